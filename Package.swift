@@ -1,0 +1,104 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The flags of every Swift target. Each upcoming feature makes the compiler refuse something that a reader would
+// otherwise have to look for: an unmarked existential, a member that leaks in through a transitive import, an import
+// that becomes part of the interface by accident.
+let swiftSettings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+func swiftTarget(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+}
+
+func testTarget(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+}
+
+let package = Package(
+    name: "apus",
+    products: [
+        .executable(name: "apus", targets: ["apus"]),
+        .library(name: "APNs", targets: ["APNs"]),
+        // For `Benchmarks/`, which is a package of its own; nobody else should build on it.
+        .library(
+            name: "ApusInternals",
+            targets: [
+                "EventLoop", "Crypto", "HTTP2", "AMQP", "JSON", "PushCore", "SQLiteRegistry", "APNsSimulator",
+                "PushTestKit",
+            ]),
+    ],
+    targets: [
+        // Ring 0: C libraries, each imported by exactly one Swift target.
+        .target(name: "CLinux"),
+        .systemLibrary(name: "CRabbitMQ", pkgConfig: "librabbitmq", providers: [.apt(["librabbitmq-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+        .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
+        .target(name: "CTOML"),
+
+        // Ring 1: mechanism, no word of the domain.
+        swiftTarget("EventLoop", ["CLinux"]),
+        swiftTarget("Metrics", []),
+        swiftTarget("JSON", ["CSimdJSON"]),
+        swiftTarget("TOML", ["CTOML"]),
+        swiftTarget("Crypto", ["COpenSSL"]),
+        swiftTarget("HTTP2", ["CNghttp2", "EventLoop", "Crypto"]),
+        swiftTarget("AMQP", ["CRabbitMQ", "EventLoop"]),
+
+        // Ring 2: the core. Pure values and state machines.
+        swiftTarget("PushCore", ["JSON"]),
+
+        // Ring 3: adapters, one port of the core each; they do not import each other.
+        swiftTarget("APNs", ["PushCore", "EventLoop", "Metrics", "Crypto", "HTTP2", "JSON"]),
+        swiftTarget("ChangeQueue", ["PushCore", "EventLoop", "Metrics", "AMQP"]),
+        swiftTarget("SQLiteRegistry", ["PushCore", "CSQLite"]),
+        swiftTarget("AdminServer", ["Metrics", "CMicroHTTPD"]),
+
+        // Ring 4: assembly.
+        swiftTarget(
+            "Dispatcher",
+            [
+                "PushCore", "EventLoop", "Metrics", "JSON", "TOML", "APNs", "ChangeQueue", "SQLiteRegistry",
+                "AdminServer",
+            ]),
+        .executableTarget(
+            name: "apus",
+            dependencies: [
+                "Dispatcher", "PushCore", "EventLoop", "JSON", "APNs", "ChangeQueue", "SQLiteRegistry", "APNsSimulator",
+            ],
+            swiftSettings: swiftSettings),
+
+        // Support: seen by the command, the tests and the benchmarks, never by the worker's targets.
+        swiftTarget("APNsSimulator", ["PushCore", "EventLoop", "Crypto", "HTTP2", "JSON"]),
+        swiftTarget("PushTestKit", ["PushCore", "EventLoop", "Crypto", "JSON"]),
+
+        testTarget("EventLoopTests", ["EventLoop", "PushTestKit"]),
+        testTarget("MetricsTests", ["Metrics"]),
+        testTarget("JSONTests", ["JSON", "PushTestKit"]),
+        testTarget("TOMLTests", ["TOML"]),
+        testTarget("CryptoTests", ["Crypto", "PushTestKit"]),
+        testTarget("HTTP2Tests", ["HTTP2", "Crypto", "EventLoop", "PushTestKit"]),
+        testTarget("AMQPTests", ["AMQP", "EventLoop", "PushTestKit"]),
+        testTarget("PushCoreTests", ["PushCore", "JSON", "PushTestKit"]),
+        testTarget("APNsTests", ["APNs", "APNsSimulator", "PushCore", "Crypto", "JSON", "EventLoop", "PushTestKit"]),
+        testTarget("APNsSimulatorTests", ["APNsSimulator", "HTTP2", "Crypto", "EventLoop", "JSON", "PushTestKit"]),
+        testTarget("ChangeQueueTests", ["ChangeQueue", "AMQP", "PushCore", "EventLoop", "PushTestKit"]),
+        testTarget("SQLiteRegistryTests", ["SQLiteRegistry", "PushCore", "PushTestKit"]),
+        testTarget("AdminServerTests", ["AdminServer", "Metrics", "PushTestKit"]),
+        testTarget(
+            "DispatcherTests",
+            ["Dispatcher", "PushCore", "EventLoop", "Metrics", "SQLiteRegistry", "JSON", "PushTestKit"]),
+        testTarget(
+            "EndToEndTests",
+            ["Dispatcher", "PushCore", "APNsSimulator", "SQLiteRegistry", "JSON", "EventLoop", "PushTestKit"]),
+        testTarget("TidyTests", []),
+    ],
+    cxxLanguageStandard: .cxx17
+)

@@ -1,0 +1,42 @@
+#pragma once
+
+// Linux interfaces that Swift's Glibc module does not export, or exports as macros.
+
+#include <getopt.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+
+// EPOLLIN and its siblings are members of an anonymous enum, which Swift imports with a type of its own.
+static inline uint32_t clinux_epollin(void) { return EPOLLIN; }
+static inline uint32_t clinux_epollout(void) { return EPOLLOUT; }
+static inline uint32_t clinux_epollerr(void) { return EPOLLERR; }
+static inline uint32_t clinux_epollhup(void) { return EPOLLHUP; }
+static inline uint32_t clinux_epollrdhup(void) { return EPOLLRDHUP; }
+
+// `data` is a union, and the structure is packed on x86-64: both are awkward from Swift.
+static inline int clinux_epoll_control(int epoll_fd, int operation, int fd, uint32_t events, uint64_t token) {
+    struct epoll_event event = {.events = events, .data = {.u64 = token}};
+    return epoll_ctl(epoll_fd, operation, fd, &event);
+}
+static inline uint64_t clinux_epoll_token(const struct epoll_event *event) { return event->data.u64; }
+static inline uint32_t clinux_epoll_events(const struct epoll_event *event) { return event->events; }
+
+static inline int clinux_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+static inline int clinux_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+// `pthread_setname_np` needs _GNU_SOURCE, which Swift's Glibc module is not built with.
+int clinux_set_thread_name(const char *name);
+
+// getopt_long keeps its state in global variables, which Swift 6 refuses to read.
+static inline int clinux_optind(void) { return optind; }
+static inline int clinux_optopt(void) { return optopt; }
+static inline const char *clinux_optarg(void) { return optarg; }
+static inline void clinux_getopt_reset(void) {
+    optind = 0;
+    opterr = 0;
+}

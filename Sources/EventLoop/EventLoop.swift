@@ -1,0 +1,292 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// One thread that waits for file descriptors, timers and work from other threads, and runs all of it in turn.
+///
+/// A loop is the home of C handles that must stay on one thread: whatever is registered, scheduled or submitted runs on
+/// the loop's own thread, never two at a time. Work that other threads submit is taken in batches, and only the first
+/// submission since the last batch pays for the wake-up.
+///
+/// A tick is: wait, run the ready descriptors, run the due timers, run the submitted work, run what asked for the end
+/// of the tick (for example one write that carries everything that the tick produced).
+///
+/// unchecked because: `shared` is guarded by its mutex, `thread` is written once before the thread starts and read by
+/// `stopAndJoin`, and every other stored property is touched only on the loop's thread, which `preconditionOnLoop`
+/// asserts at each public entry.
+public final class EventLoop: @unchecked Sendable {
+    /// Names one registration of a file descriptor.
+    public struct Registration: Hashable, Sendable {
+        let identifier: UInt64
+        let fileDescriptor: Int32
+    }
+
+    /// Names one scheduled timer.
+    public struct Timer: Hashable, Sendable {
+        let identifier: UInt64
+    }
+
+    private struct Shared {
+        var submitted: [@Sendable () -> Void] = []
+        var isWakeUpPending = false
+        var isStopping = false
+        var isFinished = false
+    }
+
+    /// The most descriptors that one wait reports; the rest are reported by the next.
+    private static let readyEventsMaximum = 256
+
+    /// The name of the loop and of its thread (the kernel shows the first 15 bytes).
+    public let name: String
+
+    private let shared = Mutex(Shared())
+    private let lastTickNanoseconds = Atomic<UInt64>(0)
+    private let epollDescriptor: Int32
+    private let wakeUpDescriptor: Int32
+    private let threadIdentifier = Atomic<UInt>(0)
+    private var thread = pthread_t()
+
+    private var handlers: [UInt64: (ReadyEvents) -> Void] = [:]
+    private var timers = TimerHeap()
+    private var endOfTick: [() -> Void] = []
+    private var nextIdentifier: UInt64 = 1
+    private var tickNanoseconds: UInt64 = 0
+
+    /// Creates the loop and starts its thread.
+    ///
+    /// - Parameter name: the name of the thread, for logs, `top -H` and `perf`.
+    /// - Throws: `EventLoopError` if the kernel gives no descriptor or no thread.
+    public init(name: String) throws(EventLoopError) {
+        self.name = name
+        // A peer that closes while we write must be an error code, not the end of the process.
+        signal(SIGPIPE, SIG_IGN)
+        epollDescriptor = clinux_epoll_create()
+        guard epollDescriptor >= 0 else { throw EventLoopError(call: "epoll_create1") }
+        wakeUpDescriptor = clinux_eventfd()
+        guard wakeUpDescriptor >= 0 else {
+            let code = errno
+            close(epollDescriptor)
+            throw EventLoopError(call: "eventfd", code: code)
+        }
+        let added = clinux_epoll_control(epollDescriptor, EPOLL_CTL_ADD, wakeUpDescriptor, clinux_epollin(), 0)
+        precondition(added == 0, "a new eventfd can always be added to a new epoll set")
+        lastTickNanoseconds.store(MonotonicClock.nowNanoseconds(), ordering: .relaxed)
+        try startThread()
+    }
+
+    deinit {
+        close(epollDescriptor)
+        close(wakeUpDescriptor)
+    }
+
+    private func startThread() throws(EventLoopError) {
+        let context = Unmanaged.passRetained(self)
+        let code = pthread_create(&thread, nil, { context in
+            guard let context else { return nil }
+            Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue().run()
+            return nil
+        }, context.toOpaque())
+        guard code == 0 else {
+            context.release()
+            throw EventLoopError(call: "pthread_create", code: code)
+        }
+    }
+
+    // MARK: From any thread
+
+    /// Runs `work` on the loop, after all that was submitted before it; work submitted after the stop is dropped.
+    public func submit(_ work: @escaping @Sendable () -> Void) {
+        let mustWake = shared.withLock { shared in
+            guard !shared.isFinished else { return false }
+            shared.submitted.append(work)
+            guard !shared.isWakeUpPending else { return false }
+            shared.isWakeUpPending = true
+            return true
+        }
+        if mustWake { wakeUp() }
+    }
+
+    /// Runs `work` on the loop and hands its result to the caller; for start, stop, configuration and tests.
+    ///
+    /// - Parameter work: runs on the loop's thread.
+    /// - Returns: what `work` returned.
+    /// - Throws: what `work` threw, or `CancellationError` if the loop has stopped.
+    public func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            let isFinished = shared.withLock { $0.isFinished }
+            guard !isFinished else { return continuation.resume(throwing: CancellationError()) }
+            submit { continuation.resume(with: Swift.Result(catching: work)) }
+        }
+    }
+
+    /// Whether the caller runs on the loop's own thread.
+    public var isOnLoop: Bool { threadIdentifier.load(ordering: .relaxed) == UInt(pthread_self()) }
+
+    /// Stops the process if the caller is on another thread: a C handle was about to be used by two threads.
+    public func preconditionOnLoop() {
+        precondition(isOnLoop, "this must run on the event loop's own thread")
+    }
+
+    /// How long ago the loop last began a tick, in nanoseconds; a loop that waits ticks at least once a second.
+    public func nanosecondsSinceLastTick() -> UInt64 {
+        let now = MonotonicClock.nowNanoseconds()
+        let last = lastTickNanoseconds.load(ordering: .relaxed)
+        return now > last ? now - last : 0
+    }
+
+    /// Ends the loop after the work submitted so far, and waits for its thread; must not be called on the loop.
+    public func stopAndJoin() {
+        precondition(!isOnLoop, "a loop cannot wait for itself")
+        let isFirst = shared.withLock { shared in
+            defer { shared.isStopping = true }
+            return !shared.isStopping
+        }
+        guard isFirst else { return }
+        wakeUp()
+        pthread_join(thread, nil)
+    }
+
+    // MARK: On the loop
+
+    /// The time at which this tick began, in monotonic nanoseconds: one clock read serves the whole tick.
+    public var nowNanoseconds: UInt64 {
+        preconditionOnLoop()
+        return tickNanoseconds
+    }
+
+    /// Watches a file descriptor, level-triggered.
+    ///
+    /// - Parameters:
+    ///   - fileDescriptor: a non-blocking descriptor, which stays the caller's to close (after `deregister`).
+    ///   - events: what to wait for; errors and hang-ups are always reported.
+    ///   - handler: runs on the loop, once for each tick in which the descriptor is ready.
+    /// - Returns: the name under which to modify or deregister it.
+    /// - Throws: `EventLoopError` if the kernel refuses the descriptor.
+    public func register(
+        _ fileDescriptor: Int32, for events: ReadyEvents, handler: @escaping (ReadyEvents) -> Void
+    ) throws(EventLoopError) -> Registration {
+        preconditionOnLoop()
+        let identifier = takeIdentifier()
+        let code = clinux_epoll_control(epollDescriptor, EPOLL_CTL_ADD, fileDescriptor, events.rawValue, identifier)
+        guard code == 0 else { throw EventLoopError(call: "epoll_ctl") }
+        handlers[identifier] = handler
+        return Registration(identifier: identifier, fileDescriptor: fileDescriptor)
+    }
+
+    /// Changes what a registered descriptor waits for.
+    public func modify(_ registration: Registration, for events: ReadyEvents) {
+        preconditionOnLoop()
+        guard handlers[registration.identifier] != nil else { return }
+        _ = clinux_epoll_control(
+            epollDescriptor, EPOLL_CTL_MOD, registration.fileDescriptor, events.rawValue, registration.identifier)
+    }
+
+    /// Stops watching a descriptor; its handler runs no more, not even for readiness that this tick already saw.
+    public func deregister(_ registration: Registration) {
+        preconditionOnLoop()
+        guard handlers.removeValue(forKey: registration.identifier) != nil else { return }
+        _ = clinux_epoll_control(epollDescriptor, EPOLL_CTL_DEL, registration.fileDescriptor, 0, 0)
+    }
+
+    /// Runs `handler` once, `delayNanoseconds` from now.
+    @discardableResult
+    public func schedule(afterNanoseconds delayNanoseconds: UInt64, handler: @escaping () -> Void) -> Timer {
+        preconditionOnLoop()
+        let identifier = takeIdentifier()
+        let due = MonotonicClock.nowNanoseconds().addingReportingOverflow(delayNanoseconds)
+        timers.insert(
+            dueNanoseconds: due.overflow ? .max : due.partialValue, identifier: identifier, handler: handler)
+        return Timer(identifier: identifier)
+    }
+
+    /// Forgets a timer; one that has run already is left alone.
+    public func cancel(_ timer: Timer) {
+        preconditionOnLoop()
+        timers.cancel(timer.identifier)
+    }
+
+    /// Runs `work` once at the end of this tick, after everything else that the tick has to do.
+    public func atEndOfTick(_ work: @escaping () -> Void) {
+        preconditionOnLoop()
+        endOfTick.append(work)
+    }
+
+    // MARK: The thread
+
+    private func takeIdentifier() -> UInt64 {
+        defer { nextIdentifier += 1 }
+        return nextIdentifier
+    }
+
+    private func wakeUp() {
+        var one: UInt64 = 1
+        // The counter can only overflow after 2^64 wake-ups without a read; any other failure is impossible.
+        _ = write(wakeUpDescriptor, &one, MemoryLayout<UInt64>.size)
+    }
+
+    private func run() {
+        threadIdentifier.store(UInt(pthread_self()), ordering: .relaxed)
+        _ = clinux_set_thread_name(String(name.prefix(15)))
+        var ready = [epoll_event](repeating: epoll_event(), count: Self.readyEventsMaximum)
+        var isRunning = true
+        while isRunning {
+            let count = epoll_wait(epollDescriptor, &ready, Int32(ready.count), waitMilliseconds())
+            tickNanoseconds = MonotonicClock.nowNanoseconds()
+            lastTickNanoseconds.store(tickNanoseconds, ordering: .relaxed)
+            for index in 0..<max(0, Int(count)) { dispatch(ready[index]) }
+            while let handler = timers.popDue(atNanoseconds: tickNanoseconds) { handler() }
+            isRunning = runSubmittedWork()
+            runEndOfTick()
+        }
+        release()
+    }
+
+    /// At most a second, so that `nanosecondsSinceLastTick` tells a loop that waits from one that hangs.
+    private func waitMilliseconds() -> Int32 {
+        guard endOfTick.isEmpty else { return 0 }
+        guard let due = timers.nextDueNanoseconds else { return 1_000 }
+        let now = MonotonicClock.nowNanoseconds()
+        guard due > now else { return 0 }
+        return Int32(min(1_000, (due - now + 999_999) / 1_000_000))
+    }
+
+    private func dispatch(_ event: epoll_event) {
+        var event = event
+        let identifier = clinux_epoll_token(&event)
+        if identifier == 0 {
+            var count: UInt64 = 0
+            _ = read(wakeUpDescriptor, &count, MemoryLayout<UInt64>.size)
+        } else if let handler = handlers[identifier] {
+            handler(ReadyEvents(rawValue: clinux_epoll_events(&event)))
+        }
+    }
+
+    /// Runs one batch of submitted work; the answer is false when the loop has been asked to stop and nothing is left.
+    private func runSubmittedWork() -> Bool {
+        let (work, isStopping) = shared.withLock { shared in
+            let work = shared.submitted
+            shared.submitted = []
+            shared.isWakeUpPending = false
+            if work.isEmpty, shared.isStopping { shared.isFinished = true }
+            // Work submitted by this batch must find a loop that still turns.
+            if shared.isStopping { wakeUp() }
+            return (work, shared.isFinished)
+        }
+        for item in work { item() }
+        return !isStopping
+    }
+
+    private func runEndOfTick() {
+        // What the end of the tick itself asks for runs in the next tick, so that no tick is endless.
+        let work = endOfTick
+        endOfTick.removeAll(keepingCapacity: true)
+        for item in work { item() }
+    }
+
+    /// Lets go of everything that handlers hold, on the thread that they belong to.
+    private func release() {
+        handlers = [:]
+        timers = TimerHeap()
+        endOfTick = []
+    }
+}

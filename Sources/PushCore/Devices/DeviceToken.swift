@@ -1,0 +1,62 @@
+/// The address that a push service gave to one installation of an app: bytes of any length.
+///
+/// Its description shows only the first four bytes, because a whole token in a log lets its reader push to the device.
+public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
+    /// The longest token that we accept, in bytes; Apple's are 32 today, and "don't make assumptions" about it.
+    public static let bytesMaximum = 256
+
+    /// The token itself, 1 to `bytesMaximum` bytes.
+    public let bytes: [UInt8]
+
+    /// Accepts 1 to `bytesMaximum` bytes, or answers nil.
+    public init?(bytes: [UInt8]) {
+        guard !bytes.isEmpty, bytes.count <= Self.bytesMaximum else { return nil }
+        self.bytes = bytes
+    }
+
+    /// Reads hexadecimal digits of either case, or answers nil if they are odd in number, no digits, none or too many.
+    public init?(hexadecimal: some StringProtocol) {
+        let digits = hexadecimal.utf8
+        guard !digits.isEmpty, digits.count % 2 == 0, digits.count <= 2 * Self.bytesMaximum else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(digits.count / 2)
+        var high: UInt8?
+        for digit in digits {
+            guard let value = Self.value(ofDigit: digit) else { return nil }
+            if let first = high {
+                bytes.append(first << 4 | value)
+                high = nil
+            } else {
+                high = value
+            }
+        }
+        self.bytes = bytes
+    }
+
+    /// All the digits, lowercase: for requests to the push service and for the registry's own output, never for a log.
+    public var hexadecimal: String {
+        String(unsafeUninitializedCapacity: bytes.count * 2) { buffer in
+            for (index, byte) in bytes.enumerated() {
+                buffer[2 * index] = Self.digit(byte >> 4)
+                buffer[2 * index + 1] = Self.digit(byte & 15)
+            }
+            return bytes.count * 2
+        }
+    }
+
+    /// The first four bytes and the length: enough to find a token again, too little to use it.
+    public var description: String {
+        "\(bytes.prefix(4).map { String(UnicodeScalar(Self.digit($0 >> 4))) + String(UnicodeScalar(Self.digit($0 & 15))) }.joined())…(\(bytes.count) bytes)"
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 48 + value : 87 + value }
+
+    private static func value(ofDigit digit: UInt8) -> UInt8? {
+        switch digit {
+        case 48...57: digit - 48
+        case 65...70: digit - 55
+        case 97...102: digit - 87
+        default: nil
+        }
+    }
+}

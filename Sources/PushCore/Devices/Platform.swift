@@ -1,0 +1,9 @@
+/// The push service, and its environment, that a device token belongs to; the names are Amazon Cognito's.
+public enum Platform: String, CaseIterable, Sendable {
+    /// Apple's production environment (`api.push.apple.com`).
+    case apns = "APNS"
+    /// Apple's development environment (`api.sandbox.push.apple.com`).
+    case apnsSandbox = "APNS_SANDBOX"
+    /// Google's Firebase Cloud Messaging; registered today, sent to in a later version.
+    case gcm = "GCM"
+}

@@ -1,0 +1,34 @@
+/// Something changed: what a backend published, understood.
+public struct ChangeEvent: Hashable, Sendable {
+    /// What kind of change it is, with the facts of that kind.
+    public enum Kind: Hashable, Sendable {
+        /// A dataset of an identity changed, was deleted or merged: `dataset.changed`, `dataset.deleted`,
+        /// `datasets.merged`.
+        case dataset(DatasetChange)
+        /// A backend asks for a push by itself: `push.requested`.
+        case push(RequestedPush)
+    }
+
+    /// The CloudEvents attribute `id`; with `source` it names the event, so a resend of it is recognised.
+    public var identifier: String
+    /// The CloudEvents attribute `source`; empty if the publisher gave none in the plain encoding.
+    public var source: String
+    /// When it was published, in milliseconds since 1970: the CloudEvents attribute `time`, else the header
+    /// `x-timestamp-ms`, else the AMQP timestamp (whole seconds).
+    public var timeMilliseconds: Int64?
+    /// How long the message may wait, in milliseconds from its publication: the AMQP property `expiration`.
+    public var timeToLiveMilliseconds: Int64?
+    /// The kind and its facts.
+    public var kind: Kind
+
+    /// Creates an event.
+    public init(
+        identifier: String, source: String, timeMilliseconds: Int64?, timeToLiveMilliseconds: Int64? = nil, kind: Kind
+    ) {
+        self.identifier = identifier
+        self.source = source
+        self.timeMilliseconds = timeMilliseconds
+        self.timeToLiveMilliseconds = timeToLiveMilliseconds
+        self.kind = kind
+    }
+}

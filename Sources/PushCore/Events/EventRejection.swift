@@ -1,0 +1,42 @@
+/// Why a message is not an event that Apus can act on: it goes to the dead letters with this.
+public struct EventRejection: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The machine-readable reasons, as they stand in the header `apus-reason` of a dead letter.
+    public enum Reason: String, CaseIterable, Sendable {
+        /// The body is larger than `EventLimits.bodyBytesMaximum`.
+        case bodyTooLarge = "body-too-large"
+        /// The body is not valid UTF-8.
+        case invalidUTF8 = "invalid-utf8"
+        /// The body is not valid JSON.
+        case invalidJSON = "invalid-json"
+        /// The JSON is nested more deeply than `EventLimits.depthMaximum`.
+        case tooDeep = "too-deep"
+        /// A field that the type needs is not there.
+        case missingField = "missing-field"
+        /// A field has the wrong type or an impossible value.
+        case invalidField = "invalid-field"
+        /// The type is none that Apus knows.
+        case unknownType = "unknown-type"
+        /// The type is known, but this version does not act on it yet.
+        case notSupportedYet = "not-supported-yet"
+        /// The content type is none of the three encodings.
+        case unknownEncoding = "unknown-encoding"
+        /// No app of that name, or for that identity pool, is configured.
+        case unknownApp = "unknown-app"
+        /// The notification breaks a rule of APNs that can be seen before sending, for example its size.
+        case invalidNotification = "invalid-notification"
+    }
+
+    /// The machine-readable reason.
+    public let reason: Reason
+    /// What is wrong, where, and what would be right.
+    public let message: String
+
+    /// Creates a rejection.
+    public init(_ reason: Reason, _ message: String) {
+        self.reason = reason
+        self.message = message
+    }
+
+    /// The reason and the message.
+    public var description: String { "\(reason.rawValue): \(message)" }
+}

@@ -1,0 +1,15 @@
+/// Where deliveries come from. All methods may be called from any thread.
+public protocol DeliverySource: AnyObject, Sendable {
+    /// Connects, and goes on connecting for as long as it takes; deliveries go to the handler.
+    func start(handler: any DeliveryHandler)
+
+    /// Acknowledges deliveries whose work has ended, in any order; tags of an earlier connection are ignored.
+    func settle(_ tags: [DeliveryTag])
+
+    /// Stops new deliveries; those that were received can still be settled. Returns when the broker has agreed, or the
+    /// connection is gone.
+    func cancel() async
+
+    /// Writes the last acknowledgements and closes the connection.
+    func close() async
+}

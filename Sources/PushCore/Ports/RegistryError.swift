@@ -1,0 +1,34 @@
+/// What went wrong in the registry, and what to do about it.
+public struct RegistryError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kinds of failure, by what the caller can do.
+    public enum Code: String, Sendable {
+        /// Locked or out of reach for the moment: the same call may succeed later.
+        case unavailable
+        /// The store cannot be written: its file, its folder or its disk says no.
+        case readOnly
+        /// The store is damaged.
+        case corrupt
+        /// The store was written by a newer version of Apus.
+        case newerSchema
+        /// No such device or dataset.
+        case notFound
+        /// The caller's values are not acceptable.
+        case invalid
+        /// Anything else that the store reports.
+        case failed
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// What was wrong, where, and what to do.
+    public let message: String
+
+    /// Creates an error.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The message.
+    public var description: String { message }
+}

@@ -1,0 +1,4 @@
+@main
+struct Apus {
+    static func main() {}
+}
