@@ -81,11 +81,13 @@ public final class EventLoop: @unchecked Sendable {
 
     private func startThread() throws(EventLoopError) {
         let context = Unmanaged.passRetained(self)
-        let code = pthread_create(&thread, nil, { context in
-            guard let context else { return nil }
-            Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue().run()
-            return nil
-        }, context.toOpaque())
+        let code = pthread_create(
+            &thread, nil,
+            { context in
+                guard let context else { return nil }
+                Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue().run()
+                return nil
+            }, context.toOpaque())
         guard code == 0 else {
             context.release()
             throw EventLoopError(call: "pthread_create", code: code)

@@ -82,7 +82,9 @@ public final class MetricsRegistry: Sendable {
         var text = ""
         for (name, family) in snapshot {
             text += "# HELP \(name) \(Self.escape(family.help, quotes: false))\n# TYPE \(name) \(family.type)\n"
-            for member in family.members { Self.render(member.instrument, name: name, labels: member.labels, to: &text) }
+            for member in family.members {
+                Self.render(member.instrument, name: name, labels: member.labels, to: &text)
+            }
         }
         return text
     }

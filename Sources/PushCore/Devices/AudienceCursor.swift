@@ -1,6 +1,8 @@
 /// Where a page of an audience ended: a position that survives a restart and a change of worker.
 public struct AudienceCursor: Hashable, Sendable {
-    /// The position: a row of the registry, or an index into the event's own list. Its meaning is the registry's.
+    /// A row of the registry, or an index into the event's own list.
+    ///
+    /// Its meaning is the registry's.
     public var position: Int64
 
     /// Creates a cursor.

@@ -102,7 +102,9 @@ public struct Notification: Hashable, Sendable {
     public var requestsInputPushToken = false
     /// `content-changed`: true if true.
     public var isContentChanged = false
-    /// Keys of the app's own, beside `aps`; each value is any JSON value. None may be named `aps`.
+    /// Keys of the app's own, beside `aps`, each with any JSON value.
+    ///
+    /// None may be named `aps`.
     public var customData: [CustomDatum] = []
 
     /// Creates a notification that says nothing yet.

@@ -1,4 +1,6 @@
-/// Where deliveries come from. All methods may be called from any thread.
+/// Where deliveries come from.
+///
+/// All methods may be called from any thread.
 public protocol DeliverySource: AnyObject, Sendable {
     /// Connects, and goes on connecting for as long as it takes; deliveries go to the handler.
     func start(handler: any DeliveryHandler)

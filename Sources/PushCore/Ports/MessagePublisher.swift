@@ -1,4 +1,6 @@
-/// Publishes messages with confirms. All methods may be called from any thread.
+/// Publishes messages with confirms.
+///
+/// All methods may be called from any thread.
 public protocol MessagePublisher: AnyObject, Sendable {
     /// Connects, and goes on connecting for as long as it takes; outcomes go to the handler.
     func start(handler: any PublishHandler)

@@ -1,4 +1,6 @@
-/// Sends pushes. All methods may be called from any thread.
+/// Sends pushes.
+///
+/// All methods may be called from any thread.
 public protocol PushTransport: AnyObject, Sendable {
     /// Begins to connect; results go to the handler.
     func start(handler: any PushTransportHandler)

@@ -11,6 +11,7 @@ public protocol Registry: AnyObject {
     ///   - requests: whom to find; up to a few hundred.
     ///   - limit: the most devices in one page.
     /// - Returns: one page for each request, in the order of the requests.
+    /// - Throws: `RegistryError` if the store cannot answer.
     func resolve(_ requests: [AudienceRequest], limit: Int) throws(RegistryError) -> [AudiencePage]
 
     /// Remembers the datasets of these identities, so that `subscribeToAllDatasets` knows them.
@@ -51,6 +52,7 @@ public protocol Registry: AnyObject {
     ///   - names: which of the known datasets; nil for all. An unknown name is an error, `.notFound`.
     ///   - includingFuture: whether datasets that the identity gets later count as subscribed too.
     /// - Returns: the names of all datasets that the device is now subscribed to.
+    /// - Throws: `RegistryError.notFound` for an unknown device or dataset, `.invalid` for a device without identity.
     func subscribeToAllDatasets(
         _ deviceID: String, names: [String]?, includingFuture: Bool
     ) throws(RegistryError) -> [String]

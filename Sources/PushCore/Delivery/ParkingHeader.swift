@@ -1,0 +1,27 @@
+/// The names of the headers that Apus adds to a message when it parks it: in a retry queue, in the fan-out queue or
+/// among the dead letters.
+///
+/// The body and the publisher's own headers stay as they came, so a parked message can be read, replayed or handed to
+/// another consumer.
+public enum ParkingHeader {
+    /// How all of them begin.
+    public static let prefix = "apus-"
+    /// How many attempts the pushes of this message have had (int64).
+    public static let attempt = "apus-attempt"
+    /// When Apus first received the event, in milliseconds since 1970 (int64).
+    public static let firstSeenMilliseconds = "apus-first-seen-ms"
+    /// Why it was parked last: one of a small set of words (string).
+    public static let reason = "apus-reason"
+    /// The reason in a sentence that a person can act on (string).
+    public static let detail = "apus-detail"
+    /// The devices that are still to be served, by identifier (array of strings).
+    public static let devices = "apus-devices"
+    /// Where the rest of a large fan-out begins (int64).
+    public static let cursor = "apus-cursor"
+    /// When the event loses its use, in milliseconds since 1970 (int64).
+    public static let expiresAtMilliseconds = "apus-expires-at-ms"
+    /// The exchange that the event was published to (string).
+    public static let originalExchange = "apus-original-exchange"
+    /// The routing key that the event was published with (string).
+    public static let originalRoutingKey = "apus-original-routing-key"
+}
