@@ -30,11 +30,13 @@ let package = Package(
             targets: [
                 "EventLoop", "Crypto", "HTTP2", "AMQP", "JSON", "PushCore", "SQLiteRegistry", "APNsSimulator",
                 "PushTestKit",
-            ]),
+            ]
+        ),
     ],
     targets: [
         // Ring 0: C libraries, each imported by exactly one Swift target.
         .target(name: "CLinux"),
+        .target(name: "CGetopt"),
         .systemLibrary(name: "CRabbitMQ", pkgConfig: "librabbitmq", providers: [.apt(["librabbitmq-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
@@ -67,13 +69,16 @@ let package = Package(
             [
                 "PushCore", "EventLoop", "Metrics", "JSON", "TOML", "APNs", "ChangeQueue", "SQLiteRegistry",
                 "AdminServer",
-            ]),
+            ]
+        ),
         .executableTarget(
             name: "apus",
             dependencies: [
-                "Dispatcher", "PushCore", "EventLoop", "JSON", "APNs", "ChangeQueue", "SQLiteRegistry", "APNsSimulator",
+                "CGetopt", "Dispatcher", "PushCore", "EventLoop", "JSON", "APNs", "ChangeQueue", "SQLiteRegistry",
+                "APNsSimulator",
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: swiftSettings
+        ),
 
         // Support: seen by the command, the tests and the benchmarks, never by the worker's targets.
         swiftTarget("APNsSimulator", ["PushCore", "EventLoop", "Crypto", "HTTP2", "JSON"]),
@@ -94,10 +99,12 @@ let package = Package(
         testTarget("AdminServerTests", ["AdminServer", "Metrics", "PushTestKit"]),
         testTarget(
             "DispatcherTests",
-            ["Dispatcher", "PushCore", "EventLoop", "Metrics", "SQLiteRegistry", "JSON", "PushTestKit"]),
+            ["Dispatcher", "PushCore", "EventLoop", "Metrics", "SQLiteRegistry", "JSON", "PushTestKit"]
+        ),
         testTarget(
             "EndToEndTests",
-            ["Dispatcher", "PushCore", "APNsSimulator", "SQLiteRegistry", "JSON", "EventLoop", "PushTestKit"]),
+            ["Dispatcher", "PushCore", "APNsSimulator", "SQLiteRegistry", "JSON", "EventLoop", "PushTestKit"]
+        ),
         testTarget("TidyTests", []),
     ],
     cxxLanguageStandard: .cxx17

@@ -1,4 +1,30 @@
+import Glibc
+
+/// The command `apus`: the table of its subcommands.
 @main
 struct Apus {
-    static func main() {}
+    /// All commands, in the order in which the help shows them: add yours here.
+    static let commands: [CommandNode] = [
+        .command(InitCommand()),
+        .command(VersionCommand()),
+    ]
+
+    static func main() async {
+        let nodes = commands + [.command(HelpCommand(nodes: commands))]
+        let runner = CommandRunner(root: root(nodes), output: StandardOutput())
+        exit(await runner.run(Array(CommandLine.arguments.dropFirst())).rawValue)
+    }
+
+    /// The group that all commands are in.
+    static func root(_ nodes: [CommandNode]) -> CommandNode {
+        .group(
+            name: "apus",
+            summary: "carries change events from RabbitMQ to devices, through Apple's push service",
+            discussion: """
+                To begin: 'apus init' writes a configuration, 'apus check --connect' tries it,
+                'apus topology apply' makes the queues, 'apus run' starts a worker.
+                """,
+            nodes: nodes
+        )
+    }
 }

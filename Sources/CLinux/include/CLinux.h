@@ -2,7 +2,6 @@
 
 // Linux interfaces that Swift's Glibc module does not export, or exports as macros.
 
-#include <getopt.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -31,12 +30,3 @@ static inline int clinux_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC
 
 // `pthread_setname_np` needs _GNU_SOURCE, which Swift's Glibc module is not built with.
 int clinux_set_thread_name(const char *name);
-
-// getopt_long keeps its state in global variables, which Swift 6 refuses to read.
-static inline int clinux_optind(void) { return optind; }
-static inline int clinux_optopt(void) { return optopt; }
-static inline const char *clinux_optarg(void) { return optarg; }
-static inline void clinux_getopt_reset(void) {
-    optind = 0;
-    opterr = 0;
-}

@@ -1,0 +1,35 @@
+/// Finds what a misspelt name was probably meant to be.
+public enum NearestName {
+    /// The known name that is the fewest typing errors away, if it is near enough to be worth a mention.
+    ///
+    /// - Parameters:
+    ///   - name: what was written.
+    ///   - known: the names that exist.
+    /// - Returns: the nearest, the first of several; nil if even that differs in more than a third of its letters.
+    public static func find(_ name: String, among known: [String]) -> String? {
+        let scored = known.map { (name: $0, distance: distance(Array(name.utf8), Array($0.utf8))) }
+        guard let best = scored.min(by: { $0.distance < $1.distance }) else { return nil }
+        return best.distance <= max(1, max(name.utf8.count, best.name.utf8.count) / 3) ? best.name : nil
+    }
+
+    /// How many letters have to be inserted, removed, replaced or swapped with their neighbour to turn one into the other
+    /// (optimal string alignment).
+    static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+        var beforePrevious: [Int] = []
+        var previous = Array(0...right.count)
+        for row in left.indices {
+            var current = [row + 1]
+            for column in right.indices {
+                let replaced = previous[column] + (left[row] == right[column] ? 0 : 1)
+                var best = min(replaced, previous[column + 1] + 1, current[column] + 1)
+                if row > 0, column > 0, left[row] == right[column - 1], left[row - 1] == right[column] {
+                    best = min(best, beforePrevious[column - 1] + 1)
+                }
+                current.append(best)
+            }
+            beforePrevious = previous
+            previous = current
+        }
+        return previous[right.count]
+    }
+}

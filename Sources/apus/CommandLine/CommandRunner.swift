@@ -1,0 +1,96 @@
+/// Finds the command that the words name, runs it, and says how it ended.
+struct CommandRunner: Sendable {
+    /// The tree of commands; its root is the group `apus`.
+    let root: CommandNode
+    /// Where data goes.
+    let output: StandardOutput
+
+    /// Runs what the words after the program's own name ask for.
+    ///
+    /// - Returns: the code for the process to end with, after all output has been written.
+    func run(_ words: [String]) async -> ExitCode {
+        var path: [String] = []
+        var code: ExitCode
+        do {
+            code = try await dispatch(words, path: &path)
+        } catch let failure as CommandFailure {
+            report(failure, path: path)
+            code = failure.code
+        } catch {
+            report(CommandFailure(.software, "\(error)"), path: path)
+            code = .software
+        }
+        if let problem = output.finish() {
+            report(CommandFailure(.inputOutput, "standard output: \(problem)"), path: path)
+            if code == .ok { code = .inputOutput }
+        }
+        return code
+    }
+
+    private func dispatch(_ words: [String], path: inout [String]) async throws -> ExitCode {
+        var node = root
+        path = [root.name]
+        var rest = words[...]
+        // Options that are common to all commands may stand before the command's words: `apus --config x run`.
+        var early: [String] = []
+        while case .group(_, _, _, let nodes) = node {
+            guard let word = rest.popFirst() else {
+                output.write(HelpText.text(of: node, path: path))
+                return early.isEmpty && words.isEmpty ? .ok : .usage
+            }
+            if word == "--help" || word == "-h" {
+                output.write(HelpText.text(of: node, path: path))
+                return .ok
+            }
+            if word == "--version", path.count == 1 {
+                rest = ["version"]
+            } else if word.hasPrefix("-") {
+                try collect(word, rest: &rest, into: &early)
+            } else if let next = nodes.first(where: { $0.name == word }) {
+                node = next
+                path.append(word)
+            } else {
+                let suggestion = Suggestion.text(for: word, among: nodes.map(\.name))
+                throw CommandFailure.usage("unknown command '\(word)'\(suggestion)")
+            }
+        }
+        guard case .command(let command) = node else { return .software }
+        return try await run(command, words: early + Array(rest), path: path)
+    }
+
+    private func collect(
+        _ word: String,
+        rest: inout ArraySlice<String>,
+        into early: inout [String]
+    ) throws(CommandFailure) {
+        early.append(word)
+        let common = CommandOption.configuration + [.json]
+        let name = word.prefix { $0 != "=" }
+        guard let option = common.first(where: { "--\($0.name)" == name || $0.letter.map { "-\($0)" } == word }) else {
+            throw .usage("unknown option '\(word)' before the command")
+        }
+        if option.valueName != nil, !word.contains("="), let value = rest.popFirst() { early.append(value) }
+    }
+
+    private func run(_ command: any Command, words: [String], path: [String]) async throws -> ExitCode {
+        let beforeOperands = words.prefix { $0 != "--" }
+        if beforeOperands.contains("--help") || beforeOperands.contains("-h") {
+            output.write(HelpText.text(of: .command(command), path: path))
+            return .ok
+        }
+        let parsed = try OptionParser.parse(words, options: command.options + [.help])
+        for option in command.options where option.isRequired && parsed.values[option.name] == nil {
+            throw CommandFailure.usage("--\(option.name) \(option.valueName ?? "") is missing")
+        }
+        try command.operands.check(parsed.operands)
+        return try await command.run(
+            CommandInvocation(path: path, operands: parsed.operands, values: parsed.values, output: output)
+        )
+    }
+
+    private func report(_ failure: CommandFailure, path: [String]) {
+        let words = path.joined(separator: " ")
+        let hint = failure.code == .usage ? "; see '\(words) --help'" : ""
+        StandardError.line("\(words): \(failure.message)\(hint)")
+    }
+}

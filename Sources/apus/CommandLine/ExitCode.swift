@@ -1,0 +1,42 @@
+/// How the command ended, as the system's `sysexits.h` numbers it.
+enum ExitCode: Int32, CaseIterable, Sendable {
+    /// All went well.
+    case ok = 0
+    /// The command line was wrong.
+    case usage = 64
+    /// The data given was wrong, in part or whole.
+    case data = 65
+    /// An input file is missing or cannot be read.
+    case noInput = 66
+    /// Something that was needed cannot be reached: the broker, APNs, the registry.
+    case unavailable = 69
+    /// A fault in Apus itself.
+    case software = 70
+    /// An output file cannot be made.
+    case cannotCreate = 73
+    /// Reading or writing failed on the way.
+    case inputOutput = 74
+    /// It failed for now: the same command may succeed later.
+    case temporaryFailure = 75
+    /// The other side refused us: a password, a key, a right.
+    case noPermission = 77
+    /// The configuration, or something that it names, is wrong.
+    case configuration = 78
+
+    /// What the code means, for the help texts.
+    var meaning: String {
+        switch self {
+        case .ok: "all went well"
+        case .usage: "the command line is wrong"
+        case .data: "some of the data given is wrong"
+        case .noInput: "an input file is missing or cannot be read"
+        case .unavailable: "the broker, the registry or APNs cannot be reached"
+        case .software: "a fault in apus itself"
+        case .cannotCreate: "an output file cannot be made"
+        case .inputOutput: "reading or writing failed"
+        case .temporaryFailure: "it failed for now: try again"
+        case .noPermission: "access was refused"
+        case .configuration: "the configuration is wrong"
+        }
+    }
+}
