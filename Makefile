@@ -1,0 +1,41 @@
+# Everything a contributor types. `make` alone prints this list.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help demo test bench build format lint clean
+
+# Extra flags for every debug build; `.ci/run` makes warnings errors with it.
+SWIFT_FLAGS ?=
+DEBUG_FLAGS := --explicit-target-dependency-import-check error $(SWIFT_FLAGS)
+FORMATTED := Sources Tests Package.swift $(wildcard Benchmarks/Package.swift Benchmarks/Sources)
+
+help: ## print this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+
+demo: ## the whole job on real parts: private RabbitMQ, APNs simulator, one worker, 21 000 events, a ledger
+	@deploy/bin/install-packages demo
+	@deploy/bin/demo $(DEMO_FLAGS)
+
+test: ## install what is missing, build, run every test (FILTER=regex for some)
+	@deploy/bin/install-packages build test
+	swift build --build-tests $(DEBUG_FLAGS)
+	swift test --skip-build --disable-xctest $(DEBUG_FLAGS) $(if $(FILTER),--filter '$(FILTER)')
+
+bench: ## measure against the budgets, beside h2load and a bare rabbitmq-c consumer
+	@deploy/bin/install-packages bench
+	cd Benchmarks && swift run -c release --package-path . bench $(BENCH_FLAGS)
+
+build: ## build the command in release mode: .build/release/apus
+	@deploy/bin/install-packages build
+	swift build -c release --product apus
+
+format: ## rewrite the sources in the project's format
+	swift format --in-place --parallel --recursive $(FORMATTED)
+
+lint: ## refuse what the format or the tidy rules refuse
+	swift format lint --strict --parallel --recursive $(FORMATTED)
+	swift build --build-tests $(DEBUG_FLAGS)
+	swift test --skip-build --disable-xctest $(DEBUG_FLAGS) --filter TidyTests
+
+clean: ## remove what was built
+	rm -rf .build Benchmarks/.build

@@ -1,0 +1,99 @@
+import Testing
+
+@Suite("The rules of the code")
+struct CodeRuleTests {
+    /// What may not be written, and what to do instead.
+    private static let banned: [(text: String, instead: String)] = [
+        ("try!", "catch the error and say what to do"),
+        ("as!", "use as? and handle the other case"),
+        ("fatalError(", "throw; or precondition(), for an error of the programmer alone"),
+        ("nonisolated(unsafe)", "use Mutex, Atomic or LoopBound"),
+    ]
+
+    @Test("No source uses a construct that crashes or hides a race")
+    func noBannedConstruct() {
+        for file in Repository.sources {
+            for (index, line) in file.codeLines.enumerated() {
+                for rule in Self.banned where line.contains(rule.text) {
+                    Issue.record("\(file.place(index)) uses \(rule.text): \(rule.instead)")
+                }
+            }
+        }
+    }
+
+    @Test("Each @unchecked Sendable says why it is safe")
+    func uncheckedSendableIsExplained() {
+        for file in Repository.swiftFiles {
+            for (index, line) in file.codeLines.enumerated() where line.contains("@unchecked") {
+                let comment = documentation(of: index, in: file)
+                #expect(
+                    comment.localizedLowercaseContains("unchecked because"),
+                    "\(file.place(index)): its documentation has no sentence with 'unchecked because'")
+            }
+        }
+    }
+
+    @Test("Only the command prints")
+    func onlyTheCommandPrints() {
+        for file in Repository.sources where file.target != "apus" {
+            for (index, line) in file.codeLines.enumerated() {
+                #expect(!containsCall("print", in: line), "\(file.place(index)) prints: log, or return the text")
+            }
+        }
+    }
+
+    @Test("Tests wait for events, never for time")
+    func testsDoNotSleep() {
+        for file in Repository.tests {
+            for (index, line) in file.codeLines.enumerated() {
+                for call in ["sleep", "usleep", "nanosleep"] where containsCall(call, in: line) {
+                    Issue.record("\(file.place(index)) sleeps: wait for the event itself, with a deadline")
+                }
+            }
+        }
+    }
+
+    @Test("Nothing is left undone in a comment")
+    func noMarkersOfUnfinishedWork() {
+        let markers = ["TO" + "DO", "FIX" + "ME", "XX" + "X"]
+        for file in Repository.swiftFiles {
+            for (index, line) in file.lines.enumerated() {
+                for marker in markers where line.contains(marker) {
+                    Issue.record("\(file.place(index)) contains \(marker): do it, or say why it is so")
+                }
+            }
+        }
+    }
+
+    /// The comment lines and attributes directly above a declaration, and the declaration's own line.
+    private func documentation(of index: Int, in file: SourceText) -> String {
+        var first = index
+        while first > 0, isCommentOrAttribute(file.lines[first - 1]) {
+            first -= 1
+        }
+        let words = file.lines[first...index].flatMap { $0.split(whereSeparator: { " /".contains($0) }) }
+        return words.joined(separator: " ")
+    }
+
+    private func isCommentOrAttribute(_ line: Substring) -> Bool {
+        let trimmed = line.drop { $0 == " " }
+        return trimmed.hasPrefix("//") || trimmed.hasPrefix("@")
+    }
+
+    /// Tells whether a line calls a function of that name that is not a member of something of ours.
+    private func containsCall(_ name: String, in line: Substring) -> Bool {
+        line.ranges(of: name + "(").contains { range in
+            guard let before = line[..<range.lowerBound].last else {
+                return true
+            }
+            let isTaskMember = line[..<range.lowerBound].hasSuffix("Task.")
+            return isTaskMember || !(before.isLetter || before.isNumber || before == "_" || before == ".")
+        }
+    }
+}
+
+extension String {
+    fileprivate func localizedLowercaseContains(_ text: String) -> Bool {
+        lowercased().contains(text)
+    }
+}

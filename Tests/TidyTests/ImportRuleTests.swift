@@ -1,0 +1,73 @@
+import Testing
+
+@Suite("Imports point one way")
+struct ImportRuleTests {
+    @Test("Every target below Sources belongs to a ring or to the support")
+    func everyTargetHasARing() {
+        for target in Set(Repository.sources.map(\.target)).sorted() {
+            #expect(Ring.of(target) != nil || Ring.support.contains(target), "give \(target) a ring in Ring.swift")
+        }
+    }
+
+    @Test("A target imports only targets of the rings inside its own")
+    func importsPointInwards() {
+        for (file, imported) in projectImports() {
+            guard let own = Ring.of(file.target), let other = Ring.of(imported) else {
+                continue
+            }
+            let isMeant = Ring.importsWithin[file.target, default: []].contains(imported)
+            #expect(other < own || isMeant, "\(file.path) imports \(imported), which is not inside its ring")
+        }
+    }
+
+    @Test("The core imports no C, no sockets, no threads and no Foundation")
+    func coreIsPure() {
+        for file in Repository.sources where Ring.of(file.target) == .core {
+            for imported in file.imports {
+                #expect(Ring.importsOfCore.contains(imported), "\(file.path) imports \(imported)")
+            }
+        }
+    }
+
+    @Test("Each C module is imported by exactly one Swift target")
+    func oneImporterForEachCModule() {
+        var importers: [String: Set<String>] = [:]
+        for (file, imported) in projectImports() where Ring.of(imported) == .cLibraries {
+            importers[imported, default: []].insert(file.target)
+        }
+        for (module, targets) in importers {
+            #expect(targets.count == 1, "\(module) is imported by \(targets.sorted().joined(separator: ", "))")
+        }
+    }
+
+    @Test("Only the command sees the simulator, and nothing below Sources sees the test kit")
+    func workerDoesNotSeeTheSupport() {
+        for (file, imported) in projectImports() where Ring.support.contains(imported) && file.target != imported {
+            let isMeant = imported == "APNsSimulator" && file.target == "apus"
+            #expect(isMeant, "\(file.path) imports \(imported)")
+        }
+    }
+
+    @Test("The support imports only the core and the mechanism")
+    func supportStaysBelowTheAdapters() {
+        for (file, imported) in projectImports() where Ring.support.contains(file.target) {
+            let ring = Ring.of(imported)
+            #expect(ring == .core || ring == .mechanism, "\(file.path) imports \(imported)")
+        }
+    }
+
+    @Test("The test kit does not import the test framework")
+    func testKitIsNoTest() {
+        for file in Repository.sources {
+            let isFree = !file.imports.contains("Testing") && !file.imports.contains("XCTest")
+            #expect(isFree, "\(file.path) imports a test framework, so nothing but tests could use it")
+        }
+    }
+
+    /// Every import of a target of this package by a file below Sources.
+    private func projectImports() -> [(file: SourceText, imported: String)] {
+        Repository.sources.flatMap { file in
+            file.imports.filter { Ring.of($0) != nil || Ring.support.contains($0) }.map { (file, $0) }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+/// One Swift file as lines, once as written and once with what a rule about code must not see taken out.
+struct SourceText {
+    /// The path below the repository's root.
+    let path: String
+
+    /// The lines as they were written.
+    let lines: [Substring]
+
+    /// The same lines with the contents of comments and string literals blanked out, column for column.
+    let codeLines: [Substring]
+
+    init(path: String, text: String) {
+        self.path = path
+        lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        codeLines = SourceBlanker.blanked(text).split(separator: "\n", omittingEmptySubsequences: false)
+    }
+
+    /// The target that the file belongs to: the folder below `Sources` or `Tests`.
+    var target: String {
+        let parts = path.split(separator: "/")
+        return parts.count > 2 ? String(parts[1]) : ""
+    }
+
+    /// The file's name without folders and without `.swift`.
+    var name: String {
+        let file = path.split(separator: "/").last ?? ""
+        return String(file.dropLast(".swift".count))
+    }
+
+    /// The modules that the file imports, in order.
+    var imports: [String] {
+        codeLines.compactMap { line -> String? in
+            let words = line.split(separator: " ").filter { !$0.hasPrefix("@") }
+            guard let keyword = words.firstIndex(of: "import"), words.prefix(upTo: keyword).allSatisfy(Self.isModifier)
+            else {
+                return nil
+            }
+            let rest = words.suffix(from: words.index(after: keyword)).filter { !Self.importKinds.contains($0) }
+            return rest.first.map { String($0.prefix { $0 != "." }) }
+        }
+    }
+
+    /// Says where a line is, the way compilers do.
+    ///
+    /// - Parameter index: Index of the line, counted from 0.
+    /// - Returns: `path:line`, counted from 1.
+    func place(_ index: Int) -> String {
+        "\(path):\(index + 1)"
+    }
+
+    private static let importKinds: Set<Substring> = [
+        "struct", "class", "enum", "protocol", "func", "var", "typealias",
+    ]
+
+    private static func isModifier(_ word: Substring) -> Bool {
+        ["public", "package", "internal", "fileprivate", "private"].contains(word)
+    }
+}
