@@ -1,4 +1,77 @@
 #pragma once
 #include <amqp.h>
+#include <amqp_framing.h>
 #include <amqp_ssl_socket.h>
 #include <amqp_tcp_socket.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+// Method numbers and property flags are macros with casts, which Swift does not import.
+enum {
+    CRABBITMQ_CONNECTION_CLOSE = 0x000A0032,
+    CRABBITMQ_CONNECTION_CLOSE_OK = 0x000A0033,
+    CRABBITMQ_CONNECTION_BLOCKED = 0x000A003C,
+    CRABBITMQ_CONNECTION_UNBLOCKED = 0x000A003D,
+    CRABBITMQ_CHANNEL_FLOW = 0x00140014,
+    CRABBITMQ_CHANNEL_FLOW_OK = 0x00140015,
+    CRABBITMQ_CHANNEL_CLOSE = 0x00140028,
+    CRABBITMQ_CHANNEL_CLOSE_OK = 0x00140029,
+    CRABBITMQ_BASIC_CANCEL = 0x003C001E,
+    CRABBITMQ_BASIC_CANCEL_OK = 0x003C001F,
+    CRABBITMQ_BASIC_PUBLISH = 0x003C0028,
+    CRABBITMQ_BASIC_RETURN = 0x003C0032,
+    CRABBITMQ_BASIC_DELIVER = 0x003C003C,
+    CRABBITMQ_BASIC_GET_OK = 0x003C0047,
+    CRABBITMQ_BASIC_GET_EMPTY = 0x003C0048,
+    CRABBITMQ_BASIC_ACK = 0x003C0050,
+    CRABBITMQ_BASIC_NACK = 0x003C0078,
+};
+_Static_assert(CRABBITMQ_CONNECTION_BLOCKED == AMQP_CONNECTION_BLOCKED_METHOD, "method number");
+_Static_assert(CRABBITMQ_CONNECTION_UNBLOCKED == AMQP_CONNECTION_UNBLOCKED_METHOD, "method number");
+_Static_assert(CRABBITMQ_CONNECTION_CLOSE == AMQP_CONNECTION_CLOSE_METHOD, "method number");
+_Static_assert(CRABBITMQ_CONNECTION_CLOSE_OK == AMQP_CONNECTION_CLOSE_OK_METHOD, "method number");
+_Static_assert(CRABBITMQ_CHANNEL_FLOW == AMQP_CHANNEL_FLOW_METHOD, "method number");
+_Static_assert(CRABBITMQ_CHANNEL_FLOW_OK == AMQP_CHANNEL_FLOW_OK_METHOD, "method number");
+_Static_assert(CRABBITMQ_CHANNEL_CLOSE == AMQP_CHANNEL_CLOSE_METHOD, "method number");
+_Static_assert(CRABBITMQ_CHANNEL_CLOSE_OK == AMQP_CHANNEL_CLOSE_OK_METHOD, "method number");
+_Static_assert(CRABBITMQ_BASIC_CANCEL == AMQP_BASIC_CANCEL_METHOD, "method number");
+_Static_assert(CRABBITMQ_BASIC_CANCEL_OK == AMQP_BASIC_CANCEL_OK_METHOD, "method number");
+_Static_assert(CRABBITMQ_BASIC_PUBLISH == AMQP_BASIC_PUBLISH_METHOD, "method number");
+_Static_assert(CRABBITMQ_BASIC_RETURN == AMQP_BASIC_RETURN_METHOD, "method number");
+_Static_assert(CRABBITMQ_BASIC_DELIVER == AMQP_BASIC_DELIVER_METHOD, "method number");
+_Static_assert(CRABBITMQ_BASIC_GET_OK == AMQP_BASIC_GET_OK_METHOD, "method number");
+_Static_assert(CRABBITMQ_BASIC_GET_EMPTY == AMQP_BASIC_GET_EMPTY_METHOD, "method number");
+_Static_assert(CRABBITMQ_BASIC_ACK == AMQP_BASIC_ACK_METHOD, "method number");
+_Static_assert(CRABBITMQ_BASIC_NACK == AMQP_BASIC_NACK_METHOD, "method number");
+
+// The login takes variable arguments, which Swift cannot pass.
+static inline amqp_rpc_reply_t crabbitmq_login(
+    amqp_connection_state_t state, const char *vhost, int frame_max, int heartbeat, const amqp_table_t *properties,
+    const char *user, const char *password) {
+    return amqp_login_with_properties(
+        state, vhost, 1, frame_max, heartbeat, properties, AMQP_SASL_METHOD_PLAIN, user, password);
+}
+
+// librabbitmq 0.11 sets neither the system's trust anchors nor a minimum version of TLS; both go through OpenSSL's own
+// context. The declarations are OpenSSL's, repeated so that this module does not export all of OpenSSL.
+static inline int crabbitmq_harden_tls(amqp_socket_t *socket) {
+    extern int SSL_CTX_set_default_verify_paths(struct ssl_ctx_st *);
+    extern long SSL_CTX_ctrl(struct ssl_ctx_st *, int, long, void *);
+    enum { set_minimum_version = 123, tls_1_2 = 0x0303 };  // SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_2_VERSION
+    struct ssl_ctx_st *context = (struct ssl_ctx_st *)amqp_ssl_socket_get_context(socket);
+    amqp_ssl_socket_set_verify_peer(socket, 1);
+    amqp_ssl_socket_set_verify_hostname(socket, 1);
+    return SSL_CTX_set_default_verify_paths(context) == 1 && SSL_CTX_ctrl(context, set_minimum_version, tls_1_2, NULL) == 1;
+}
+
+// The names of TCP's options are macros or enumeration members of a header that Swift's Glibc module leaves out.
+static inline void crabbitmq_bound_silence(int fd, unsigned user_timeout_milliseconds) {
+    int idle_seconds = 15, interval_seconds = 5, probes = 3;
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_seconds, sizeof idle_seconds);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_seconds, sizeof interval_seconds);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &user_timeout_milliseconds, sizeof user_timeout_milliseconds);
+}

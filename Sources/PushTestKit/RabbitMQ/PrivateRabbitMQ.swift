@@ -1,0 +1,165 @@
+import Glibc
+import Synchronization
+
+/// A RabbitMQ node of our own: its data, ports, name, cookie and port mapper are its own, the system's broker is untouched.
+///
+/// A small shell supervises the node and holds the reading end of a pipe whose other end is ours: when this process
+/// ends, however it ends, the shell kills the node and removes its folder, so that nothing survives.
+///
+/// Most tests share one node (`shared`) and keep apart by a namespace each (`makeNamespace`); a test that stops, floods
+/// or kills the broker starts one of its own.
+public final class PrivateRabbitMQ: Sendable {
+    private static let programsFolder = "/usr/lib/rabbitmq/bin"
+    private static let sharedNode = Task { try await PrivateRabbitMQ.start() }
+    private static let namespaces = Atomic<Int>(0)
+
+    /// The port of the plain listener, on 127.0.0.1.
+    public let port: UInt16
+    /// The port of the TLS listener, on 127.0.0.1, if a certificate was given.
+    public let tlsPort: UInt16?
+
+    private let folder: String
+    private let environment: [String: String]
+    private let supervisor: RabbitMQProcess.Started
+    private let nodeIdentifier = Mutex<pid_t>(0)
+    private let isStopped = Mutex(false)
+
+    /// The node that all tests of this process share, started on first use.
+    public static func shared() async throws -> PrivateRabbitMQ { try await sharedNode.value }
+
+    /// Starts a node and waits until it accepts connections.
+    ///
+    /// - Parameter certificate: what to show on a TLS listener; without one there is none.
+    /// - Returns: the running node.
+    /// - Throws: `RabbitMQFailure` if RabbitMQ is not installed (with the command that installs it) or does not start.
+    public static func start(certificate: RabbitMQCertificate? = nil) async throws -> PrivateRabbitMQ {
+        let node = try PrivateRabbitMQ(certificate: certificate)
+        try await node.startAgain()
+        return node
+    }
+
+    private init(certificate: RabbitMQCertificate?) throws(RabbitMQFailure) {
+        guard access("\(Self.programsFolder)/rabbitmq-server", X_OK) == 0, access("/usr/bin/epmd", X_OK) == 0 else {
+            throw RabbitMQFailure("RabbitMQ is not installed; install it with: apt-get install rabbitmq-server")
+        }
+        let ports = try FreePorts.find(certificate == nil ? 4 : 5)
+        port = ports[0]
+        tlsPort = certificate == nil ? nil : ports[4]
+        folder = try Self.makeFolder()
+        environment = Self.environment(folder: folder, ports: ports)
+        var configuration = """
+            listeners.tcp.default = 127.0.0.1:\(ports[0])
+            disk_free_limit.absolute = 10MB
+            log.console = false
+
+            """
+        if let certificate, let tlsPort {
+            configuration += """
+                listeners.ssl.default = 127.0.0.1:\(tlsPort)
+                ssl_options.certfile = \(certificate.certificateFile)
+                ssl_options.keyfile = \(certificate.keyFile)
+                ssl_options.verify = verify_none
+
+                """
+        }
+        try Self.write(configuration, to: "\(folder)/rabbitmq.conf", mode: 0o600)
+        try Self.write("[].\n", to: "\(folder)/enabled_plugins", mode: 0o600)
+        try Self.write("\(UInt64.random(in: 0 ... .max))", to: "\(folder)/home/.erlang.cookie", mode: 0o400)
+        supervisor = try RabbitMQProcess.start(
+            ["/bin/sh", "-c", Self.supervisorScript], environment: environment)
+    }
+
+    deinit { stop() }
+
+    // MARK: Use
+
+    /// The address of the plain listener, with the default user.
+    public var url: String { "amqp://guest:guest@127.0.0.1:\(port)/" }
+
+    /// A namespace that no other test of this process has.
+    public static func makeNamespace() -> String { "t\(namespaces.add(1, ordering: .relaxed).newValue)" }
+
+    /// Runs `rabbitmqctl` against the node.
+    ///
+    /// - Parameter arguments: for example `["list_queues", "name", "messages"]`.
+    /// - Returns: what it printed.
+    /// - Throws: `RabbitMQFailure` with what it printed, if it failed.
+    @discardableResult
+    public func control(_ arguments: String...) async throws -> String {
+        let result = try await RabbitMQProcess.run(
+            ["\(Self.programsFolder)/rabbitmqctl", "--quiet"] + arguments, environment: environment)
+        guard result.status == 0 else {
+            throw RabbitMQFailure("rabbitmqctl \(arguments.joined(separator: " ")) failed: \(result.output)")
+        }
+        return result.output
+    }
+
+    /// Evaluates an Erlang expression on the node, for what `rabbitmqctl` has no command for.
+    @discardableResult
+    public func evaluate(_ expression: String) async throws -> String { try await control("eval", expression) }
+
+    /// How many messages a queue holds, those that were delivered and not acknowledged included.
+    ///
+    /// - Throws: `RabbitMQFailure` if there is no such queue.
+    public func messageCount(queue: String) async throws -> Int {
+        let name = "rabbit_misc:r(<<\"/\">>, queue, <<\"\(queue)\">>)"
+        let text = try await evaluate(
+            """
+            {ok, Q} = rabbit_amqqueue:lookup(\(name)), [{messages, N}] = rabbit_amqqueue:info(Q, [messages]), N.
+            """)
+        guard let count = Int(text.filter(\.isNumber)) else { throw RabbitMQFailure("no count in: \(text)") }
+        return count
+    }
+
+    // MARK: Faults
+
+    /// Stops the node's process as it stands (SIGSTOP): connections stay open and nothing answers.
+    public func pause() { signal(SIGSTOP) }
+
+    /// Lets a paused node run on (SIGCONT).
+    public func resume() { signal(SIGCONT) }
+
+    /// Kills the node (SIGKILL) and waits until it is gone; its data stays.
+    public func kill() throws(RabbitMQFailure) { _ = try ask("kill") }
+
+    /// Starts a killed node again, on the same data and ports, and waits until it accepts connections.
+    public func startAgain() async throws {
+        let log = "\(folder)/node.out"
+        unlink(log)
+        let answer = try ask("start")
+        guard let identifier = pid_t(answer) else { throw RabbitMQFailure("the supervisor said: \(answer)") }
+        nodeIdentifier.withLock { $0 = identifier }
+        let deadline = MonotonicSeconds.now() + 120
+        while !Self.read(log).contains("completed with") {
+            guard MonotonicSeconds.now() < deadline, Glibc.kill(identifier, 0) == 0 else {
+                throw RabbitMQFailure("RabbitMQ did not start: \(Self.read(log))")
+            }
+            try await Task.sleep(nanoseconds: 50_000_000)
+        }
+    }
+
+    /// Ends the node, its supervisor and everything that they left.
+    public func stop() {
+        let isFirst = isStopped.withLock { isStopped in
+            defer { isStopped = true }
+            return !isStopped
+        }
+        guard isFirst else { return }
+        close(supervisor.standardInput)
+        RabbitMQProcess.waitForEnd(supervisor.processIdentifier)
+        close(supervisor.standardOutput)
+    }
+
+    private func signal(_ number: Int32) {
+        let identifier = nodeIdentifier.withLock { $0 }
+        if identifier > 0 { _ = Glibc.kill(identifier, number) }
+    }
+
+    private func ask(_ command: String) throws(RabbitMQFailure) -> String {
+        let line = Array("\(command)\n".utf8)
+        guard Glibc.write(supervisor.standardInput, line, line.count) == line.count,
+            let answer = RabbitMQProcess.readLine(supervisor.standardOutput)
+        else { throw RabbitMQFailure("the supervisor of the RabbitMQ node has ended") }
+        return answer
+    }
+}
