@@ -1,0 +1,92 @@
+internal import CSimdJSON
+
+/// Reads JSON documents, one after the other, into buffers that it reuses.
+///
+/// The work is simdjson's. A document is laid out as its *tape*, and the values that `parse` gives are positions on it:
+/// they cost no allocation, and hold the parser. A value is good until its parser parses again; using it later is a
+/// programmer's error that traps. Where a document is refused, simdjson knows only that it is: the place and the reason
+/// are found by a second reading (`JSONFaultFinder`), which good documents never pay for.
+///
+/// What is accepted is RFC 8259 to the letter: no comments, no trailing commas, no byte order mark, no lone surrogates.
+/// Integers are exact up to 64 bits (-2^63 to 2^64-1), and larger ones are refused rather than rounded; numbers with a
+/// fraction or an exponent are doubles. A key may occur more than once in an object: iteration gives each, look-up the
+/// first.
+///
+/// A parser belongs to the thread that uses it.
+public final class JSONParser {
+    /// The size of a document, in bytes, up to which the buffers are kept for the next one: simdjson's take about
+    /// fourteen times the document, which a rare large one must not hold for ever.
+    public static let retainedBytes = 64 * 1024
+
+    /// How many arrays and objects may lie in each other; an empty innermost one does not count.
+    public let depthMaximum: Int
+    /// How large a document may be, in bytes.
+    public let bytesMaximum: Int
+
+    @usableFromInline let tape: UnsafeMutablePointer<JSONTape>
+    private let handle: OpaquePointer
+
+    /// Creates a parser.
+    ///
+    /// - Parameters:
+    ///   - depthMaximum: how many arrays and objects may lie in each other, 1 to 1024.
+    ///   - bytesMaximum: how large a document may be, in bytes, up to 1 GiB.
+    public init(depthMaximum: Int = 64, bytesMaximum: Int = 16 * 1024 * 1024) {
+        precondition((1...1024).contains(depthMaximum), "the depth must be 1 to 1024, because writing recurses")
+        precondition((1...(1 << 30)).contains(bytesMaximum), "a tape counts in 32 bits")
+        guard let handle = apus_json_parser_create(depthMaximum + 1, Self.retainedBytes) else {
+            preconditionFailure("there is no memory for a JSON parser")
+        }
+        self.depthMaximum = depthMaximum
+        self.bytesMaximum = bytesMaximum
+        self.handle = handle
+        self.tape = .allocate(capacity: 1)
+        self.tape.initialize(to: JSONTape())
+    }
+
+    deinit {
+        apus_json_parser_destroy(handle)
+        tape.deallocate()
+    }
+
+    /// Parses a document; values of the previous one are void from now on.
+    ///
+    /// - Parameter bytes: the document in UTF-8; they are copied.
+    /// - Returns: the document's root.
+    /// - Throws: `JSONError`, if the document is too large, too deep or not JSON.
+    public func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) -> JSONValue {
+        tape.pointee.generation &+= 1
+        tape.pointee.words = nil
+        guard bytes.count <= bytesMaximum else {
+            throw JSONError(.tooLarge, "the document has \(bytes.count) bytes; at most \(bytesMaximum) are accepted")
+        }
+        guard let base = bytes.baseAddress else { throw JSONFaultFinder.emptyDocument }
+        var document = apus_json_document()
+        switch apus_json_parse(handle, base, bytes.count, &document) {
+        case APUS_JSON_SUCCESS:
+            tape.pointee.words = document.tape
+            tape.pointee.strings = document.strings
+            return JSONValue(parser: self, generation: tape.pointee.generation, index: 1)
+        case APUS_JSON_OUT_OF_MEMORY:
+            throw JSONError(.tooLarge, "there is no memory for a document of \(bytes.count) bytes")
+        default:
+            throw JSONFaultFinder.fault(in: bytes, depthMaximum: depthMaximum)
+        }
+    }
+
+    /// Parses a document; values of the previous one are void from now on.
+    ///
+    /// - Parameter bytes: the document in UTF-8.
+    /// - Returns: the document's root.
+    /// - Throws: `JSONError`, if the document is too large, too deep or not JSON.
+    public func parse(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
+        try bytes.withUnsafeBufferPointer { (buffer) throws(JSONError) -> JSONValue in try parse(buffer) }
+    }
+
+    /// Parses a document; values of the previous one are void from now on.
+    ///
+    /// - Parameter text: the document.
+    /// - Returns: the document's root.
+    /// - Throws: `JSONError`, if the document is too large, too deep or not JSON.
+    public func parse(_ text: String) throws(JSONError) -> JSONValue { try parse(Array(text.utf8)) }
+}

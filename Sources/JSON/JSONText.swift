@@ -1,0 +1,67 @@
+/// The text of single JSON values.
+enum JSONText {
+    static func append(_ text: StaticString, to bytes: inout [UInt8]) {
+        bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    static func append(_ number: Int64, to bytes: inout [UInt8]) {
+        if number < 0 { bytes.append(UInt8(ascii: "-")) }
+        append(number.magnitude, to: &bytes)
+    }
+
+    static func append(_ number: UInt64, to bytes: inout [UInt8]) {
+        guard number > 9 else {
+            bytes.append(48 + UInt8(truncatingIfNeeded: number))
+            return
+        }
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+            var position = 20
+            var rest = number
+            while rest > 0 {
+                position -= 1
+                let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+                digits[position] = 48 + UInt8(truncatingIfNeeded: digit)
+                rest = quotient
+            }
+            bytes.append(contentsOf: digits[position...])
+        }
+    }
+
+    /// Writes the shortest text that reads back as the same double; JSON has none for infinity and NaN, so `null`.
+    static func append(_ number: Double, to bytes: inout [UInt8]) {
+        guard number.isFinite else { return append("null", to: &bytes) }
+        bytes.append(contentsOf: number.description.utf8)
+    }
+
+    /// Writes a string of valid UTF-8 with its quotes, escaping what RFC 8259 section 7 says must be, and nothing else.
+    static func append(string: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        var runStart = 0
+        for position in 0..<string.count {
+            let byte = string[position]
+            if byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") { continue }
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: string[runStart..<position]))
+            appendEscape(of: byte, to: &bytes)
+            runStart = position + 1
+        }
+        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: string[runStart...]))
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func appendEscape(of byte: UInt8, to bytes: inout [UInt8]) {
+        switch byte {
+        case UInt8(ascii: "\""): append("\\\"", to: &bytes)
+        case UInt8(ascii: "\\"): append("\\\\", to: &bytes)
+        case 0x08: append("\\b", to: &bytes)
+        case 0x09: append("\\t", to: &bytes)
+        case 0x0a: append("\\n", to: &bytes)
+        case 0x0c: append("\\f", to: &bytes)
+        case 0x0d: append("\\r", to: &bytes)
+        default:
+            append("\\u00", to: &bytes)
+            let low = byte & 15
+            bytes.append(48 + (byte >> 4))
+            bytes.append(low < 10 ? 48 + low : 87 + low)
+        }
+    }
+}

@@ -1,0 +1,133 @@
+/// A value in a parsed document; good until its parser parses again, after which every use traps.
+///
+/// It is a position, so copying it is cheap, and reading it allocates nothing but the strings that are asked for.
+public struct JSONValue {
+    /// The kinds of values; the raw value reads well in a message: "is a string".
+    public enum Kind: String, CaseIterable, Sendable {
+        /// `null`.
+        case null
+        /// `true` or `false`.
+        case boolean
+        /// A number without fraction and exponent, within 64 bits.
+        case integer
+        /// Any other number.
+        case double
+        /// A string.
+        case string
+        /// An array.
+        case array
+        /// An object.
+        case object
+    }
+
+    @usableFromInline let parser: JSONParser
+    @usableFromInline let generation: UInt32
+    @usableFromInline let index: UInt32
+
+    @inlinable
+    init(parser: JSONParser, generation: UInt32, index: UInt32) {
+        self.parser = parser
+        self.generation = generation
+        self.index = index
+    }
+
+    @inlinable var tape: JSONTape {
+        let tape = parser.tape.pointee
+        precondition(tape.generation == generation, "a JSON value was used after its parser had parsed again")
+        return tape
+    }
+
+    /// What kind of value it is.
+    @inlinable public var kind: Kind {
+        switch tape.type(index) {
+        case JSONTape.WordType.object: .object
+        case JSONTape.WordType.array: .array
+        case JSONTape.WordType.string: .string
+        case JSONTape.WordType.signed, JSONTape.WordType.unsigned: .integer
+        case JSONTape.WordType.double: .double
+        case JSONTape.WordType.yes, JSONTape.WordType.no: .boolean
+        default: .null
+        }
+    }
+
+    /// Whether it is `null`.
+    @inlinable public var isNull: Bool { tape.type(index) == JSONTape.WordType.null }
+
+    /// The truth value, or nil if it is no boolean.
+    @inlinable public var bool: Bool? {
+        switch tape.type(index) {
+        case JSONTape.WordType.yes: true
+        case JSONTape.WordType.no: false
+        default: nil
+        }
+    }
+
+    /// The integer, or nil if it is none: `1.0` and `1e3` are doubles, and 2^63 has no place in an `Int64`.
+    @inlinable public var int64: Int64? {
+        let tape = tape
+        guard tape.type(index) == JSONTape.WordType.signed else { return nil }
+        return Int64(bitPattern: tape.word(index + 1))
+    }
+
+    /// The integer, or nil if it is none or negative.
+    @inlinable public var uint64: UInt64? {
+        let tape = tape
+        switch tape.type(index) {
+        case JSONTape.WordType.signed: return UInt64(exactly: Int64(bitPattern: tape.word(index + 1)))
+        case JSONTape.WordType.unsigned: return tape.word(index + 1)
+        default: return nil
+        }
+    }
+
+    /// The double nearest to the number, or nil if it is no number.
+    @inlinable public var double: Double? {
+        let tape = tape
+        switch tape.type(index) {
+        case JSONTape.WordType.double: return Double(bitPattern: tape.word(index + 1))
+        case JSONTape.WordType.signed: return Double(Int64(bitPattern: tape.word(index + 1)))
+        case JSONTape.WordType.unsigned: return Double(tape.word(index + 1))
+        default: return nil
+        }
+    }
+
+    /// A copy of the string, or nil if it is none.
+    @inlinable public var string: String? {
+        withUTF8 { bytes in String(decoding: bytes, as: UTF8.self) }
+    }
+
+    /// Reads the bytes of a string in place: valid UTF-8, unescaped, possibly with NULs among them.
+    ///
+    /// - Parameter body: reads them; they are not to escape from it.
+    /// - Returns: what `body` returned, or nil if the value is no string.
+    @inlinable
+    public func withUTF8<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result? {
+        let tape = tape
+        guard tape.type(index) == JSONTape.WordType.string else { return nil }
+        return try body(tape.string(index))
+    }
+
+    /// Whether it is this string, compared byte by byte.
+    @inlinable
+    public func isString(_ text: StaticString) -> Bool {
+        let tape = tape
+        return tape.type(index) == JSONTape.WordType.string && tape.string(index).isEqual(to: text)
+    }
+
+    /// The elements, or nil if it is no array.
+    @inlinable public var array: JSONArray? {
+        let word = tape.word(index)
+        guard UInt8(truncatingIfNeeded: word >> 56) == JSONTape.WordType.array else { return nil }
+        return JSONArray(parser: parser, generation: generation, index: index, word: word)
+    }
+
+    /// The members, or nil if it is no object.
+    @inlinable public var object: JSONObject? {
+        let word = tape.word(index)
+        guard UInt8(truncatingIfNeeded: word >> 56) == JSONTape.WordType.object else { return nil }
+        return JSONObject(parser: parser, generation: generation, index: index, word: word)
+    }
+
+    /// The first member of that key, or nil if there is none or the value is no object.
+    @inlinable
+    public subscript(_ key: StaticString) -> JSONValue? { object?[key] }
+}

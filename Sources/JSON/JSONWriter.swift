@@ -1,0 +1,152 @@
+/// Writes JSON straight into bytes that are reused: no tree is built, and no commas need to be minded.
+///
+///     var writer = JSONWriter()
+///     writer.beginObject()
+///     writer.key("badge")
+///     writer.integer(3)
+///     writer.endObject()
+///     send(writer.bytes)
+///     writer.removeAll()
+///
+/// That brackets match and that a member has both key and value is the caller's duty; brackets that do not match trap.
+public struct JSONWriter {
+    /// What has been written so far.
+    public private(set) var bytes: [UInt8] = []
+
+    private var needsComma = false
+    private var depth = 0
+
+    /// Creates a writer.
+    ///
+    /// - Parameter capacityBytes: for how much text to have room from the start.
+    public init(capacityBytes: Int = 256) { bytes.reserveCapacity(capacityBytes) }
+
+    /// Forgets what was written, keeping the memory for the next document.
+    public mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        needsComma = false
+        depth = 0
+    }
+
+    /// Begins an object.
+    public mutating func beginObject() { begin(UInt8(ascii: "{")) }
+
+    /// Ends the object begun last.
+    public mutating func endObject() { end(UInt8(ascii: "}")) }
+
+    /// Begins an array.
+    public mutating func beginArray() { begin(UInt8(ascii: "[")) }
+
+    /// Ends the array begun last.
+    public mutating func endArray() { end(UInt8(ascii: "]")) }
+
+    /// Writes a key that is a literal; its value comes next.
+    public mutating func key(_ key: StaticString) {
+        separate()
+        JSONText.append(
+            string: UnsafeBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount),
+            to: &bytes
+        )
+        endKey()
+    }
+
+    /// Writes a key that is known at run time only; its value comes next.
+    public mutating func key(dynamic key: String) {
+        separate()
+        append(key)
+        endKey()
+    }
+
+    /// Writes a string.
+    public mutating func string(_ string: String) {
+        separate()
+        append(string)
+        needsComma = true
+    }
+
+    /// Writes a string from its bytes.
+    ///
+    /// - Parameter utf8: the text; what is not valid UTF-8 in it is written as U+FFFD.
+    public mutating func string(utf8: UnsafeBufferPointer<UInt8>) {
+        guard utf8.allSatisfy({ byte in byte < 0x80 }) else {
+            return string(String(decoding: utf8, as: UTF8.self))
+        }
+        separate()
+        JSONText.append(string: utf8, to: &bytes)
+        needsComma = true
+    }
+
+    /// Writes an integer.
+    public mutating func integer(_ number: some FixedWidthInteger) {
+        separate()
+        if number < 0 {
+            JSONText.append(Int64(number), to: &bytes)
+        } else {
+            JSONText.append(UInt64(number), to: &bytes)
+        }
+        needsComma = true
+    }
+
+    /// Writes the shortest text that reads back as the same double; `null` for infinity and NaN, which JSON has not.
+    public mutating func double(_ number: Double) {
+        separate()
+        JSONText.append(number, to: &bytes)
+        needsComma = true
+    }
+
+    /// Writes `true` or `false`.
+    public mutating func boolean(_ value: Bool) {
+        separate()
+        JSONText.append(value ? "true" : "false", to: &bytes)
+        needsComma = true
+    }
+
+    /// Writes `null`.
+    public mutating func null() {
+        separate()
+        JSONText.append("null", to: &bytes)
+        needsComma = true
+    }
+
+    /// Writes a value that is known to be valid JSON, as it is.
+    public mutating func raw(_ json: some Collection<UInt8>) {
+        separate()
+        bytes.append(contentsOf: json)
+        needsComma = true
+    }
+
+    /// Writes a value of a parsed document, minified.
+    public mutating func value(_ value: JSONValue) {
+        separate()
+        value.appendMinified(to: &bytes)
+        needsComma = true
+    }
+
+    private mutating func begin(_ bracket: UInt8) {
+        separate()
+        bytes.append(bracket)
+        needsComma = false
+        depth += 1
+    }
+
+    private mutating func end(_ bracket: UInt8) {
+        precondition(depth > 0, "there is no object or array to end")
+        depth -= 1
+        bytes.append(bracket)
+        needsComma = true
+    }
+
+    private mutating func separate() {
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+    }
+
+    private mutating func endKey() {
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    private mutating func append(_ string: String) {
+        var string = string
+        string.withUTF8 { utf8 in JSONText.append(string: utf8, to: &bytes) }
+    }
+}

@@ -1,0 +1,72 @@
+import JSON
+import Testing
+
+@Suite("JSON writer")
+struct JSONWriterTests {
+    @Test("Every kind of value is written, with commas where they belong")
+    func writesEveryKind() {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("a")
+        writer.beginArray()
+        writer.integer(-7)
+        writer.integer(UInt64.max)
+        writer.integer(Int64.min)
+        writer.double(0.1)
+        writer.double(.nan)
+        writer.boolean(true)
+        writer.null()
+        writer.beginObject()
+        writer.endObject()
+        writer.beginArray()
+        writer.endArray()
+        writer.endArray()
+        writer.key(dynamic: "k\"")
+        writer.string("x")
+        writer.key("r")
+        writer.raw(Array(#"{"y":1}"#.utf8))
+        writer.endObject()
+        let expected =
+            #"{"a":[-7,18446744073709551615,-9223372036854775808,0.1,null,true,null,{},[]],"k\"":"x","r":{"y":1}}"#
+        #expect(String(decoding: writer.bytes, as: UTF8.self) == expected)
+    }
+
+    @Test("Strings are escaped where JSON demands it and nowhere else")
+    func escapesStrings() {
+        var writer = JSONWriter()
+        writer.string("\"\\/\u{8}\t\n\u{c}\r\u{0}\u{1f}\u{7f}é😀\u{2028}")
+        #expect(
+            String(decoding: writer.bytes, as: UTF8.self)
+                == "\"\\\"\\\\/\\b\\t\\n\\f\\r\\u0000\\u001f\u{7f}é😀\u{2028}\""
+        )
+    }
+
+    @Test("Bytes that are not UTF-8 are repaired")
+    func repairsInvalidUTF8() {
+        var writer = JSONWriter()
+        let broken: [UInt8] = [0x61, 0xff, 0x62]
+        broken.withUnsafeBufferPointer { bytes in writer.string(utf8: bytes) }
+        #expect(String(decoding: writer.bytes, as: UTF8.self) == "\"a\u{fffd}b\"")
+    }
+
+    @Test("A writer begins anew after it was emptied")
+    func beginsAnew() {
+        var writer = JSONWriter()
+        writer.beginArray()
+        writer.integer(1)
+        writer.removeAll()
+        writer.integer(2)
+        #expect(writer.bytes == Array("2".utf8))
+    }
+
+    @Test("A value of a parsed document is written minified")
+    func writesParsedValues() throws {
+        let parser = JSONParser()
+        var writer = JSONWriter()
+        writer.beginArray()
+        writer.value(try parser.parse("[ 1 ]"))
+        writer.value(try parser.parse("{ }"))
+        writer.endArray()
+        #expect(writer.bytes == Array("[[1],{}]".utf8))
+    }
+}
