@@ -12,6 +12,13 @@ public struct DatasetCoalescer: Sendable {
         public var superseded: [Int]
         /// The device to leave out: the one that made all of the changes, or nil if several did.
         public var excludedDeviceID: String?
+
+        /// Creates a group.
+        public init(representative: Int, superseded: [Int], excludedDeviceID: String?) {
+            self.representative = representative
+            self.superseded = superseded
+            self.excludedDeviceID = excludedDeviceID
+        }
     }
 
     private struct Open {

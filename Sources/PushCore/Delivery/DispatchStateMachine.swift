@@ -42,6 +42,7 @@ public struct DispatchStateMachine: Sendable {
         var job: UInt64
         var device: Int
         var rendering: Int
+        var app: Int
         var sends = 1
         var ambiguousSends = 0
     }
@@ -106,6 +107,9 @@ public struct DispatchStateMachine: Sendable {
 
     /// The apps most of whose tokens are called bad at this moment.
     public var doubtedApps: [Int] { watches.indices.filter { watches[$0].isInDoubt } }
+
+    /// The app of a push that is out, by its place in the configuration.
+    public func app(ofPush identifier: UInt64) -> Int? { pushes[identifier]?.app }
 
     // MARK: Work arrives
 
@@ -189,7 +193,7 @@ public struct DispatchStateMachine: Sendable {
             return
         }
         job.pushesOut += 1
-        let push = pushes.insert(Push(job: number, device: deviceIndex, rendering: rendering))
+        let push = pushes.insert(Push(job: number, device: deviceIndex, rendering: rendering, app: app.index))
         actions.sends.append(request(push, device, job.work, rendering))
         if let published = job.work.publishedAtMilliseconds, !job.work.parking.isParkedCopy {
             actions.lagsMilliseconds.append(max(0, nowMilliseconds - published))
@@ -211,7 +215,7 @@ public struct DispatchStateMachine: Sendable {
         _ result: PushResult, nowMilliseconds: Int64, into actions: inout DispatchActions
     ) {
         guard var push = pushes[result.identifier], var job = jobs.take(push.job) else { return }
-        let app = job.work.renderings[push.rendering].app.index
+        let app = push.app
         let device = job.work.devices[push.device]
         noteKey(result.outcome, app: app, nowMilliseconds: nowMilliseconds, into: &actions)
         let disposition = Disposition(result.outcome)
