@@ -1,0 +1,82 @@
+import Crypto
+
+/// What a provider token says of itself: a JSON Web Token signed with ES256.
+///
+/// Source: Apple, "Establishing a token-based connection to APNs"; RFC 7515 for the form.
+struct ProviderToken: Equatable, Sendable {
+    /// The claim `kid` of the header: which key signed it.
+    let keyID: String
+    /// The claim `iss`: whose key that is.
+    let teamID: String
+    /// The claim `iat`, in seconds since 1970.
+    let issuedAtSeconds: Int64
+    /// What was signed: header and claims, as they stand in the token.
+    let signedBytes: [UInt8]
+    /// The 64 bytes r and s.
+    let signature: [UInt8]
+
+    /// The longest value of `authorization` that is looked at, in bytes.
+    static let authorizationBytesMaximum = 4_096
+
+    /// Takes the token out of the header `authorization`.
+    ///
+    /// - Returns: the token's text, or nil if the header is of another scheme or names none.
+    static func text(inAuthorization value: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        let scheme = value.prefix(7)
+        // The scheme's case does not matter (RFC 9110, section 11.1).
+        guard scheme.map({ $0 | 0x20 }).elementsEqual("bearer ".utf8), value.count > 7 else { return nil }
+        return value.dropFirst(7)
+    }
+
+    /// Reads a token without checking its signature; the result is nil if anything is not as Apple asks.
+    ///
+    /// - Parameter text: three parts in base64url with periods between.
+    init?(text: ArraySlice<UInt8>) {
+        guard text.count <= Self.authorizationBytesMaximum else { return nil }
+        let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return nil }
+        let decoded = parts.compactMap { Base64URL.decode(String(decoding: $0, as: UTF8.self)) }
+        guard decoded.count == 3, decoded[2].count == 64,
+            let header = Self.claims(in: decoded[0]), let claims = Self.claims(in: decoded[1]),
+            header.algorithm == "ES256", let keyID = header.keyID, let teamID = claims.issuer,
+            let issuedAt = claims.issuedAtSeconds
+        else { return nil }
+        self.keyID = keyID
+        self.teamID = teamID
+        issuedAtSeconds = issuedAt
+        signedBytes = Array(text[text.startIndex..<parts[1].endIndex])
+        signature = decoded[2]
+    }
+
+    private struct Claims {
+        var algorithm: String?
+        var keyID: String?
+        var issuer: String?
+        var issuedAtSeconds: Int64?
+    }
+
+    private static func claims(in bytes: [UInt8]) -> Claims? {
+        bytes.withUnsafeBufferPointer { bytes in try? readClaims(bytes) }
+    }
+
+    private static func readClaims(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONReader.Malformed) -> Claims {
+        var reader = try JSONReader(bytes)
+        var claims = Claims()
+        try reader.enterObject()
+        while let key = try reader.nextKey() {
+            if key.matches("alg") {
+                claims.algorithm = try reader.readPlainString()
+            } else if key.matches("kid") {
+                claims.keyID = try reader.readPlainString()
+            } else if key.matches("iss") {
+                claims.issuer = try reader.readPlainString()
+            } else if key.matches("iat") {
+                claims.issuedAtSeconds = try reader.readInteger()
+            } else {
+                try reader.skipValue()
+            }
+        }
+        try reader.readEnd()
+        return claims
+    }
+}

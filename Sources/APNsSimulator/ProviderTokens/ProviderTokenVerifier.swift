@@ -1,0 +1,29 @@
+import Crypto
+
+/// Tells genuine provider tokens from others, and remembers the genuine ones.
+///
+/// To verify a signature costs more than all the rest of a request together. Lives on one loop.
+struct ProviderTokenVerifier {
+    /// How many distinct tokens are remembered; more than that are verified again.
+    static let rememberedTokensMaximum = 256
+
+    private let keys: [String: (teamID: String, key: ES256PublicKey)]
+    private var remembered: [ArraySlice<UInt8>: ProviderToken] = [:]
+
+    /// Creates a verifier for the keys that are known, by key identifier.
+    init(keys: [String: (teamID: String, key: ES256PublicKey)]) { self.keys = keys }
+
+    /// Finds the token in a request's `authorization`.
+    ///
+    /// - Returns: the token if a known key of the team that it names signed it.
+    mutating func genuineToken(inAuthorization text: ArraySlice<UInt8>) -> ProviderToken? {
+        if let token = remembered[text] { return token }
+        guard let token = ProviderToken(text: text), let owner = keys[token.keyID], owner.teamID == token.teamID,
+            owner.key.isValid(signature: token.signature, of: token.signedBytes)
+        else { return nil }
+        if remembered.count >= Self.rememberedTokensMaximum { remembered.removeAll(keepingCapacity: true) }
+        // A slice would keep the whole head of the request alive.
+        remembered[ArraySlice(Array(text))] = token
+        return token
+    }
+}

@@ -1,0 +1,46 @@
+/// One request that the simulator answered.
+public struct RecordedPush: Sendable, Equatable {
+    /// When it was answered, in milliseconds since 1970.
+    public var timeMilliseconds: Int64
+    /// The device token's digits, lowercase, as far as the path had any.
+    public var deviceToken: String
+    /// The `apns-id` of the answer: the request's own, or the one that the simulator made.
+    public var apnsID: String
+    /// `apns-push-type`.
+    public var pushType: String?
+    /// `apns-topic`.
+    public var topic: String?
+    /// `apns-priority`.
+    public var priority: String?
+    /// `apns-expiration`.
+    public var expiration: String?
+    /// `apns-collapse-id`.
+    public var collapseID: String?
+    /// The status of the answer.
+    public var status: Int
+    /// The reason of the answer, nil if the push was accepted.
+    public var reason: String?
+    /// Whether a push with this `apns-id` had been accepted before; only ever true of an accepted one.
+    public var isDuplicate: Bool
+    /// The body of the request, up to 5121 bytes of it.
+    public var payload: [UInt8]
+
+    init(_ facts: AnswerFacts, head: borrowing RequestHead, payload: [UInt8]) {
+        timeMilliseconds = facts.timeMilliseconds
+        deviceToken = String(decoding: facts.tokenDigits.map { (65...70).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+        apnsID = String(decoding: facts.identifierText, as: UTF8.self)
+        pushType = Self.text(head[.pushType])
+        topic = Self.text(head[.topic])
+        priority = Self.text(head[.priority])
+        expiration = Self.text(head[.expiration])
+        collapseID = Self.text(head[.collapseIdentifier])
+        status = facts.answer.status
+        reason = facts.answer.reason
+        isDuplicate = facts.isDuplicate
+        self.payload = payload
+    }
+
+    private static func text(_ value: ArraySlice<UInt8>?) -> String? {
+        value.map { String(decoding: $0, as: UTF8.self) }
+    }
+}

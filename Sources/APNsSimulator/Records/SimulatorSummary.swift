@@ -1,0 +1,86 @@
+/// What the simulator saw and said, in numbers.
+public struct SimulatorSummary: Sendable, Equatable {
+    /// How often one answer was given.
+    public struct AnswerCount: Sendable, Equatable {
+        /// The HTTP status.
+        public var status: Int
+        /// The reason, nil if the push was accepted.
+        public var reason: String?
+        /// How many requests were answered so.
+        public var count: Int
+    }
+
+    /// Requests that were answered.
+    public var answered = 0
+    /// Pushes that were accepted, duplicates included.
+    public var accepted = 0
+    /// Accepted pushes whose `apns-id` had been accepted before.
+    public var duplicates = 0
+    /// Distinct `apns-id`s of accepted pushes; pushes without one do not count.
+    public var distinctIdentifiers = 0
+    /// Whether every `apns-id` could be kept, so that the two numbers before are complete.
+    public var isIdentifierCountComplete = true
+    /// Requests that the script left without an answer.
+    public var silent = 0
+    /// Requests that the client gave up before they were answered.
+    public var abandoned = 0
+    /// Connections that were accepted.
+    public var connections = 0
+    /// Connections that were turned away because there were too many.
+    public var connectionsRefused = 0
+    /// Connections that ended before HTTP/2 began: no TLS, no `h2`, a certificate that was not trusted.
+    public var connectionsFailed = 0
+    /// Connections that were closed for breaking the rules of HTTP/2, too many streams among them.
+    public var protocolViolations = 0
+    /// The most requests that were open at once on one connection.
+    public var concurrentStreamsMaximum = 0
+    /// The most requests that were open at once on a connection without a valid provider token.
+    public var unauthenticatedStreamsMaximum = 0
+    /// Records that the disk did not take.
+    public var recordsLost = 0
+    /// How often each answer was given, most frequent first.
+    public var answers: [AnswerCount] = []
+
+    /// The numbers as one line of JSON.
+    public var json: String {
+        let answers = answers.map { answer in
+            let reason = answer.reason.map { "\"\($0)\"" } ?? "null"
+            return "{\"status\":\(answer.status),\"reason\":\(reason),\"count\":\(answer.count)}"
+        }
+        return """
+            {"answered":\(answered),"accepted":\(accepted),"duplicates":\(duplicates),\
+            "distinct_apns_ids":\(distinctIdentifiers),"distinct_apns_ids_complete":\(isIdentifierCountComplete),\
+            "silent":\(silent),"abandoned":\(abandoned),"connections":\(connections),\
+            "connections_refused":\(connectionsRefused),"connections_failed":\(connectionsFailed),\
+            "protocol_violations":\(protocolViolations),"concurrent_streams_maximum":\(concurrentStreamsMaximum),\
+            "unauthenticated_streams_maximum":\(unauthenticatedStreamsMaximum),"records_lost":\(recordsLost),\
+            "answers":[\(answers.joined(separator: ","))]}
+            """
+    }
+
+    /// Adds what another loop saw.
+    mutating func add(_ other: SimulatorSummary) {
+        answered += other.answered
+        accepted += other.accepted
+        duplicates += other.duplicates
+        silent += other.silent
+        abandoned += other.abandoned
+        connections += other.connections
+        connectionsRefused += other.connectionsRefused
+        connectionsFailed += other.connectionsFailed
+        protocolViolations += other.protocolViolations
+        recordsLost += other.recordsLost
+        concurrentStreamsMaximum = max(concurrentStreamsMaximum, other.concurrentStreamsMaximum)
+        unauthenticatedStreamsMaximum = max(unauthenticatedStreamsMaximum, other.unauthenticatedStreamsMaximum)
+        for answer in other.answers { add(answer) }
+        answers.sort { ($1.count, $0.status, $0.reason ?? "") < ($0.count, $1.status, $1.reason ?? "") }
+    }
+
+    private mutating func add(_ answer: AnswerCount) {
+        if let index = answers.firstIndex(where: { $0.status == answer.status && $0.reason == answer.reason }) {
+            answers[index].count += answer.count
+        } else {
+            answers.append(answer)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import PushCore
+
+/// What a push type demands of the other headers and of the payload.
+///
+/// Source of topics and priorities: Apple, "Sending notification requests to APNs". Apple documents that the push type
+/// must match the payload, but not what each mismatch is answered with: here a mismatch is always `InvalidPushType`,
+/// because a simulator that lets it pass hides a push that Apple would delay or drop.
+struct PushTypeRule {
+    /// What follows the bundle identifier in the topic.
+    let topicSuffix: [UInt8]
+    /// Whether the suffix of any push type will do.
+    let allowsAnyTopicSuffix: Bool
+    /// The values of `apns-priority` that are allowed.
+    let priorities: [PushPriority]
+    /// The longest payload, in bytes.
+    let payloadBytesMaximum: Int
+    /// The keys of `aps` of which at least one must be there; empty if any payload will do.
+    let requiresAny: APSKeys
+    /// The keys of `aps` that must all be there.
+    let requiresAll: APSKeys
+    /// The keys of `aps` that must not be there.
+    let forbids: APSKeys
+
+    private init(
+        topicSuffix: StaticString = "", priorities: [PushPriority] = PushPriority.allCases,
+        payloadBytesMaximum: Int = 4_096, requiresAny: APSKeys = [], requiresAll: APSKeys = [], forbids: APSKeys = [],
+        allowsAnyTopicSuffix: Bool = false
+    ) {
+        self.topicSuffix = topicSuffix.withUTF8Buffer { Array($0) }
+        self.allowsAnyTopicSuffix = allowsAnyTopicSuffix
+        self.priorities = priorities
+        self.payloadBytesMaximum = payloadBytesMaximum
+        self.requiresAny = requiresAny
+        self.requiresAll = requiresAll
+        self.forbids = forbids
+    }
+
+    /// The rule for a request without `apns-push-type`, which Apple still takes: nothing but the size is checked.
+    static let unnamed = PushTypeRule(allowsAnyTopicSuffix: true)
+
+    /// The rule of a push type.
+    static func rule(for type: PushType) -> PushTypeRule { rules[type] ?? unnamed }
+
+    /// Finds a push type by the value of `apns-push-type`, or nil for an unknown one.
+    static func type(named name: ArraySlice<UInt8>) -> PushType? {
+        names.first { $0.name.count == name.count && name.elementsEqual($0.name) }?.type
+    }
+
+    private static let names = PushType.allCases.map { (name: Array($0.rawValue.utf8), type: $0) }
+
+    /// Whether some push type has this suffix.
+    static func isTopicSuffix(_ suffix: ArraySlice<UInt8>) -> Bool {
+        rules.values.contains { suffix.elementsEqual($0.topicSuffix) }
+    }
+
+    private static let rules: [PushType: PushTypeRule] = [
+        .alert: PushTypeRule(requiresAny: [.alert, .badge, .sound]),
+        .background: PushTypeRule(
+            priorities: [.conserving], requiresAll: [.contentAvailable], forbids: [.alert, .badge, .sound]),
+        .complication: PushTypeRule(topicSuffix: ".complication"),
+        .controls: PushTypeRule(topicSuffix: ".push-type.controls", requiresAll: [.contentChanged]),
+        .fileprovider: PushTypeRule(topicSuffix: ".pushkit.fileprovider"),
+        .liveactivity: PushTypeRule(
+            topicSuffix: ".push-type.liveactivity", priorities: [.immediate, .conserving],
+            requiresAll: [.event, .timestamp]),
+        .location: PushTypeRule(topicSuffix: ".location-query", priorities: [.immediate, .conserving]),
+        .mdm: PushTypeRule(),
+        .pushtotalk: PushTypeRule(topicSuffix: ".voip-ptt"),
+        .voip: PushTypeRule(topicSuffix: ".voip", payloadBytesMaximum: 5_120),
+        .widgets: PushTypeRule(topicSuffix: ".push-type.widgets", requiresAll: [.contentChanged]),
+    ]
+}

@@ -1,0 +1,124 @@
+import PushCore
+
+/// Decides what APNs would say to a request, by the documented rules for its headers and its payload.
+///
+/// Apple documents the reasons ("Handling notification responses from APNs") but not the order in which it looks for
+/// them. The order here is from the outside in, as servers are seen to behave: the request line, the form of the
+/// headers, who sends, to which topic, to whom, and only then the payload. A request with two faults is answered with
+/// the first of them.
+///
+/// Where Apple leaves room, the stricter reading is taken: whoever passes here passes there.
+struct RequestRules: Sendable {
+    /// The longest value of `apns-collapse-id`, in bytes (Apple, "Sending notification requests to APNs").
+    static let collapseIdentifierBytesMaximum = 64
+
+    private let bundleIdentifiers: [[UInt8]]
+
+    /// Creates rules that allow the topics of some apps.
+    ///
+    /// - Parameter bundleIdentifiers: the apps that the keys may push to; none means any.
+    init(bundleIdentifiers: [String]) {
+        self.bundleIdentifiers = bundleIdentifiers.map { Array($0.utf8) }
+    }
+
+    /// Judges one request.
+    ///
+    /// - Parameters:
+    ///   - head: its headers.
+    ///   - body: its payload.
+    ///   - authenticate: judges the provider token; called in its place in the order, so at most once.
+    /// - Returns: why the request is refused, or nil if nothing speaks against it.
+    func rejection(head: borrowing RequestHead, body: borrowing RequestBody, authenticate: () -> Rejection?)
+        -> Rejection?
+    {
+        if let rejection = Self.requestLineRejection(head) { return rejection }
+        if head.hasDuplicates { return .duplicateHeaders }
+        if let identifier = head[.identifier], UUIDText.parse(identifier) == nil { return .badMessageID }
+        if let rejection = authenticate() { return rejection }
+        if let expiration = head[.expiration], !Self.isExpiration(expiration) { return .badExpirationDate }
+        var rule = PushTypeRule.unnamed
+        if let name = head[.pushType] {
+            guard let type = PushTypeRule.type(named: name) else { return .invalidPushType }
+            rule = .rule(for: type)
+        }
+        if let rejection = Self.priorityRejection(head[.priority], rule: rule) { return rejection }
+        if let collapse = head[.collapseIdentifier], !Self.isCollapseIdentifier(collapse) { return .badCollapseID }
+        if let rejection = topicRejection(head[.topic], rule: rule) { return rejection }
+        guard let digits = head.deviceTokenDigits, Self.isDeviceToken(digits) else { return .badDeviceToken }
+        return Self.payloadRejection(body, rule: rule)
+    }
+
+    private static func requestLineRejection(_ head: borrowing RequestHead) -> Rejection? {
+        guard let method = head[.method], method.elementsEqual("POST".utf8) else { return .methodNotAllowed }
+        if let digits = head.deviceTokenDigits { return digits.isEmpty ? .missingDeviceToken : nil }
+        if let path = head[.path], path.elementsEqual("/3/device".utf8) { return .missingDeviceToken }
+        return .badPath
+    }
+
+    /// Whole seconds since 1970; 0 means not to store the push.
+    private static func isExpiration(_ value: ArraySlice<UInt8>) -> Bool {
+        !value.isEmpty && value.count <= 18 && value.allSatisfy { (48...57).contains($0) }
+    }
+
+    /// Without the header the priority is 10, which is why a background push cannot leave it out.
+    private static func priorityRejection(_ value: ArraySlice<UInt8>?, rule: PushTypeRule) -> Rejection? {
+        let priority: PushPriority
+        switch value {
+        case .none: priority = .immediate
+        case .some(let value) where value.elementsEqual("10".utf8): priority = .immediate
+        case .some(let value) where value.elementsEqual("5".utf8): priority = .conserving
+        case .some(let value) where value.elementsEqual("1".utf8): priority = .passive
+        case .some: return .badPriority
+        }
+        return rule.priorities.contains(priority) ? nil : .badPriority
+    }
+
+    private static func isCollapseIdentifier(_ value: ArraySlice<UInt8>) -> Bool {
+        !value.isEmpty && value.count <= collapseIdentifierBytesMaximum
+    }
+
+    private func topicRejection(_ value: ArraySlice<UInt8>?, rule: PushTypeRule) -> Rejection? {
+        guard let topic = value, !topic.isEmpty else { return .missingTopic }
+        guard topic.allSatisfy(Self.isTopicByte) else { return .badTopic }
+        guard !bundleIdentifiers.isEmpty else { return topic.hasSuffix(rule.topicSuffix) ? nil : .badTopic }
+        for bundle in bundleIdentifiers where topic.starts(with: bundle) {
+            let suffix = topic.dropFirst(bundle.count)
+            if suffix.elementsEqual(rule.topicSuffix) { return nil }
+            // Without a push type any app's topic will do; with one, the suffix of another type will not.
+            if PushTypeRule.isTopicSuffix(suffix) { return rule.allowsAnyTopicSuffix ? nil : .badTopic }
+        }
+        return .topicDisallowed
+    }
+
+    /// Letters, digits, hyphens and periods, as in a bundle identifier.
+    private static func isTopicByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 45, 46, 48...57, 65...90, 97...122: true
+        default: false
+        }
+    }
+
+    private static func isDeviceToken(_ digits: ArraySlice<UInt8>) -> Bool {
+        digits.count % 2 == 0 && digits.count <= 2 * DeviceToken.bytesMaximum
+            && digits.allSatisfy { HexadecimalDigits.value(of: $0) != nil }
+    }
+
+    /// Apple names no reason of its own for a body that is no JSON object: it carries no payload that could be read.
+    private static func payloadRejection(_ body: borrowing RequestBody, rule: PushTypeRule) -> Rejection? {
+        guard body.length > 0 else { return .payloadEmpty }
+        guard body.length <= rule.payloadBytesMaximum else { return .payloadTooLarge }
+        guard let keys = PushPayload.keys(in: body.bytes) else { return .payloadEmpty }
+        guard keys.isSuperset(of: rule.requiresAll), keys.isDisjoint(with: rule.forbids),
+            rule.requiresAny.isEmpty || !keys.isDisjoint(with: rule.requiresAny)
+        else { return .invalidPushType }
+        guard !keys.contains(.startEvent) || keys.isSuperset(of: .liveActivityStart) else { return .invalidPushType }
+        return nil
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Whether the topic is something with the suffix of a push type.
+    fileprivate func hasSuffix(_ suffix: [UInt8]) -> Bool {
+        count > suffix.count && self.suffix(suffix.count).elementsEqual(suffix)
+    }
+}

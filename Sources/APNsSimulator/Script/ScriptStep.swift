@@ -1,0 +1,9 @@
+/// One step of what the script has in store for a device token.
+struct ScriptStep: Sendable, Equatable {
+    /// What to say, or nil to say nothing, ever.
+    var answer: ScriptedAnswer?
+    /// For how many requests the step lasts; nil means for all that follow.
+    var times: Int?
+    /// How much later than usual the answer comes, in milliseconds.
+    var delayMilliseconds: Int
+}

@@ -1,0 +1,67 @@
+import EventLoop
+
+/// What the simulator is to be like.
+public struct SimulatorConfiguration: Sendable {
+    /// A key with which a team may sign its provider tokens.
+    public struct TeamKey: Sendable, Hashable {
+        /// The claim `iss` of its tokens.
+        public var teamID: String
+        /// The claim `kid` of its tokens.
+        public var keyID: String
+        /// The public half, in PEM.
+        public var publicKeyPEM: String
+
+        /// Names a key.
+        public init(teamID: String, keyID: String, publicKeyPEM: String) {
+            self.teamID = teamID
+            self.keyID = keyID
+            self.publicKeyPEM = publicKeyPEM
+        }
+    }
+
+    /// How long answers take.
+    public enum Latency: Sendable, Hashable {
+        /// They are given at once.
+        case none
+        /// All take the same time, in milliseconds.
+        case fixed(milliseconds: Int)
+        /// Each takes a random time, evenly spread, in milliseconds; the same seed gives the same times.
+        case uniform(milliseconds: ClosedRange<Int>, seed: UInt64)
+    }
+
+    /// The numeric loopback address to listen on; other addresses are refused, because this is no service for others.
+    public var host = "127.0.0.1"
+    /// The port to listen on; 0 means any free one.
+    public var port: UInt16 = 0
+    /// The keys that are accepted.
+    public var teamKeys: [TeamKey] = []
+    /// The bundle identifiers that the keys may push to; none means any.
+    public var bundleIDs: [String] = []
+    /// The answers for particular device tokens.
+    public var script = AnswerScript.empty
+    /// How long every answer takes.
+    public var latency = Latency.none
+    /// How many requests may be open at once on a connection that has shown a valid provider token.
+    public var maxConcurrentStreams: UInt32 = 1_000
+    /// How many requests may be open at once before that; Apple documents one.
+    public var maxUnauthenticatedStreams: UInt32 = 1
+    /// How many bytes of a request's body may be under way.
+    public var streamWindowBytes: Int32 = 65_535
+    /// How many bytes of all bodies on one connection may be under way.
+    public var connectionWindowBytes: Int32 = 16 << 20
+    /// How many threads serve; connections are dealt out to them in turn.
+    public var loopCount = 1
+    /// How many connections may be open at once.
+    public var connectionsMaximum = 1_024
+    /// How many of the answered requests are kept for `APNsSimulator.recorded()`; further ones are only counted.
+    public var recordsInMemoryMaximum = 0
+    /// A file that takes a line of JSON for each answered request.
+    public var recordFile: String?
+    /// Whether every push is accepted unseen: for benchmarks that measure the client and not the simulator.
+    public var isTrusting = false
+    /// The clock by which provider tokens age, in milliseconds since 1970.
+    public var wallClockMilliseconds: @Sendable () -> Int64 = { WallClock.nowMilliseconds() }
+
+    /// Creates a configuration of defaults, which accepts no key yet.
+    public init() {}
+}

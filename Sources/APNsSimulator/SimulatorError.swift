@@ -1,0 +1,31 @@
+/// The simulator could not be set up.
+public struct SimulatorError: Error, Sendable, CustomStringConvertible {
+    /// What kind of thing went wrong.
+    public enum Code: Sendable {
+        /// A line of the script is not what it should be.
+        case scriptInvalid
+        /// A key of a team could not be read.
+        case keyInvalid
+        /// The address could not be listened on.
+        case listenFailed
+        /// A file could not be read or written.
+        case fileFailed
+        /// A value of the configuration is out of range.
+        case configurationInvalid
+        /// What was waited for did not happen in time.
+        case deadlinePassed
+    }
+
+    /// What kind of thing went wrong.
+    public let code: Code
+    /// What was wrong, where, and what to do.
+    public let message: String
+
+    init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The message.
+    public var description: String { message }
+}

@@ -1,0 +1,55 @@
+import JSON
+import PushTestKit
+import Testing
+
+@testable import APNsSimulator
+
+@Suite("The reader of payloads")
+struct JSONReaderTests {
+    private static let samples = [
+        #"{"aps":{"alert":{"title":"a","loc-args":["x",1,-2.5,true,false,null,{}]},"badge":0},"x":[[]]}"#,
+        #" { "aps" : { "content-available" : 1 } , "data" : "\u00e9\n\"\\" } "#,
+        #"{"emoji":"🦅é","numbers":[0,-0,19,0.1,1234567]}"#,
+    ]
+
+    private func accepts(_ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBufferPointer { buffer in
+            do {
+                var reader = try JSONReader(buffer)
+                try reader.skipValue()
+                try reader.readEnd()
+                return true
+            } catch {
+                return false
+            }
+        }
+    }
+
+    /// Simdjson also refuses numbers that no double can hold, so no exponents are tried.
+    @Test("What is changed at random is JSON to the reader if it is JSON to simdjson")
+    func agreesWithSimdjson() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        let parser = JSONParser()
+        let alphabet = Array(#"{}[]:,"\0123456789.+-trufalsn "#.utf8) + [0xC3, 0xA9, 0xF0, 0x9F, 0x0A, 0x00, 0xFF]
+        for round in 0..<20_000 {
+            var bytes = Array(Self.samples[round % Self.samples.count].utf8)
+            for _ in 0..<Int.random(in: 0...3, using: &generator) {
+                let index = Int.random(in: 0..<bytes.count, using: &generator)
+                switch Int.random(in: 0..<3, using: &generator) {
+                case 0: bytes[index] = alphabet[Int.random(in: 0..<alphabet.count, using: &generator)]
+                case 1: bytes.remove(at: index)
+                default: bytes.insert(alphabet[Int.random(in: 0..<alphabet.count, using: &generator)], at: index)
+                }
+            }
+            let expected = (try? parser.parse(bytes)) != nil
+            #expect(accepts(bytes) == expected, "seed \(seed): \(String(decoding: bytes, as: UTF8.self))")
+        }
+    }
+
+    @Test("Exponents are read as the grammar has them")
+    func exponents() {
+        for text in ["1e9", "-0E+0", "2.5e-3"] { #expect(accepts(Array(text.utf8))) }
+        for text in ["1e", "e9", "1e+", "1.e9", ".5e1", "1ee9", "+1e9"] { #expect(!accepts(Array(text.utf8))) }
+    }
+}
