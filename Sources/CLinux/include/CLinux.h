@@ -30,3 +30,7 @@ static inline int clinux_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC
 
 // `pthread_setname_np` needs _GNU_SOURCE, which Swift's Glibc module is not built with.
 int clinux_set_thread_name(const char *name);
+
+// A signal handler may do next to nothing, so this one writes the number of the signal, as one byte, to a pipe. The
+// answer is the end to read from, or -1 with errno. A second call gives the same pipe, for more signals.
+int clinux_signal_pipe(const int *signals, int count);
