@@ -18,6 +18,9 @@ public enum ParkingHeader {
     public static let devices = "apus-devices"
     /// Where the rest of a large fan-out begins (int64).
     public static let cursor = "apus-cursor"
+    /// Whether the device that made the change is notified as well, because others made changes that this event stands
+    /// for (boolean).
+    public static let notifiesOrigin = "apus-notifies-origin"
     /// When the event loses its use, in milliseconds since 1970 (int64).
     public static let expiresAtMilliseconds = "apus-expires-at-ms"
     /// The exchange that the event was published to (string).

@@ -46,7 +46,8 @@ public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
 
     /// The first four bytes and the length: enough to find a token again, too little to use it.
     public var description: String {
-        "\(bytes.prefix(4).map { String(UnicodeScalar(Self.digit($0 >> 4))) + String(UnicodeScalar(Self.digit($0 & 15))) }.joined())…(\(bytes.count) bytes)"
+        let start = hexadecimal.prefix(8)
+        return "\(start)…(\(bytes.count) bytes)"
     }
 
     private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 48 + value : 87 + value }

@@ -1,0 +1,22 @@
+/// Where the pushes of one app go: its name and the transport's routes for its two environments.
+public struct AppRoute: Hashable, Sendable {
+    /// The app's place in the configuration, and in every array that is kept by app.
+    public var index: Int
+    /// The app's name, as devices carry it.
+    public var name: String
+    /// The header `apns-topic` without a suffix.
+    public var bundleID: String
+    /// The transport's route to Apple's production environment.
+    public var productionRoute: Int
+    /// The transport's route to Apple's development environment.
+    public var sandboxRoute: Int
+
+    /// Creates a route.
+    public init(index: Int, name: String, bundleID: String, productionRoute: Int, sandboxRoute: Int) {
+        self.index = index
+        self.name = name
+        self.bundleID = bundleID
+        self.productionRoute = productionRoute
+        self.sandboxRoute = sandboxRoute
+    }
+}

@@ -1,0 +1,45 @@
+/// What the shell has to do after events have been fed to a `DispatchStateMachine`, gathered over a tick.
+public struct DispatchActions: Sendable {
+    /// Something that an operator should hear of.
+    public enum Notice: Hashable, Sendable {
+        /// APNs does not accept the key of this app, with its reason.
+        case keyRejected(app: Int, reason: String)
+        /// APNs accepts the key of this app again.
+        case keyAccepted(app: Int)
+        /// Most tokens of this app are called bad, with the last reason: environment or topic are in doubt.
+        case tokensInDoubt(app: Int, reason: String)
+        /// The broker did not take a message that must be parked; it is in `publishesToRepeat`.
+        case publishRefused(queue: String, reason: String)
+        /// A message reached the dead letters.
+        case deadLettered(reason: String, detail: String)
+    }
+
+    /// Pushes to send.
+    public var sends: [PushRequest] = []
+    /// Messages to publish.
+    public var publishes: [OutgoingMessage] = []
+    /// Messages that the broker refused: to be published again, but not at once.
+    public var publishesToRepeat: [OutgoingMessage] = []
+    /// Deliveries that have ended.
+    public var settles: [DeliveryTag] = []
+    /// Tokens to prune.
+    public var deadTokens: [DeadToken] = []
+    /// For each push sent for the first time: how long ago its event was published, in milliseconds.
+    public var lagsMilliseconds: [Int64] = []
+    /// What to log.
+    public var notices: [Notice] = []
+
+    /// Creates an empty set of actions.
+    public init() {}
+
+    /// Empties all lists and keeps their room.
+    public mutating func removeAll() {
+        sends.removeAll(keepingCapacity: true)
+        publishes.removeAll(keepingCapacity: true)
+        publishesToRepeat.removeAll(keepingCapacity: true)
+        settles.removeAll(keepingCapacity: true)
+        deadTokens.removeAll(keepingCapacity: true)
+        lagsMilliseconds.removeAll(keepingCapacity: true)
+        notices.removeAll(keepingCapacity: true)
+    }
+}

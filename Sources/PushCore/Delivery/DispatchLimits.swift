@@ -1,0 +1,16 @@
+/// The bounds of the dispatcher's memory and of its patience.
+public struct DispatchLimits: Hashable, Sendable {
+    /// The most pushes that are out at once, over all apps.
+    public var pushesInFlightMaximum = 4_096
+    /// The most devices in one page of an audience: what a crash in a large fan-out may repeat.
+    public var devicesPerPageMaximum = 1_000
+    /// How often a push is sent within one attempt when it was certainly not processed.
+    public var sendsPerAttemptMaximum = 4
+    /// How often a push is sent within one attempt when its answer was lost.
+    public var ambiguousSendsPerAttemptMaximum = 2
+    /// The most devices named in one parked message, so that its headers stay within a frame of 128 KiB.
+    public var devicesPerParkedMessageMaximum = 200
+
+    /// Creates the standard limits.
+    public init() {}
+}

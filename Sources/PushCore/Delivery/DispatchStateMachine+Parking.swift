@@ -1,0 +1,115 @@
+extension DispatchStateMachine {
+    /// The broker answered for a message that was to be published.
+    public mutating func publishEnded(
+        _ identifier: UInt64, _ outcome: PublishOutcome, into actions: inout DispatchActions
+    ) {
+        guard let publish = publishes[identifier] else { return }
+        switch outcome {
+        case .confirmed:
+            _ = publishes.remove(identifier)
+            publishConfirmed(publish, into: &actions)
+        case .returned(let text): publishRefused(publish, text, into: &actions)
+        case .refused: publishRefused(publish, "the broker refused it (basic.nack): is the queue full?", into: &actions)
+        }
+    }
+
+    private func publishRefused(_ publish: Publish, _ reason: String, into actions: inout DispatchActions) {
+        actions.publishesToRepeat.append(publish.message)
+        actions.notices.append(.publishRefused(queue: publish.message.routingKey, reason: reason))
+    }
+
+    private mutating func publishConfirmed(_ publish: Publish, into actions: inout DispatchActions) {
+        if case .failure(let destination, let app, let pushes) = publish.kind {
+            let index = app ?? ledgers.count - 1
+            ledgers[index].inFlight -= pushes
+            switch destination {
+            case .retry: ledgers[index].parkedForRetry += pushes
+            case .deadLetter:
+                ledgers[index].parkedAsDeadLetter += pushes
+                actions.notices.append(.deadLettered(reason: publish.reason, detail: publish.detail))
+            }
+        }
+        guard var job = jobs.take(publish.job) else { return }
+        job.publishesOut -= 1
+        jobs.putBack(job, publish.job)
+        jobAdvanced(publish.job, into: &actions)
+    }
+
+    /// Asks for the rest of an audience to be published as a job of its own, before this page is done.
+    mutating func publishContinuation(
+        _ cursor: AudienceCursor, of number: UInt64, into actions: inout DispatchActions
+    ) {
+        guard var job = jobs.take(number) else { return }
+        var parking = job.work.parking
+        parking.cursor = cursor
+        let copy = parking.parkedCopy(
+            of: job.work.message, reason: "fan-out", detail: "The rest of a large audience, in pages.")
+        job.publishesOut += 1
+        jobs.putBack(job, number)
+        publish(copy, to: queues.fanout, job: number, .continuation, reason: "fan-out", detail: "", into: &actions)
+    }
+
+    /// A job has made progress: parks its failures when its last push has ended, settles it when nothing is left.
+    mutating func jobAdvanced(_ number: UInt64, into actions: inout DispatchActions) {
+        guard var job = jobs.take(number) else { return }
+        let isSent = job.nextDevice == job.work.devices.count && job.pushesOut == 0
+        guard isSent else { return jobs.putBack(job, number) }
+        let failures = job.failures
+        job.failures = []
+        if failures.isEmpty, job.publishesOut == 0 {
+            actions.settles.append(contentsOf: job.work.tags)
+            jobs.putBack(job, number)
+            _ = jobs.remove(number)
+            return
+        }
+        jobs.putBack(job, number)
+        for failure in failures { park(failure, of: number, into: &actions) }
+    }
+
+    private mutating func park(_ failure: Failure, of number: UInt64, into actions: inout DispatchActions) {
+        guard var job = jobs.take(number) else { return }
+        var rest = failure.deviceIDs[...]
+        var copies: [(message: Message, pushes: Int)] = []
+        repeat {
+            let part = rest.prefix(limits.devicesPerParkedMessageMaximum)
+            rest = rest.dropFirst(part.count)
+            var parking = job.work.parking
+            parking.attempt = failure.attempt
+            if !part.isEmpty {
+                parking.cursor = nil
+                parking.deviceIDs = Array(part)
+            }
+            let copy = parking.parkedCopy(of: job.work.message, reason: failure.reason, detail: failure.detail)
+            copies.append((copy, job.work.devices.isEmpty ? 0 : part.count))
+        } while !rest.isEmpty
+        job.publishesOut += copies.count
+        jobs.putBack(job, number)
+        for copy in copies {
+            publish(
+                copy.message, to: queue(failure.destination), job: number,
+                .failure(failure.destination, appIndex: failure.appIndex, pushes: copy.pushes),
+                reason: failure.reason, detail: failure.detail, into: &actions)
+        }
+    }
+
+    private func queue(_ destination: Destination) -> String {
+        switch destination {
+        // The initialiser checked that each delay has its queue.
+        case .retry(let delay): queues.retry[delay] ?? queues.deadLetter
+        case .deadLetter: queues.deadLetter
+        }
+    }
+
+    private mutating func publish(
+        _ message: Message, to queue: String, job: UInt64, _ kind: Publish.Kind, reason: String, detail: String,
+        into actions: inout DispatchActions
+    ) {
+        var outgoing = OutgoingMessage(identifier: 0, exchange: "", routingKey: queue, message: message)
+        let identifier = publishes.insert(
+            Publish(job: job, kind: kind, message: outgoing, reason: reason, detail: detail))
+        outgoing.identifier = identifier
+        publishes.putBack(
+            Publish(job: job, kind: kind, message: outgoing, reason: reason, detail: detail), identifier)
+        actions.publishes.append(outgoing)
+    }
+}

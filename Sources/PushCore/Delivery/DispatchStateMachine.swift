@@ -1,0 +1,356 @@
+/// The life of every delivery between its arrival and its acknowledgement: which pushes are out, what becomes of each,
+/// what has to be parked first, and when the delivery may be settled.
+///
+/// A job (one page of one event's audience) goes through these states:
+///
+/// | state | means | can transition to |
+/// |---|---|---|
+/// | waiting | has devices that were not sent to yet | sent, when the last one was sent or ended |
+/// | sent | waits for answers | parking, when the last push ended and some failed; settled, if none did |
+/// | parking | waits for the broker to confirm its parked copies | settled, when the last one is confirmed |
+/// | settled | its deliveries are acknowledged | none: it is gone |
+///
+/// A push ends when APNs accepted it, its token is dead, its time has passed, or its parked copy is confirmed. Nothing
+/// else lets go of a delivery, so whatever is lost on the way is still the broker's.
+///
+/// Methods are named after what happened; what is to be done is appended to `DispatchActions`. Time is an argument.
+public struct DispatchStateMachine: Sendable {
+    struct Job: Sendable {
+        var work: DispatchJob
+        var nextDevice = 0
+        var pushesOut = 0
+        var publishesOut = 0
+        var failures: [Failure] = []
+    }
+
+    /// Devices of one job that failed in the same way, and go into the same parked copies.
+    struct Failure: Sendable {
+        var destination: Destination
+        var reason: String
+        var detail: String
+        var attempt: Int
+        var appIndex: Int?
+        var deviceIDs: [String]
+    }
+
+    enum Destination: Hashable, Sendable {
+        case retry(delayMilliseconds: Int64)
+        case deadLetter
+    }
+
+    struct Push: Sendable {
+        var job: UInt64
+        var device: Int
+        var rendering: Int
+        var app: Int
+        var sends = 1
+        var ambiguousSends = 0
+    }
+
+    struct Publish: Sendable {
+        enum Kind: Sendable {
+            case failure(Destination, appIndex: Int?, pushes: Int)
+            case continuation
+        }
+
+        var job: UInt64
+        var kind: Kind
+        var message: OutgoingMessage
+        var reason: String
+        var detail: String
+    }
+
+    let policy: RetryPolicy
+    let queues: DispatchQueues
+    let limits: DispatchLimits
+    var jobs = SlotTable<Job>()
+    var pushes = SlotTable<Push>()
+    var publishes = SlotTable<Publish>()
+    var waiting = FIFO<UInt64>()
+    var breakers: [KeyBreaker]
+    var watches: [BadTokenWatch]
+
+    /// What became of the pushes, by app; the last entry is for devices whose app is not configured.
+    public internal(set) var ledgers: [PushLedger]
+
+    /// Creates a machine without work.
+    ///
+    /// - Parameters:
+    ///   - appCount: how many apps are configured.
+    ///   - policy: when failed pushes are tried again.
+    ///   - queues: where parked messages go; has a retry queue for each delay of the policy.
+    ///   - limits: the bounds.
+    public init(appCount: Int, policy: RetryPolicy, queues: DispatchQueues, limits: DispatchLimits) {
+        precondition(
+            policy.delaysMilliseconds.allSatisfy { queues.retry[$0] != nil }, "each delay needs its retry queue")
+        self.policy = policy
+        self.queues = queues
+        self.limits = limits
+        breakers = Array(repeating: KeyBreaker(), count: appCount)
+        watches = Array(repeating: BadTokenWatch(), count: appCount)
+        ledgers = Array(repeating: PushLedger(), count: appCount + 1)
+    }
+
+    // MARK: State
+
+    /// How many jobs have not been settled.
+    public var jobCount: Int { jobs.count }
+
+    /// How many pushes are out.
+    public var pushesInFlight: Int { pushes.count }
+
+    /// Whether there are devices that could not be sent to yet because too many pushes are out.
+    public var isSaturated: Bool { !waiting.isEmpty }
+
+    /// The apps whose key APNs does not accept at this moment.
+    public var heldApps: [Int] { breakers.indices.filter { breakers[$0].state != .closed } }
+
+    /// The apps most of whose tokens are called bad at this moment.
+    public var doubtedApps: [Int] { watches.indices.filter { watches[$0].isInDoubt } }
+
+    /// The app of a push that is out, by its place in the configuration.
+    public func app(ofPush identifier: UInt64) -> Int? { pushes[identifier]?.app }
+
+    // MARK: Work arrives
+
+    /// A page of an audience is ready to be pushed to.
+    public mutating func jobArrived(_ work: DispatchJob, into actions: inout DispatchActions) {
+        for device in work.devices { ledgers[appIndex(of: device, in: work)].matched += 1 }
+        for device in work.devices { ledgers[appIndex(of: device, in: work)].inFlight += 1 }
+        let continuation = work.continuation
+        let number = jobs.insert(Job(work: work))
+        if let continuation { publishContinuation(continuation, of: number, into: &actions) }
+        if work.devices.isEmpty {
+            jobAdvanced(number, into: &actions)
+        } else {
+            waiting.append(number)
+        }
+    }
+
+    /// A delivery cannot be acted on: it goes to the dead letters as it is.
+    public mutating func deliveryRejected(
+        _ tags: [DeliveryTag], message: Message, parking: ParkingRecord, reason: String, detail: String,
+        into actions: inout DispatchActions
+    ) {
+        let work = DispatchJob(
+            tags: tags, message: message, parking: parking, identity: PushIdentity(source: "", identifier: ""),
+            renderings: [], devices: [])
+        var job = Job(work: work)
+        job.failures = [
+            Failure(
+                destination: .deadLetter, reason: reason, detail: detail, attempt: parking.attempt, appIndex: nil,
+                deviceIDs: parking.deviceIDs ?? [])
+        ]
+        jobAdvanced(jobs.insert(job), into: &actions)
+    }
+
+    /// Pushes of an app were left out because a newer event says the same.
+    public mutating func pushesCoalesced(_ count: Int, app: Int?) {
+        let index = app ?? ledgers.count - 1
+        ledgers[index].matched += count
+        ledgers[index].coalesced += count
+    }
+
+    // MARK: Sending
+
+    /// Sends to devices that wait, as far as the limit of pushes in flight allows.
+    public mutating func sendWaiting(nowMilliseconds: Int64, into actions: inout DispatchActions) {
+        while let number = waiting.first, pushes.count < limits.pushesInFlightMaximum {
+            guard var job = jobs.take(number) else {
+                _ = waiting.popFirst()
+                continue
+            }
+            while job.nextDevice < job.work.devices.count, pushes.count < limits.pushesInFlightMaximum {
+                sendNext(of: &job, number: number, nowMilliseconds: nowMilliseconds, into: &actions)
+            }
+            let isDone = job.nextDevice == job.work.devices.count
+            jobs.putBack(job, number)
+            if isDone {
+                _ = waiting.popFirst()
+                jobAdvanced(number, into: &actions)
+            }
+        }
+    }
+
+    private mutating func sendNext(
+        of job: inout Job, number: UInt64, nowMilliseconds: Int64, into actions: inout DispatchActions
+    ) {
+        let device = job.work.devices[job.nextDevice]
+        let deviceIndex = job.nextDevice
+        job.nextDevice += 1
+        guard let rendering = job.work.renderings.firstIndex(where: { $0.app.name == device.app }) else {
+            let detail = "No app named \(device.app) is configured; add it as [[app]], or remove the device."
+            fail(&job, device, app: nil, .deadLetter, "unknown-app", detail)
+            return
+        }
+        let app = job.work.renderings[rendering].app
+        if let expiresAt = job.work.parking.expiresAtMilliseconds, expiresAt <= nowMilliseconds {
+            end(app: app.index) { $0.expired += 1 }
+            return
+        }
+        guard breakers[app.index].admits(nowMilliseconds: nowMilliseconds) else {
+            retry(&job, device, app: app.index, .keyRejected, afterSeconds: nil, nowMilliseconds: nowMilliseconds)
+            return
+        }
+        job.pushesOut += 1
+        let push = pushes.insert(Push(job: number, device: deviceIndex, rendering: rendering, app: app.index))
+        actions.sends.append(request(push, device, job.work, rendering))
+        if let published = job.work.publishedAtMilliseconds, !job.work.parking.isParkedCopy {
+            actions.lagsMilliseconds.append(max(0, nowMilliseconds - published))
+        }
+    }
+
+    private func request(_ push: UInt64, _ device: Device, _ work: DispatchJob, _ rendering: Int) -> PushRequest {
+        let rendering = work.renderings[rendering]
+        return PushRequest(
+            identifier: push,
+            route: device.platform == .apnsSandbox ? rendering.app.sandboxRoute : rendering.app.productionRoute,
+            token: device.token, apnsID: work.identity.apnsID(for: device.token), content: rendering.content)
+    }
+
+    // MARK: Answers
+
+    /// An attempt of a push ended.
+    public mutating func pushEnded(
+        _ result: PushResult, nowMilliseconds: Int64, into actions: inout DispatchActions
+    ) {
+        guard var push = pushes[result.identifier], var job = jobs.take(push.job) else { return }
+        let app = push.app
+        let device = job.work.devices[push.device]
+        noteKey(result.outcome, app: app, nowMilliseconds: nowMilliseconds, into: &actions)
+        let disposition = Disposition(result.outcome)
+        if mayResend(disposition, &push) {
+            pushes.putBack(push, result.identifier)
+            actions.sends.append(request(result.identifier, device, job.work, push.rendering))
+            jobs.putBack(job, push.job)
+            return
+        }
+        _ = pushes.remove(result.identifier)
+        job.pushesOut -= 1
+        settle(disposition, &job, device, app: app, nowMilliseconds: nowMilliseconds, into: &actions)
+        let isDone = job.pushesOut == 0 && job.nextDevice == job.work.devices.count
+        jobs.putBack(job, push.job)
+        if isDone { jobAdvanced(push.job, into: &actions) }
+    }
+
+    private func mayResend(_ disposition: Disposition, _ push: inout Push) -> Bool {
+        switch disposition {
+        case .resend:
+            push.sends += 1
+            return push.sends <= limits.sendsPerAttemptMaximum
+        case .resendPossibleDuplicate:
+            push.sends += 1
+            push.ambiguousSends += 1
+            return push.ambiguousSends < limits.ambiguousSendsPerAttemptMaximum
+        default: return false
+        }
+    }
+
+    private mutating func noteKey(
+        _ outcome: PushOutcome, app: Int, nowMilliseconds: Int64, into actions: inout DispatchActions
+    ) {
+        guard case .answered(let answer) = outcome else {
+            return breakers[app].attemptWasUnanswered(nowMilliseconds: nowMilliseconds)
+        }
+        guard answer.status != 403 else { return }
+        if breakers[app].state != .closed { actions.notices.append(.keyAccepted(app: app)) }
+        breakers[app].keyWasAccepted()
+    }
+
+    private mutating func settle(
+        _ disposition: Disposition, _ job: inout Job, _ device: Device, app: Int, nowMilliseconds: Int64,
+        into actions: inout DispatchActions
+    ) {
+        switch disposition {
+        case .accepted:
+            watches[app].tokenWasGood()
+            end(app: app) { $0.accepted += 1 }
+        case .tokenDead(let since):
+            watches[app].tokenWasGood()
+            end(app: app) { $0.tokenDead += 1 }
+            actions.deadTokens.append(
+                DeadToken(deviceID: device.deviceID, token: device.token, deadSinceMilliseconds: since))
+        case .tokenRejected(let reason):
+            tokenRejected(&job, device, app: app, reason, nowMilliseconds: nowMilliseconds, into: &actions)
+        case .deadLetter(let reason):
+            let detail =
+                "APNs answered \(reason), which stays so for this push: correct the event or the configuration."
+            fail(&job, device, app: app, .deadLetter, reason, detail)
+        case .retry(let cause, let after):
+            retry(&job, device, app: app, cause, afterSeconds: after, nowMilliseconds: nowMilliseconds)
+        case .resend, .resendPossibleDuplicate:
+            breakers[app].attemptWasUnanswered(nowMilliseconds: nowMilliseconds)
+            retry(&job, device, app: app, .unreachable, afterSeconds: nil, nowMilliseconds: nowMilliseconds)
+        case .keyRejected(let reason):
+            if breakers[app].state == .closed { actions.notices.append(.keyRejected(app: app, reason: reason)) }
+            breakers[app].keyWasRejected(nowMilliseconds: nowMilliseconds)
+            retry(&job, device, app: app, .keyRejected, afterSeconds: nil, nowMilliseconds: nowMilliseconds)
+        }
+    }
+
+    private mutating func tokenRejected(
+        _ job: inout Job, _ device: Device, app: Int, _ reason: String, nowMilliseconds: Int64,
+        into actions: inout DispatchActions
+    ) {
+        let wasInDoubt = watches[app].isInDoubt
+        switch watches[app].tokenWasBad() {
+        case .keep: end(app: app) { $0.tokenDead += 1 }
+        case .prune:
+            end(app: app) { $0.tokenDead += 1 }
+            actions.deadTokens.append(
+                DeadToken(deviceID: device.deviceID, token: device.token, deadSinceMilliseconds: nil))
+        case .hold:
+            if !wasInDoubt { actions.notices.append(.tokensInDoubt(app: app, reason: reason)) }
+            retry(&job, device, app: app, .tokensInDoubt, afterSeconds: nil, nowMilliseconds: nowMilliseconds)
+        }
+    }
+
+    private mutating func retry(
+        _ job: inout Job, _ device: Device, app: Int, _ cause: Disposition.RetryCause, afterSeconds: Int?,
+        nowMilliseconds: Int64
+    ) {
+        if job.work.isNowOrNever { return end(app: app) { $0.expired += 1 } }
+        let decision = policy.decide(
+            cause, retryAfterSeconds: afterSeconds, parking: job.work.parking, nowMilliseconds: nowMilliseconds)
+        switch decision {
+        case .retry(let delay):
+            let attempt = job.work.parking.attempt + (cause.spendsAttempt ? 1 : 0)
+            fail(
+                &job, device, app: app, .retry(delayMilliseconds: delay), cause.rawValue,
+                "Waits \(delay) ms; attempt \(attempt) of \(policy.attemptsMaximum) is spent.", attempt: attempt)
+        case .expired: end(app: app) { $0.expired += 1 }
+        case .exhausted(let reason):
+            fail(
+                &job, device, app: app, .deadLetter, reason,
+                "The last cause was \(cause.rawValue), after \(job.work.parking.attempt + 1) attempts.")
+        }
+    }
+
+    private mutating func end(app: Int, _ count: (inout PushLedger) -> Void) {
+        ledgers[app].inFlight -= 1
+        count(&ledgers[app])
+    }
+
+    private func fail(
+        _ job: inout Job, _ device: Device, app: Int?, _ destination: Destination, _ reason: String,
+        _ detail: String, attempt: Int? = nil
+    ) {
+        let attempt = attempt ?? job.work.parking.attempt + 1
+        let index = job.failures.firstIndex { failure in
+            failure.destination == destination && failure.reason == reason && failure.appIndex == app
+                && failure.attempt == attempt
+        }
+        if let index {
+            job.failures[index].deviceIDs.append(device.deviceID)
+        } else {
+            job.failures.append(
+                Failure(
+                    destination: destination, reason: reason, detail: detail, attempt: attempt, appIndex: app,
+                    deviceIDs: [device.deviceID]))
+        }
+    }
+
+    private func appIndex(of device: Device, in work: DispatchJob) -> Int {
+        work.renderings.first { $0.app.name == device.app }?.app.index ?? ledgers.count - 1
+    }
+}

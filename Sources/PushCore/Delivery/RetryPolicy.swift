@@ -1,0 +1,81 @@
+/// When a push that could not be delivered is tried again, and when that ends.
+///
+/// The ladder is a list of delays, one retry queue each. Attempt n waits for the n-th delay (the last one repeats), but
+/// never less than its cause demands: the answer's `retry-after`, or `serverErrorDelayMilliseconds` after a 5xx.
+///
+/// | attempts had | delays 1s 5s 30s 2m 15m 1h | after a 5xx, 15m demanded |
+/// |---|---|---|
+/// | 1 | 1 s | 15 min |
+/// | 3 | 30 s | 15 min |
+/// | 6 and more | 1 h | 1 h |
+public struct RetryPolicy: Hashable, Sendable {
+    /// What to do with a push that failed.
+    public enum Decision: Hashable, Sendable {
+        /// Park it in the retry queue of this delay.
+        case retry(delayMilliseconds: Int64)
+        /// Its time has passed.
+        case expired
+        /// It was tried as often, or for as long, as the policy allows; why, for the dead letter.
+        case exhausted(reason: String)
+    }
+
+    /// The ladder, ascending; never empty.
+    public let delaysMilliseconds: [Int64]
+    /// The most attempts for one push.
+    public let attemptsMaximum: Int
+    /// How long after it was first seen a push is tried.
+    public let ageMaximumMilliseconds: Int64
+    /// The least wait after a 5xx; Apple asks for 15 minutes.
+    public let serverErrorDelayMilliseconds: Int64
+    /// The least wait for a push whose app is held.
+    public static let holdDelayMilliseconds: Int64 = 30_000
+
+    /// Creates a policy.
+    ///
+    /// - Parameters:
+    ///   - delaysMilliseconds: the ladder, ascending, at least one.
+    ///   - attemptsMaximum: at least 1.
+    ///   - ageMaximumMilliseconds: more than 0.
+    ///   - serverErrorDelayMilliseconds: 0 or more.
+    public init(
+        delaysMilliseconds: [Int64], attemptsMaximum: Int, ageMaximumMilliseconds: Int64,
+        serverErrorDelayMilliseconds: Int64
+    ) {
+        precondition(!delaysMilliseconds.isEmpty && attemptsMaximum > 0, "the configuration was checked before")
+        self.delaysMilliseconds = delaysMilliseconds
+        self.attemptsMaximum = attemptsMaximum
+        self.ageMaximumMilliseconds = ageMaximumMilliseconds
+        self.serverErrorDelayMilliseconds = serverErrorDelayMilliseconds
+    }
+
+    /// Decides about one push.
+    ///
+    /// - Parameters:
+    ///   - cause: why it failed.
+    ///   - retryAfterSeconds: what the answer asked for.
+    ///   - parking: its history; `attempt` counts the attempts before the one that just failed.
+    ///   - nowMilliseconds: the wall clock.
+    /// - Returns: where the push goes.
+    public func decide(
+        _ cause: Disposition.RetryCause, retryAfterSeconds: Int?, parking: ParkingRecord, nowMilliseconds: Int64
+    ) -> Decision {
+        let attempt = parking.attempt + (cause.spendsAttempt ? 1 : 0)
+        if attempt >= attemptsMaximum { return .exhausted(reason: "attempts-exhausted") }
+        let delay = delay(attempt: attempt, cause, retryAfterSeconds: retryAfterSeconds)
+        let due = nowMilliseconds + delay
+        if let expiresAt = parking.expiresAtMilliseconds, due >= expiresAt { return .expired }
+        if due - parking.firstSeenMilliseconds > ageMaximumMilliseconds { return .exhausted(reason: "too-old") }
+        return .retry(delayMilliseconds: delay)
+    }
+
+    private func delay(attempt: Int, _ cause: Disposition.RetryCause, retryAfterSeconds: Int?) -> Int64 {
+        let step = delaysMilliseconds[min(max(attempt, 1), delaysMilliseconds.count) - 1]
+        var least = max(step, Int64(min(max(retryAfterSeconds ?? 0, 0), 1_000_000)) * 1_000)
+        switch cause {
+        case .serverError: least = max(least, serverErrorDelayMilliseconds)
+        case .keyRejected, .tokensInDoubt: least = max(least, Self.holdDelayMilliseconds)
+        case .throttled, .providerTokenUpdates, .unreachable: break
+        }
+        return delaysMilliseconds.first { $0 >= least } ?? delaysMilliseconds[delaysMilliseconds.count - 1]
+    }
+}

@@ -1,0 +1,120 @@
+import PushCore
+import PushTestKit
+import Testing
+
+/// Runs the machine against a random world and checks, after each step, what must always hold.
+@Suite("The life of a delivery, at random")
+struct DispatchSimulationTests {
+    private struct World {
+        var machine: DispatchStateMachine
+        var actions = DispatchActions()
+        var random: SeededGenerator
+        var out: [PushRequest] = []
+        var published: [OutgoingMessage] = []
+        /// For each delivery, the devices whose pushes have not ended yet.
+        var owed: [UInt64: Set<String>] = [:]
+        var settled: Set<UInt64> = []
+        var nextDelivery: UInt64 = 0
+        var nowMilliseconds: Int64 = 0
+    }
+
+    @Test(
+        "Every delivery is settled once, after all its pushes have ended or are parked",
+        arguments: 0..<20 as Range<UInt64>)
+    func nothingIsLost(seed: UInt64) {
+        var limits = DispatchLimits()
+        limits.pushesInFlightMaximum = 7
+        limits.devicesPerParkedMessageMaximum = 3
+        var world = World(machine: Samples.machine(limits: limits), random: SeededGenerator(seed: seed))
+        for _ in 0..<3_000 {
+            step(&world)
+            check(world, seed)
+        }
+        while world.machine.jobCount > 0 {
+            finishOne(&world)
+            collect(&world)
+            check(world, seed)
+        }
+        #expect(world.settled.count == Int(world.nextDelivery), "seed \(seed)")
+        #expect(world.machine.ledgers.allSatisfy { $0.inFlight == 0 && $0.isBalanced }, "seed \(seed)")
+    }
+
+    private func step(_ world: inout World) {
+        world.nowMilliseconds += Int64.random(in: 0...200, using: &world.random)
+        switch Int.random(in: 0..<10, using: &world.random) {
+        case 0...2: arrive(&world)
+        default: finishOne(&world)
+        }
+        collect(&world)
+    }
+
+    private func arrive(_ world: inout World) {
+        world.nextDelivery += 1
+        let devices = (0..<Int.random(in: 0...6, using: &world.random)).map { index in
+            Samples.device("d\(world.nextDelivery)-\(index)", app: index == 5 ? "other" : "chat")
+        }
+        world.owed[world.nextDelivery] = Set(devices.map(\.deviceID))
+        world.machine.jobArrived(Samples.job(number: world.nextDelivery, devices: devices), into: &world.actions)
+    }
+
+    private func finishOne(_ world: inout World) {
+        if !world.out.isEmpty, Bool.random(using: &world.random) || world.published.isEmpty {
+            let request = world.out.remove(at: Int.random(in: 0..<world.out.count, using: &world.random))
+            let result = PushResult(
+                identifier: request.identifier, outcome: outcome(&world.random), durationNanoseconds: 0)
+            let ended = endedWithoutBroker(world.machine.ledgers[0])
+            world.machine.pushEnded(result, nowMilliseconds: world.nowMilliseconds, into: &world.actions)
+            if endedWithoutBroker(world.machine.ledgers[0]) > ended {
+                forget(String(decoding: request.token.bytes, as: UTF8.self), &world)
+            }
+        } else if !world.published.isEmpty {
+            let index = Int.random(in: 0..<world.published.count, using: &world.random)
+            let message = world.published.remove(at: index)
+            let isConfirmed = Int.random(in: 0..<4, using: &world.random) > 0
+            if isConfirmed { noteParked(message, &world) }
+            world.machine.publishEnded(
+                message.identifier, isConfirmed ? .confirmed : .returned("no route"), into: &world.actions)
+        }
+    }
+
+    private func outcome(_ random: inout SeededGenerator) -> PushOutcome {
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0: .notProcessed("refused")
+        case 1: .ambiguous("deadline")
+        case 2: .answered(PushAnswer(status: 429, reason: "TooManyRequests"))
+        case 3: .answered(PushAnswer(status: 410, reason: "Unregistered", deadSinceMilliseconds: 1))
+        case 4: .answered(PushAnswer(status: 413, reason: "PayloadTooLarge"))
+        case 5: .answered(PushAnswer(status: 400, reason: "BadDeviceToken"))
+        case 6: .answered(PushAnswer(status: 403, reason: "InvalidProviderToken"))
+        default: .answered(PushAnswer(status: 200))
+        }
+    }
+
+    private func endedWithoutBroker(_ ledger: PushLedger) -> Int { ledger.accepted + ledger.tokenDead + ledger.expired }
+
+    private func forget(_ device: String, _ world: inout World) {
+        for delivery in world.owed.keys { world.owed[delivery]?.remove(device) }
+    }
+
+    private func noteParked(_ message: OutgoingMessage, _ world: inout World) {
+        guard case .array(let devices) = message.message.header(ParkingHeader.devices) else { return }
+        for case .string(let device) in devices { forget(device, &world) }
+    }
+
+    private func collect(_ world: inout World) {
+        world.machine.sendWaiting(nowMilliseconds: world.nowMilliseconds, into: &world.actions)
+        world.out += world.actions.sends
+        world.published += world.actions.publishes + world.actions.publishesToRepeat
+        for tag in world.actions.settles {
+            #expect(world.settled.insert(tag.number).inserted, "a delivery was settled twice")
+            #expect(world.owed[tag.number]?.isEmpty == true, "delivery \(tag.number) was settled too early")
+        }
+        world.actions.removeAll()
+    }
+
+    private func check(_ world: World, _ seed: UInt64) {
+        #expect(world.machine.pushesInFlight <= 7, "seed \(seed)")
+        let unbalanced = world.machine.ledgers.filter { !$0.isBalanced }
+        #expect(unbalanced.isEmpty, "seed \(seed)")
+    }
+}

@@ -1,0 +1,233 @@
+import PushCore
+import Testing
+
+@Suite("The life of a delivery")
+struct DispatchStateMachineTests {
+    private var machine = Samples.machine()
+    private var actions = DispatchActions()
+
+    private mutating func send(_ job: DispatchJob) -> [PushRequest] {
+        machine.jobArrived(job, into: &actions)
+        machine.sendWaiting(nowMilliseconds: 0, into: &actions)
+        defer { actions.sends = [] }
+        return actions.sends
+    }
+
+    private mutating func answer(_ request: PushRequest, _ status: Int, _ reason: String = "", now: Int64 = 0) {
+        end(request, .answered(PushAnswer(status: status, reason: reason)), now: now)
+    }
+
+    private mutating func end(_ request: PushRequest, _ outcome: PushOutcome, now: Int64 = 0) {
+        machine.pushEnded(
+            PushResult(identifier: request.identifier, outcome: outcome, durationNanoseconds: 0), nowMilliseconds: now,
+            into: &actions)
+    }
+
+    private mutating func confirmAll() {
+        let publishes = actions.publishes
+        actions.publishes = []
+        for publish in publishes { machine.publishEnded(publish.identifier, .confirmed, into: &actions) }
+    }
+
+    @Test("A delivery is settled when its last push is accepted, not before")
+    mutating func settledAfterTheLastAnswer() {
+        let sends = send(Samples.job(devices: [Samples.device("a"), Samples.device("b")]))
+        #expect(sends.count == 2)
+        answer(sends[0], 200)
+        #expect(actions.settles.isEmpty)
+        answer(sends[1], 200)
+        #expect(actions.settles == [DeliveryTag(epoch: 1, number: 1)])
+        #expect(machine.ledgers[0].accepted == 2 && machine.ledgers[0].isBalanced)
+    }
+
+    @Test("A delivery without an audience is settled at once")
+    mutating func noAudience() {
+        let sends = send(Samples.job(devices: []))
+        #expect(sends.isEmpty)
+        #expect(actions.settles.count == 1 && machine.jobCount == 0)
+    }
+
+    @Test("A push that must wait is parked for its device alone, and the delivery is settled by the confirm")
+    mutating func parkedAlone() {
+        let sends = send(Samples.job(devices: [Samples.device("a"), Samples.device("b")]))
+        answer(sends[0], 200)
+        answer(sends[1], 429, "TooManyRequests")
+        #expect(actions.settles.isEmpty)
+        #expect(actions.publishes.map(\.routingKey) == ["retry.1s"])
+        let message = actions.publishes[0].message
+        #expect(message.header(ParkingHeader.devices) == .array([.string("b")]))
+        #expect(message.header(ParkingHeader.attempt) == .int64(1))
+        #expect(message.header(ParkingHeader.reason) == .string("throttled"))
+        #expect(machine.ledgers[0].inFlight == 1)
+        confirmAll()
+        #expect(actions.settles.count == 1)
+        #expect(machine.ledgers[0].parkedForRetry == 1 && machine.ledgers[0].isBalanced)
+    }
+
+    @Test("A message that no queue takes is published again, and its delivery is kept until one does")
+    mutating func refusedPublish() {
+        let sends = send(Samples.job(devices: [Samples.device("a")]))
+        answer(sends[0], 500)
+        let publish = actions.publishes[0]
+        machine.publishEnded(publish.identifier, .returned("NO_ROUTE"), into: &actions)
+        #expect(actions.settles.isEmpty)
+        #expect(actions.publishesToRepeat.map(\.identifier) == [publish.identifier])
+        machine.publishEnded(publish.identifier, .confirmed, into: &actions)
+        #expect(actions.settles.count == 1)
+    }
+
+    @Test("A dead token is pruned with the time that APNs gave, and the push has ended")
+    mutating func deadToken() {
+        let sends = send(Samples.job(devices: [Samples.device("a")]))
+        end(sends[0], .answered(PushAnswer(status: 410, reason: "Unregistered", deadSinceMilliseconds: 77)))
+        #expect(actions.deadTokens.map(\.deadSinceMilliseconds) == [77])
+        #expect(actions.settles.count == 1 && machine.ledgers[0].tokenDead == 1)
+    }
+
+    @Test("A push that was not processed is resent with the same apns-id until the attempt is spent, then it waits")
+    mutating func resend() {
+        let first = send(Samples.job(devices: [Samples.device("a")]))[0]
+        for _ in 1..<4 {
+            end(first, .notProcessed("refused"))
+            #expect(actions.sends.map(\.apnsID) == [first.apnsID])
+            #expect(actions.sends.map(\.identifier) == [first.identifier])
+            actions.sends = []
+        }
+        end(first, .notProcessed("refused"))
+        #expect(actions.sends.isEmpty)
+        #expect(actions.publishes[0].message.header(ParkingHeader.reason) == .string("unreachable"))
+    }
+
+    @Test("A push whose answer was lost is resent once, then it waits")
+    mutating func ambiguous() {
+        let first = send(Samples.job(devices: [Samples.device("a")]))[0]
+        end(first, .ambiguous("deadline"))
+        #expect(actions.sends.count == 1)
+        actions.sends = []
+        end(first, .ambiguous("deadline"))
+        #expect(actions.sends.isEmpty && actions.publishes.count == 1)
+    }
+
+    @Test("A late result of a push that has ended changes nothing")
+    mutating func lateResult() {
+        let first = send(Samples.job(devices: [Samples.device("a")]))[0]
+        answer(first, 200)
+        let ledger = machine.ledgers[0]
+        answer(first, 410)
+        #expect(machine.ledgers[0] == ledger && actions.settles.count == 1 && actions.deadTokens.isEmpty)
+    }
+
+    @Test("A wrong key parks the app's pushes without spending an attempt, and one probe finds out when it is right")
+    mutating func wrongKey() {
+        let first = send(Samples.job(number: 1, devices: [Samples.device("a")]))[0]
+        answer(first, 403, "InvalidProviderToken")
+        #expect(machine.heldApps == [0])
+        #expect(actions.notices == [.keyRejected(app: 0, reason: "InvalidProviderToken")])
+        #expect(actions.publishes[0].message.header(ParkingHeader.attempt) == .int64(0))
+        let held = send(Samples.job(number: 2, devices: [Samples.device("b")]))
+        #expect(held.isEmpty)
+        #expect(actions.publishes.map(\.routingKey) == ["retry.1m", "retry.1m"])
+
+        machine.jobArrived(
+            Samples.job(number: 3, devices: [Samples.device("c"), Samples.device("d")]), into: &actions)
+        machine.sendWaiting(nowMilliseconds: KeyBreaker.probeIntervalMilliseconds, into: &actions)
+        #expect(actions.sends.count == 1, "one probe, the other push waits")
+        answer(actions.sends[0], 200, now: KeyBreaker.probeIntervalMilliseconds)
+        #expect(machine.heldApps.isEmpty)
+    }
+
+    @Test("When most tokens are called bad none is pruned and their pushes wait")
+    mutating func badTokens() {
+        let devices = (0..<40).map { Samples.device("device-\($0)") }
+        for request in send(Samples.job(devices: devices)) { answer(request, 400, "BadDeviceToken") }
+        #expect(actions.deadTokens.isEmpty)
+        #expect(machine.doubtedApps == [0])
+        #expect(actions.publishes.count == 1)
+        #expect(machine.ledgers[0].tokenDead == BadTokenWatch.evidenceMinimum - 1)
+    }
+
+    @Test("One bad token among good ones is pruned")
+    mutating func oneBadToken() {
+        let sends = send(Samples.job(devices: (0..<40).map { Samples.device("device-\($0)") }))
+        for request in sends.dropLast() { answer(request, 200) }
+        answer(sends[39], 400, "BadDeviceToken")
+        #expect(actions.deadTokens.map(\.deviceID) == ["device-39"])
+    }
+
+    @Test("The rest of a large audience is handed on before its page is settled")
+    mutating func continuation() {
+        let sends = send(Samples.job(devices: [Samples.device("a")], continuation: AudienceCursor(position: 9)))
+        #expect(actions.publishes.map(\.routingKey) == ["fanout"])
+        #expect(actions.publishes[0].message.header(ParkingHeader.cursor) == .int64(9))
+        answer(sends[0], 200)
+        #expect(actions.settles.isEmpty)
+        confirmAll()
+        #expect(actions.settles.count == 1)
+    }
+
+    @Test("A device of an unknown app goes to the dead letters and the others are served")
+    mutating func unknownApp() {
+        let sends = send(Samples.job(devices: [Samples.device("a"), Samples.device("b", app: "other")]))
+        #expect(sends.count == 1)
+        answer(sends[0], 200)
+        #expect(actions.publishes.map(\.routingKey) == ["dead"])
+        confirmAll()
+        let unbalanced = machine.ledgers.filter { !$0.isBalanced }
+        #expect(unbalanced.isEmpty && actions.settles.count == 1)
+    }
+
+    @Test("A broken event goes to the dead letters with its reason, its body and its own headers intact")
+    mutating func brokenEvent() {
+        let own = MessageHeader(name: "tenant", value: .uint16(7))
+        let delivery = Samples.delivery(headers: [own], body: "broken")
+        machine.deliveryRejected(
+            [delivery.tag], message: delivery.message, parking: ParkingRecord(of: delivery, nowMilliseconds: 5),
+            reason: "invalid-json", detail: "byte 0", into: &actions)
+        let message = actions.publishes[0].message
+        #expect(message.body == Array("broken".utf8))
+        #expect(message.header("tenant") == .uint16(7))
+        #expect(message.header(ParkingHeader.reason) == .string("invalid-json"))
+        #expect(message.header(ParkingHeader.firstSeenMilliseconds) == .int64(5))
+        #expect(message.header(ParkingHeader.originalExchange) == .string("apus.changes"))
+        confirmAll()
+        #expect(actions.settles == [delivery.tag])
+    }
+
+    @Test("An expired push is not sent")
+    mutating func expired() {
+        var parking = ParkingRecord(of: Samples.delivery(), nowMilliseconds: 0)
+        parking.expiresAtMilliseconds = -1
+        let sends = send(Samples.job(devices: [Samples.device("a")], parking: parking))
+        #expect(sends.isEmpty)
+        #expect(machine.ledgers[0].expired == 1 && actions.settles.count == 1)
+    }
+
+    @Test("After the last attempt a push is a dead letter")
+    mutating func exhausted() {
+        var parking = ParkingRecord(of: Samples.delivery(), nowMilliseconds: 0)
+        parking.attempt = 2
+        let sends = send(Samples.job(devices: [Samples.device("a")], parking: parking))
+        answer(sends[0], 429)
+        #expect(actions.publishes.map(\.routingKey) == ["dead"])
+        #expect(actions.publishes[0].message.header(ParkingHeader.attempt) == .int64(3))
+        #expect(actions.publishes[0].message.header(ParkingHeader.reason) == .string("attempts-exhausted"))
+    }
+
+    @Test("No more pushes are out than the limit, and the rest follows as answers come")
+    mutating func limit() {
+        var limits = DispatchLimits()
+        limits.pushesInFlightMaximum = 3
+        machine = Samples.machine(limits: limits)
+        var out = send(Samples.job(devices: (0..<10).map { Samples.device("device-\($0)") }))
+        var total = out.count
+        while let request = out.popLast() {
+            #expect(machine.pushesInFlight <= 3)
+            answer(request, 200)
+            machine.sendWaiting(nowMilliseconds: 0, into: &actions)
+            total += actions.sends.count
+            out += actions.sends
+            actions.sends = []
+        }
+        #expect(total == 10 && actions.settles.count == 1 && !machine.isSaturated)
+    }
+}

@@ -1,0 +1,45 @@
+import PushCore
+
+/// Values for tests, each the simplest of its kind.
+enum Samples {
+    static let app = AppRoute(index: 0, name: "chat", bundleID: "com.example.chat", productionRoute: 0, sandboxRoute: 1)
+    static let content = PushContent(
+        payload: Array("{}".utf8), topic: "com.example.chat", pushType: .alert, priority: .immediate,
+        expirationSeconds: nil, collapseID: nil)
+
+    static func delivery(number: UInt64 = 1, headers: [MessageHeader] = [], body: String = "{}") -> Delivery {
+        Delivery(
+            tag: DeliveryTag(epoch: 1, number: number), lane: .work, isRedelivered: false, exchange: "apus.changes",
+            routingKey: "a.b", message: Message(headers: headers, body: Array(body.utf8)))
+    }
+
+    static func device(_ identifier: String, app: String = "chat", platform: Platform = .apns) -> Device {
+        let bytes = Array(identifier.utf8)
+        guard let token = DeviceToken(bytes: bytes.isEmpty ? [0] : bytes) else {
+            preconditionFailure("a sample name is a valid token")
+        }
+        return Device(
+            deviceID: identifier, platform: platform, token: token, app: app, registeredAtMilliseconds: 0)
+    }
+
+    static func job(
+        number: UInt64 = 1, devices: [Device], parking: ParkingRecord? = nil, continuation: AudienceCursor? = nil
+    ) -> DispatchJob {
+        let delivery = delivery(number: number)
+        return DispatchJob(
+            tags: [delivery.tag], message: delivery.message,
+            parking: parking ?? ParkingRecord(of: delivery, nowMilliseconds: 0),
+            identity: PushIdentity(source: "test", identifier: "\(number)"),
+            renderings: [AppRendering(app: app, content: content)], devices: devices, continuation: continuation)
+    }
+
+    static func machine(limits: DispatchLimits = DispatchLimits(), attempts: Int = 3) -> DispatchStateMachine {
+        DispatchStateMachine(
+            appCount: 1,
+            policy: RetryPolicy(
+                delaysMilliseconds: [1_000, 60_000], attemptsMaximum: attempts, ageMaximumMilliseconds: 3_600_000,
+                serverErrorDelayMilliseconds: 0),
+            queues: DispatchQueues(
+                retry: [1_000: "retry.1s", 60_000: "retry.1m"], fanout: "fanout", deadLetter: "dead"), limits: limits)
+    }
+}

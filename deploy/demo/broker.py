@@ -1,0 +1,95 @@
+"""A RabbitMQ node of the demo's own: data, ports, name, cookie and port mapper are private."""
+
+import os
+import secrets
+import socket
+
+import pika
+
+from processes import DemoFailure, Process, free_ports, wait_until
+
+PROGRAM = "/usr/lib/rabbitmq/bin/rabbitmq-server"
+
+
+class Broker:
+    """Starts the node, and tells how many messages its queues hold."""
+
+    def __init__(self, folder):
+        if not os.access(PROGRAM, os.X_OK):
+            raise DemoFailure(f"{PROGRAM} is missing: run deploy/bin/install-packages demo")
+        self._folder = os.path.join(folder, "rabbitmq")
+        self.port, distribution, mapper = free_ports(3)
+        for name in ("home", "data", "log", "conf.d", "generated"):
+            os.makedirs(os.path.join(self._folder, name), mode=0o700)
+        environment = self._environment(distribution, mapper)
+        self._mapper = Process(
+            "epmd", ["epmd", "-port", str(mapper), "-address", "127.0.0.1"], self._folder, environment)
+        # The start script replaces itself with the Erlang machine, so that the pid is the node's.
+        self.node = Process("node", [PROGRAM], self._folder, environment)
+
+    @property
+    def url(self):
+        return f"amqp://guest:guest@127.0.0.1:{self.port}/"
+
+    def wait(self):
+        """Waits until the node accepts connections."""
+        wait_until(self._accepts, 90, self.node, "accepting connections")
+
+    def connect(self):
+        """A new connection of the client library."""
+        return pika.BlockingConnection(pika.URLParameters(self.url + "?heartbeat=60"))
+
+    def depths(self, queues):
+        """The messages that wait in each queue; those that a consumer holds are not counted."""
+        connection = self.connect()
+        try:
+            channel = connection.channel()
+            return {name: channel.queue_declare(name, passive=True).method.message_count for name in queues}
+        finally:
+            connection.close()
+
+    def stop(self):
+        """Ends the node and its port mapper."""
+        # Its data is thrown away, so there is nothing that an orderly end would save.
+        self.node.kill()
+        self._mapper.kill()
+
+    def _accepts(self):
+        if "completed with" not in self.node.log():
+            return False
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def _environment(self, distribution, mapper):
+        folder = self._folder
+        files = {
+            "rabbitmq.conf": f"listeners.tcp.default = 127.0.0.1:{self.port}\ndisk_free_limit.absolute = 10MB\n",
+            "enabled_plugins": "[].\n",
+            "home/.erlang.cookie": secrets.token_hex(16),
+        }
+        for name, text in files.items():
+            path = os.path.join(folder, name)
+            with open(path, "w", encoding="ascii") as file:
+                file.write(text)
+            os.chmod(path, 0o400 if name.endswith("cookie") else 0o600)
+        return {
+            "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+            "LANG": "C.UTF-8",
+            "HOME": f"{folder}/home",
+            "detached": "true",
+            "ERL_EPMD_PORT": str(mapper),
+            "ERL_EPMD_ADDRESS": "127.0.0.1",
+            "RABBITMQ_NODENAME": f"apus-demo-{self.port}@localhost",
+            "RABBITMQ_NODE_IP_ADDRESS": "127.0.0.1",
+            "RABBITMQ_NODE_PORT": str(self.port),
+            "RABBITMQ_DIST_PORT": str(distribution),
+            "RABBITMQ_MNESIA_BASE": f"{folder}/data",
+            "RABBITMQ_LOG_BASE": f"{folder}/log",
+            "RABBITMQ_CONFIG_FILE": f"{folder}/rabbitmq.conf",
+            "RABBITMQ_CONFIG_FILES": f"{folder}/conf.d",
+            "RABBITMQ_ADVANCED_CONFIG_FILE": f"{folder}/advanced.config",
+            "RABBITMQ_CONF_ENV_FILE": f"{folder}/rabbitmq-env.conf",
+            "RABBITMQ_ENABLED_PLUGINS_FILE": f"{folder}/enabled_plugins",
+            "RABBITMQ_GENERATED_CONFIG_DIR": f"{folder}/generated",
+            "RABBITMQ_PID_FILE": f"{folder}/pid",
+        }

@@ -1,0 +1,205 @@
+"""Reads what the simulator recorded and what the worker counted, and compares both with what had to happen."""
+
+import json
+import re
+from collections import Counter, defaultdict
+
+SAMPLE = re.compile(r"^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$")
+LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"')
+
+
+class Metrics:
+    """One scrape of /metrics."""
+
+    def __init__(self, text):
+        self._samples = []
+        for line in text.splitlines():
+            match = SAMPLE.match(line)
+            if match:
+                self._samples.append((match[1], dict(LABEL.findall(match[2] or "")), float(match[3])))
+
+    def total(self, name, **labels):
+        """The sum of all samples of a name that have these labels."""
+        return int(sum(
+            value for sample, found, value in self._samples
+            if sample == name and all(found.get(key) == wanted for key, wanted in labels.items())))
+
+    def by(self, name, label):
+        """The samples of a name, summed by one label; zeros are left out."""
+        sums = Counter()
+        for sample, found, value in self._samples:
+            if sample == name and value:
+                sums[found.get(label, "")] += int(value)
+        return sums
+
+
+class Record:
+    """What the simulator wrote down, a line for each request that it answered."""
+
+    def __init__(self, path):
+        self.answers = Counter()
+        # (token, dataset) -> sync counts in the order in which they were accepted.
+        self.changes = defaultdict(list)
+        # (token, serial) -> how often it was accepted.
+        self.requests = Counter()
+        self.duplicates = 0
+        # Tokens that were told that they are dead.
+        self.dead_tokens = set()
+        # First request of each push, whatever the answer: (what it was, milliseconds since 1970).
+        self.first_seen = {}
+        self.times = []
+        self.unreadable = 0
+        with open(path, encoding="utf-8") as file:
+            for line in file:
+                self._add(json.loads(line))
+        self.times.sort()
+
+    @property
+    def accepted(self):
+        return self.answers[200, None]
+
+    def rate(self):
+        """Pushes a second over the middle nine tenths of all answers."""
+        if len(self.times) < 100:
+            return 0.0
+        first, last = len(self.times) // 20, len(self.times) * 19 // 20
+        return (last - first) / max(0.001, (self.times[last] - self.times[first]) / 1_000)
+
+    def _add(self, line):
+        status, token, time = line["status"], line["token"], line["time_ms"]
+        self.answers[status, line["reason"]] += 1
+        self.times.append(time)
+        if status == 410:
+            self.dead_tokens.add(token)
+        payload = line["payload"]
+        if payload is None:
+            self.unreadable += 1
+            return
+        data = payload.get("data") or {}
+        if "serial" in payload:
+            key = (token, payload["serial"])
+        else:
+            key = (token, data.get("identityId"), data.get("datasetName"), data.get("syncCount"))
+        self.first_seen.setdefault(key, time)
+        if status != 200:
+            return
+        self.duplicates += line["duplicate"]
+        if "serial" in payload:
+            self.requests[key] += 1
+        else:
+            self.changes[token, key[2]].append(key[3])
+
+
+class Findings:
+    """Checks with their numbers, for the table at the end."""
+
+    def __init__(self):
+        self.rows = []
+        self.details = []
+
+    @property
+    def agrees(self):
+        return all(row[3] is not False for row in self.rows)
+
+    def equal(self, text, wanted, found):
+        """A number that has to be another."""
+        self.rows.append((text, str(wanted), str(found), wanted == found))
+
+    def note(self, text, found):
+        """A number that may be anything."""
+        self.rows.append((text, "", str(found), None))
+
+    def heading(self, text):
+        self.rows.append((text, None, None, None))
+
+    def detail(self, text, examples):
+        """Up to three examples of what is wrong."""
+        if examples:
+            self.details.append(f"{text}: " + "; ".join(str(example) for example in list(examples)[:3]))
+
+    def print(self):
+        for text, wanted, found, is_right in self.rows:
+            if wanted is None:
+                print(f"\n  {text}")
+                continue
+            mark = {True: "ok", False: "WRONG", None: ""}[is_right]
+            expectation = f"  (has to be {wanted})" if is_right is False else ""
+            print(f"    {text:<58} {found:>9}  {mark}{expectation}")
+        for detail in self.details:
+            print(f"\n  {detail}")
+
+
+def check_deliveries(findings, workload, record):
+    """What the simulator accepted against what was published and subscribed, without a word from the worker."""
+    lost, stale, foreign, zombies = [], [], [], []
+    for (token, dataset), sync_counts in workload.addressed.items():
+        device = workload.device_by_token[token]
+        accepted = record.changes.get((token, dataset), [])
+        if device.fault == "dead":
+            zombies += [device.identifier] if accepted else []
+        elif max(accepted, default=0) < max(sync_counts):
+            lost.append(f"{device.identifier} {dataset} {max(sync_counts)}, accepted {accepted}")
+    for token, serial in workload.requested:
+        device = workload.device_by_token[token]
+        if device.fault == "dead":
+            zombies += [device.identifier] if record.requests[token, serial] else []
+        elif not record.requests[token, serial]:
+            lost.append(f"{device.identifier} {serial}")
+    for (token, dataset), accepted in record.changes.items():
+        device = workload.device_by_token.get(token)
+        known = workload.sync_counts.get((device.identity, dataset), set()) if device else set()
+        if not device or (token, dataset) not in workload.addressed or not known.issuperset(accepted):
+            foreign.append(f"{token[:8]} {dataset} {accepted}")
+        if any(later < earlier for earlier, later in zip(accepted, accepted[1:])):
+            stale.append(f"{device.identifier if device else token[:8]} {dataset} {accepted}")
+    foreign += [f"{token[:8]} {serial}" for token, serial in record.requests if (token, serial) not in workload.requested]
+    findings.heading("Deliveries: what the simulator accepted, against what was published and subscribed")
+    findings.note("devices and datasets with a change by someone else", len(workload.addressed))
+    findings.note("requested pushes", len(workload.requested))
+    findings.equal("lost: the newest change or a requested push not accepted", 0, len(lost))
+    findings.equal("accepted, but for nobody who subscribed", 0, len(foreign))
+    findings.equal("accepted for a dead token", 0, len(zombies))
+    findings.equal("an older sync count accepted after a newer one", 0, len(stale))
+    findings.note("duplicates (same apns-id accepted again)", record.duplicates)
+    findings.detail("lost", lost)
+    findings.detail("for nobody", foreign)
+    findings.detail("dead", zombies)
+    findings.detail("stale", stale)
+
+
+def check_dead_letters(findings, workload, metrics, depth, is_whole):
+    """Every broken event, and nothing else, ended as a dead letter."""
+    findings.heading("Dead letters")
+    findings.equal("messages in the dead-letter queue", workload.broken_count, depth)
+    if is_whole:
+        findings.equal(
+            "counted by the worker", workload.broken_count, metrics.total("apus_dead_letters_total"))
+    for reason, count in sorted(metrics.by("apus_dead_letters_total", "reason").items()):
+        findings.note(f"  {reason}", count)
+
+
+def check_worker(findings, workload, metrics, record, is_whole):
+    """The worker's own ledger: it has to balance, and to agree with the simulator if one worker did it all."""
+    matched = metrics.total("apus_pushes_matched_total")
+    in_flight = metrics.total("apus_pushes_in_flight")
+    outcomes = metrics.by("apus_pushes_total", "outcome")
+    findings.heading("The worker's ledger" + ("" if is_whole else " (since its restart)"))
+    findings.note("matched", matched)
+    for outcome in ("accepted", "token_dead", "expired", "coalesced", "parked"):
+        findings.note(f"  {outcome}", outcomes[outcome])
+    findings.note("  in flight", in_flight)
+    findings.equal("matched less all of these: lost", 0, matched - sum(outcomes.values()) - in_flight)
+    findings.equal("in flight at the end", 0, in_flight)
+    if not is_whole:
+        return
+    findings.heading("The worker's ledger against the simulator's record")
+    answers = Counter()
+    for (status, _), count in record.answers.items():
+        answers[status] += count
+    findings.equal("accepted by the worker's count, 200 by the simulator's", answers[200], outcomes["accepted"])
+    findings.equal("token dead by the worker's count, 410 by the simulator's", answers[410], outcomes["token_dead"])
+    findings.equal(
+        "parked for a retry, 429 500 503 by the simulator's",
+        answers[429] + answers[500] + answers[503], metrics.total("apus_parked_total", kind="retry"))
+    refused = sum(count for status, count in answers.items() if status not in (200, 410, 429, 500, 503))
+    findings.equal("any other answer of the simulator's", 0, refused)

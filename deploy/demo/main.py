@@ -1,0 +1,349 @@
+"""The demo: brings up everything, publishes, waits until all is settled, and tells whether nothing was lost."""
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+from broker import Broker
+from ledger import Findings, Metrics, Record, check_dead_letters, check_deliveries, check_worker
+from processes import DemoFailure, Process, free_ports, run, wait_until
+from publisher import Publisher
+from workload import APP, BUNDLE_ID, POOL, Workload
+
+KEY_ID = "DEMO123456"
+TEAM_ID = "DEMOTEAM01"
+RETRY_DELAYS = ["200ms", "1s", "3s"]
+SETTLE_SECONDS = 120
+DRAIN_SECONDS = 60
+# The settled state has to be seen this often in a row: a message between two queues is in neither for an instant.
+SETTLED_LOOKS = 4
+
+CONFIGURATION = """\
+[rabbitmq]
+url = "{url}"
+[registry]
+url = "sqlite:{folder}/registry.db"
+[retry]
+delays = {delays}
+server_error_delay = "1s"
+[admin]
+listen = "127.0.0.1:{admin_port}"
+[[app]]
+name = "{app}"
+bundle_id = "{bundle_id}"
+identity_pools = ["{pool}"]
+[app.apns]
+key_file = "{folder}/AuthKey_{key_id}.p8"
+key_id = "{key_id}"
+team_id = "{team_id}"
+endpoint = "https://127.0.0.1:{apns_port}"
+ca_file = "{folder}/simulator.pem"
+"""
+
+
+class Demo:
+    """One run, from an empty folder to the verdict."""
+
+    def __init__(self, options, folder):
+        self._options = options
+        self._folder = folder
+        self._command = os.path.abspath(options.command)
+        self._workload = Workload(options.seed, options.scale)
+        self._admin_port, self._apns_port = free_ports(2)
+        self._record = self._path("record.ndjson")
+        self._broker = None
+        self._simulator = None
+        self._worker = None
+        self._workers_started = 0
+
+    def run(self):
+        """Does it all; the answer tells whether everything agrees."""
+        self._prepare()
+        publisher = self._publish()
+        self._settle(publisher)
+        metrics = self._scrape()
+        self._stop_worker()
+        self._stop_simulator()
+        return self._judge(publisher, metrics)
+
+    def close(self):
+        """Ends whatever still runs."""
+        for process in (self._worker, self._simulator):
+            if process:
+                process.kill()
+        if self._broker:
+            self._broker.stop()
+
+    # The parts
+
+    def _prepare(self):
+        say("Starting a private RabbitMQ node")
+        self._broker = Broker(self._folder)
+        self._make_key()
+        self._write("apus.toml", CONFIGURATION.format(
+            url=self._broker.url, folder=self._folder, delays=json.dumps(RETRY_DELAYS), admin_port=self._admin_port,
+            app=APP, bundle_id=BUNDLE_ID, pool=POOL, key_id=KEY_ID, team_id=TEAM_ID, apns_port=self._apns_port))
+        devices = self._workload.devices
+        say(f"Registering {len(devices)} devices of {len(self._workload.identities)} identities")
+        self._write("devices.ndjson", "".join(json.dumps(device.registration()) + "\n" for device in devices))
+        self._apus("device", "import", "devices.ndjson")
+        self._write_script()
+        say("Starting the APNs simulator")
+        self._simulator = Process("simulator", [
+            self._command, "simulate", "--port", str(self._apns_port), "--certificate", self._path("simulator.pem"),
+            "--key", f"{TEAM_ID}:{KEY_ID}:{self._path(f'AuthKey_{KEY_ID}.p8')}", "--bundle-id", BUNDLE_ID,
+            "--script", self._path("script.ndjson"), "--record", self._record,
+        ], self._folder)
+        wait_until(lambda: os.path.exists(self._path("simulator.pem")), 20, self._simulator, "listening")
+        self._broker.wait()
+        self._apus("topology", "apply")
+        say("Starting one worker")
+        self._start_worker()
+
+    def _make_key(self):
+        run(["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out",
+             self._path(f"AuthKey_{KEY_ID}.p8")], self._folder)
+        os.chmod(self._path(f"AuthKey_{KEY_ID}.p8"), 0o600)
+
+    def _write_script(self):
+        """What the simulator answers to the tokens that were drawn for a fault."""
+        now = int(time.time() * 1_000)
+        lines = {
+            "dead": {"answer": "unregistered", "since": now},
+            "throttled": {"answer": "throttle", "times": 1},
+            "unavailable": {"answer": "status", "status": 503, "reason": "ServiceUnavailable", "times": 1},
+            "failing": {"answer": "status", "status": 500, "reason": "InternalServerError", "times": 1},
+        }
+        self._write("script.ndjson", "".join(
+            json.dumps({"token": device.token, **lines[device.fault]}) + "\n"
+            for device in self._workload.devices if device.fault))
+
+    def _start_worker(self):
+        self._workers_started += 1
+        self._worker = Process(
+            f"worker-{self._workers_started}", [self._command, "run", "--config", self._path("apus.toml")],
+            self._folder)
+        wait_until(lambda: self._get("/readyz")[0] == 200, 30, self._worker, "ready")
+
+    # The load
+
+    def _publish(self):
+        events = self._workload.events
+        say(f"Publishing {len(events)} events through pika, with publisher confirms")
+        publisher = Publisher(self._broker.url, "apus.changes", events, self._options.rate)
+        publisher.start()
+        must_kill = self._options.kill_worker
+        last_line = 0
+        while not publisher.is_done:
+            if publisher.error:
+                raise DemoFailure(f"publishing failed: {publisher.error}\n{self._broker.node.log_tail()}")
+            if must_kill and self._accepted() > len(events) // 5:
+                must_kill = False
+                self._kill_worker()
+            self._check_processes()
+            if time.monotonic() - last_line > 1:
+                last_line = time.monotonic()
+                self._progress(publisher)
+            time.sleep(0.02)
+        publisher.join()
+        while must_kill and self._accepted() <= len(events) // 5:
+            self._check_processes()
+            time.sleep(0.01)
+        if must_kill:
+            self._kill_worker()
+        say(f"RabbitMQ confirmed {publisher.confirmed} events in {publisher.ended - publisher.started:.1f} s")
+        return publisher
+
+    def _kill_worker(self):
+        say("Killing the worker in the middle of its work (SIGKILL) and starting another")
+        self._worker.kill()
+        self._start_worker()
+
+    def _settle(self, publisher):
+        """Waits until every queue but the dead letters is empty and nothing is in flight."""
+        say("Waiting until every push has ended")
+        deadline = time.monotonic() + SETTLE_SECONDS
+        looks = 0
+        last_line = 0
+        while looks < SETTLED_LOOKS:
+            self._check_processes()
+            waiting = self._waiting()
+            metrics = self._scrape()
+            is_settled = waiting == 0 and metrics.total("apus_pushes_in_flight") == 0 and self._is_all_seen(metrics)
+            looks = looks + 1 if is_settled else 0
+            if time.monotonic() - last_line > 1:
+                last_line = time.monotonic()
+                self._progress(publisher)
+            if time.monotonic() > deadline:
+                raise DemoFailure(
+                    f"not settled within {SETTLE_SECONDS} s: {self._depths()}\n{self._worker.log_tail()}")
+            time.sleep(0.15)
+
+    def _is_all_seen(self, metrics):
+        """Whether the worker that did it all has taken up every event; one that was restarted cannot tell."""
+        return self._workers_started > 1 or metrics.total("apus_events_total") >= len(self._workload.events)
+
+    def _stop_worker(self):
+        say("Stopping the worker (SIGTERM): it drains")
+        status = self._worker.stop(DRAIN_SECONDS)
+        if status != 0:
+            raise DemoFailure(f"the worker ended with status {status} instead of 0\n{self._worker.log_tail()}")
+
+    def _stop_simulator(self):
+        self._simulator.stop(20)
+
+    # The verdict
+
+    def _judge(self, publisher, metrics):
+        record = Record(self._record)
+        depths = self._depths()
+        is_whole = self._workers_started == 1
+        findings = Findings()
+        findings.heading("Events")
+        findings.equal("published and confirmed", len(self._workload.events), publisher.confirmed)
+        if is_whole:
+            for outcome, count in sorted(metrics.by("apus_events_total", "outcome").items()):
+                findings.note(f"  {outcome}", count)
+        findings.equal("left in the queues, dead letters apart", 0, self._waiting())
+        check_dead_letters(findings, self._workload, metrics, depths["apus.dead-letter"], is_whole)
+        check_worker(findings, self._workload, metrics, record, is_whole)
+        check_deliveries(findings, self._workload, record)
+        if is_whole:
+            self._check_last_word(findings, metrics)
+        print("\nLedger")
+        findings.print()
+        self._print_speed(publisher, record)
+        return findings.agrees
+
+    def _check_last_word(self, findings, metrics):
+        """The line that the worker logs when it ends has to say what /metrics said."""
+        lines = [json.loads(line) for line in self._worker.log().splitlines() if line.startswith("{")]
+        ledgers = [line for line in lines if line.get("event") == "ledger"]
+        findings.heading("The worker's last word")
+        findings.equal("ledger lines in its log", 1, len(ledgers))
+        if ledgers:
+            findings.equal(
+                "accepted, as in /metrics", metrics.by("apus_pushes_total", "outcome")["accepted"],
+                ledgers[-1].get("accepted"))
+
+    def _print_speed(self, publisher, record):
+        delays = sorted(self._delays(publisher, record))
+        print(f"\n  {record.rate():,.0f} pushes a second over the middle nine tenths of the load")
+        if delays:
+            middle, late = delays[len(delays) // 2], delays[len(delays) * 99 // 100]
+            print(f"  publish to push: p50 {middle:.0f} ms, p99 {late:.0f} ms ({len(delays)} pushes)")
+
+    def _delays(self, publisher, record):
+        """From pika's publish to the simulator's first sight of the push, by one wall clock."""
+        for key, seen in record.first_seen.items():
+            if len(key) == 2:
+                index = self._workload.index_of_request.get(key[1])
+            else:
+                index = self._workload.index_of_change.get(key[1:])
+            if index is not None:
+                yield max(0.0, seen - publisher.published_at[index])
+
+    # Small help
+
+    def _progress(self, publisher):
+        depths = self._depths()
+        retry = sum(count for name, count in depths.items() if ".retry." in name)
+        print(
+            f"  published {publisher.confirmed:>6}   pushed {self._accepted():>6}   work queue {depths['apus.work']:>6}"
+            f"   retry {retry:>4}   dead letters {depths['apus.dead-letter']:>3}", flush=True)
+
+    def _depths(self):
+        return self._broker.depths(
+            ["apus.work", "apus.fanout", "apus.dead-letter"] + [f"apus.retry.{delay}" for delay in RETRY_DELAYS])
+
+    def _waiting(self):
+        return sum(count for name, count in self._depths().items() if name != "apus.dead-letter")
+
+    def _accepted(self):
+        """How many pushes the worker that runs now has seen accepted; 0 if it cannot be asked."""
+        status, text = self._get("/metrics")
+        return Metrics(text).total("apus_pushes_total", outcome="accepted") if status == 200 else 0
+
+    def _scrape(self):
+        status, text = self._get("/metrics")
+        if status != 200:
+            raise DemoFailure(f"/metrics answered {status}\n{self._worker.log_tail()}")
+        return Metrics(text)
+
+    def _get(self, path):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self._admin_port}{path}", timeout=10) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, ""
+        except OSError:
+            return 0, ""
+
+    def _check_processes(self):
+        for process in (self._worker, self._simulator, self._broker.node):
+            if not process.is_running:
+                raise DemoFailure(f"{process.name} ended with status {process.status}\n{process.log_tail()}")
+
+    def _apus(self, *arguments):
+        return run([self._command, *arguments, "--config", self._path("apus.toml")], self._folder)
+
+    def _write(self, name, text):
+        with open(self._path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def _path(self, name):
+        return os.path.join(self._folder, name)
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(prog="deploy/bin/demo")
+    parser.add_argument("--command", required=True)
+    parser.add_argument("--kill-worker", action="store_true")
+    parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--rate", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--scale", type=int, default=100)
+    return parser.parse_args()
+
+
+def main():
+    options = parse_options()
+    # An interrupt, a hang-up and a termination unwind the stack like any failure, so that nothing keeps running.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(130))
+    folder = tempfile.mkdtemp(prefix="apus-demo-")
+    started = time.monotonic()
+    demo = Demo(options, folder)
+    status = 1
+    try:
+        agrees = demo.run()
+        seconds = time.monotonic() - started
+        verdict = "Everything agrees, nothing was lost" if agrees else "The ledger does not agree: see WRONG above"
+        say(f"\n{verdict} ({seconds:.0f} s)")
+        status = 0 if agrees else 1
+    except DemoFailure as failure:
+        say(f"\nThe demo failed: {failure}")
+    except KeyboardInterrupt:
+        status = 130
+    finally:
+        demo.close()
+        if options.keep or status == 1:
+            say(f"Configuration, logs and the simulator's record are in {folder}")
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,194 @@
+"""What the demo registers and publishes, and what must come of it, all drawn from one seed."""
+
+import json
+import random
+import uuid
+from collections import defaultdict
+
+APP = "chat"
+BUNDLE_ID = "com.example.chat"
+POOL = "us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"
+SOURCE = "/demo"
+
+
+class Event:
+    """One message: what pika sends, and whom it must reach."""
+
+    def __init__(self, identifier, properties, body, routing_key="demo"):
+        self.identifier = identifier
+        self.properties = properties
+        self.body = body
+        self.routing_key = routing_key
+
+
+class Device:
+    """One device, its subscriptions, and what the simulator is told about its token."""
+
+    def __init__(self, number, identity, token):
+        self.identifier = f"device-{number:05}"
+        self.identity = identity
+        self.token = token
+        # Every device follows the notes; the first of each identity follows the settings too.
+        self.datasets = ("notes", "settings") if number % 2 == 0 else ("notes",)
+        self.fault = None
+
+    def registration(self):
+        """The line of NDJSON that `apus device import` reads."""
+        return {
+            "deviceId": self.identifier,
+            "platform": "APNS",
+            "token": self.token,
+            "app": APP,
+            "identityPoolId": POOL,
+            "identityId": self.identity,
+            "datasets": list(self.datasets),
+        }
+
+
+class Workload:
+    """Devices and events, with what must come of them."""
+
+    def __init__(self, seed, percent):
+        self._random = random.Random(seed)
+        self.identities = [f"us-east-1:{self._uuid()}" for _ in range(max(50, 5_000 * percent // 100))]
+        self.devices = [
+            Device(number, self.identities[number // 2], self._random.randbytes(32).hex())
+            for number in range(2 * len(self.identities))
+        ]
+        self.device_by_token = {device.token: device for device in self.devices}
+        self._devices_by_identity = defaultdict(list)
+        for device in self.devices:
+            self._devices_by_identity[device.identity].append(device)
+        self._draw_faults()
+
+        # (token, dataset) -> sync counts of the changes that others made; the newest has to arrive.
+        self.addressed = defaultdict(set)
+        # (identity, dataset) -> sync counts that were published at all; nothing else may arrive.
+        self.sync_counts = defaultdict(set)
+        # (token, serial) of each requested push; all have to arrive.
+        self.requested = set()
+        # Index of the event by what can be seen of it in a push.
+        self.index_of_change = {}
+        self.index_of_request = {}
+
+        changes = self._changes(max(200, 20_000 * percent // 100))
+        requests = self._requests(max(20, 1_000 * percent // 100))
+        broken = self._broken()
+        # The changes keep their order, for sync counts grow; everything else comes in between.
+        self.events = self._mixed(changes, requests + broken)
+        self.broken_count = len(broken)
+        self.sound_count = len(self.events) - len(broken)
+        self._index()
+
+    # Faults
+
+    def _draw_faults(self):
+        share = max(1, len(self.devices) // 100)
+        chosen = self._random.sample(self.devices, 2 * share + share // 2 + share // 2 + 2)
+        kinds = ["dead"] * share + ["throttled"] * share + ["unavailable"] * (share // 2 + 1) + ["failing"] * (
+            share // 2 + 1)
+        for device, kind in zip(chosen, kinds):
+            device.fault = kind
+
+    # Events
+
+    def _changes(self, count):
+        last = defaultdict(int)
+        changes = []
+        for number in range(count):
+            identity = self._random.choice(self.identities)
+            dataset = self._random.choice(("notes", "notes", "settings"))
+            last[identity, dataset] += 1
+            sync_count = last[identity, dataset]
+            origin = self._random.choice(self._devices_by_identity[identity] + [None])
+            changes.append(self._change(f"change-{number}", identity, dataset, sync_count, origin))
+        # One event comes twice, as from a publisher that saw no confirm.
+        changes.insert(count // 2 + 1, changes[count // 2])
+        return changes
+
+    def _change(self, identifier, identity, dataset, sync_count, origin):
+        self.sync_counts[identity, dataset].add(sync_count)
+        for device in self._devices_by_identity[identity]:
+            if device is not origin and dataset in device.datasets:
+                self.addressed[device.token, dataset].add(sync_count)
+        data = {
+            "identityPoolId": POOL,
+            "identityId": identity,
+            "datasetName": dataset,
+            "syncCount": sync_count,
+        }
+        if origin:
+            data["deviceId"] = origin.identifier
+        event = self._event(identifier, "com.example.dataset.changed", data)
+        event.change = (identity, dataset, sync_count)
+        return event
+
+    def _requests(self, count):
+        requests = []
+        for number in range(count):
+            devices = self._random.sample(self.devices, self._random.choice((1, 1, 1, 3)))
+            target = {"deviceIds": [device.identifier for device in devices]}
+            if number % 2:
+                target = {"deviceTokens": [device.token for device in devices]}
+            serial = f"request-{number}"
+            data = {
+                "app": APP,
+                "notification": {"aps": {"alert": {"title": "Demo", "body": f"Number {number}"}}, "serial": serial},
+                "options": {"pushType": "alert", "priority": 10},
+                **target,
+            }
+            for device in devices:
+                self.requested.add((device.token, serial))
+            event = self._event(serial, "com.example.push.requested", data)
+            event.request = serial
+            requests.append(event)
+        return requests
+
+    def _broken(self):
+        """Twenty events that nobody can act on, of ten kinds; each has to end as a dead letter."""
+        change = {"identityPoolId": POOL, "identityId": self.identities[0], "datasetName": "notes", "syncCount": 1}
+        request = {"app": APP, "deviceTokens": ["00" * 32], "notification": {"aps": {"alert": "x"}}}
+        kinds = [
+            ("dataset.changed", {key: value for key, value in change.items() if key != "datasetName"}),
+            ("dataset.changed", {**change, "syncCount": "seven"}),
+            ("dataset.changed", {**change, "syncCount": 2**63}),
+            ("dataset.exploded", change),
+            ("push.requested", {**request, "app": "nobody"}),
+            ("push.requested", {**request, "deviceTokens": ["abc"]}),
+        ]
+        structured = {"content_type": "application/cloudevents+json"}
+        events = []
+        for round_number in range(2):
+            for kind_number, (kind, data) in enumerate(kinds):
+                events.append(self._event(f"broken-{round_number}-{kind_number}", f"com.example.{kind}", data))
+            bodies = [
+                b'{"specversion": "1.0", "id": "cut off',
+                b'{"specversion": "1.0", "id": "\xff\xfe"}',
+                b"[" * 200 + b"]" * 200,
+                b"",
+            ]
+            events += [Event(None, structured, body) for body in bodies]
+        return events
+
+    def _event(self, identifier, kind, data):
+        envelope = {"specversion": "1.0", "id": identifier, "source": SOURCE, "type": kind, "data": data}
+        body = json.dumps(envelope, separators=(",", ":")).encode()
+        return Event(identifier, {"content_type": "application/cloudevents+json", "message_id": identifier}, body)
+
+    def _mixed(self, ordered, others):
+        self._random.shuffle(others)
+        places = sorted(self._random.sample(range(len(ordered)), len(others)))
+        mixed = list(ordered)
+        for place, event in zip(reversed(places), others):
+            mixed.insert(place, event)
+        return mixed
+
+    def _index(self):
+        for index, event in enumerate(self.events):
+            if hasattr(event, "change"):
+                self.index_of_change.setdefault(event.change, index)
+            elif hasattr(event, "request"):
+                self.index_of_request[event.request] = index
+
+    def _uuid(self):
+        return str(uuid.UUID(int=self._random.getrandbits(128), version=4))
