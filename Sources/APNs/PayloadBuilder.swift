@@ -1,0 +1,201 @@
+internal import JSON
+public import PushCore
+
+/// Writes payloads as APNs takes them: every documented key of `aps`, straight into bytes.
+///
+/// Source: Apple, "Generating a remote notification"; for Live Activities "Starting and updating Live Activities with
+/// ActivityKit push notifications". It checks nothing: `NotificationRules` does.
+public struct PayloadBuilder {
+    private var writer = JSONWriter(capacityBytes: 4_096)
+
+    /// Creates a builder; its memory is reused from payload to payload.
+    public init() {}
+
+    /// Writes the payload of a notification.
+    ///
+    /// - Parameter notification: what the push says.
+    /// - Returns: the JSON, for example `{"aps":{"alert":"Hello"}}`. `aps` is left out if nothing stands in it and
+    ///   there are keys of the app's own.
+    public mutating func payload(of notification: Notification) -> [UInt8] {
+        writer.removeAll()
+        writer.beginObject()
+        if notification.customData.isEmpty || notification.hasAnyAPSKey {
+            writer.key("aps")
+            writer.beginObject()
+            writeDisplay(notification)
+            writeDelivery(notification)
+            writeLiveActivity(notification)
+            writer.endObject()
+        }
+        for datum in notification.customData {
+            writer.key(dynamic: datum.key)
+            writer.raw(datum.value.bytes)
+        }
+        writer.endObject()
+        return finishedBytes()
+    }
+
+    /// Writes the silent payload that tells a Cognito Sync client about a dataset.
+    ///
+    /// The keys under `data` are those that the Cognito clients read. `syncCount` is a string of decimal digits,
+    /// because Amazon's client for Android reads a string (`Long.parseLong`) and those for iOS read either; it is left
+    /// out if the event has none.
+    ///
+    /// - Parameter change: what happened to which dataset.
+    /// - Returns: the JSON, `{"aps":{"content-available":1},"data":{…}}`.
+    public mutating func payload(of change: DatasetChange) -> [UInt8] {
+        writer.removeAll()
+        writer.beginObject()
+        writer.key("aps")
+        writer.beginObject()
+        writer.key("content-available")
+        writer.integer(1)
+        writer.endObject()
+        writer.key("data")
+        writer.beginObject()
+        write("source", "cognito-sync")
+        write("identityPoolId", change.key.identityPoolID)
+        write("identityId", change.key.identityID)
+        write("datasetName", change.key.datasetName)
+        if let syncCount = change.syncCount { write("syncCount", String(syncCount)) }
+        writer.endObject()
+        writer.endObject()
+        return finishedBytes()
+    }
+
+    /// A copy of exactly the payload's size, so that what was written keeps its memory for the next one.
+    private func finishedBytes() -> [UInt8] { writer.bytes.withUnsafeBufferPointer { Array($0) } }
+
+    // MARK: The groups of keys
+
+    private mutating func writeDisplay(_ notification: Notification) {
+        if notification.hasAlert || notification.putsSoundIntoAlert { writeAlert(notification) }
+        if let badge = notification.badge { write("badge", badge) }
+        if let sound = notification.sound, !notification.putsSoundIntoAlert { write(sound) }
+        if let threadID = notification.threadID { write("thread-id", threadID) }
+        if let category = notification.category { write("category", category) }
+        if let level = notification.interruptionLevel { write("interruption-level", level.rawValue) }
+        if let score = notification.relevanceScore { write("relevance-score", score) }
+        if let filter = notification.filterCriteria { write("filter-criteria", filter) }
+    }
+
+    private mutating func writeDelivery(_ notification: Notification) {
+        if notification.isContentAvailable { write("content-available", 1) }
+        if notification.isContentMutable { write("mutable-content", 1) }
+        if let target = notification.targetContentID { write("target-content-id", target) }
+        if notification.isContentChanged {
+            writer.key("content-changed")
+            writer.boolean(true)
+        }
+    }
+
+    private mutating func writeLiveActivity(_ notification: Notification) {
+        if let timestamp = notification.timestampSeconds { write("timestamp", timestamp) }
+        if let event = notification.liveActivityEvent { write("event", event.rawValue) }
+        if let state = notification.contentState { write("content-state", state) }
+        if let stale = notification.staleDateSeconds { write("stale-date", stale) }
+        if let dismissal = notification.dismissalDateSeconds { write("dismissal-date", dismissal) }
+        if let type = notification.attributesType { write("attributes-type", type) }
+        if let attributes = notification.attributes { write("attributes", attributes) }
+        if let channel = notification.inputPushChannel { write("input-push-channel", channel) }
+        if notification.requestsInputPushToken { write("input-push-token", 1) }
+    }
+
+    private mutating func writeAlert(_ notification: Notification) {
+        writer.key("alert")
+        if let body = notification.body, notification.hasOnlyBody {
+            writer.string(body)
+            return
+        }
+        writer.beginObject()
+        if let title = notification.title { write("title", title) }
+        if let subtitle = notification.subtitle { write("subtitle", subtitle) }
+        if let body = notification.body { write("body", body) }
+        if notification.hasLiveActivityKeys {
+            if let text = notification.localizedTitle, notification.title == nil { writeObject("title", text) }
+            if let text = notification.localizedSubtitle, notification.subtitle == nil { writeObject("subtitle", text) }
+            if let text = notification.localizedBody, notification.body == nil { writeObject("body", text) }
+        } else {
+            if let text = notification.localizedTitle { write("title-loc-key", "title-loc-args", text) }
+            if let text = notification.localizedSubtitle { write("subtitle-loc-key", "subtitle-loc-args", text) }
+            if let text = notification.localizedBody { write("loc-key", "loc-args", text) }
+        }
+        if let action = notification.actionLocalizationKey { write("action-loc-key", action) }
+        if let image = notification.launchImage { write("launch-image", image) }
+        if let sound = notification.sound, notification.putsSoundIntoAlert { write(sound) }
+        writer.endObject()
+    }
+
+    // MARK: Single values
+
+    private mutating func write(_ key: StaticString, _ value: String) {
+        writer.key(key)
+        writer.string(value)
+    }
+
+    private mutating func write(_ key: StaticString, _ value: some FixedWidthInteger) {
+        writer.key(key)
+        writer.integer(value)
+    }
+
+    private mutating func write(_ key: StaticString, _ value: Double) {
+        writer.key(key)
+        writer.double(value)
+    }
+
+    private mutating func write(_ key: StaticString, _ value: RawJSON) {
+        writer.key(key)
+        writer.raw(value.bytes)
+    }
+
+    private mutating func write(
+        _ key: StaticString, _ argumentsKey: StaticString, _ text: Notification.LocalizedText
+    ) {
+        write(key, text.key)
+        guard !text.arguments.isEmpty else { return }
+        writer.key(argumentsKey)
+        writer.beginArray()
+        for argument in text.arguments { writer.string(argument) }
+        writer.endArray()
+    }
+
+    /// The form that the alert of a Live Activity uses: an object in place of the text.
+    private mutating func writeObject(_ key: StaticString, _ text: Notification.LocalizedText) {
+        writer.key(key)
+        writer.beginObject()
+        write("loc-key", "loc-args", text)
+        writer.endObject()
+    }
+
+    private mutating func write(_ sound: Notification.Sound) {
+        writer.key("sound")
+        switch sound {
+        case .named(let name):
+            writer.string(name)
+        case .critical(let name, let volume):
+            writer.beginObject()
+            write("critical", 1)
+            write("name", name)
+            if let volume { write("volume", volume) }
+            writer.endObject()
+        }
+    }
+}
+
+extension Notification {
+    /// Whether `alert` can be a plain string: a body and nothing else that stands in it.
+    fileprivate var hasOnlyBody: Bool {
+        body != nil && title == nil && localizedTitle == nil && subtitle == nil && localizedSubtitle == nil
+            && localizedBody == nil && actionLocalizationKey == nil && launchImage == nil && !putsSoundIntoAlert
+    }
+
+    /// In a Live Activity the sound is a part of the alert, as in Apple's samples.
+    fileprivate var putsSoundIntoAlert: Bool { sound != nil && hasLiveActivityKeys }
+
+    /// Whether anything stands in `aps`.
+    fileprivate var hasAnyAPSKey: Bool {
+        isVisible || hasLiveActivityKeys || threadID != nil || category != nil || isContentAvailable
+            || isContentMutable || targetContentID != nil || interruptionLevel != nil || relevanceScore != nil
+            || filterCriteria != nil || isContentChanged
+    }
+}

@@ -1,0 +1,126 @@
+public import Crypto
+internal import EventLoop
+public import PushCore
+internal import Synchronization
+
+/// The provider token of one signing key: minted once, shared by every connection and loop that uses the key.
+///
+/// Make one for each key and process. Tokens made per connection or per worker are what APNs answers with
+/// `TooManyProviderTokenUpdates`.
+///
+/// The token is a JSON Web Token with the header `{"alg":"ES256","kid":…}` and the claims `{"iss":…,"iat":…}`
+/// (Apple, "Establishing a token-based connection to APNs").
+public final class ProviderTokenSource: Sendable {
+    /// Reads both clocks.
+    public typealias Clock = @Sendable () -> ProviderTokenSchedule.Moment
+
+    private struct State {
+        var schedule = ProviderTokenSchedule()
+        var token: ProviderToken?
+    }
+
+    /// The identifier of the key, ten characters.
+    public let keyID: String
+    /// The identifier of the team, ten characters.
+    public let teamID: String
+
+    private let key: ES256PrivateKey
+    private let clock: Clock
+    private let didMint: @Sendable () -> Void
+    private let state = Mutex(State())
+
+    /// Creates the source; it signs nothing yet.
+    ///
+    /// - Parameters:
+    ///   - key: the signing key.
+    ///   - keyID: the key's identifier, from Apple's list of keys: capital letters and digits.
+    ///   - teamID: the identifier of the developer team: capital letters and digits.
+    ///   - clock: both clocks; the default reads the system's.
+    ///   - didMint: called after each minting, for a counter.
+    /// - Throws: `APNsError` with `identifierInvalid` if an identifier has a character that cannot stand in a token.
+    public init(
+        key: ES256PrivateKey, keyID: String, teamID: String, clock: @escaping Clock = ProviderTokenSource.systemClock,
+        didMint: @escaping @Sendable () -> Void = {}
+    ) throws(APNsError) {
+        for (name, value) in [("key_id", keyID), ("team_id", teamID)] {
+            guard Self.isIdentifier(value) else {
+                throw APNsError(
+                    .identifierInvalid,
+                    "\(name) must be the identifier that Apple gave out (ten capital letters and digits, like "
+                        + "ABC123DEFG), but it is \(value.isEmpty ? "empty" : "\"\(value.prefix(32))\"")")
+            }
+        }
+        self.key = key
+        self.keyID = keyID
+        self.teamID = teamID
+        self.clock = clock
+        self.didMint = didMint
+    }
+
+    /// The system's two clocks.
+    public static let systemClock: Clock = {
+        .init(
+            wallSeconds: WallClock.nowMilliseconds() / 1_000, monotonicNanoseconds: MonotonicClock.nowNanoseconds())
+    }
+
+    /// The token to use now; signs one if there is none or it is due.
+    ///
+    /// - Returns: the token.
+    /// - Throws: `CryptoError` if the key does not sign.
+    public func token() throws(CryptoError) -> ProviderToken {
+        let now = clock()
+        return try state.withLock { (state) throws(CryptoError) in
+            let decision = state.schedule.tokenNeeded(at: now)
+            return try carryOut(decision, at: now, on: &state)
+        }
+    }
+
+    /// APNs answered `ExpiredProviderToken` to a token; a new one is minted if the limits allow it.
+    ///
+    /// - Parameter generation: of the token that was rejected; an older one than the present changes nothing.
+    /// - Returns: the token to use from now on.
+    /// - Throws: `CryptoError` if the key does not sign.
+    public func tokenExpired(generation: UInt64) throws(CryptoError) -> ProviderToken {
+        let now = clock()
+        return try state.withLock { (state) throws(CryptoError) in
+            let isPresent = state.token?.generation == generation
+            let decision =
+                isPresent ? state.schedule.tokenExpired(at: now) : state.schedule.tokenNeeded(at: now)
+            return try carryOut(decision, at: now, on: &state)
+        }
+    }
+
+    private func carryOut(
+        _ decision: ProviderTokenSchedule.Decision, at now: ProviderTokenSchedule.Moment, on state: inout State
+    ) throws(CryptoError) -> ProviderToken {
+        switch (decision, state.token) {
+        case (.keep, let token?):
+            return token
+        case (.keep, nil):
+            return try mint(issuedAtSeconds: now.wallSeconds, at: now, on: &state)
+        case (.mint(let issuedAt), _):
+            return try mint(issuedAtSeconds: issuedAt, at: now, on: &state)
+        }
+    }
+
+    private func mint(
+        issuedAtSeconds: Int64, at now: ProviderTokenSchedule.Moment, on state: inout State
+    ) throws(CryptoError) -> ProviderToken {
+        let header = Base64URL.encode(Array("{\"alg\":\"ES256\",\"kid\":\"\(keyID)\"}".utf8))
+        let claims = Base64URL.encode(Array("{\"iss\":\"\(teamID)\",\"iat\":\(issuedAtSeconds)}".utf8))
+        let signingInput = header + "." + claims
+        let signature = try key.sign(Array(signingInput.utf8))
+        let token = ProviderToken(
+            generation: (state.token?.generation ?? 0) + 1,
+            headerValue: Array("bearer \(signingInput).\(Base64URL.encode(signature))".utf8))
+        state.schedule.minted(at: now)
+        state.token = token
+        didMint()
+        return token
+    }
+
+    private static func isIdentifier(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= 32
+            && text.utf8.allSatisfy { (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) }
+    }
+}

@@ -1,0 +1,55 @@
+/// One connection as the pool sees it.
+struct PoolConnection: Sendable {
+    enum State: Hashable, Sendable {
+        /// Being made: name looked up, TCP, TLS, waiting for the peer's SETTINGS.
+        ///
+        /// Can transition to: `proving` when the SETTINGS arrive; gone when it fails or takes too long.
+        case connecting
+        /// Ready, but the peer has not yet accepted our provider token: one stream at a time.
+        ///
+        /// Can transition to: `open` at the first answer that proves the token; `draining` at a GOAWAY, when its token
+        /// expired, or when the pool closes; gone when it is lost or does not answer a PING.
+        case proving
+        /// Ready, as many streams as allowed.
+        ///
+        /// Can transition to: `draining` and gone, for the same reasons as `proving`.
+        case open
+        /// Takes no new pushes; those in flight may still be answered.
+        ///
+        /// Can transition to: gone when the last of them ended, or when it is lost.
+        case draining
+    }
+
+    let identifier: Int
+    var state = State.connecting
+    var streams = StreamTable()
+    /// SETTINGS_MAX_CONCURRENT_STREAMS of the peer.
+    var peerStreamsMaximum = 0
+    var deadlinesInARow = 0
+    /// Whether it has brought any answer at all.
+    var hasAnswered = false
+    var beganNanoseconds: UInt64
+    var readyNanoseconds: UInt64 = 0
+    var heardNanoseconds: UInt64 = 0
+    /// When the answer to the outstanding PING is due.
+    var pingDueNanoseconds: UInt64?
+
+    init(identifier: Int, nowNanoseconds: UInt64) {
+        self.identifier = identifier
+        beganNanoseconds = nowNanoseconds
+    }
+
+    var isReady: Bool { state == .proving || state == .open }
+
+    /// How many more streams it can take now.
+    ///
+    /// A connection that owes the answer to a PING takes none, so that no push is written into the void.
+    func freeStreams(maximum: Int) -> Int {
+        guard pingDueNanoseconds == nil else { return 0 }
+        switch state {
+        case .connecting, .draining: return 0
+        case .proving: return min(1, maximum, peerStreamsMaximum) - streams.count
+        case .open: return min(maximum, peerStreamsMaximum) - streams.count
+        }
+    }
+}
