@@ -36,7 +36,7 @@ let package = Package(
     targets: [
         // Ring 0: C libraries, each imported by exactly one Swift target.
         .target(name: "CLinux"),
-        .target(name: "CGetopt"),
+        .target(name: "CCommandLine"),
         .systemLibrary(name: "CRabbitMQ", pkgConfig: "librabbitmq", providers: [.apt(["librabbitmq-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
@@ -74,7 +74,7 @@ let package = Package(
         .executableTarget(
             name: "apus",
             dependencies: [
-                "CGetopt", "Dispatcher", "PushCore", "EventLoop", "JSON", "APNs", "ChangeQueue", "SQLiteRegistry",
+                "CCommandLine", "Dispatcher", "PushCore", "EventLoop", "JSON", "APNs", "ChangeQueue", "SQLiteRegistry",
                 "APNsSimulator",
             ],
             swiftSettings: swiftSettings

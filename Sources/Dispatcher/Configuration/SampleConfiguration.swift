@@ -1,10 +1,34 @@
-/// The commented configuration that `apus init` writes.
+import TOML
+
+/// The commented configuration that `apus init` writes: every key with its meaning, range and default.
 public enum SampleConfiguration {
     /// The text of the file.
-    public static let text = """
-        # Apus configuration.
-        [rabbitmq]
-        url = "amqp://guest:guest@127.0.0.1:5672/"
+    public static let text = makeText()
 
-        """
+    private static func makeText() -> String {
+        var text = """
+            # Configuration of Apus. Every key is shown with its default, apart from the app's.
+            #
+            # A value is taken from the first of: --set KEY=VALUE on the command line (--set rabbitmq.prefetch=500),
+            # the environment (APUS_RABBITMQ_PREFETCH=500), this file, the default. The keys of the first app are
+            # app.0.name and APUS_APP_0_NAME, app.0.apns.key_id and APUS_APP_0_APNS_KEY_ID, and so on.
+            # Relative paths in this file begin at the file's own folder.
+
+            """
+        var section = ""
+        for key in ConfigurationKey.all {
+            if key.section != section {
+                section = key.section
+                if section == "app" {
+                    text += "\n# One such section, with its [app.apns], for each app.\n[[app]]\n"
+                } else {
+                    text += "\n[\(section)]\n"
+                }
+            }
+            for line in key.comment.split(separator: "\n") { text += "# \(line)\n" }
+            guard let value = key.example ?? key.standard else { continue }
+            text += "\(key.name) = \(value.literal)\n"
+        }
+        return text
+    }
 }

@@ -1,4 +1,4 @@
-import CGetopt
+import CCommandLine
 import Glibc
 import Synchronization
 
@@ -27,14 +27,14 @@ enum OptionParser {
         var arguments: [UnsafeMutablePointer<CChar>?] = (["apus"] + words).map { strdup($0) } + [nil]
         let owned = arguments
         var longOptions = options.enumerated().map { index, item in
-            CGetopt.option(
+            CCommandLine.option(
                 name: UnsafePointer(strdup(item.name)),
                 has_arg: item.valueName == nil ? no_argument : required_argument,
                 flag: nil,
                 val: firstLongCode + Int32(index)
             )
         }
-        longOptions.append(CGetopt.option())
+        longOptions.append(CCommandLine.option())
         defer {
             for pointer in owned { free(pointer) }
             for item in longOptions { free(UnsafeMutablePointer(mutating: item.name)) }
@@ -52,7 +52,7 @@ enum OptionParser {
     private static func scan(
         _ arguments: inout [UnsafeMutablePointer<CChar>?],
         options: [CommandOption],
-        longOptions: [CGetopt.option]
+        longOptions: [CCommandLine.option]
     ) throws(CommandFailure) -> Parsed {
         var parsed = Parsed()
         // The colon at the front makes a missing value distinguishable from an unknown option.
@@ -61,9 +61,9 @@ enum OptionParser {
             + options.compactMap { item in item.letter.map { item.valueName == nil ? "\($0)" : "\($0):" } }
             .joined()
         let count = Int32(arguments.count - 1)
-        cgetopt_reset()
+        ccommandline_getopt_reset()
         while true {
-            let step = cgetopt_next(count, &arguments, letters, longOptions)
+            let step = ccommandline_getopt_next(count, &arguments, letters, longOptions)
             if step.code == -1 {
                 parsed.operands = arguments[Int(step.next_index)..<Int(count)].compactMap {
                     $0.map { String(cString: $0) }
@@ -83,7 +83,9 @@ enum OptionParser {
         return options.first { $0.letter?.asciiValue.map(Int32.init) == code }
     }
 
-    private static func failure(_ step: cgetopt_step, word: String, options: [CommandOption]) -> CommandFailure {
+    private static func failure(_ step: ccommandline_getopt_step, word: String, options: [CommandOption])
+        -> CommandFailure
+    {
         let offending = find(step.offending_code, in: options)
         if step.code == Int32(UInt8(ascii: ":")), let offending {
             return .usage("--\(offending.name) needs a value: --\(offending.name) \(offending.valueName ?? "VALUE")")

@@ -1,0 +1,89 @@
+/// Checks a broker's URL, and shows it without its password.
+///
+/// The shape is that of RabbitMQ's "RabbitMQ URI Specification":
+/// `amqp[s]://[user[:password]@]host[:port][/vhost]`.
+struct BrokerURL {
+    /// The user, percent-decoded; `guest` if none is written, as the specification says.
+    let user: String
+    /// Whether a password other than that of `guest` is written in it.
+    let holdsSecret: Bool
+    /// The host and the port.
+    let address: HostPort
+
+    /// What is wrong with a URL, without a word of its content.
+    struct Failure: Error {
+        /// What is wrong.
+        let message: String
+    }
+
+    /// Checks a URL.
+    init(_ text: String) throws(Failure) {
+        let schemes: [(prefix: String, port: UInt16)] = [("amqp://", 5_672), ("amqps://", 5_671)]
+        guard let scheme = schemes.first(where: { text.lowercased().hasPrefix($0.prefix) }) else {
+            throw Failure(message: "the URL does not begin with amqp:// or amqps://")
+        }
+        let rest = text.dropFirst(scheme.prefix.count)
+        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        let path = rest.dropFirst(authority.count)
+        guard !path.contains("?"), !path.contains("#") else {
+            throw Failure(message: "the URL has a query or a fragment, which Apus does not know")
+        }
+        guard path.dropFirst().allSatisfy({ $0 != "/" }) else {
+            throw Failure(message: "the virtual host holds a '/', which is written as %2F")
+        }
+        let parts = authority.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count <= 2 else { throw Failure(message: "the password holds a '@', which is written as %40") }
+        let credentials = parts.count == 2 ? parts[0] : "guest:guest"
+        let fields = credentials.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        for field in fields + [path] where Self.decode(field) == nil {
+            throw Failure(message: "a '%' is not followed by two hexadecimal digits")
+        }
+        guard let host = parts.last, let address = HostPort(String(host), defaultPort: scheme.port), address.port > 0
+        else {
+            throw Failure(message: "the host or the port is missing or malformed")
+        }
+        self.address = address
+        user = fields.first.flatMap(Self.decode) ?? ""
+        holdsSecret = fields.count == 2 && fields[1] != "guest"
+    }
+
+    /// The URL with its password replaced; works for any text, whether it is a URL or not.
+    static func redacted(_ text: String) -> String {
+        guard let start = text.range(of: "://") else { return text.contains("@") ? Secret.placeholder : text }
+        let rest = text[start.upperBound...]
+        // A password that should have been encoded may hold an '@' or a '/': the last '@' of all ends it.
+        guard let end = rest.lastIndex(of: "@") else { return text }
+        let user = rest[..<end].prefix { $0 != ":" }
+        let hasPassword = user.endIndex != end
+        return text[..<start.upperBound] + user + (hasPassword ? ":\(Secret.placeholder)" : "") + rest[end...]
+    }
+
+    private static func decode(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let digits = Optional(rest.prefix(2)), digits.count == 2,
+                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+            else { return nil }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension String {
+    /// Where a text begins to occur, without Foundation.
+    fileprivate func range(of needle: String) -> Range<Index>? {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(needle) { return start..<index(start, offsetBy: needle.count) }
+            start = index(after: start)
+        }
+        return nil
+    }
+}

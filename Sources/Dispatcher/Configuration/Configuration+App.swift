@@ -1,0 +1,19 @@
+extension Configuration {
+    /// An app that gets pushes: one `[[app]]`.
+    public struct App: Hashable, Sendable {
+        /// The name by which devices, events and metrics refer to it; 1 to 64 letters, digits, `.`, `-`, `_`; distinct.
+        ///
+        /// `app.N.name`, required.
+        public var name: String
+        /// The bundle identifier, which is the topic of its pushes.
+        ///
+        /// `app.N.bundle_id`, required.
+        public var bundleID: String
+        /// The Cognito identity pools whose dataset changes are this app's; distinct over all apps.
+        ///
+        /// `app.N.identity_pools`, default none.
+        public var identityPools: [String]
+        /// How it reaches APNs.
+        public var apns: APNs
+    }
+}

@@ -1,0 +1,19 @@
+/// Everything that an operator can decide, read and checked.
+///
+/// Each key comes from the first of: `--set`, the environment, the file, the default. See `ConfigurationLoader`.
+public struct Configuration: Hashable, Sendable {
+    /// The section `[rabbitmq]`.
+    public var rabbitMQ: RabbitMQ
+    /// The section `[registry]`.
+    public var registry: RegistryLocation
+    /// The section `[retry]`.
+    public var retry: Retry
+    /// The section `[admin]`.
+    public var admin: Admin
+    /// The section `[log]`.
+    public var log: Log
+    /// The section `[worker]`.
+    public var worker: Worker
+    /// The sections `[[app]]`, in order; names and identity pools are distinct.
+    public var apps: [App]
+}

@@ -1,0 +1,10 @@
+/// A configuration cannot be used: everything that is wrong with it, at once.
+public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong; never empty.
+    public let problems: [ConfigurationProblem]
+    /// What is not wrong but worth to know.
+    public let warnings: [ConfigurationProblem]
+
+    /// The problems, one a line.
+    public var description: String { problems.map(\.description).joined(separator: "\n") }
+}

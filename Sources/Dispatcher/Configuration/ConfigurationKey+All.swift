@@ -1,0 +1,122 @@
+import TOML
+
+extension ConfigurationKey {
+    private static func texts(_ values: [String]) -> TOMLNode.Value {
+        .array(values.map { TOMLNode(.string($0), line: 0) })
+    }
+
+    static let rabbitMQURL = ConfigurationKey(
+        section: "rabbitmq", name: "url", kind: .strings, standard: .string("amqp://guest:guest@127.0.0.1:5672/"),
+        isSecret: true,
+        comment: """
+            The broker: amqp://USER:PASSWORD@HOST:PORT/VHOST, or amqps:// for TLS (1.2 or newer,
+            certificate and host name verified). Several nodes of one cluster: an array, or one string
+            with commas. Special characters in the password are written as %XX.
+            A secret: rather give it as APUS_RABBITMQ_URL, or name a file that holds it in
+            APUS_RABBITMQ_URL_FILE.
+            """)
+    static let rabbitMQCAFile = ConfigurationKey(
+        section: "rabbitmq", name: "ca_file", kind: .string, standard: .string(""),
+        comment: "A PEM file with an extra trust anchor for amqps://; \"\" for the system's own only.")
+    static let rabbitMQNamespace = ConfigurationKey(
+        section: "rabbitmq", name: "namespace", kind: .string, standard: .string("apus"),
+        comment: "What the names of all exchanges and queues begin with: 1 to 64 letters, digits, '-', '_'.")
+    static let rabbitMQPrefetch = ConfigurationKey(
+        section: "rabbitmq", name: "prefetch", kind: .integer(1...65_535), standard: .integer(1_000),
+        comment: """
+            How many unacknowledged messages one worker holds at most (1 to 65535). It bounds the
+            duplicates after a crash; less than 100 costs throughput.
+            """)
+    static let registryURL = ConfigurationKey(
+        section: "registry", name: "url", kind: .string, standard: .string("sqlite:registry.db"), isSecret: true,
+        comment: "The store of devices and subscriptions: sqlite:PATH. A relative path begins at this file's folder.")
+    static let retryDelays = ConfigurationKey(
+        section: "retry", name: "delays", kind: .timeSpans(TimeSpan(milliseconds: 1)...TimeSpan.hours(168)),
+        standard: texts(["1s", "5s", "30s", "2m", "15m", "1h"]),
+        comment: """
+            The steps of the retry ladder, ascending: 1 to 16 lengths of time, each from "1ms" to
+            "168h". Each step is a queue; after a change run 'apus topology apply'.
+            """)
+    static let retryAttemptsMaximum = ConfigurationKey(
+        section: "retry", name: "max_attempts", kind: .integer(1...1_000), standard: .integer(10),
+        comment: "How often one push is tried before it becomes a dead letter (1 to 1000).")
+    static let retryAgeMaximum = ConfigurationKey(
+        section: "retry", name: "max_age", kind: .timeSpan(TimeSpan.seconds(1)...TimeSpan.hours(720)),
+        standard: .string("24h"),
+        comment: "How old an event may become before its pushes become dead letters (\"1s\" to \"720h\").")
+    static let retryServerErrorDelay = ConfigurationKey(
+        section: "retry", name: "server_error_delay",
+        kind: .timeSpan(TimeSpan(milliseconds: 1)...TimeSpan.hours(168)), standard: .string("15m"),
+        comment: """
+            After a 500 or 503 of APNs the first retry waits at least this long ("1ms" to "168h"), on
+            the first step of the ladder that is long enough. Apple asks for 15 minutes.
+            """)
+    static let adminListen = ConfigurationKey(
+        section: "admin", name: "listen", kind: .string, standard: .string("127.0.0.1:9464"),
+        comment: "Where /livez, /readyz, /metrics and /version are served: HOST:PORT; \"\" for nowhere.")
+    static let logLevel = ConfigurationKey(
+        section: "log", name: "level", kind: .choice(["debug", "info", "warning", "error"]), standard: .string("info"),
+        comment: "What is logged to standard error: \"debug\", \"info\", \"warning\" or \"error\" and what is worse.")
+    static let logFormat = ConfigurationKey(
+        section: "log", name: "format", kind: .choice(["auto", "json", "text"]), standard: .string("auto"),
+        comment: "\"json\", \"text\", or \"auto\": text on a terminal, else JSON.")
+    static let workerDrainTimeout = ConfigurationKey(
+        section: "worker", name: "drain_timeout", kind: .timeSpan(TimeSpan.seconds(1)...TimeSpan.hours(1)),
+        standard: .string("30s"),
+        comment: """
+            How long a worker that is told to stop may take to finish what is in flight ("1s" to
+            "1h"). The service manager's own limit has to be longer.
+            """)
+    static let workerPushTimeout = ConfigurationKey(
+        section: "worker", name: "push_timeout", kind: .timeSpan(TimeSpan.seconds(1)...TimeSpan.minutes(5)),
+        standard: .string("20s"),
+        comment: "How long APNs may take to answer one push, before it is sent again (\"1s\" to \"5m\").")
+    static let workerDeclaresTopology = ConfigurationKey(
+        section: "worker", name: "declare_topology", kind: .boolean, standard: .boolean(false),
+        comment: """
+            Whether a worker makes the exchanges and queues that are missing. If not, it says what is
+            missing, and 'apus topology apply' makes it.
+            """)
+    static let appName = ConfigurationKey(
+        section: "app", name: "name", kind: .string, standard: nil, example: .string("chat"),
+        comment: "Required. How devices, events and metrics name the app: 1 to 64 letters, digits, '.', '-', '_'.")
+    static let appBundleID = ConfigurationKey(
+        section: "app", name: "bundle_id", kind: .string, standard: nil, example: .string("com.example.chat"),
+        comment: "Required. The bundle identifier, which is the topic of the app's pushes.")
+    static let appIdentityPools = ConfigurationKey(
+        section: "app", name: "identity_pools", kind: .strings, standard: texts([]),
+        example: texts(["us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"]),
+        comment: "The Cognito identity pools whose dataset changes belong to this app. Default: none.")
+    static let appKeyFile = ConfigurationKey(
+        section: "app.apns", name: "key_file", kind: .string, standard: nil, example: .string("AuthKey_ABC123DEFG.p8"),
+        comment: """
+            Required. The signing key from Apple's developer account, a PEM file (mode 600, please). A
+            relative path begins at this file's folder.
+            """)
+    static let appKeyID = ConfigurationKey(
+        section: "app.apns", name: "key_id", kind: .string, standard: nil, example: .string("ABC123DEFG"),
+        comment: "Required. The key's identifier: ten capital letters and digits, also in the key file's name.")
+    static let appTeamID = ConfigurationKey(
+        section: "app.apns", name: "team_id", kind: .string, standard: nil, example: .string("DEF123GHIJ"),
+        comment: "Required. The identifier of the team that the key belongs to: ten capital letters and digits.")
+    static let appEndpoint = ConfigurationKey(
+        section: "app.apns", name: "endpoint", kind: .string, standard: .string(""),
+        comment: """
+            HOST:PORT of another server for all of the app's pushes, for example a simulator; "" for
+            Apple's own, production or sandbox as each device's platform says.
+            """)
+    static let appCAFile = ConfigurationKey(
+        section: "app.apns", name: "ca_file", kind: .string, standard: .string(""),
+        comment: "A PEM file with an extra trust anchor, for a simulator; \"\" for the system's own only.")
+    static let appConnections = ConfigurationKey(
+        section: "app.apns", name: "connections", kind: .integer(1...64), standard: .integer(2),
+        comment: "How many connections a worker keeps to each of Apple's environments in use (1 to 64).")
+
+    /// Every key, in the order of the sample.
+    static let all = [
+        rabbitMQURL, rabbitMQCAFile, rabbitMQNamespace, rabbitMQPrefetch, registryURL, retryDelays,
+        retryAttemptsMaximum, retryAgeMaximum, retryServerErrorDelay, adminListen, logLevel, logFormat,
+        workerDrainTimeout, workerPushTimeout, workerDeclaresTopology, appName, appBundleID, appIdentityPools,
+        appKeyFile, appKeyID, appTeamID, appEndpoint, appCAFile, appConnections,
+    ]
+}

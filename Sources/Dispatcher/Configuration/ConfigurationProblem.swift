@@ -1,0 +1,19 @@
+/// One thing that is wrong with the configuration, or that an operator should know about it.
+public struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible {
+    /// Where the value came from.
+    public let origin: ConfigurationOrigin
+    /// The key, for example `rabbitmq.prefetch`; empty if it concerns the file as a whole.
+    public let key: String
+    /// What is wrong.
+    ///
+    /// Never contains a secret.
+    public let message: String
+    /// What would be right, or what to do.
+    public let remedy: String
+
+    /// One line with all of it.
+    public var description: String {
+        let place = key.isEmpty ? "\(origin)" : "\(origin): \(key)"
+        return remedy.isEmpty ? "\(place): \(message)" : "\(place): \(message); \(remedy)"
+    }
+}

@@ -1,0 +1,116 @@
+extension ConfigurationReader {
+    private static let identifierRemedy = "it is ten capital letters and digits, as Apple's developer account shows it"
+
+    /// Reads the apps, and refuses what two of them claim.
+    mutating func readApps() -> [Configuration.App] {
+        var apps: [Configuration.App] = []
+        var names: [String: Int] = [:]
+        var pools: [String: Int] = [:]
+        for index in 0..<appCount {
+            let app = readApp(index)
+            if !app.name.isEmpty, let other = names.updateValue(index, forKey: app.name) {
+                fail(.appName, app: index, "app \(other) is called \"\(app.name)\", too", "give each app its own name")
+            }
+            for pool in app.identityPools {
+                if let other = pools.updateValue(index, forKey: pool) {
+                    let place = other == index ? "twice here" : "in app \(other), too"
+                    fail(.appIdentityPools, app: index, "\"\(pool)\" is \(place)", "a pool belongs to one app, once")
+                }
+            }
+            apps.append(app)
+        }
+        return apps
+    }
+
+    private mutating func readApp(_ index: Int) -> Configuration.App {
+        let name = text(.appName, app: index)
+        if !name.isEmpty, !Self.isName(name, allowing: ".-_") {
+            fail(
+                .appName, app: index, "\(JSONText.quoted(name)) is not right",
+                "give 1 to 64 letters, digits, '.', '-', '_'")
+        }
+        let bundleID = text(.appBundleID, app: index)
+        if !bundleID.isEmpty, !Self.isName(bundleID, allowing: ".-", countMaximum: 255) {
+            fail(
+                .appBundleID, app: index, "\(JSONText.quoted(bundleID)) is not right",
+                "a bundle identifier is letters, digits, '.', '-', for example com.example.chat")
+        }
+        let pools = texts(.appIdentityPools, app: index)
+        for pool in pools where !Self.isIdentityPool(pool) {
+            fail(
+                .appIdentityPools, app: index, "\(JSONText.quoted(pool)) is not right",
+                "write REGION:UUID, for example us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c")
+        }
+        return Configuration.App(
+            name: name, bundleID: bundleID, identityPools: pools, apns: readAPNs(app: index))
+    }
+
+    /// The pattern of Cognito's API reference: `[\w-]+:[0-9a-f-]+`, at most 55 characters.
+    private static func isIdentityPool(_ text: String) -> Bool {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        return parts.count == 2 && text.utf8.count <= 55 && isName(String(parts[0]), allowing: "-_")
+            && !parts[1].isEmpty
+            && parts[1].allSatisfy { $0 == "-" || ($0.isHexDigit && $0.isASCII && !$0.isUppercase) }
+    }
+
+    private mutating func readAPNs(app index: Int) -> Configuration.APNs {
+        let keyFile = resolved(text(.appKeyFile, app: index), of: .appKeyFile, app: index)
+        if let keyFile, checksFiles { checkKeyFile(keyFile, app: index) }
+        return Configuration.APNs(
+            keyFile: keyFile ?? "", keyID: readIdentifier(.appKeyID, app: index),
+            teamID: readIdentifier(.appTeamID, app: index), endpoint: readEndpoint(app: index),
+            caFile: readCertificateFile(.appCAFile, app: index), connections: integer(.appConnections, app: index))
+    }
+
+    private mutating func readIdentifier(_ key: ConfigurationKey, app index: Int) -> String {
+        let identifier = text(key, app: index)
+        let isRight = identifier.utf8.count == 10 && identifier.allSatisfy { "A"..."Z" ~= $0 || "0"..."9" ~= $0 }
+        if values[key.path(app: index)] != nil, !isRight {
+            fail(key, app: index, "\(JSONText.quoted(identifier)) is not right", Self.identifierRemedy)
+        }
+        return identifier
+    }
+
+    private mutating func readEndpoint(app index: Int) -> HostPort? {
+        let text = text(.appEndpoint, app: index)
+        guard !text.isEmpty else { return nil }
+        var rest = text
+        var defaultPort: UInt16?
+        if text.hasPrefix("https://") {
+            rest.removeFirst("https://".count)
+            defaultPort = 443
+            if rest.hasSuffix("/") { rest.removeLast() }
+        }
+        let endpoint = HostPort(rest, defaultPort: defaultPort)
+        if endpoint == nil || endpoint?.port == 0 {
+            fail(
+                .appEndpoint, app: index, "\(JSONText.quoted(text)) is not right",
+                "write HOST:PORT or https://HOST:PORT, or \"\" for Apple's own (TLS is always used)")
+        }
+        return endpoint
+    }
+
+    private mutating func checkKeyFile(_ path: String, app index: Int) {
+        let download = "it is the AuthKey_….p8 that Apple's developer account lets you download once"
+        do {
+            let bytes = try SmallFile.read(path)
+            guard !bytes.isEmpty else { return fail(.appKeyFile, app: index, "\(path) is empty", download) }
+            if let complaint = Self.complaint(aboutKey: String(decoding: bytes, as: UTF8.self)) {
+                fail(.appKeyFile, app: index, "\(path) \(complaint)", download)
+            }
+            if SmallFile.isReadableByOthers(path) {
+                warn(.appKeyFile, app: index, "others may read \(path)", "run 'chmod 600 \(path)'")
+            }
+        } catch {
+            fail(.appKeyFile, app: index, "cannot read \(path): \(error.message)", error.remedy)
+        }
+    }
+
+    private static func complaint(aboutKey text: String) -> String? {
+        guard text.contains("-----BEGIN ") else { return "is not in PEM form (-----BEGIN PRIVATE KEY-----)" }
+        if text.contains("BEGIN RSA PRIVATE KEY") { return "holds an RSA key; APNs takes EC P-256 only" }
+        if text.contains("ENCRYPTED") { return "holds a key that is protected by a passphrase" }
+        if text.contains("BEGIN CERTIFICATE") { return "holds a certificate; pushes are signed with a key" }
+        return text.contains("PRIVATE KEY-----") ? nil : "holds no private key"
+    }
+}

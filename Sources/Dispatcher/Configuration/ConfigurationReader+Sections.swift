@@ -1,0 +1,145 @@
+import PushCore
+
+extension ConfigurationReader {
+    /// Reads everything but the apps.
+    mutating func readConfiguration() -> Configuration {
+        Configuration(
+            rabbitMQ: readRabbitMQ(), registry: readRegistry(), retry: readRetry(), admin: readAdmin(), log: readLog(),
+            worker: readWorker(), apps: readApps())
+    }
+
+    private mutating func readRabbitMQ() -> Configuration.RabbitMQ {
+        let caFile = readCertificateFile(.rabbitMQCAFile)
+        let namespace = text(.rabbitMQNamespace)
+        if !Self.isName(namespace, allowing: "-_") {
+            fail(
+                .rabbitMQNamespace, "\(JSONText.quoted(namespace)) is not right",
+                "give 1 to 64 letters, digits, '-', '_'")
+        }
+        let prefetch = integer(.rabbitMQPrefetch)
+        if prefetch < 100 {
+            warn(
+                .rabbitMQPrefetch, "\(prefetch) is low", "below 100 the worker waits for the broker more than it works")
+        }
+        return Configuration.RabbitMQ(
+            urls: readBrokerURLs(), caFile: caFile, namespace: namespace, prefetch: prefetch)
+    }
+
+    private mutating func readBrokerURLs() -> [Secret] {
+        let urls = texts(.rabbitMQURL)
+        let shape = "write amqp://USER:PASSWORD@HOST:PORT/VHOST or amqps://…"
+        if urls.isEmpty { fail(.rabbitMQURL, "there is no broker", shape) }
+        var usesGuest = false
+        var holdsSecret = false
+        for (index, text) in urls.enumerated() {
+            do {
+                let url = try BrokerURL(text)
+                usesGuest = usesGuest || url.user == "guest"
+                holdsSecret = holdsSecret || url.holdsSecret
+            } catch {
+                fail(.rabbitMQURL, (urls.count > 1 ? "URL \(index + 1): " : "") + error.message, shape)
+            }
+        }
+        if usesGuest {
+            warn(
+                .rabbitMQURL, "the user is guest, RabbitMQ's built-in administrator, who may only log in locally",
+                "make a user of its own for production")
+        }
+        if holdsSecret, case .file(let path, _) = origin(of: .rabbitMQURL), SmallFile.isReadableByOthers(path) {
+            warn(
+                .rabbitMQURL, "the file holds a password and others may read it",
+                "run 'chmod 600 \(path)', or use APUS_RABBITMQ_URL_FILE")
+        }
+        return urls.map { Secret($0) }
+    }
+
+    private mutating func readRegistry() -> Configuration.RegistryLocation {
+        let url = text(.registryURL)
+        let scheme = url.prefix { $0 != ":" }
+        var path = String(url.dropFirst(scheme.count + 1))
+        if path.hasPrefix("//") { path.removeFirst(2) }
+        let remedy = "write sqlite:PATH, for example sqlite:/var/lib/apus/registry.db"
+        if scheme == "postgres" || scheme == "postgresql" {
+            fail(.registryURL, "PostgreSQL comes with a later version", remedy)
+        } else if scheme != "sqlite" || path.isEmpty {
+            fail(.registryURL, "the URL does not begin with sqlite:, or has no path", remedy)
+        } else if path == ":memory:" {
+            fail(.registryURL, "a registry in memory would be empty in every process", remedy)
+        }
+        return .sqlite(path: resolved(path, of: .registryURL) ?? "")
+    }
+
+    private mutating func readRetry() -> Configuration.Retry {
+        let delays = timeSpans(.retryDelays)
+        if !(1...16).contains(delays.count) {
+            fail(.retryDelays, "\(delays.count) steps", "give 1 to 16 lengths of time")
+        }
+        if zip(delays, delays.dropFirst()).contains(where: { $0 >= $1 }) {
+            fail(.retryDelays, "the steps are not ascending and distinct", "write each longer than the one before it")
+        }
+        let retry = Configuration.Retry(
+            delays: delays, attemptsMaximum: integer(.retryAttemptsMaximum), ageMaximum: timeSpan(.retryAgeMaximum),
+            serverErrorDelay: timeSpan(.retryServerErrorDelay))
+        if let last = delays.last, last < retry.serverErrorDelay {
+            warn(
+                .retryDelays, "no step is as long as retry.server_error_delay (\(retry.serverErrorDelay))",
+                "after a 500 or 503 the last step (\(last)) is used; Apple asks for 15 minutes")
+        }
+        return retry
+    }
+
+    private mutating func readAdmin() -> Configuration.Admin {
+        let listen = text(.adminListen)
+        let address = HostPort(listen)
+        if !listen.isEmpty, address == nil {
+            fail(
+                .adminListen, "\(JSONText.quoted(listen)) is not right", "write HOST:PORT, or \"\" for no admin server")
+        }
+        return Configuration.Admin(listen: address)
+    }
+
+    private mutating func readLog() -> Configuration.Log {
+        let level = text(.logLevel)
+        let format = text(.logFormat)
+        return Configuration.Log(
+            level: LogLevel.allCases.first { "\($0)" == level } ?? .info,
+            format: Configuration.Log.Format(rawValue: format) ?? .auto)
+    }
+
+    private mutating func readWorker() -> Configuration.Worker {
+        let worker = Configuration.Worker(
+            drainTimeout: timeSpan(.workerDrainTimeout), pushTimeout: timeSpan(.workerPushTimeout),
+            declaresTopology: boolean(.workerDeclaresTopology))
+        if worker.drainTimeout < worker.pushTimeout {
+            warn(
+                .workerDrainTimeout, "\(worker.drainTimeout) is less than worker.push_timeout (\(worker.pushTimeout))",
+                "a worker that stops may give up pushes that APNs would still have answered")
+        }
+        return worker
+    }
+
+    // MARK: Shapes
+
+    /// Whether a text is 1 to 64 letters, digits and the given other characters.
+    static func isName(_ text: String, allowing others: String, countMaximum: Int = 64) -> Bool {
+        (1...countMaximum).contains(text.utf8.count)
+            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || others.contains($0)) }
+    }
+
+    /// Reads a key that names a PEM file of certificates.
+    mutating func readCertificateFile(_ key: ConfigurationKey, app: Int? = nil) -> String? {
+        guard let path = resolved(text(key, app: app), of: key, app: app) else { return nil }
+        guard checksFiles else { return path }
+        do {
+            let bytes = try SmallFile.read(path)
+            if !String(decoding: bytes, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----") {
+                fail(
+                    key, app: app, "\(path) holds no certificate",
+                    "name a file in PEM form (-----BEGIN CERTIFICATE-----)")
+            }
+        } catch {
+            fail(key, app: app, "cannot read \(path): \(error.message)", error.remedy)
+        }
+        return path
+    }
+}

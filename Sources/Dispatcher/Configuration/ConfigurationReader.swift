@@ -1,0 +1,191 @@
+import TOML
+
+/// Gives the keys their types, collects everything that is wrong, and remembers what is in force.
+struct ConfigurationReader {
+    /// What was given, by the full name of the key.
+    let values: [String: RawValue]
+    /// How many apps there are.
+    let appCount: Int
+    /// The file, if there is one; its folder is where relative paths in it begin.
+    let path: String?
+    /// Whether the files that the configuration names are to be looked at.
+    let checksFiles: Bool
+    /// What is wrong.
+    var problems: [ConfigurationProblem]
+    /// What is not wrong but worth to know.
+    var warnings: [ConfigurationProblem]
+    /// What is in force, in the order of reading.
+    private(set) var effective: [EffectiveValue] = []
+
+    init(_ merger: ConfigurationMerger, path: String?, checksFiles: Bool) {
+        values = merger.values
+        appCount = merger.appCount
+        self.path = path
+        self.checksFiles = checksFiles
+        problems = merger.problems
+        warnings = merger.warnings
+    }
+
+    // MARK: Typed values
+
+    /// A text, or one of the words of a choice; empty if there is none.
+    mutating func text(_ key: ConfigurationKey, app: Int? = nil) -> String {
+        guard case .string(let text) = value(of: key, app: app) else { return "" }
+        return text
+    }
+
+    /// A list of texts.
+    mutating func texts(_ key: ConfigurationKey, app: Int? = nil) -> [String] {
+        switch value(of: key, app: app) {
+        case .array(let nodes): nodes.compactMap { if case .string(let text) = $0.value { text } else { nil } }
+        case .string(let text): Self.split(text)
+        default: []
+        }
+    }
+
+    /// A whole number.
+    mutating func integer(_ key: ConfigurationKey, app: Int? = nil) -> Int {
+        guard case .integer(let number) = value(of: key, app: app) else { return 0 }
+        return number
+    }
+
+    /// True or false.
+    mutating func boolean(_ key: ConfigurationKey) -> Bool {
+        guard case .boolean(let isTrue) = value(of: key, app: nil) else { return false }
+        return isTrue
+    }
+
+    /// A length of time.
+    mutating func timeSpan(_ key: ConfigurationKey) -> TimeSpan {
+        TimeSpan(text(key)) ?? TimeSpan(milliseconds: 0)
+    }
+
+    /// Lengths of time.
+    mutating func timeSpans(_ key: ConfigurationKey) -> [TimeSpan] { texts(key).compactMap { TimeSpan($0) } }
+
+    /// Where the value of a key came from.
+    func origin(of key: ConfigurationKey, app: Int? = nil) -> ConfigurationOrigin {
+        values[key.path(app: app)]?.origin ?? .standard
+    }
+
+    /// A path as the process can use it; nil if the text is empty.
+    func resolved(_ text: String, of key: ConfigurationKey, app: Int? = nil) -> String? {
+        guard !text.isEmpty else { return nil }
+        guard !text.hasPrefix("/"), let path, let slash = path.lastIndex(of: "/") else { return text }
+        switch origin(of: key, app: app) {
+        case .file, .standard: return path[...slash] + text
+        case .environment, .flag: return text
+        }
+    }
+
+    // MARK: Findings
+
+    /// Something that cannot be used.
+    mutating func fail(_ key: ConfigurationKey, app: Int? = nil, _ message: String, _ remedy: String) {
+        problems.append(
+            ConfigurationProblem(
+                origin: origin(of: key, app: app), key: key.path(app: app), message: message, remedy: remedy))
+    }
+
+    /// Something to know.
+    mutating func warn(_ key: ConfigurationKey, app: Int? = nil, _ message: String, _ remedy: String) {
+        warnings.append(
+            ConfigurationProblem(
+                origin: origin(of: key, app: app), key: key.path(app: app), message: message, remedy: remedy))
+    }
+
+    // MARK: One value
+
+    /// The value of a key in the type that the key takes: what was given if that is right, else the default.
+    private mutating func value(of key: ConfigurationKey, app: Int?) -> TOMLNode.Value? {
+        var value = key.standard
+        if let raw = values[key.path(app: app)] {
+            if let given = Self.typed(raw.content, kind: key.kind) {
+                value = given
+            } else {
+                fail(key, app: app, Self.complaint(raw.content, key: key), key.kind.expectation)
+            }
+        } else if value == nil {
+            let variable = key.variable(app: app)
+            fail(key, app: app, "missing", "it is required; set it in the file or as \(variable)")
+        }
+        if let value {
+            effective.append(
+                EffectiveValue(
+                    key: key.path(app: app), literal: Self.shown(value, key: key).literal,
+                    origin: origin(of: key, app: app)))
+        }
+        return value
+    }
+
+    private static func typed(_ content: RawValue.Content, kind: ConfigurationKey.Kind) -> TOMLNode.Value? {
+        switch (kind, content) {
+        case (.string, .text(let text)), (.string, .typed(.string(let text))): return .string(text)
+        case (.choice(let words), .text(let text)), (.choice(let words), .typed(.string(let text))):
+            return words.contains(text) ? .string(text) : nil
+        case (.integer(let range), .text(let text)):
+            return Int(text).flatMap { range.contains($0) ? .integer($0) : nil }
+        case (.integer(let range), .typed(.integer(let number))): return range.contains(number) ? .integer(number) : nil
+        case (.boolean, .text(let text)): return ["true": .boolean(true), "false": .boolean(false)][text]
+        case (.boolean, .typed(.boolean(let isTrue))): return .boolean(isTrue)
+        case (.timeSpan(let range), .text(let text)), (.timeSpan(let range), .typed(.string(let text))):
+            return TimeSpan(text).flatMap { range.contains($0) ? .string(text) : nil }
+        case (.strings, .text(let text)), (.strings, .typed(.string(let text))): return list(split(text))
+        case (.strings, .typed(.array(let nodes))): return list(nodes) { _ in true }
+        case (.timeSpans(let range), .text(let text)), (.timeSpans(let range), .typed(.string(let text))):
+            return list(split(text).map { TOMLNode(.string($0), line: 0) }) { isTimeSpan($0, in: range) }
+        case (.timeSpans(let range), .typed(.array(let nodes))): return list(nodes) { isTimeSpan($0, in: range) }
+        default: return nil
+        }
+    }
+
+    private static func isTimeSpan(_ text: String, in range: ClosedRange<TimeSpan>) -> Bool {
+        TimeSpan(text).map(range.contains) ?? false
+    }
+
+    private static func list(_ texts: [String]) -> TOMLNode.Value {
+        .array(texts.map { TOMLNode(.string($0), line: 0) })
+    }
+
+    private static func list(_ nodes: [TOMLNode], where isRight: (String) -> Bool) -> TOMLNode.Value? {
+        let isAllRight = nodes.allSatisfy { if case .string(let text) = $0.value { isRight(text) } else { false } }
+        return isAllRight ? .array(nodes) : nil
+    }
+
+    /// The parts between commas.
+    ///
+    /// In a list of URLs only a comma before another `amqp` separates, because a password may hold one.
+    private static func split(_ text: String) -> [String] {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: true).map(trimmed)
+        guard let first = parts.first, first.hasPrefix("amqp") else { return parts }
+        return parts.dropFirst().reduce(into: [first]) { urls, part in
+            if part.hasPrefix("amqp://") || part.hasPrefix("amqps://") {
+                urls.append(part)
+            } else {
+                urls[urls.count - 1] += ",\(part)"
+            }
+        }
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+    }
+
+    private static func complaint(_ content: RawValue.Content, key: ConfigurationKey) -> String {
+        let shown =
+            switch content {
+            case .text(let text): JSONText.quoted(text)
+            case .typed(let value): value.literal
+            }
+        return key.isSecret ? "the value is not of the right kind" : "\(shown.prefix(200)) is not right"
+    }
+
+    private static func shown(_ value: TOMLNode.Value, key: ConfigurationKey) -> TOMLNode.Value {
+        guard key.isSecret else { return value }
+        switch value {
+        case .string(let text): return .string(BrokerURL.redacted(text))
+        case .array(let nodes): return .array(nodes.map { TOMLNode(shown($0.value, key: key), line: $0.line) })
+        default: return .string(Secret.placeholder)
+        }
+    }
+}

@@ -1,0 +1,25 @@
+/// A configuration that can be used, and what there is to say about it.
+public struct LoadedConfiguration: Sendable {
+    /// The configuration.
+    public let configuration: Configuration
+    /// What is not wrong but worth to know.
+    public let warnings: [ConfigurationProblem]
+    /// The file that was read; nil if there was none.
+    public let path: String?
+    /// Every key with the value that is in force, passwords redacted.
+    public let effective: [EffectiveValue]
+
+    /// The effective configuration as lines of `KEY = VALUE  # ORIGIN`.
+    public var effectiveText: String {
+        effective.map { "\($0.key) = \($0.literal)  # \($0.origin)\n" }.joined()
+    }
+
+    /// The effective configuration as one JSON array of `{"key":…,"value":…,"origin":…}`.
+    public var effectiveJSON: String {
+        let items = effective.map { value in
+            #"{"key":\#(JSONText.quoted(value.key)),"value":\#(value.literal),"#
+                + #""origin":\#(JSONText.quoted("\(value.origin)"))}"#
+        }
+        return "[" + items.joined(separator: ",") + "]"
+    }
+}

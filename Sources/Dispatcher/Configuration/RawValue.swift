@@ -1,0 +1,17 @@
+import TOML
+
+/// The value of a key as somebody wrote it.
+struct RawValue: Sendable {
+    /// How it was written.
+    enum Content: Sendable {
+        /// In the file, with a type.
+        case typed(TOMLNode.Value)
+        /// In the environment or on the command line, as mere text.
+        case text(String)
+    }
+
+    /// What was written.
+    let content: Content
+    /// Where.
+    let origin: ConfigurationOrigin
+}
