@@ -67,7 +67,7 @@ let package = Package(
         swiftTarget(
             "Dispatcher",
             [
-                "PushCore", "EventLoop", "Metrics", "JSON", "TOML", "APNs", "ChangeQueue", "SQLiteRegistry",
+                "PushCore", "EventLoop", "Metrics", "JSON", "TOML", "Crypto", "APNs", "ChangeQueue", "SQLiteRegistry",
                 "AdminServer",
             ]
         ),

@@ -11,7 +11,7 @@ enum Ring: Int, Comparable {
     static let members: [Ring: Set<String>] = [
         .cLibraries: [
             "CRabbitMQ", "COpenSSL", "CNghttp2", "CCurl", "CSQLite", "CPostgres", "CMicroHTTPD", "CSimdJSON", "CTOML",
-            "CLinux",
+            "CLinux", "CCommandLine",
         ],
         .mechanism: ["EventLoop", "Metrics", "JSON", "TOML", "Crypto", "HTTP2", "AMQP", "HTTPClient"],
         .core: ["PushCore"],

@@ -28,7 +28,8 @@ struct ConfigurationKey: Sendable {
             case .integer(let range): "give a whole number from \(range.lowerBound) to \(range.upperBound)"
             case .boolean: "give true or false"
             case .timeSpan(let range):
-                "give a length of time from \"\(range.lowerBound)\" to \"\(range.upperBound)\", with the unit ms, s, m or h"
+                "give a length of time from \"\(range.lowerBound)\" to \"\(range.upperBound)\", "
+                    + "with the unit ms, s, m or h"
             case .timeSpans(let range):
                 "give a list of lengths of time from \"\(range.lowerBound)\" to \"\(range.upperBound)\", "
                     + "with the units ms, s, m or h"

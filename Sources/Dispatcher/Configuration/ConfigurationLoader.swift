@@ -7,8 +7,8 @@ import TOML
 /// 1. `--set KEY=VALUE`;
 /// 2. the environment variable `APUS_` and the key in capitals with `_` for each dot, for example `APUS_RABBITMQ_URL`
 ///    for `rabbitmq.url`. The keys of apps are numbered from 0, in the order of the file: `APUS_APP_0_APNS_KEY_ID` is
-///    `app.0.apns.key_id`; a number that follows the file's last app makes a new one. For secrets, `…_FILE` names a file
-///    that holds the value and, at its end, perhaps one new line;
+///    `app.0.apns.key_id`; a number that follows the file's last app makes a new one. For secrets, `…_FILE` names a
+///    file that holds the value and, at its end, perhaps one new line;
 /// 3. the file;
 /// 4. the default.
 ///

@@ -1,3 +1,5 @@
+import Crypto
+
 extension ConfigurationReader {
     private static let identifierRemedy = "it is ten capital letters and digits, as Apple's developer account shows it"
 
@@ -26,19 +28,19 @@ extension ConfigurationReader {
         let name = text(.appName, app: index)
         if !name.isEmpty, !Self.isName(name, allowing: ".-_") {
             fail(
-                .appName, app: index, "\(JSONText.quoted(name)) is not right",
+                .appName, app: index, "\(name.quoted) is not right",
                 "give 1 to 64 letters, digits, '.', '-', '_'")
         }
         let bundleID = text(.appBundleID, app: index)
         if !bundleID.isEmpty, !Self.isName(bundleID, allowing: ".-", countMaximum: 255) {
             fail(
-                .appBundleID, app: index, "\(JSONText.quoted(bundleID)) is not right",
+                .appBundleID, app: index, "\(bundleID.quoted) is not right",
                 "a bundle identifier is letters, digits, '.', '-', for example com.example.chat")
         }
         let pools = texts(.appIdentityPools, app: index)
         for pool in pools where !Self.isIdentityPool(pool) {
             fail(
-                .appIdentityPools, app: index, "\(JSONText.quoted(pool)) is not right",
+                .appIdentityPools, app: index, "\(pool.quoted) is not right",
                 "write REGION:UUID, for example us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c")
         }
         return Configuration.App(
@@ -66,7 +68,7 @@ extension ConfigurationReader {
         let identifier = text(key, app: index)
         let isRight = identifier.utf8.count == 10 && identifier.allSatisfy { "A"..."Z" ~= $0 || "0"..."9" ~= $0 }
         if values[key.path(app: index)] != nil, !isRight {
-            fail(key, app: index, "\(JSONText.quoted(identifier)) is not right", Self.identifierRemedy)
+            fail(key, app: index, "\(identifier.quoted) is not right", Self.identifierRemedy)
         }
         return identifier
     }
@@ -84,7 +86,7 @@ extension ConfigurationReader {
         let endpoint = HostPort(rest, defaultPort: defaultPort)
         if endpoint == nil || endpoint?.port == 0 {
             fail(
-                .appEndpoint, app: index, "\(JSONText.quoted(text)) is not right",
+                .appEndpoint, app: index, "\(text.quoted) is not right",
                 "write HOST:PORT or https://HOST:PORT, or \"\" for Apple's own (TLS is always used)")
         }
         return endpoint
@@ -92,11 +94,13 @@ extension ConfigurationReader {
 
     private mutating func checkKeyFile(_ path: String, app index: Int) {
         let download = "it is the AuthKey_….p8 that Apple's developer account lets you download once"
-        do {
+        do throws(SmallFile.Failure) {
             let bytes = try SmallFile.read(path)
             guard !bytes.isEmpty else { return fail(.appKeyFile, app: index, "\(path) is empty", download) }
-            if let complaint = Self.complaint(aboutKey: String(decoding: bytes, as: UTF8.self)) {
-                fail(.appKeyFile, app: index, "\(path) \(complaint)", download)
+            do throws(CryptoError) {
+                _ = try ES256PrivateKey(pem: bytes)
+            } catch {
+                fail(.appKeyFile, app: index, "\(path): \(error.message)", download)
             }
             if SmallFile.isReadableByOthers(path) {
                 warn(.appKeyFile, app: index, "others may read \(path)", "run 'chmod 600 \(path)'")
@@ -104,13 +108,5 @@ extension ConfigurationReader {
         } catch {
             fail(.appKeyFile, app: index, "cannot read \(path): \(error.message)", error.remedy)
         }
-    }
-
-    private static func complaint(aboutKey text: String) -> String? {
-        guard text.contains("-----BEGIN ") else { return "is not in PEM form (-----BEGIN PRIVATE KEY-----)" }
-        if text.contains("BEGIN RSA PRIVATE KEY") { return "holds an RSA key; APNs takes EC P-256 only" }
-        if text.contains("ENCRYPTED") { return "holds a key that is protected by a passphrase" }
-        if text.contains("BEGIN CERTIFICATE") { return "holds a certificate; pushes are signed with a key" }
-        return text.contains("PRIVATE KEY-----") ? nil : "holds no private key"
     }
 }

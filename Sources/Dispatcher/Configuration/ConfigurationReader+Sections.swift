@@ -13,7 +13,7 @@ extension ConfigurationReader {
         let namespace = text(.rabbitMQNamespace)
         if !Self.isName(namespace, allowing: "-_") {
             fail(
-                .rabbitMQNamespace, "\(JSONText.quoted(namespace)) is not right",
+                .rabbitMQNamespace, "\(namespace.quoted) is not right",
                 "give 1 to 64 letters, digits, '-', '_'")
         }
         let prefetch = integer(.rabbitMQPrefetch)
@@ -93,7 +93,7 @@ extension ConfigurationReader {
         let address = HostPort(listen)
         if !listen.isEmpty, address == nil {
             fail(
-                .adminListen, "\(JSONText.quoted(listen)) is not right", "write HOST:PORT, or \"\" for no admin server")
+                .adminListen, "\(listen.quoted) is not right", "write HOST:PORT, or \"\" for no admin server")
         }
         return Configuration.Admin(listen: address)
     }

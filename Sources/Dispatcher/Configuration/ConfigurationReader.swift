@@ -112,7 +112,7 @@ struct ConfigurationReader {
         if let value {
             effective.append(
                 EffectiveValue(
-                    key: key.path(app: app), literal: Self.shown(value, key: key).literal,
+                    key: key.path(app: app), literal: TOMLNode.literal(Self.shown(value, key: key)),
                     origin: origin(of: key, app: app)))
         }
         return value
@@ -174,8 +174,8 @@ struct ConfigurationReader {
     private static func complaint(_ content: RawValue.Content, key: ConfigurationKey) -> String {
         let shown =
             switch content {
-            case .text(let text): JSONText.quoted(text)
-            case .typed(let value): value.literal
+            case .text(let text): text.quoted
+            case .typed(let value): TOMLNode.literal(value)
             }
         return key.isSecret ? "the value is not of the right kind" : "\(shown.prefix(200)) is not right"
     }

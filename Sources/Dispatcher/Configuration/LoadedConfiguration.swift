@@ -17,8 +17,8 @@ public struct LoadedConfiguration: Sendable {
     /// The effective configuration as one JSON array of `{"key":…,"value":…,"origin":…}`.
     public var effectiveJSON: String {
         let items = effective.map { value in
-            #"{"key":\#(JSONText.quoted(value.key)),"value":\#(value.literal),"#
-                + #""origin":\#(JSONText.quoted("\(value.origin)"))}"#
+            #"{"key":\#(value.key.quoted),"value":\#(value.literal),"#
+                + #""origin":\#("\(value.origin)".quoted)}"#
         }
         return "[" + items.joined(separator: ",") + "]"
     }

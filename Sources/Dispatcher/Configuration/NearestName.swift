@@ -12,8 +12,8 @@ public enum NearestName {
         return best.distance <= max(1, max(name.utf8.count, best.name.utf8.count) / 3) ? best.name : nil
     }
 
-    /// How many letters have to be inserted, removed, replaced or swapped with their neighbour to turn one into the other
-    /// (optimal string alignment).
+    /// How many letters have to be inserted, removed, replaced or swapped with their neighbour to turn one into the
+    /// other (optimal string alignment).
     static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var beforePrevious: [Int] = []
         var previous = Array(0...right.count)

@@ -27,7 +27,7 @@ public enum SampleConfiguration {
             }
             for line in key.comment.split(separator: "\n") { text += "# \(line)\n" }
             guard let value = key.example ?? key.standard else { continue }
-            text += "\(key.name) = \(value.literal)\n"
+            text += "\(key.name) = \(TOMLNode.literal(value))\n"
         }
         return text
     }

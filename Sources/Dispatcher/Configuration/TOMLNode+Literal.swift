@@ -1,0 +1,16 @@
+import TOML
+
+extension TOMLNode {
+    /// A value as TOML writes it, which for what a configuration holds is what JSON writes as well.
+    static func literal(_ value: Value) -> String {
+        switch value {
+        case .string(let text), .dateTime(let text): text.quoted
+        case .integer(let number): "\(number)"
+        case .number(let number): "\(number)"
+        case .boolean(let isTrue): "\(isTrue)"
+        case .array(let nodes): "[" + nodes.map { literal($0.value) }.joined(separator: ", ") + "]"
+        case .table(let entries):
+            "{" + entries.map { "\($0.key) = \(literal($0.node.value))" }.joined(separator: ", ") + "}"
+        }
+    }
+}
