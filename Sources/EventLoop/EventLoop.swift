@@ -52,6 +52,8 @@ public final class EventLoop: @unchecked Sendable {
     private var handlers: [UInt64: (ReadyEvents) -> Void] = [:]
     private var timers = TimerHeap()
     private var endOfTick: [() -> Void] = []
+    /// The array that `endOfTick` is swapped with while its work runs; between ticks it is empty and keeps its capacity.
+    private var endOfTickRunning: [() -> Void] = []
     private var nextIdentifier: UInt64 = 1
     private var tickNanoseconds: UInt64 = 0
 
@@ -283,9 +285,14 @@ public final class EventLoop: @unchecked Sendable {
 
     private func runEndOfTick() {
         // What the end of the tick itself asks for runs in the next tick, so that no tick is endless.
-        let work = endOfTick
-        endOfTick.removeAll(keepingCapacity: true)
-        for item in work { item() }
+        swap(&endOfTick, &endOfTickRunning)
+        var index = 0
+        while index < endOfTickRunning.count {
+            let work = endOfTickRunning[index]
+            work()
+            index += 1
+        }
+        endOfTickRunning.removeAll(keepingCapacity: true)
     }
 
     /// Lets go of everything that handlers hold, on the thread that they belong to.

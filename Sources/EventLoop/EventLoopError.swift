@@ -1,17 +1,23 @@
 import Glibc
 
-/// A system call that the event loop depends on failed.
+/// A system call that the event loop or a socket depends on failed.
 public struct EventLoopError: Error, CustomStringConvertible, Sendable {
     /// The name of the system call, for example `epoll_create1`.
     public let call: String
-    /// The value of `errno`.
+    /// The value of `errno`; for `getaddrinfo` its own code.
     public let code: Int32
+    /// What the call was about, for example an address; may be empty.
+    public let subject: String
 
-    init(call: String, code: Int32 = errno) {
+    init(call: String, code: Int32 = errno, subject: String = "") {
         self.call = call
         self.code = code
+        self.subject = subject
     }
 
-    /// One line with the call and the system's own text.
-    public var description: String { "\(call) failed: \(String(cString: strerror(code)))" }
+    /// One line with the call, its subject and the system's own text.
+    public var description: String {
+        let reason = call == "getaddrinfo" ? String(cString: gai_strerror(code)) : String(cString: strerror(code))
+        return subject.isEmpty ? "\(call) failed: \(reason)" : "\(call) failed for \(subject): \(reason)"
+    }
 }

@@ -1,0 +1,82 @@
+import Glibc
+
+/// A listening socket on a loop, which hands every accepted connection to a closure.
+public final class TCPListener {
+    /// Connections taken in one tick at most; the rest wait for the next, so that accepting starves nobody.
+    private static let acceptsPerTickMaximum = 64
+    /// Pause after the kernel refused a connection, usually for want of descriptors, in nanoseconds.
+    private static let refusalPauseNanoseconds: UInt64 = 100_000_000
+
+    /// The port that it listens on.
+    public let port: UInt16
+
+    private let loop: EventLoop
+    private let descriptor: Int32
+    private let accepted: (Int32) -> Void
+    private var registration: EventLoop.Registration?
+    private var resumption: EventLoop.Timer?
+    private var isClosed = false
+
+    /// Binds and listens; must be called on the loop.
+    ///
+    /// - Parameters:
+    ///   - host: the local address in numbers, or a name that needs no resolver.
+    ///   - port: the TCP port; 0 lets the kernel choose a free one.
+    ///   - loop: where connections are accepted.
+    ///   - accepted: takes each non-blocking socket, and from then on owns it.
+    /// - Throws: `EventLoopError` if the address cannot be bound.
+    public init(
+        host: String, port: UInt16, loop: EventLoop, accepted: @escaping (Int32) -> Void
+    ) throws(EventLoopError) {
+        loop.preconditionOnLoop()
+        (descriptor, self.port) = try TCPSocket.listen(host: host, port: port)
+        self.loop = loop
+        self.accepted = accepted
+        do throws(EventLoopError) {
+            // The registration holds the listener, so it listens until it is closed, whoever else holds it.
+            registration = try loop.register(descriptor, for: .readable) { [self] _ in acceptWaiting() }
+        } catch {
+            isClosed = true
+            Glibc.close(descriptor)
+            throw error
+        }
+    }
+
+    deinit {
+        if !isClosed { Glibc.close(descriptor) }
+    }
+
+    /// Stops listening; connections that were accepted already are not touched.
+    public func close() {
+        loop.preconditionOnLoop()
+        guard !isClosed else { return }
+        isClosed = true
+        if let registration { loop.deregister(registration) }
+        if let resumption { loop.cancel(resumption) }
+        registration = nil
+        resumption = nil
+        Glibc.close(descriptor)
+    }
+
+    private func acceptWaiting() {
+        for _ in 0..<Self.acceptsPerTickMaximum {
+            guard !isClosed else { return }
+            do throws(EventLoopError) {
+                guard let connection = try TCPSocket.accept(descriptor) else { return }
+                accepted(connection)
+            } catch {
+                return pause()
+            }
+        }
+    }
+
+    /// The connection still waits, so the socket stays readable: without a pause the loop would spin.
+    private func pause() {
+        guard let registration else { return }
+        loop.modify(registration, for: [])
+        resumption = loop.schedule(afterNanoseconds: Self.refusalPauseNanoseconds) { [weak self] in
+            guard let self, !isClosed else { return }
+            loop.modify(registration, for: .readable)
+        }
+    }
+}
