@@ -23,6 +23,8 @@ static inline void copenssl_configure_transfer(SSL_CTX *context, size_t read_buf
     SSL_CTX_set_read_ahead(context, 1);
     SSL_CTX_set_default_read_buffer_len(context, read_buffer_bytes);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    // HTTP/2 forbids renegotiation (RFC 9113 section 9.2.1).
+    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
 }
 
 static inline int copenssl_set_server_name(SSL *session, const char *name) {

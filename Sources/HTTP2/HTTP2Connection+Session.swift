@@ -1,0 +1,229 @@
+import CNghttp2
+import EventLoop
+
+// The nghttp2 session: how it is made, and what it calls back.
+//
+// Each callback gets the connection, unretained, as its user data: the connection owns the session and deletes it before
+// it goes itself, and it never runs the session but from its own methods, so it is alive in every callback.
+//
+// A callback never sends: "nghttp2_session_send must not be called from within a callback" (nghttp2's author); what it
+// submits is written at the end of the tick.
+extension HTTP2Connection {
+    /// What a stream's user data says; the slot of a body is added to the last.
+    enum StreamMark {
+        static let open = 1
+        static let answered = 2
+        static let firstBody = 3
+    }
+
+    private typealias UserData = UnsafeMutableRawPointer
+
+    func makeSession() throws(HTTP2Error) {
+        var callbacks: OpaquePointer?
+        guard nghttp2_session_callbacks_new(&callbacks) == 0, let callbacks else {
+            throw HTTP2Error(.libraryFailed, "nghttp2 has no memory")
+        }
+        defer { nghttp2_session_callbacks_del(callbacks) }
+        setCallbacks(callbacks)
+        var options: OpaquePointer?
+        guard nghttp2_option_new(&options) == 0, let options else {
+            throw HTTP2Error(.libraryFailed, "nghttp2 has no memory")
+        }
+        defer { nghttp2_option_del(options) }
+        // Closed streams are kept only for the priorities of RFC 7540, which nobody uses.
+        nghttp2_option_set_no_closed_streams(options, 1)
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        let code =
+            isClient
+            ? nghttp2_session_client_new2(&session, callbacks, context, options)
+            : nghttp2_session_server_new2(&session, callbacks, context, options)
+        guard code == 0 else { throw HTTP2Error(.libraryFailed, String(cString: nghttp2_strerror(code))) }
+        try submitFirstSettings()
+    }
+
+    private func submitFirstSettings() throws(HTTP2Error) {
+        var entries = [
+            Self.setting(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, configuration.initialStreamWindowBytes),
+            Self.setting(NGHTTP2_SETTINGS_HEADER_TABLE_SIZE, configuration.headerTableBytes),
+            Self.setting(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, configuration.maxHeaderListBytes),
+        ]
+        entries.append(
+            isClient
+                ? Self.setting(NGHTTP2_SETTINGS_ENABLE_PUSH, 0)
+                : Self.setting(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, configuration.maxConcurrentStreams))
+        try check(nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), &entries, entries.count))
+        let window = Int32(clamping: configuration.connectionWindowBytes)
+        try check(nghttp2_session_set_local_window_size(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, window))
+    }
+
+    static func setting(_ name: nghttp2_settings_id, _ value: UInt32) -> nghttp2_settings_entry {
+        nghttp2_settings_entry(settings_id: Int32(name.rawValue), value: value)
+    }
+
+    func check(_ code: Int32) throws(HTTP2Error) {
+        guard code != 0 else { return }
+        throw HTTP2Error(.libraryFailed, "nghttp2 refused the call: \(String(cString: nghttp2_strerror(code)))")
+    }
+
+    private static func connection(_ userData: UserData?) -> HTTP2Connection? {
+        userData.map { Unmanaged<HTTP2Connection>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// The handler, while it is to hear events.
+    private var listener: (any HTTP2Handler)? { closeReason == nil ? handler : nil }
+
+    private func setCallbacks(_ callbacks: OpaquePointer) {
+        nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, userData in
+            guard let frame else { return 0 }
+            HTTP2Connection.connection(userData)?.headersBegan(frame)
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_header_callback(callbacks) {
+            _, frame, name, nameCount, value, valueCount, _, userData in
+            guard let frame, let connection = HTTP2Connection.connection(userData) else { return 0 }
+            connection.listener?.http2HeaderReceived(
+                connection, stream: frame.pointee.hd.stream_id,
+                name: UnsafeBufferPointer(start: name, count: nameCount),
+                value: UnsafeBufferPointer(start: value, count: valueCount))
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, stream, bytes, count, userData in
+            guard let connection = HTTP2Connection.connection(userData) else { return 0 }
+            connection.listener?.http2DataReceived(
+                connection, stream: stream, bytes: UnsafeRawBufferPointer(start: bytes, count: count))
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, userData in
+            guard let frame else { return 0 }
+            HTTP2Connection.connection(userData)?.frameReceived(frame)
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, stream, errorCode, userData in
+            HTTP2Connection.connection(userData)?.streamClosed(stream, errorCode: errorCode)
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, userData in
+            guard let frame else { return 0 }
+            HTTP2Connection.connection(userData)?.frameSent(frame)
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { _, frame, _, userData in
+            guard let frame, frame.pointee.hd.type == UInt8(NGHTTP2_HEADERS.rawValue) else { return 0 }
+            HTTP2Connection.connection(userData)?.unsentStream = frame.pointee.hd.stream_id
+            return 0
+        }
+        nghttp2_session_callbacks_set_send_data_callback(callbacks) { _, _, header, count, source, userData in
+            guard let header, let source, let connection = HTTP2Connection.connection(userData) else { return 0 }
+            return connection.sendData(header, count: count, slot: source.pointee.fd)
+        }
+    }
+
+    // MARK: Receiving
+
+    private func headersBegan(_ frame: UnsafePointer<nghttp2_frame>) {
+        guard !isClient, frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST else { return }
+        let mark = UserData(bitPattern: StreamMark.open)
+        guard nghttp2_session_set_stream_user_data(session, frame.pointee.hd.stream_id, mark) == 0 else { return }
+        streamCount += 1
+    }
+
+    private func frameReceived(_ frame: UnsafePointer<nghttp2_frame>) {
+        let header = frame.pointee.hd
+        switch UInt32(header.type) {
+        case NGHTTP2_HEADERS.rawValue:
+            listener?.http2HeadersEnded(self, stream: header.stream_id)
+            reportEnd(header)
+        case NGHTTP2_DATA.rawValue: reportEnd(header)
+        case NGHTTP2_SETTINGS.rawValue: settingsReceived(header)
+        case NGHTTP2_GOAWAY.rawValue: goAwayReceived(frame.pointee.goaway)
+        case NGHTTP2_PING.rawValue where header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0:
+            let opaque = withUnsafeBytes(of: frame.pointee.ping.opaque_data) { $0.loadUnaligned(as: UInt64.self) }
+            listener?.http2PingAcknowledged(self, opaque: UInt64(bigEndian: opaque))
+        default: return
+        }
+    }
+
+    private func reportEnd(_ header: nghttp2_frame_hd) {
+        guard header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
+        listener?.http2StreamEnded(self, stream: header.stream_id)
+    }
+
+    private func settingsReceived(_ header: nghttp2_frame_hd) {
+        guard header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) == 0 else { return }
+        if !hasReceivedSettings {
+            hasReceivedSettings = true
+            if let readinessTimer { loop.cancel(readinessTimer) }
+            readinessTimer = nil
+            listener?.http2Ready(self)
+        }
+        listener?.http2SettingsReceived(self)
+    }
+
+    private func goAwayReceived(_ frame: nghttp2_goaway) {
+        hasReceivedGoAway = true
+        let debugData = Array(UnsafeBufferPointer(start: frame.opaque_data, count: frame.opaque_data_len))
+        listener?.http2GoAwayReceived(
+            self, lastStreamID: frame.last_stream_id, errorCode: frame.error_code, debugData: debugData)
+    }
+
+    private func streamClosed(_ stream: Int32, errorCode: UInt32) {
+        let mark = Int(bitPattern: nghttp2_session_get_stream_user_data(session, stream))
+        guard mark >= StreamMark.open else { return }
+        streamCount -= 1
+        if mark >= StreamMark.firstBody { bodies.remove(Int32(mark - StreamMark.firstBody)) }
+        // nghttp2 reports a request that it could not even write as an internal error.
+        let isUnsent = isClient && stream == unsentStream && stream > lastWrittenStreamID
+        listener?.http2StreamClosed(
+            self, stream: stream, errorCode: isUnsent ? NGHTTP2_REFUSED_STREAM.rawValue : errorCode)
+    }
+
+    // MARK: Sending
+
+    private func frameSent(_ frame: UnsafePointer<nghttp2_frame>) {
+        let header = frame.pointee.hd
+        if header.type == UInt8(NGHTTP2_HEADERS.rawValue) {
+            if isClient { lastWrittenStreamID = max(lastWrittenStreamID, header.stream_id) }
+        } else if header.type == UInt8(NGHTTP2_GOAWAY.rawValue) {
+            goAwaySent(frame.pointee.goaway)
+        }
+    }
+
+    private func goAwaySent(_ frame: nghttp2_goaway) {
+        guard queuedGoAways == 0 else {
+            queuedGoAways -= 1
+            return
+        }
+        guard frame.error_code != NGHTTP2_NO_ERROR.rawValue, violation == nil else { return }
+        // nghttp2's own words, which hold nothing that the peer sent.
+        let debugData = UnsafeBufferPointer(start: frame.opaque_data, count: frame.opaque_data_len)
+        let name = String(cString: nghttp2_http2_strerror(frame.error_code))
+        violation = debugData.isEmpty ? name : "\(name) (\(String(decoding: debugData, as: UTF8.self)))"
+    }
+
+    /// The source of a body whose bytes go straight from the slot into the output.
+    static func provider(slot: Int32) -> nghttp2_data_provider {
+        var provider = nghttp2_data_provider()
+        provider.source.fd = slot
+        provider.read_callback = { _, _, _, lengthMaximum, flags, source, userData in
+            guard let flags, let source, let connection = HTTP2Connection.connection(userData) else {
+                return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
+            }
+            let unsent = connection.bodies.unsentCount(source.pointee.fd)
+            let count = min(unsent, lengthMaximum)
+            flags.pointee |= NGHTTP2_DATA_FLAG_NO_COPY.rawValue
+            if count == unsent { flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
+            return count
+        }
+        return provider
+    }
+
+    /// Appends a DATA frame; nghttp2 asks again later if the buffer is full.
+    private func sendData(_ header: UnsafePointer<UInt8>, count: Int, slot: Int32) -> Int32 {
+        guard !output.isFull else { return NGHTTP2_ERR_WOULDBLOCK.rawValue }
+        // The frame header (RFC 9113 section 4.1) begins with the length in three bytes.
+        let length = Int(header[0]) << 16 | Int(header[1]) << 8 | Int(header[2])
+        output.append(header, count: 9)
+        bodies.send(slot, count: length) { output.append($0, count: length) }
+        return 0
+    }
+}

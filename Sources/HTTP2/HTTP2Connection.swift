@@ -1,0 +1,160 @@
+import CNghttp2
+public import Crypto
+public import EventLoop
+import Glibc
+
+/// One HTTP/2 connection over TLS (RFC 9113), client or server, on one event loop.
+///
+/// It owns the socket, the TLS session and the nghttp2 session. From `start` until `http2Closed` the loop's registration
+/// keeps it alive. What is submitted during a tick is written once, at the end of the tick.
+public final class HTTP2Connection {
+    /// How far the connection has come; it only moves down this list.
+    enum State {
+        case created
+        case connecting
+        case handshaking
+        case running
+        case closed
+    }
+
+    /// The loop that all calls have to be made on.
+    public let loop: EventLoop
+    /// Whether this side opened the connection and sends the requests.
+    public let isClient: Bool
+    let configuration: Configuration
+    let socket: Int32
+
+    var state = State.created
+    var handler: (any HTTP2Handler)?
+    var tls: TLSSession?
+    var session: OpaquePointer?
+    var registration: EventLoop.Registration?
+    var interest: ReadyEvents = []
+    var readinessTimer: EventLoop.Timer?
+
+    var bodies = BodyTable()
+    var output = OutputBuffer()
+    let input: UnsafeMutableRawBufferPointer
+    /// Whether the last production ended because the buffer was full, so that there may be more.
+    var hasProducedFullBuffer = false
+    /// Set while the socket takes no more bytes, until it is writable again.
+    var isWriteBlocked = false
+
+    /// Why the connection is to end at the end of this tick; once set, the handler hears only the end.
+    var closeReason: HTTP2CloseReason?
+    /// What the peer did wrong, once nghttp2 has told the peer so.
+    var violation: String?
+    var hasSentOwnGoAway = false
+    /// Own GOAWAYs that nghttp2 has not serialised yet; any other GOAWAY that it sends is about a violation.
+    var queuedGoAways = 0
+    var hasReceivedGoAway = false
+    var hasReceivedSettings = false
+    var streamCount = 0
+    var unsentStream: Int32 = 0
+
+    /// Runs at the end of a tick; kept, so that asking for it allocates nothing.
+    lazy var endOfTickWork: () -> Void = { [unowned self] in runEndOfTick() }
+    /// Keeps the connection alive until the end of the tick that it has asked for.
+    var selfUntilEndOfTick: HTTP2Connection?
+
+    /// The highest identifier of a request that was written to the socket, or 0; requests above it never left.
+    public internal(set) var lastWrittenStreamID: Int32 = 0
+
+    /// One TLS record at its largest (RFC 8446 section 5.1), which is what one read answers.
+    private static let inputBytes = 16 * 1_024
+
+    /// Prepares a connection to a server; must be called on the loop.
+    ///
+    /// - Parameters:
+    ///   - context: made with the application protocol `h2`.
+    ///   - serverName: the DNS name or address that the server's certificate must be made out to.
+    ///   - descriptor: a non-blocking socket, connected or connecting; the connection owns it, even if this throws.
+    ///   - loop: the loop of the connection.
+    ///   - configuration: the limits.
+    ///   - handler: hears the events; held until `http2Closed`.
+    /// - Throws: `HTTP2Error` with `tlsFailed` if the server name cannot be used.
+    public init(
+        client context: TLSContext, serverName: String, socket descriptor: Int32, loop: EventLoop,
+        configuration: Configuration = Configuration(), handler: any HTTP2Handler
+    ) throws(HTTP2Error) {
+        loop.preconditionOnLoop()
+        do throws(CryptoError) {
+            tls = try TLSSession(client: context, socket: descriptor, serverName: serverName)
+        } catch {
+            Glibc.close(descriptor)
+            throw HTTP2Error(.tlsFailed, error.message)
+        }
+        isClient = true
+        self.loop = loop
+        self.configuration = configuration
+        self.handler = handler
+        socket = descriptor
+        input = .allocate(byteCount: Self.inputBytes, alignment: 16)
+    }
+
+    /// Prepares a connection from a client; must be called on the loop.
+    ///
+    /// - Parameters:
+    ///   - context: made with the application protocol `h2`.
+    ///   - descriptor: an accepted non-blocking socket; the connection owns it, even if this throws.
+    ///   - loop: the loop of the connection.
+    ///   - configuration: the limits.
+    ///   - handler: hears the events; held until `http2Closed`.
+    /// - Throws: `HTTP2Error` with `tlsFailed` if there is no memory left.
+    public init(
+        server context: TLSContext, socket descriptor: Int32, loop: EventLoop,
+        configuration: Configuration = Configuration(), handler: any HTTP2Handler
+    ) throws(HTTP2Error) {
+        loop.preconditionOnLoop()
+        do throws(CryptoError) {
+            tls = try TLSSession(server: context, socket: descriptor)
+        } catch {
+            Glibc.close(descriptor)
+            throw HTTP2Error(.tlsFailed, error.message)
+        }
+        isClient = false
+        self.loop = loop
+        self.configuration = configuration
+        self.handler = handler
+        socket = descriptor
+        input = .allocate(byteCount: Self.inputBytes, alignment: 16)
+    }
+
+    deinit {
+        if let session { nghttp2_session_del(session) }
+        if state != .closed {
+            // Never started, or the loop stopped under it.
+            tls = nil
+            Glibc.close(socket)
+        }
+        input.deallocate()
+    }
+
+    /// Begins the handshake; from here on the handler hears events.
+    public func start() {
+        loop.preconditionOnLoop()
+        guard state == .created, closeReason == nil else { return }
+        state = isClient ? .connecting : .handshaking
+        // A connecting socket becomes writable when it has connected, or has failed to.
+        interest = isClient ? .writable : .readable
+        do throws(EventLoopError) {
+            // The registration keeps the connection alive until `tearDown` gives it up.
+            registration = try loop.register(socket, for: interest) { [self] events in socketReady(events) }
+        } catch {
+            return end(.transport("cannot watch the socket: \(error)"))
+        }
+        let delay = UInt64(max(0, min(configuration.handshakeTimeoutSeconds, 86_400)) * 1_000_000_000)
+        readinessTimer = loop.schedule(afterNanoseconds: delay) { [weak self] in self?.readinessTimedOut() }
+    }
+
+    private func readinessTimedOut() {
+        readinessTimer = nil
+        let phase =
+            switch state {
+            case .created, .connecting: "the TCP connection was not made"
+            case .handshaking: "the TLS handshake was not complete"
+            case .running, .closed: "the peer sent no HTTP/2 SETTINGS"
+            }
+        end(.transport("\(phase) within \(configuration.handshakeTimeoutSeconds) seconds"))
+    }
+}

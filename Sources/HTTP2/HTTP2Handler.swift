@@ -1,0 +1,49 @@
+/// Hears what happens on an HTTP/2 connection.
+///
+/// All methods run on the connection's loop, and may call the connection: what they submit is queued and written at the
+/// end of the tick. After `close()` no method but `http2Closed` is called. Pointers are valid during the call only.
+public protocol HTTP2Handler: AnyObject {
+    /// TLS and ALPN are agreed and the peer's first SETTINGS have been received: requests can be submitted.
+    func http2Ready(_ connection: HTTP2Connection)
+    /// The peer's SETTINGS arrived, the first (after `http2Ready`) or later ones; their values can be read.
+    func http2SettingsReceived(_ connection: HTTP2Connection)
+    /// One header field of a request, a response or a trailer; pseudo-header fields come first, names in lower case.
+    func http2HeaderReceived(
+        _ connection: HTTP2Connection, stream: Int32, name: UnsafeBufferPointer<UInt8>,
+        value: UnsafeBufferPointer<UInt8>)
+    /// A header block is complete; a stream may have several (informational, final, trailer).
+    func http2HeadersEnded(_ connection: HTTP2Connection, stream: Int32)
+    /// A part of a body.
+    func http2DataReceived(_ connection: HTTP2Connection, stream: Int32, bytes: UnsafeRawBufferPointer)
+    /// The peer has sent the whole request or response.
+    func http2StreamEnded(_ connection: HTTP2Connection, stream: Int32)
+    /// The stream is gone: complete in both directions (error code 0), or reset by either side.
+    ///
+    /// `REFUSED_STREAM` (7) says that the request was not processed, also for one that was never written. Streams that
+    /// are open when the connection ends are not reported one by one: `http2Closed` is the end of them all.
+    func http2StreamClosed(_ connection: HTTP2Connection, stream: Int32, errorCode: UInt32)
+    /// The peer takes no new streams, and has not processed those above `lastStreamID`, which are reported as closed next.
+    func http2GoAwayReceived(
+        _ connection: HTTP2Connection, lastStreamID: Int32, errorCode: UInt32, debugData: [UInt8])
+    /// The peer answered the PING with this content.
+    func http2PingAcknowledged(_ connection: HTTP2Connection, opaque: UInt64)
+    /// The connection has ended; called exactly once, at the end of a tick, after which the handler is let go of.
+    func http2Closed(_ connection: HTTP2Connection, reason: HTTP2CloseReason)
+}
+
+extension HTTP2Handler {
+    /// Ignores the event.
+    public func http2Ready(_ connection: HTTP2Connection) {}
+    /// Ignores the event.
+    public func http2SettingsReceived(_ connection: HTTP2Connection) {}
+    /// Ignores the event.
+    public func http2HeadersEnded(_ connection: HTTP2Connection, stream: Int32) {}
+    /// Ignores the event.
+    public func http2DataReceived(_ connection: HTTP2Connection, stream: Int32, bytes: UnsafeRawBufferPointer) {}
+    /// Ignores the event.
+    public func http2GoAwayReceived(
+        _ connection: HTTP2Connection, lastStreamID: Int32, errorCode: UInt32, debugData: [UInt8]
+    ) {}
+    /// Ignores the event.
+    public func http2PingAcknowledged(_ connection: HTTP2Connection, opaque: UInt64) {}
+}
