@@ -196,7 +196,8 @@ extension JSONFaultFinder {
         }
     }
 
-    /// Reads `uXXXX`, and the second half of a surrogate pair: half a character cannot be written in UTF-8.
+    /// Reads `u` with its four digits, and the second half of a surrogate pair: half a character cannot be written in
+    /// UTF-8.
     private mutating func readUnicodeEscape() throws(JSONError) {
         let start = position - 1
         let first = try readFourDigits()

@@ -1,8 +1,8 @@
 /// The parsed document of one parser: simdjson's tape, read in place.
 ///
-/// Each word holds a type in its top eight bits and a payload in the others. The payload of a string is its offset among
-/// `strings`; that of an opening bracket holds, in its low 32 bits, the index of the word after the closing one. A
-/// number's value is the word after its own. Source: doc/tape.md of simdjson.
+/// Each word holds a type in its top eight bits and a payload in the others. The payload of a string is its offset
+/// among `strings`; that of an opening bracket holds, in its low 32 bits, the index of the word after the closing one.
+/// A number's value is the word after its own. Source: doc/tape.md of simdjson.
 @usableFromInline
 struct JSONTape {
     /// The words; nil while there is no document.

@@ -19,7 +19,8 @@ struct JSONParserTests {
     @Test("Values of every kind are read")
     func readsEveryKind() throws {
         let root = try parser.parse(
-            #"{"s":"é\n\u0000x","i":-7,"u":18446744073709551615,"d":1.5,"t":true,"f":false,"n":null,"a":[1,[]],"o":{"x":{}}}"#
+            #"{"s":"é\n\u0000x","i":-7,"u":18446744073709551615,"d":1.5,"t":true,"f":false,"n":null,"#
+                + #""a":[1,[]],"o":{"x":{}}}"#
         )
         #expect(root.kind == .object)
         #expect(root["s"]?.string == "é\n\0x")

@@ -1,0 +1,124 @@
+internal import JSON
+
+extension Notification {
+    /// Reads `notification`.
+    init(_ fields: FieldReader) throws(EventRejection) {
+        self.init()
+        try readAlert(fields)
+        try readPresentation(fields)
+        try readDelivery(fields)
+        try readLiveActivity(fields)
+        if let data = try fields.reader("data") { customData = try Self.customData(data) }
+    }
+
+    private mutating func readAlert(_ fields: FieldReader) throws(EventRejection) {
+        title = try fields.text("title")
+        localizedTitle = try LocalizedText(fields, key: "titleLocKey", arguments: "titleLocArgs")
+        subtitle = try fields.text("subtitle")
+        localizedSubtitle = try LocalizedText(fields, key: "subtitleLocKey", arguments: "subtitleLocArgs")
+        body = try fields.text("body")
+        localizedBody = try LocalizedText(fields, key: "locKey", arguments: "locArgs")
+        actionLocalizationKey = try fields.text("actionLocKey")
+        launchImage = try fields.text("launchImage")
+    }
+
+    private mutating func readPresentation(_ fields: FieldReader) throws(EventRejection) {
+        badge = try fields.integer("badge", 0...Int64(Int32.max), "a whole number of 0 or more; 0 clears the badge")
+            .map { number in Int(number) }
+        sound = try Sound(fields)
+        threadID = try fields.text("threadId")
+        category = try fields.text("category")
+        targetContentID = try fields.text("targetContentId")
+        interruptionLevel = try fields.choice("interruptionLevel", of: InterruptionLevel.self)
+        relevanceScore = try fields.number("relevanceScore", "a number")
+        filterCriteria = try fields.text("filterCriteria")
+    }
+
+    private mutating func readDelivery(_ fields: FieldReader) throws(EventRejection) {
+        isContentAvailable = try fields.flag("contentAvailable")
+        isContentMutable = try fields.flag("mutableContent")
+        isContentChanged = try fields.flag("contentChanged")
+    }
+
+    private mutating func readLiveActivity(_ fields: FieldReader) throws(EventRejection) {
+        staleDateSeconds = try fields.moment("staleDate")
+        contentState = try fields.rawObject("contentState")
+        timestampSeconds = try fields.moment("timestamp")
+        liveActivityEvent = try fields.choice("event", of: LiveActivityEvent.self)
+        dismissalDateSeconds = try fields.moment("dismissalDate")
+        attributesType = try fields.text("attributesType")
+        attributes = try fields.rawObject("attributes")
+        requestsInputPushToken = try fields.flag("inputPushToken")
+        inputPushChannel = try fields.text("inputPushChannel", .base64)
+    }
+
+    private static func customData(_ data: FieldReader) throws(EventRejection) -> [CustomDatum] {
+        var members: [CustomDatum] = []
+        var keys: Set<String> = []
+        for member in data.object {
+            let key = member.key
+            guard key != "aps" else {
+                throw EventRejection(
+                    .invalidField,
+                    "\(data.path) has the key aps, which is Apple's; what belongs there has its own fields in"
+                        + " data.notification, for example badge")
+            }
+            guard keys.insert(key).inserted else { continue }
+            guard members.count < EventLimits.customKeysMaximum else {
+                throw FieldReader.invalid(
+                    data.path, found: "an object of more than \(EventLimits.customKeysMaximum) keys",
+                    "small enough for a payload of 4096 bytes")
+            }
+            members.append(CustomDatum(key: key, value: RawJSON(validated: member.value.minified)))
+        }
+        return members
+    }
+}
+
+extension Notification.LocalizedText {
+    /// Reads a key and its arguments; nil if neither is there.
+    fileprivate init?(
+        _ fields: FieldReader, key: StaticString, arguments argumentsKey: StaticString
+    ) throws(EventRejection) {
+        let arguments = try fields.texts(argumentsKey)
+        guard let key = try fields.text(key) else {
+            guard arguments == nil else {
+                throw fields.missing(key, "the key in the app's strings that \(argumentsKey) belong to")
+            }
+            return nil
+        }
+        self.init(key: key, arguments: arguments ?? [])
+    }
+}
+
+extension Notification.Sound {
+    /// Reads `sound`; nil if it is not there.
+    fileprivate init?(_ fields: FieldReader) throws(EventRejection) {
+        guard let value = fields.value("sound") else { return nil }
+        if let name = value.string {
+            self = .named(name)
+            return
+        }
+        guard let object = value.object else {
+            throw fields.invalid(
+                "sound", value, "the name of a sound, or an object such as {\"critical\": true, \"name\": \"default\"}")
+        }
+        let sound = FieldReader(object, path: fields.path("sound"))
+        guard let name = try sound.text("name") else {
+            throw sound.missing("name", "the name of a sound, for example default")
+        }
+        let expectedVolume = "a number of 0 to 1"
+        let volume = try sound.number("volume", expectedVolume)
+        guard volume.map({ volume in (0...1).contains(volume) }) ?? true else {
+            throw FieldReader.invalid(sound.path("volume"), found: "another number", expectedVolume)
+        }
+        guard try sound.flag("critical") else {
+            guard volume == nil else {
+                throw sound.missing("critical", "true, because only a critical alert has a volume")
+            }
+            self = .named(name)
+            return
+        }
+        self = .critical(name: name, volume: volume)
+    }
+}

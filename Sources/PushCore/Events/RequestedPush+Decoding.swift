@@ -1,0 +1,73 @@
+internal import JSON
+
+extension RequestedPush {
+    /// Reads the data of `push.requested`.
+    init(_ data: FieldReader) throws(EventRejection) {
+        let app = try data.requiredText("app", .name)
+        let audience = try Self.audience(data, app: app)
+        guard let notification = try data.reader("notification") else {
+            throw data.missing("notification", "an object that says what to show, for example {\"body\": \"Hello\"}")
+        }
+        self.init(
+            app: app, audience: audience,
+            notification: try Notification(notification),
+            options: try data.reader("options").map { options throws(EventRejection) in try PushOptions(options) }
+                ?? PushOptions())
+    }
+
+    private static func audience(_ data: FieldReader, app: String) throws(EventRejection) -> Audience {
+        let keys: [StaticString] = ["deviceTokens", "deviceIds", "identityIds", "userIds", "topic"]
+        let present = keys.filter { key in data.value(key) != nil }
+        let listing = "deviceTokens, deviceIds, identityIds, userIds, topic"
+        guard present.count <= 1 else {
+            let names = present.map { key in "\(key)" }.joined(separator: ", ")
+            throw EventRejection(
+                .invalidField, "\(data.path) has several targets (\(names)); it must have one of \(listing)")
+        }
+        let limit = EventLimits.targetsMaximum
+        if data.value("deviceTokens") != nil { return .tokens(try tokens(data), app: app) }
+        if data.value("deviceIds") != nil {
+            return .devices(try data.distinctTexts("deviceIds", .name, countMaximum: limit), app: app)
+        }
+        if data.value("identityIds") != nil {
+            return .identities(try data.distinctTexts("identityIds", .name, countMaximum: limit), app: app)
+        }
+        if data.value("userIds") != nil {
+            return .users(try data.distinctTexts("userIds", .name, countMaximum: limit), app: app)
+        }
+        guard let topic = try data.text("topic", .name) else {
+            throw EventRejection(.missingField, "\(data.path) has no target; it must have one of \(listing)")
+        }
+        return .topic(topic, app: app)
+    }
+
+    private static func tokens(_ data: FieldReader) throws(EventRejection) -> [DeviceToken] {
+        try data.distinct(
+            "deviceTokens", "an array of strings", countMaximum: EventLimits.targetsMaximum,
+            "a device token in hexadecimal digits, two for each of its 1 to \(DeviceToken.bytesMaximum) bytes"
+        ) { value in
+            value.string.flatMap { digits in DeviceToken(hexadecimal: digits) }
+        }
+    }
+}
+
+extension PushOptions {
+    /// Reads `options`.
+    init(_ options: FieldReader) throws(EventRejection) {
+        self.init(
+            pushType: try options.choice("pushType", of: PushType.self),
+            priority: try Self.priority(options),
+            expirationSeconds: try options.moment("expiration"),
+            collapseID: try options.text("collapseId", .collapseID))
+    }
+
+    private static func priority(_ options: FieldReader) throws(EventRejection) -> PushPriority? {
+        guard let value = options.value("priority") else { return nil }
+        let expected = "10 (at once), 5 (when it suits the device's power) or 1 (never wakes the device)"
+        guard let number = value.int64 else { throw options.invalid("priority", value, expected) }
+        guard let priority = Int(exactly: number).flatMap(PushPriority.init(rawValue:)) else {
+            throw FieldReader.invalid(options.path("priority"), found: String(number), expected)
+        }
+        return priority
+    }
+}
