@@ -46,9 +46,9 @@ public struct SimulatorConfiguration: Sendable {
     /// How many requests may be open at once before that; Apple documents one.
     public var maxUnauthenticatedStreams: UInt32 = 1
     /// How many bytes of a request's body may be under way.
-    public var streamWindowBytes: Int32 = 65_535
+    public var streamWindowBytes: UInt32 = 65_535
     /// How many bytes of all bodies on one connection may be under way.
-    public var connectionWindowBytes: Int32 = 16 << 20
+    public var connectionWindowBytes: UInt32 = 16 << 20
     /// How many threads serve; connections are dealt out to them in turn.
     public var loopCount = 1
     /// How many connections may be open at once.

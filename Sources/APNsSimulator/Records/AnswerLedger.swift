@@ -1,0 +1,90 @@
+import PushCore
+
+/// What one loop answered: counted, and recorded as far as the configuration asks for it.
+final class AnswerLedger {
+    /// How many bytes of records wait for the file before they are written without waiting for the timer.
+    private static let unwrittenBytesMaximum = 1 << 18
+
+    private let isTrusting: Bool
+    private let recordsMaximum: Int
+    private let file: RecordFile?
+    private let identifiers: AcceptedIdentifiers
+    private let progress: SimulatorProgress
+    private let wallClockMilliseconds: @Sendable () -> Int64
+    private var counts: [Int]
+    private var lines: [UInt8] = []
+
+    /// What is known beside the counts of the answers.
+    var summary = SimulatorSummary()
+
+    /// The answered requests that were kept, oldest first.
+    private(set) var records: [RecordedPush] = []
+
+    init(
+        configuration: SimulatorConfiguration, answerCount: Int, file: RecordFile?, identifiers: AcceptedIdentifiers,
+        progress: SimulatorProgress
+    ) {
+        isTrusting = configuration.isTrusting
+        recordsMaximum = configuration.recordsInMemoryMaximum
+        wallClockMilliseconds = configuration.wallClockMilliseconds
+        self.file = file
+        self.identifiers = identifiers
+        self.progress = progress
+        counts = Array(repeating: 0, count: answerCount)
+    }
+
+    /// Notes an answer that is being given.
+    ///
+    /// - Parameters:
+    ///   - prepared: the answer.
+    ///   - index: its number in the catalog.
+    ///   - request: what it answers.
+    ///   - identifierText: the `apns-id` of the answer.
+    func answered(_ prepared: PreparedAnswer, index: Int, request: RequestState, identifierText: ArraySlice<UInt8>) {
+        counts[index] += 1
+        var isDuplicate = false
+        if index == AnswerCatalog.accepted, !isTrusting, let value = request.head[.identifier],
+            let identifier = UUIDText.parse(value)
+        {
+            isDuplicate = !identifiers.insert(identifier)
+            if isDuplicate { summary.duplicates += 1 }
+        }
+        if file != nil || records.count < recordsMaximum {
+            let facts = AnswerFacts(
+                timeMilliseconds: wallClockMilliseconds(), tokenDigits: request.head.deviceTokenDigits ?? [],
+                identifierText: identifierText, answer: prepared.answer, isDuplicate: isDuplicate,
+                isPayloadChecked: index == AnswerCatalog.accepted && !isTrusting)
+            record(facts, request: request)
+        }
+        progress.requestAnswered()
+    }
+
+    private func record(_ facts: AnswerFacts, request: RequestState) {
+        if file != nil {
+            RecordLine.append(facts, head: request.head, body: request.body, to: &lines)
+            if lines.count >= Self.unwrittenBytesMaximum { writeRecords() }
+        }
+        if records.count < recordsMaximum {
+            records.append(RecordedPush(facts, head: request.head, payload: request.body.bytes))
+        }
+    }
+
+    /// Writes the records that wait.
+    func writeRecords() {
+        guard let file, !lines.isEmpty else { return }
+        if !file.append(lines) { summary.recordsLost += lines.count { $0 == 0x0A } }
+        lines.removeAll(keepingCapacity: true)
+    }
+
+    /// The numbers so far, given the catalog by which answers are numbered.
+    func summary(catalog: AnswerCatalog) -> SimulatorSummary {
+        var summary = summary
+        summary.answered = counts.reduce(0, +)
+        summary.accepted = counts[AnswerCatalog.accepted]
+        summary.answers = zip(catalog.answers, counts).filter { $0.1 > 0 }.map { prepared, count in
+            SimulatorSummary.AnswerCount(
+                status: prepared.answer.status, reason: prepared.answer.reason, count: count)
+        }
+        return summary
+    }
+}

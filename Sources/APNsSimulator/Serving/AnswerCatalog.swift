@@ -1,0 +1,30 @@
+/// All answers that a simulator can give, prepared once, so that an answer on its way is only a number.
+struct AnswerCatalog {
+    /// The number of the answer that accepts.
+    static let accepted = 0
+
+    private(set) var answers: [PreparedAnswer]
+    private var indexes: [ScriptedAnswer: Int] = [:]
+    private let rejectionIndexes: [Rejection: Int]
+
+    /// Prepares Apple's answers and those of a script.
+    init(script: AnswerScript) {
+        let apple = Rejection.allCases.map { ScriptedAnswer($0) }
+        answers = []
+        for answer in [.accepted] + apple + script.answers where indexes[answer] == nil {
+            indexes[answer] = answers.count
+            answers.append(PreparedAnswer(answer))
+        }
+        let indexes = indexes
+        rejectionIndexes = Dictionary(
+            uniqueKeysWithValues: Rejection.allCases.compactMap { rejection in
+                indexes[ScriptedAnswer(rejection)].map { (rejection, $0) }
+            })
+    }
+
+    /// The number of one of Apple's reasons.
+    func index(of rejection: Rejection) -> Int { rejectionIndexes[rejection] ?? Self.accepted }
+
+    /// The number of an answer of the script.
+    func index(of answer: ScriptedAnswer) -> Int { indexes[answer] ?? Self.accepted }
+}

@@ -1,0 +1,12 @@
+/// An answer in the form in which it is sent.
+struct PreparedAnswer {
+    let answer: ScriptedAnswer
+    let status: [UInt8]
+    let body: [UInt8]
+
+    init(_ answer: ScriptedAnswer) {
+        self.answer = answer
+        status = Array(String(answer.status).utf8)
+        body = answer.body
+    }
+}

@@ -1,0 +1,25 @@
+/// One request on its way through the simulator; the objects are used again for later requests.
+final class RequestState {
+    /// The stream that the request came on.
+    var stream: Int32 = 0
+    /// Changes each time the object is used again, so that a late answer finds out.
+    var generation = 0
+    /// The headers.
+    var head = RequestHead()
+    /// The payload.
+    var body = RequestBody()
+    /// Whether all of the request has come.
+    var isComplete = false
+    /// Whether it has been answered.
+    var isAnswered = false
+
+    /// Makes the object ready for a request.
+    func begin(stream: Int32) {
+        self.stream = stream
+        generation += 1
+        head.removeAll()
+        body.removeAll()
+        isComplete = false
+        isAnswered = false
+    }
+}

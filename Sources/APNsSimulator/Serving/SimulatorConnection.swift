@@ -1,0 +1,137 @@
+import Crypto
+import HTTP2
+
+/// One connection of a client: its requests, and what it has shown of provider tokens.
+final class SimulatorConnection: HTTP2Handler {
+    private unowned let server: SimulatorServer
+    private var connection: HTTP2Connection?
+    private var requests: [Int32: RequestState] = [:]
+    /// The request whose frames came last: mostly the next frame is its own too.
+    private var latest: RequestState?
+    private var tokens = ProviderTokenSession()
+    private var isRaised = false
+    private var isReady = false
+
+    init(server: SimulatorServer) { self.server = server }
+
+    /// Begins the handshake; the socket belongs to the connection even if this fails.
+    func start(socket: Int32, tls: TLSContext) throws(HTTP2Error) {
+        let configuration = server.configuration
+        var settings = HTTP2Connection.Configuration()
+        settings.initialStreamWindowBytes = configuration.streamWindowBytes
+        settings.connectionWindowBytes = configuration.connectionWindowBytes
+        settings.maxConcurrentStreams =
+            configuration.isTrusting ? configuration.maxConcurrentStreams : configuration.maxUnauthenticatedStreams
+        let connection = try HTTP2Connection(
+            server: tls, socket: socket, loop: server.loop, configuration: settings, handler: self)
+        self.connection = connection
+        isRaised = settings.maxConcurrentStreams == configuration.maxConcurrentStreams
+        connection.start()
+    }
+
+    /// Closes the connection in good order.
+    func close() { connection?.close() }
+
+    /// Judges the provider token of a request.
+    func authenticate(_ head: borrowing RequestHead, verifier: inout ProviderTokenVerifier) -> Rejection? {
+        guard let authorization = head[.authorization],
+            let text = ProviderToken.text(inAuthorization: authorization)
+        else { return .missingProviderToken }
+        let nowSeconds = server.configuration.wallClockMilliseconds() / 1_000
+        if tokens.isCurrent(text) { return tokens.rejectionOfCurrent(nowSeconds: nowSeconds) }
+        guard let token = verifier.genuineToken(inAuthorization: text) else { return .invalidProviderToken }
+        if let rejection = tokens.admit(token, authorization: text, nowSeconds: nowSeconds) { return rejection }
+        raiseStreamLimit()
+        return nil
+    }
+
+    /// Sends an answer.
+    ///
+    /// - Returns: false if the stream or the connection is gone.
+    func respond(to request: RequestState, _ headers: borrowing HeaderBlock, body: [UInt8]) -> Bool {
+        guard let connection, !request.isAnswered else { return false }
+        do {
+            try connection.submitResponse(stream: request.stream, headers, body: body)
+            request.isAnswered = true
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private func raiseStreamLimit() {
+        guard !isRaised, let connection else { return }
+        isRaised = true
+        connection.submitSettings(maxConcurrentStreams: server.configuration.maxConcurrentStreams)
+    }
+
+    private func request(on stream: Int32) -> RequestState? {
+        if let latest, latest.stream == stream { return latest }
+        latest = requests[stream]
+        return latest
+    }
+
+    private func begin(_ stream: Int32) -> RequestState {
+        let request = server.takeRequest(stream: stream)
+        requests[stream] = request
+        latest = request
+        noteOpenStreams()
+        return request
+    }
+
+    private func noteOpenStreams() {
+        let count = requests.count
+        if count > server.ledger.summary.concurrentStreamsMaximum {
+            server.ledger.summary.concurrentStreamsMaximum = count
+        }
+        if !tokens.isAuthenticated, count > server.ledger.summary.unauthenticatedStreamsMaximum {
+            server.ledger.summary.unauthenticatedStreamsMaximum = count
+        }
+    }
+
+    // MARK: HTTP2Handler
+
+    func http2Ready(_ connection: HTTP2Connection) { isReady = true }
+
+    func http2HeaderReceived(
+        _ connection: HTTP2Connection, stream: Int32, name: UnsafeBufferPointer<UInt8>,
+        value: UnsafeBufferPointer<UInt8>
+    ) {
+        let request = request(on: stream) ?? begin(stream)
+        request.head.add(name: name, value: value)
+    }
+
+    func http2DataReceived(_ connection: HTTP2Connection, stream: Int32, bytes: UnsafeRawBufferPointer) {
+        guard !server.configuration.isTrusting else { return }
+        request(on: stream)?.body.append(bytes)
+    }
+
+    func http2StreamEnded(_ connection: HTTP2Connection, stream: Int32) {
+        guard let request = request(on: stream), !request.isComplete else { return }
+        request.isComplete = true
+        server.requestCompleted(request, on: self)
+    }
+
+    func http2StreamClosed(_ connection: HTTP2Connection, stream: Int32, errorCode: UInt32) {
+        guard let request = requests.removeValue(forKey: stream) else { return }
+        if latest === request { latest = nil }
+        if !request.isAnswered { server.ledger.summary.abandoned += 1 }
+        server.giveBack(request)
+    }
+
+    func http2Closed(_ connection: HTTP2Connection, reason: HTTP2CloseReason) {
+        for request in requests.values {
+            if !request.isAnswered { server.ledger.summary.abandoned += 1 }
+            server.giveBack(request)
+        }
+        requests = [:]
+        latest = nil
+        if case .protocolViolation = reason {
+            server.ledger.summary.protocolViolations += 1
+        } else if !isReady {
+            server.ledger.summary.connectionsFailed += 1
+        }
+        self.connection = nil
+        server.connectionClosed(self)
+    }
+}

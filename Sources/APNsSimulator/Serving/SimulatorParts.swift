@@ -1,0 +1,11 @@
+import Crypto
+
+/// What all loops of a simulator share.
+struct SimulatorParts: Sendable {
+    let configuration: SimulatorConfiguration
+    let tls: TLSContext
+    let keys: [String: (teamID: String, key: ES256PublicKey)]
+    let recordFile: RecordFile?
+    let identifiers: AcceptedIdentifiers
+    let progress: SimulatorProgress
+}

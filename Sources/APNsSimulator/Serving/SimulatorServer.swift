@@ -1,0 +1,191 @@
+import Crypto
+import EventLoop
+import HTTP2
+import PushCore
+
+/// The part of the simulator that lives on one loop: judges requests, and gives the answers when their time has come.
+final class SimulatorServer {
+    /// How long records wait for the file at most, in nanoseconds.
+    private static let recordIntervalNanoseconds: UInt64 = 100_000_000
+    /// How many requests' memory is kept for use by later ones.
+    private static let spareRequestsMaximum = 4_096
+
+    let configuration: SimulatorConfiguration
+    let loop: EventLoop
+    let ledger: AnswerLedger
+    let catalog: AnswerCatalog
+
+    private let tls: TLSContext
+    private let rules: RequestRules
+    private var verifier: ProviderTokenVerifier
+    private var latency: LatencySource
+    private var random = SystemRandomNumberGenerator()
+    private var delayed = DelayedAnswers()
+    private var delayTimer: (timer: EventLoop.Timer, dueNanoseconds: UInt64)?
+    private var nextSequence: UInt64 = 0
+    private var spareRequests: [RequestState] = []
+    private var connections: [ObjectIdentifier: SimulatorConnection] = [:]
+    private var listener: TCPListener?
+    private var headers = HeaderBlock()
+    private var isStopping = false
+
+    init(parts: SimulatorParts, loop: EventLoop, loopIndex: Int) {
+        configuration = parts.configuration
+        self.loop = loop
+        tls = parts.tls
+        rules = RequestRules(bundleIdentifiers: parts.configuration.bundleIDs)
+        verifier = ProviderTokenVerifier(keys: parts.keys)
+        catalog = AnswerCatalog(script: parts.configuration.script)
+        latency = LatencySource(parts.configuration.latency, loopIndex: loopIndex)
+        ledger = AnswerLedger(
+            configuration: parts.configuration, answerCount: catalog.answers.count, file: parts.recordFile,
+            identifiers: parts.identifiers, progress: parts.progress)
+        scheduleRecordWriting()
+    }
+
+    // MARK: Connections
+
+    /// Listens, and hands every connection to `accepted`.
+    func listen(accepted: @escaping (Int32) -> Void) throws(EventLoopError) -> UInt16 {
+        let listener = try TCPListener(
+            host: configuration.host, port: configuration.port, loop: loop, accepted: accepted)
+        self.listener = listener
+        return listener.port
+    }
+
+    /// Serves a connection that was accepted, and owns its socket from now on.
+    func serve(_ socket: Int32) {
+        guard !isStopping, connections.count < configuration.connectionsMaximum else {
+            ledger.summary.connectionsRefused += 1
+            SocketCloser.close(socket)
+            return
+        }
+        let connection = SimulatorConnection(server: self)
+        ledger.summary.connections += 1
+        do {
+            try connection.start(socket: socket, tls: tls)
+            connections[ObjectIdentifier(connection)] = connection
+        } catch {
+            ledger.summary.connectionsFailed += 1
+        }
+    }
+
+    /// Forgets a connection that has closed.
+    func connectionClosed(_ connection: SimulatorConnection) {
+        connections[ObjectIdentifier(connection)] = nil
+    }
+
+    /// Stops listening, closes all connections and writes the last records.
+    func stop() {
+        isStopping = true
+        listener?.close()
+        listener = nil
+        for connection in Array(connections.values) { connection.close() }
+        delayed.removeAll()
+        ledger.writeRecords()
+    }
+
+    // MARK: Requests
+
+    /// Takes the memory for a new request.
+    func takeRequest(stream: Int32) -> RequestState {
+        let request = spareRequests.popLast() ?? RequestState()
+        request.begin(stream: stream)
+        return request
+    }
+
+    /// Gives the memory of a request back.
+    func giveBack(_ request: RequestState) {
+        request.generation += 1
+        if spareRequests.count < Self.spareRequestsMaximum { spareRequests.append(request) }
+    }
+
+    /// Decides about a request that has come completely.
+    func requestCompleted(_ request: RequestState, on connection: SimulatorConnection) {
+        guard !configuration.isTrusting else {
+            return answer(request, on: connection, index: AnswerCatalog.accepted, delayNanoseconds: 0)
+        }
+        let rejection = rules.rejection(head: request.head, body: request.body) {
+            connection.authenticate(request.head, verifier: &verifier)
+        }
+        if let rejection {
+            let index = catalog.index(of: rejection)
+            return answer(request, on: connection, index: index, delayNanoseconds: 0)
+        }
+        guard let digits = request.head.deviceTokenDigits,
+            let step = configuration.script.nextStep(forTokenDigits: digits)
+        else {
+            return answer(request, on: connection, index: AnswerCatalog.accepted, delayNanoseconds: 0)
+        }
+        guard let scripted = step.answer else {
+            ledger.summary.silent += 1
+            return
+        }
+        answer(
+            request, on: connection, index: catalog.index(of: scripted),
+            delayNanoseconds: UInt64(step.delayMilliseconds) * 1_000_000)
+    }
+
+    private func answer(
+        _ request: RequestState, on connection: SimulatorConnection, index: Int, delayNanoseconds: UInt64
+    ) {
+        let delay = delayNanoseconds + latency.nextNanoseconds()
+        guard delay > 0 else { return give(index, to: request, on: connection) }
+        nextSequence += 1
+        delayed.insert(
+            DelayedAnswer(
+                dueNanoseconds: loop.nowNanoseconds + delay, sequence: nextSequence, connection: connection,
+                request: request, generation: request.generation, answerIndex: index))
+        armDelayTimer()
+    }
+
+    private func give(_ index: Int, to request: RequestState, on connection: SimulatorConnection) {
+        let prepared = catalog.answers[index]
+        let identifier = identifierText(for: request)
+        headers.removeAll()
+        headers.add(":status", value: prepared.status)
+        identifier.withUnsafeBufferPointer { headers.add("apns-id", value: $0, indexing: .neverAdd) }
+        if !prepared.body.isEmpty { headers.add("content-type", value: "application/json") }
+        guard connection.respond(to: request, headers, body: prepared.body) else { return }
+        ledger.answered(prepared, index: index, request: request, identifierText: identifier)
+    }
+
+    /// The request's own `apns-id`, or a new one if it has none that could be used.
+    private func identifierText(for request: RequestState) -> ArraySlice<UInt8> {
+        if let own = request.head[.identifier], configuration.isTrusting || UUIDText.parse(own) != nil { return own }
+        let identifier = APNsIdentifier(high: random.next(), low: random.next())
+        return ArraySlice(identifier.description.utf8)
+    }
+
+    // MARK: Time
+
+    private func armDelayTimer() {
+        guard let due = delayed.nextDueNanoseconds else { return }
+        if let delayTimer {
+            guard due < delayTimer.dueNanoseconds else { return }
+            loop.cancel(delayTimer.timer)
+        }
+        let now = MonotonicClock.nowNanoseconds()
+        let timer = loop.schedule(afterNanoseconds: due > now ? due - now : 0) { [weak self] in self?.giveDueAnswers() }
+        delayTimer = (timer, due)
+    }
+
+    private func giveDueAnswers() {
+        delayTimer = nil
+        let now = MonotonicClock.nowNanoseconds()
+        while let answer = delayed.popDue(atNanoseconds: now) {
+            guard answer.generation == answer.request.generation else { continue }
+            give(answer.answerIndex, to: answer.request, on: answer.connection)
+        }
+        armDelayTimer()
+    }
+
+    private func scheduleRecordWriting() {
+        guard configuration.recordFile != nil else { return }
+        loop.schedule(afterNanoseconds: Self.recordIntervalNanoseconds) { [weak self] in
+            guard let self, !isStopping else { return }
+            ledger.writeRecords()
+            scheduleRecordWriting()
+        }
+    }
+}

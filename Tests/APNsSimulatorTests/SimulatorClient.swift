@@ -1,0 +1,86 @@
+import Crypto
+import EventLoop
+import Foundation
+
+@testable import APNsSimulator
+
+/// A client of the simulator, over real TLS and HTTP/2.
+final class SimulatorClient: Sendable {
+    /// The client was not let in.
+    struct NotConnected: Error {}
+
+    private let loop: EventLoop
+    private let connection: LoopBound<ClientConnection>
+
+    private init(loop: EventLoop, connection: LoopBound<ClientConnection>) {
+        self.loop = loop
+        self.connection = connection
+    }
+
+    /// Connects to a simulator and waits for its SETTINGS.
+    static func connect(to simulator: APNsSimulator) async throws -> SimulatorClient {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).pem")
+        try simulator.trustAnchorPEM.write(to: file, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let tls = try TLSContext.client(extraTrustAnchorsFile: file.path, applicationProtocols: ["h2"])
+        let loop = try EventLoop(name: "simulator-client")
+        let port = simulator.port
+        let (readiness, announcement) = AsyncStream.makeStream(of: Bool.self)
+        let connection = try await loop.run {
+            LoopBound(
+                try ClientConnection(port: port, tls: tls, loop: loop) { announcement.yield($0) }, to: loop)
+        }
+        guard await readiness.first(where: { _ in true }) == true else {
+            loop.stopAndJoin()
+            throw NotConnected()
+        }
+        return SimulatorClient(loop: loop, connection: connection)
+    }
+
+    /// Sends one request and waits for its end.
+    func send(_ request: WireRequest) async -> ClientResponse { await send([request])[0] }
+
+    /// Sends several requests in one tick and waits for the end of all.
+    func send(_ requests: [WireRequest]) async -> [ClientResponse] {
+        let (ends, announcement) = AsyncStream.makeStream(of: (Int, ClientResponse).self)
+        loop.submit { [connection] in
+            for (index, request) in requests.enumerated() {
+                _ = connection.value.send(request.headers, body: request.body) { announcement.yield((index, $0)) }
+            }
+        }
+        var responses = [ClientResponse](repeating: .closed, count: requests.count)
+        var count = 0
+        for await (index, response) in ends {
+            responses[index] = response
+            count += 1
+            if count == requests.count { break }
+        }
+        return responses
+    }
+
+    /// Sends a request that nobody waits for, and names its stream.
+    func sendWithoutWaiting(_ request: WireRequest) async throws -> Int32? {
+        try await loop.run { [connection] in connection.value.send(request.headers, body: request.body) { _ in } }
+    }
+
+    /// Gives a request up.
+    func reset(_ stream: Int32) async throws {
+        try await loop.run { [connection] in connection.value.reset(stream) }
+    }
+
+    /// Waits until the server has announced as many stream limits, and names them.
+    func streamLimits(count: Int) async -> [UInt32] {
+        await withCheckedContinuation { continuation in
+            loop.submit { [connection] in
+                connection.value.whenLimitsCount(count) { continuation.resume() }
+            }
+        }
+        return (try? await loop.run { [connection] in connection.value.streamLimits }) ?? []
+    }
+
+    /// Says goodbye and ends the thread.
+    func close() async throws {
+        try await loop.run { [connection] in connection.value.close() }
+        loop.stopAndJoin()
+    }
+}
