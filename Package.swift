@@ -61,7 +61,7 @@ let package = Package(
         swiftTarget("APNs", ["PushCore", "EventLoop", "Metrics", "Crypto", "HTTP2", "JSON"]),
         swiftTarget("ChangeQueue", ["PushCore", "EventLoop", "Metrics", "AMQP"]),
         swiftTarget("SQLiteRegistry", ["PushCore", "CSQLite"]),
-        swiftTarget("AdminServer", ["JSON", "CMicroHTTPD"]),
+        swiftTarget("AdminServer", ["Metrics", "CMicroHTTPD"]),
 
         // Ring 4: assembly.
         swiftTarget(

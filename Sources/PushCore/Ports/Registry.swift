@@ -5,7 +5,17 @@
 public protocol Registry: AnyObject {
     /// Finds the devices to notify for a batch of audiences, with one statement for each kind of audience in the batch.
     ///
-    /// Answers come page by page so that an audience of any size costs bounded memory: `page.next` continues it.
+    /// Answers come page by page so that an audience of any size costs bounded memory: `page.next` continues it, given
+    /// the same audience, exclusion and `onlyDeviceIDs`. The order is stable: a device that stays in the audience is in
+    /// exactly one page, whatever is added or removed meanwhile. `next` is nil exactly if no device remains.
+    ///
+    /// - `dataset`: devices of that pool and identity, of whatever app, that subscribed to the dataset by name; if the
+    ///   registry does not know the dataset yet, those that subscribed to datasets to come.
+    /// - `tokens`: a token that no device of the app has yields a device made up for it, whose `deviceID` is the token
+    ///   in lowercase hexadecimal digits and whose platform is `.apns`. In `onlyDeviceIDs` a token's digits stand for
+    ///   whatever device has the token, so a retry finds a device that was registered in between.
+    /// - `identities`: of any pool.
+    /// - A name that occurs twice in a list counts once.
     ///
     /// - Parameters:
     ///   - requests: whom to find; up to a few hundred.
@@ -15,15 +25,27 @@ public protocol Registry: AnyObject {
     func resolve(_ requests: [AudienceRequest], limit: Int) throws(RegistryError) -> [AudiencePage]
 
     /// Remembers the datasets of these identities, so that `subscribeToAllDatasets` knows them.
+    ///
+    /// Devices of the identity that subscribed to datasets to come are subscribed to each dataset that is new. A name
+    /// that is no dataset name (`RegistryRules.isDatasetName`) is passed over, because nothing can subscribe to it.
     func recordDatasets(_ datasets: [DatasetKey]) throws(RegistryError)
 
-    /// Removes devices whose token APNs found dead, each unless it was registered again since.
+    /// Removes devices whose token APNs found dead, each unless it has another token by now or was registered at or
+    /// after the moment since which the token is dead.
     ///
     /// - Returns: how many were removed.
     func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int
 
-    /// Adds devices, or renews those with the same `deviceID`; renewal keeps their subscriptions.
+    /// Adds devices, or renews those with the same `deviceID`, all or none; the last of equal ones wins.
+    ///
+    /// Renewal replaces every value of the device. It keeps the subscriptions, except that a change of identity ends
+    /// the dataset subscriptions and a change of app ends the topic subscriptions. A token belongs to one installation
+    /// of an app: another device of the same app that has the token is removed.
     func upsert(_ devices: [Device]) throws(RegistryError)
+
+    /// Adds or renews devices as `upsert` does and subscribes each to the datasets and topics that come with it, all or
+    /// none.
+    func register(_ registrations: [DeviceRegistration]) throws(RegistryError)
 
     /// Removes a device and its subscriptions; the answer is false if there was none.
     func removeDevice(_ deviceID: String) throws(RegistryError) -> Bool
@@ -39,7 +61,10 @@ public protocol Registry: AnyObject {
 
     /// Subscribes a device to a dataset of its own identity; a repeated subscription is one subscription.
     ///
-    /// - Throws: `RegistryError.notFound` if there is no such device, `.invalid` if it has no identity.
+    /// The dataset is known from then on, as if it had been given to `recordDatasets`.
+    ///
+    /// - Throws: `RegistryError.notFound` if there is no such device, `.invalid` if it has no identity or the name
+    ///   is no dataset name.
     func subscribe(_ deviceID: String, toDataset datasetName: String) throws(RegistryError)
 
     /// Ends a subscription; the answer is false if there was none.
@@ -50,17 +75,22 @@ public protocol Registry: AnyObject {
     /// - Parameters:
     ///   - deviceID: the device.
     ///   - names: which of the known datasets; nil for all. An unknown name is an error, `.notFound`.
-    ///   - includingFuture: whether datasets that the identity gets later count as subscribed too.
-    /// - Returns: the names of all datasets that the device is now subscribed to.
-    /// - Throws: `RegistryError.notFound` for an unknown device or dataset, `.invalid` for a device without identity.
+    ///   - includingFuture: whether datasets that the identity gets later count as subscribed too; false ends what an
+    ///     earlier call with true began.
+    /// - Returns: the names of all datasets that the device is now subscribed to, sorted.
+    /// - Throws: `RegistryError.notFound` if there is no such device or dataset, `.invalid` if it has no identity.
     func subscribeToAllDatasets(
         _ deviceID: String, names: [String]?, includingFuture: Bool
     ) throws(RegistryError) -> [String]
 
     /// The dataset subscriptions of a device, by name.
+    ///
+    /// - Throws: `RegistryError.notFound` if there is no such device.
     func datasetSubscriptions(of deviceID: String) throws(RegistryError) -> DatasetSubscriptions
 
     /// Subscribes a device to a topic of its app; a repeated subscription is one subscription.
+    ///
+    /// - Throws: `RegistryError.notFound` if there is no such device, `.invalid` if the topic is empty or too long.
     func subscribe(_ deviceID: String, toTopic topic: String) throws(RegistryError)
 
     /// Ends a topic subscription; the answer is false if there was none.

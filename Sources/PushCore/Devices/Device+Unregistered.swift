@@ -1,0 +1,10 @@
+extension Device {
+    /// Makes up a device for a token that the registry does not have, so that it can be pushed to.
+    ///
+    /// Its `deviceID` is the token in lowercase hexadecimal digits, its platform is Apple's production environment, and
+    /// it was registered at 0.
+    public init(unregistered token: DeviceToken, app: String) {
+        self.init(
+            deviceID: token.hexadecimal, platform: .apns, token: token, app: app, registeredAtMilliseconds: 0)
+    }
+}

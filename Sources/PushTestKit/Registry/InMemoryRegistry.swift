@@ -1,0 +1,267 @@
+public import PushCore
+
+/// A registry that is simple enough to be obviously right: every answer is computed by looking at everything.
+///
+/// It serves as the oracle that real registries are compared with, and as a stand-in where a test is not about the
+/// registry. Belongs to one thread at a time, as every `Registry`.
+public final class InMemoryRegistry: Registry {
+    private struct Entry {
+        var device: Device
+        /// Grows with each device that is added: the order of pages.
+        var number: Int64
+        var datasets: Set<String> = []
+        var includesFuture = false
+        var topics: Set<String> = []
+
+        var owner: Owner? {
+            guard let pool = device.identityPoolID, let identity = device.identityID else { return nil }
+            return Owner(pool: pool, identity: identity)
+        }
+    }
+
+    private struct Owner: Hashable {
+        var pool: String
+        var identity: String
+
+        init(pool: String, identity: String) {
+            self.pool = pool
+            self.identity = identity
+        }
+
+        init(_ key: DatasetKey) {
+            self.init(pool: key.identityPoolID, identity: key.identityID)
+        }
+    }
+
+    private var entries: [String: Entry] = [:]
+    private var knownDatasets: [Owner: Set<String>] = [:]
+    private var lastNumber: Int64 = 0
+
+    /// If set, every call throws it: a registry that is out of reach.
+    public var failure: RegistryError?
+
+    /// Creates an empty registry.
+    public init() {}
+
+    // MARK: Audiences
+
+    public func resolve(_ requests: [AudienceRequest], limit: Int) throws(RegistryError) -> [AudiencePage] {
+        try check()
+        return requests.map { page($0, limit: max(limit, 1)) }
+    }
+
+    private func page(_ request: AudienceRequest, limit: Int) -> AudiencePage {
+        let remaining = members(request.audience).sorted { $0.position < $1.position }.filter { member in
+            let device = member.device
+            guard member.position > request.cursor?.position ?? -1 else { return false }
+            guard device.deviceID != request.excludedDeviceID else { return false }
+            guard let only = request.onlyDeviceIDs else { return true }
+            if case .tokens = request.audience {
+                let tokens = only.compactMap { DeviceToken(hexadecimal: $0) }
+                return only.contains(device.deviceID) || tokens.contains(device.token)
+            }
+            return only.contains(device.deviceID)
+        }
+        let devices = remaining.prefix(limit)
+        let next = remaining.count > limit ? devices.last.map { AudienceCursor(position: $0.position) } : nil
+        return AudiencePage(devices: devices.map(\.device), next: next)
+    }
+
+    private func members(_ audience: Audience) -> [(position: Int64, device: Device)] {
+        switch audience {
+        case .dataset(let key):
+            let isKnown = knownDatasets[Owner(key)]?.contains(key.datasetName) ?? false
+            return entries.values.filter { entry in
+                guard RegistryRules.isDatasetName(key.datasetName), entry.owner == Owner(key) else { return false }
+                return isKnown ? entry.datasets.contains(key.datasetName) : entry.includesFuture
+            }.map { ($0.number, $0.device) }
+        case .topic(let topic, let app):
+            return entries.values.filter { $0.device.app == app && $0.topics.contains(topic) }
+                .map { ($0.number, $0.device) }
+        case .identities(let identities, let app):
+            return members(of: identities, app: app) { $0.identityID }
+        case .users(let users, let app):
+            return members(of: users, app: app) { $0.userID }
+        case .devices(let deviceIDs, let app):
+            return unique(deviceIDs).compactMap { index, deviceID in
+                guard let entry = entries[deviceID], entry.device.app == app else { return nil }
+                return (Int64(index), entry.device)
+            }
+        case .tokens(let tokens, let app):
+            return unique(tokens).map { index, token in
+                let entry = entries.values.first { $0.device.app == app && $0.device.token == token }
+                return (Int64(index), entry?.device ?? Device(unregistered: token, app: app))
+            }
+        }
+    }
+
+    private func members(
+        of owners: [String], app: String, owner: (Device) -> String?
+    ) -> [(position: Int64, device: Device)] {
+        unique(owners).flatMap { index, name in
+            entries.values.filter { $0.device.app == app && owner($0.device) == name }
+                .map { (position: Int64(index) << 40 + $0.number, device: $0.device) }
+        }
+    }
+
+    private func unique<Element: Hashable>(_ list: [Element]) -> [(Int, Element)] {
+        var seen: Set<Element> = []
+        return list.enumerated().filter { seen.insert($0.element).inserted }.map { ($0.offset, $0.element) }
+    }
+
+    // MARK: Devices
+
+    public func upsert(_ devices: [Device]) throws(RegistryError) {
+        try register(devices.map { DeviceRegistration(device: $0) })
+    }
+
+    public func register(_ registrations: [DeviceRegistration]) throws(RegistryError) {
+        try check()
+        for registration in registrations { try RegistryRules.check(registration) }
+        for registration in registrations { store(registration) }
+    }
+
+    private func store(_ registration: DeviceRegistration) {
+        let device = registration.device
+        for other in entries.values
+        where other.device.token == device.token && other.device.app == device.app
+            && other.device.deviceID != device.deviceID
+        {
+            entries[other.device.deviceID] = nil
+        }
+        var entry = entries[device.deviceID] ?? Entry(device: device, number: nextNumber())
+        let old = entry
+        entry.device = device
+        if old.owner != entry.owner {
+            entry.datasets = []
+            entry.includesFuture = false
+        }
+        if old.device.app != device.app { entry.topics = [] }
+        entries[device.deviceID] = entry
+        for name in registration.datasetNames { addSubscription(device.deviceID, name) }
+        entries[device.deviceID]?.topics.formUnion(registration.topics)
+    }
+
+    private func nextNumber() -> Int64 {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    public func removeDevice(_ deviceID: String) throws(RegistryError) -> Bool {
+        try check()
+        return entries.removeValue(forKey: deviceID) != nil
+    }
+
+    public func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int {
+        try check()
+        var removed = 0
+        for dead in deadTokens {
+            guard let device = entries[dead.deviceID]?.device, device.token == dead.token else { continue }
+            if let since = dead.deadSinceMilliseconds, device.registeredAtMilliseconds >= since { continue }
+            entries[dead.deviceID] = nil
+            removed += 1
+        }
+        return removed
+    }
+
+    public func device(_ deviceID: String) throws(RegistryError) -> Device? {
+        try check()
+        return entries[deviceID]?.device
+    }
+
+    public func devices(
+        matching filter: DeviceFilter, after deviceID: String?, limit: Int
+    ) throws(RegistryError) -> [Device] {
+        try check()
+        let matching = entries.values.map(\.device).filter { device in
+            (filter.app == nil || device.app == filter.app)
+                && (filter.identityID == nil || device.identityID == filter.identityID)
+                && (filter.userID == nil || device.userID == filter.userID)
+                && (deviceID.map { Self.isOrdered($0, before: device.deviceID) } ?? true)
+        }
+        return Array(matching.sorted { Self.isOrdered($0.deviceID, before: $1.deviceID) }.prefix(max(limit, 0)))
+    }
+
+    // Bytes, as databases compare; Swift's own order of strings is another for some texts.
+    private static func isOrdered(_ left: String, before right: String) -> Bool {
+        left.utf8.lexicographicallyPrecedes(right.utf8)
+    }
+
+    public func deviceCount() throws(RegistryError) -> Int {
+        try check()
+        return entries.count
+    }
+
+    // MARK: Subscriptions
+
+    public func recordDatasets(_ datasets: [DatasetKey]) throws(RegistryError) {
+        try check()
+        for key in datasets where RegistryRules.isDatasetName(key.datasetName) { learn(Owner(key), key.datasetName) }
+    }
+
+    private func learn(_ owner: Owner, _ name: String) {
+        guard knownDatasets[owner, default: []].insert(name).inserted else { return }
+        for entry in entries.values where entry.owner == owner && entry.includesFuture {
+            entries[entry.device.deviceID]?.datasets.insert(name)
+        }
+    }
+
+    private func addSubscription(_ deviceID: String, _ name: String) {
+        guard let owner = entries[deviceID]?.owner else { return }
+        learn(owner, name)
+        entries[deviceID]?.datasets.insert(name)
+    }
+
+    public func subscribe(_ deviceID: String, toDataset datasetName: String) throws(RegistryError) {
+        try check()
+        try RegistryRules.checkDatasetName(datasetName)
+        _ = try ownerOfDevice(deviceID)
+        addSubscription(deviceID, datasetName)
+    }
+
+    public func unsubscribe(_ deviceID: String, fromDataset datasetName: String) throws(RegistryError) -> Bool {
+        try check()
+        return entries[deviceID]?.datasets.remove(datasetName) != nil
+    }
+
+    public func subscribeToAllDatasets(
+        _ deviceID: String, names: [String]?, includingFuture: Bool
+    ) throws(RegistryError) -> [String] {
+        try check()
+        let known = knownDatasets[try ownerOfDevice(deviceID)] ?? []
+        for name in names ?? [] where !known.contains(name) {
+            throw RegistryError(.notFound, "No dataset \"\(name)\" is known.")
+        }
+        entries[deviceID]?.datasets.formUnion(names ?? Array(known))
+        entries[deviceID]?.includesFuture = includingFuture
+        return try datasetSubscriptions(of: deviceID).datasetNames
+    }
+
+    public func datasetSubscriptions(of deviceID: String) throws(RegistryError) -> DatasetSubscriptions {
+        try check()
+        guard let entry = entries[deviceID] else { throw RegistryError.noDevice(deviceID) }
+        return DatasetSubscriptions(datasetNames: entry.datasets.sorted(), includesFuture: entry.includesFuture)
+    }
+
+    public func subscribe(_ deviceID: String, toTopic topic: String) throws(RegistryError) {
+        try check()
+        try RegistryRules.checkTopic(topic)
+        guard entries[deviceID] != nil else { throw RegistryError.noDevice(deviceID) }
+        entries[deviceID]?.topics.insert(topic)
+    }
+
+    public func unsubscribe(_ deviceID: String, fromTopic topic: String) throws(RegistryError) -> Bool {
+        try check()
+        return entries[deviceID]?.topics.remove(topic) != nil
+    }
+
+    private func ownerOfDevice(_ deviceID: String) throws(RegistryError) -> Owner {
+        guard let entry = entries[deviceID] else { throw RegistryError.noDevice(deviceID) }
+        guard let owner = entry.owner else { throw RegistryError.withoutIdentity(deviceID) }
+        return owner
+    }
+
+    private func check() throws(RegistryError) {
+        if let failure { throw failure }
+    }
+}

@@ -1,0 +1,49 @@
+import PushCore
+
+extension AudienceResolution {
+    /// Finds the subscribers of datasets.
+    func resolveDatasets(_ indices: [Int]) throws(RegistryError) {
+        guard !indices.isEmpty else { return }
+        var withoutSubscriber = Set(indices)
+        try scanDatasets(indices, registry.queries.datasetSubscribers, answered: &withoutSubscriber)
+        guard !withoutSubscriber.isEmpty else { return }
+        // No subscriber by name: the dataset may be new, and then those count who subscribed to what is to come.
+        let remaining = indices.filter { withoutSubscriber.contains($0) }
+        try scanDatasets(remaining, registry.queries.futureSubscribers, answered: &withoutSubscriber)
+    }
+
+    /// The numbers of a dataset's pool and name.
+    ///
+    /// - Returns: nil if this can be no dataset's name, so that it has no subscriber.
+    func numbers(_ key: DatasetKey) throws(RegistryError) -> (pool: Int64, name: Int64)? {
+        let name = try registry.datasetNames.identifier(of: key.datasetName)
+        if name == nil || name == Schema.futureDatasets {
+            guard RegistryRules.isDatasetName(key.datasetName) else { return nil }
+        }
+        return (try registry.pools.identifier(of: key.identityPoolID) ?? Self.unknown, name ?? Self.unknown)
+    }
+
+    private func scanDatasets(
+        _ indices: [Int], _ query: AudienceQuery, answered: inout Set<Int>
+    ) throws(RegistryError) {
+        var lastAnswered = -1
+        func flush() throws(RegistryError) {
+            try run(query) { probe, row throws(RegistryError) in
+                if lastAnswered != probe.request {
+                    lastAnswered = probe.request
+                    answered.remove(probe.request)
+                }
+                guard case .dataset(let key) = requests[probe.request].audience else { return false }
+                let found = try registry.decodeDevice(row, firstColumn: 1, identity: key.identityID)
+                return add(found.device, request: probe.request, end: found.stored.row)
+            }
+        }
+        for index in indices {
+            guard case .dataset(let key) = requests[index].audience, let numbers = try numbers(key) else { continue }
+            buffer.append(
+                request: index, name: key.identityID.utf8, numbers: (numbers.pool, numbers.name, position(index), 0))
+            if buffer.isFull { try flush() }
+        }
+        try flush()
+    }
+}

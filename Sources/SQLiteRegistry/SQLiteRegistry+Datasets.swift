@@ -1,0 +1,121 @@
+public import PushCore
+
+extension SQLiteRegistry {
+    public func recordDatasets(_ datasets: [DatasetKey]) throws(RegistryError) {
+        // Nearly always all are known; then nobody has to wait for a writer.
+        let missing = try reading { () throws(RegistryError) in try unknown(datasets) }
+        guard !missing.isEmpty else { return }
+        try writing(durable: false) { () throws(RegistryError) in
+            for key in missing {
+                try addDataset(
+                    pool: try pools.identifierAdding(key.identityPoolID),
+                    identity: try identities.identifierAdding(key.identityID), name: key.datasetName)
+            }
+        }
+    }
+
+    public func subscribe(_ deviceID: String, toDataset datasetName: String) throws(RegistryError) {
+        try RegistryRules.checkDatasetName(datasetName)
+        try writing(durable: true) { () throws(RegistryError) in
+            try addSubscription(try deviceWithIdentity(deviceID), toDataset: datasetName)
+        }
+    }
+
+    public func unsubscribe(_ deviceID: String, fromDataset datasetName: String) throws(RegistryError) -> Bool {
+        guard RegistryRules.isDatasetName(datasetName) else { return false }
+        return try writing(durable: true) { () throws(RegistryError) in
+            guard let device = try storedDevice(deviceID), let name = try datasetNames.identifier(of: datasetName)
+            else { return false }
+            return try removeSubscription(device, fromDatasetName: name)
+        }
+    }
+
+    public func subscribeToAllDatasets(
+        _ deviceID: String, names: [String]?, includingFuture: Bool
+    ) throws(RegistryError) -> [String] {
+        try writing(durable: true) { () throws(RegistryError) in
+            let device = try deviceWithIdentity(deviceID)
+            let known = try knownDatasets(of: device)
+            for name in names ?? Array(known.keys) {
+                guard let datasetName = known[name] else {
+                    throw RegistryError(
+                        .notFound,
+                        "The registry knows no dataset \"\(name)\" of the identity of device \"\(deviceID)\". "
+                            + "It learns of one from the first change event, or by subscribing to it by name.")
+                }
+                try addSubscription(device, toDatasetName: datasetName)
+            }
+            if includingFuture {
+                try addSubscription(device, toDatasetName: Schema.futureDatasets)
+            } else {
+                _ = try removeSubscription(device, fromDatasetName: Schema.futureDatasets)
+            }
+            return try subscriptions(of: device).datasetNames
+        }
+    }
+
+    public func datasetSubscriptions(of deviceID: String) throws(RegistryError) -> DatasetSubscriptions {
+        try reading { () throws(RegistryError) in
+            guard let device = try storedDevice(deviceID) else { throw RegistryError.noDevice(deviceID) }
+            return try subscriptions(of: device)
+        }
+    }
+
+    /// Those of the datasets that the registry does not know yet.
+    private func unknown(_ datasets: [DatasetKey]) throws(RegistryError) -> [DatasetKey] {
+        let buffer = ProbeBuffer()
+        var missing: [DatasetKey] = []
+        func flush() throws(RegistryError) {
+            try queries.unknownDataset.run(buffer) { index, _ in
+                missing.append(datasets[buffer.probes[index].request])
+                return true
+            }
+            buffer.removeAll()
+        }
+        for (index, key) in datasets.enumerated() where RegistryRules.isDatasetName(key.datasetName) {
+            let pool = try pools.identifier(of: key.identityPoolID) ?? AudienceResolution.unknown
+            let name = try datasetNames.identifier(of: key.datasetName) ?? AudienceResolution.unknown
+            buffer.append(request: index, name: key.identityID.utf8, numbers: (pool, name, 0, 0))
+            if buffer.isFull { try flush() }
+        }
+        try flush()
+        return missing
+    }
+
+    private func deviceWithIdentity(_ deviceID: String) throws(RegistryError) -> StoredDevice {
+        guard let device = try storedDevice(deviceID) else { throw RegistryError.noDevice(deviceID) }
+        guard device.identity != nil else { throw RegistryError.withoutIdentity(deviceID) }
+        return device
+    }
+
+    private func knownDatasets(of device: StoredDevice) throws(RegistryError) -> [String: Int64] {
+        let statement = try statements.statement(
+            """
+            SELECT s.name, s.id FROM dataset k CROSS JOIN dataset_name s ON s.id = k.dataset_name
+            WHERE k.identity = ? AND k.identity_pool = ?
+            """)
+        statement.bind(1, device.identity)
+        statement.bind(2, device.pool)
+        var known: [String: Int64] = [:]
+        try statement.forEachRow { row throws(RegistryError) in known[row.text(0)] = row.integer(1) }
+        return known
+    }
+
+    private func subscriptions(of device: StoredDevice) throws(RegistryError) -> DatasetSubscriptions {
+        let statement = try statements.statement(
+            """
+            SELECT s.name, s.id FROM dataset_subscription u CROSS JOIN dataset_name s ON s.id = u.dataset_name
+            WHERE u.device = ? ORDER BY s.name
+            """)
+        statement.bind(1, device.row)
+        var subscriptions = DatasetSubscriptions(datasetNames: [], includesFuture: false)
+        try statement.forEachRow { row throws(RegistryError) in
+            if row.integer(1) == Schema.futureDatasets {
+                subscriptions.includesFuture = true
+            } else {
+                subscriptions.datasetNames.append(row.text(0))
+            }
+        }
+        return subscriptions
+    }
+}

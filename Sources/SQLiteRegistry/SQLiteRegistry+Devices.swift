@@ -1,0 +1,100 @@
+public import PushCore
+
+extension SQLiteRegistry {
+    public func upsert(_ devices: [Device]) throws(RegistryError) {
+        for device in devices { try RegistryRules.check(device) }
+        try writing(durable: true) { () throws(RegistryError) in
+            for device in devices { _ = try store(device) }
+        }
+    }
+
+    public func register(_ registrations: [DeviceRegistration]) throws(RegistryError) {
+        for registration in registrations { try RegistryRules.check(registration) }
+        try writing(durable: true) { () throws(RegistryError) in
+            for registration in registrations {
+                let stored = try store(registration.device)
+                for name in registration.datasetNames { try addSubscription(stored, toDataset: name) }
+                for topic in registration.topics { try addSubscription(stored, toTopic: topic) }
+            }
+        }
+    }
+
+    public func removeDevice(_ deviceID: String) throws(RegistryError) -> Bool {
+        try writing(durable: true) { () throws(RegistryError) in
+            let statement = try statements.statement("DELETE FROM device WHERE device_id = ?")
+            statement.bind(1, deviceID)
+            return try statement.run() > 0
+        }
+    }
+
+    public func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int {
+        guard !deadTokens.isEmpty else { return 0 }
+        return try writing(durable: false) { () throws(RegistryError) in
+            let statement = try statements.statement(
+                """
+                DELETE FROM device WHERE device_id = ?1 AND token = ?2 AND (?3 IS NULL OR registered_at < ?3)
+                """)
+            var removed = 0
+            for deadToken in deadTokens {
+                statement.bind(1, deadToken.deviceID)
+                statement.bind(2, deadToken.token.bytes)
+                statement.bind(3, deadToken.deadSinceMilliseconds)
+                removed += try statement.run()
+            }
+            return removed
+        }
+    }
+
+    public func device(_ deviceID: String) throws(RegistryError) -> Device? {
+        try reading { () throws(RegistryError) in
+            let statement = try statements.statement(
+                """
+                SELECT \(DeviceRow.columns), n.name FROM device d LEFT JOIN identity n ON n.id = d.identity
+                WHERE d.device_id = ?
+                """)
+            statement.bind(1, deviceID)
+            defer { statement.reset() }
+            guard try statement.step() else { return nil }
+            return try decodeDevice(statement, firstColumn: 0).device
+        }
+    }
+
+    public func devices(
+        matching filter: DeviceFilter, after deviceID: String?, limit: Int
+    ) throws(RegistryError) -> [Device] {
+        try reading { () throws(RegistryError) in
+            let statement = try statements.statement(Self.listSQL(filter))
+            statement.bind(1, deviceID ?? "")
+            statement.bind(2, filter.app)
+            statement.bind(3, filter.identityID)
+            statement.bind(4, filter.userID)
+            statement.bind(5, Int64(max(limit, 0)))
+            var devices: [Device] = []
+            try statement.forEachRow { row throws(RegistryError) in
+                devices.append(try decodeDevice(row, firstColumn: 0).device)
+            }
+            return devices
+        }
+    }
+
+    public func deviceCount() throws(RegistryError) -> Int {
+        Int(try statements.statement("SELECT count(*) FROM device").firstInteger() ?? 0)
+    }
+
+    // The plus sign keeps SQLite from walking all devices in order when an identity or user names a few.
+    private static func listSQL(_ filter: DeviceFilter) -> String {
+        var conditions = ["1"]
+        if filter.app != nil { conditions.append("d.app = (SELECT id FROM app WHERE name = ?2)") }
+        if filter.identityID != nil {
+            conditions.append("d.identity = (SELECT id FROM identity WHERE name = ?3)")
+        }
+        if filter.userID != nil { conditions.append("d.user_id = ?4") }
+        let isNarrow = filter.identityID != nil || filter.userID != nil
+        let order = isNarrow ? "+d.device_id" : "d.device_id"
+        return """
+            SELECT \(DeviceRow.columns), n.name FROM device d LEFT JOIN identity n ON n.id = d.identity
+            WHERE \(order) > ?1 AND \(conditions.joined(separator: " AND "))
+            ORDER BY \(order) LIMIT ?5
+            """
+    }
+}

@@ -1,0 +1,11 @@
+public import PushCore
+
+extension SQLiteRegistry {
+    public func resolve(_ requests: [AudienceRequest], limit: Int) throws(RegistryError) -> [AudiencePage] {
+        guard !requests.isEmpty else { return [] }
+        return try reading { () throws(RegistryError) in
+            let resolution = AudienceResolution(registry: self, requests: requests, limit: max(limit, 1))
+            return try resolution.resolve()
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import PushCore
+
+/// The steps of registrations and subscriptions; each is called in a write transaction.
+extension SQLiteRegistry {
+    /// Adds or renews a device.
+    func store(_ device: Device) throws(RegistryError) -> StoredDevice {
+        let app = try apps.identifierAdding(device.app)
+        var pool: Int64?
+        var identity: Int64?
+        if let poolName = device.identityPoolID, let identityName = device.identityID {
+            pool = try pools.identifierAdding(poolName)
+            identity = try identities.identifierAdding(identityName)
+        }
+        try removeOtherDevices(with: device.token, app: app, than: device.deviceID)
+        guard let old = try storedDevice(device.deviceID) else {
+            let stored = StoredDevice(row: 0, app: app, pool: pool, identity: identity)
+            return try insert(device, stored)
+        }
+        let new = StoredDevice(row: old.row, app: app, pool: pool, identity: identity)
+        try update(device, new)
+        if old.identity != new.identity || old.pool != new.pool {
+            try run("DELETE FROM dataset_subscription WHERE device = ?", new.row)
+        }
+        if old.app != new.app {
+            try run("DELETE FROM topic_subscription WHERE device = ?", new.row)
+        }
+        return new
+    }
+
+    /// The numbers of a device, or nil.
+    func storedDevice(_ deviceID: String) throws(RegistryError) -> StoredDevice? {
+        let statement = try statements.statement(
+            "SELECT id, app, identity_pool, identity FROM device WHERE device_id = ?")
+        statement.bind(1, deviceID)
+        defer { statement.reset() }
+        guard try statement.step() else { return nil }
+        return StoredDevice(
+            row: statement.integer(0), app: statement.integer(1), pool: statement.optionalInteger(2),
+            identity: statement.optionalInteger(3))
+    }
+
+    /// Makes a dataset known, and subscribes the devices that wait for datasets to come.
+    ///
+    /// - Returns: the number of the dataset's name.
+    @discardableResult
+    func addDataset(pool: Int64, identity: Int64, name: String) throws(RegistryError) -> Int64 {
+        let datasetName = try datasetNames.identifierAdding(name)
+        let insertion = try statements.statement(
+            "INSERT OR IGNORE INTO dataset (identity, identity_pool, dataset_name) VALUES (?, ?, ?)")
+        insertion.bind(1, identity)
+        insertion.bind(2, pool)
+        insertion.bind(3, datasetName)
+        guard try insertion.run() > 0 else { return datasetName }
+        let subscription = try statements.statement(
+            """
+            INSERT OR IGNORE INTO dataset_subscription (identity, dataset_name, device)
+            SELECT u.identity, ?3, u.device FROM dataset_subscription u CROSS JOIN device d ON d.id = u.device
+            WHERE u.identity = ?1 AND u.dataset_name = \(Schema.futureDatasets) AND d.identity_pool = ?2
+            """)
+        subscription.bind(1, identity)
+        subscription.bind(2, pool)
+        subscription.bind(3, datasetName)
+        try subscription.run()
+        return datasetName
+    }
+
+    /// Subscribes a device to a dataset, which is known afterwards.
+    func addSubscription(_ device: StoredDevice, toDataset name: String) throws(RegistryError) {
+        guard let pool = device.pool, let identity = device.identity else { return }
+        let datasetName = try addDataset(pool: pool, identity: identity, name: name)
+        try addSubscription(device, toDatasetName: datasetName)
+    }
+
+    /// Subscribes a device to a dataset by the number of its name.
+    func addSubscription(_ device: StoredDevice, toDatasetName datasetName: Int64) throws(RegistryError) {
+        guard let identity = device.identity else { return }
+        let statement = try statements.statement(
+            "INSERT OR IGNORE INTO dataset_subscription (identity, dataset_name, device) VALUES (?, ?, ?)")
+        statement.bind(1, identity)
+        statement.bind(2, datasetName)
+        statement.bind(3, device.row)
+        try statement.run()
+    }
+
+    /// Ends a subscription by the number of the dataset's name.
+    func removeSubscription(_ device: StoredDevice, fromDatasetName datasetName: Int64) throws(RegistryError) -> Bool {
+        guard let identity = device.identity else { return false }
+        let statement = try statements.statement(
+            "DELETE FROM dataset_subscription WHERE identity = ? AND dataset_name = ? AND device = ?")
+        statement.bind(1, identity)
+        statement.bind(2, datasetName)
+        statement.bind(3, device.row)
+        return try statement.run() > 0
+    }
+
+    /// Subscribes a device to a topic of its app.
+    func addSubscription(_ device: StoredDevice, toTopic name: String) throws(RegistryError) {
+        let topic = try topicAdding(name, app: device.app)
+        let statement = try statements.statement(
+            "INSERT OR IGNORE INTO topic_subscription (topic, device) VALUES (?, ?)")
+        statement.bind(1, topic)
+        statement.bind(2, device.row)
+        try statement.run()
+    }
+
+    /// The number of a topic, or nil.
+    func topic(_ name: String, app: Int64) throws(RegistryError) -> Int64? {
+        let statement = try statements.statement("SELECT id FROM topic WHERE name = ? AND app = ?")
+        statement.bind(1, name)
+        statement.bind(2, app)
+        return try statement.firstInteger()
+    }
+
+    private func topicAdding(_ name: String, app: Int64) throws(RegistryError) -> Int64 {
+        if let known = try topic(name, app: app) { return known }
+        let statement = try statements.statement("INSERT INTO topic (name, app) VALUES (?, ?)")
+        statement.bind(1, name)
+        statement.bind(2, app)
+        try statement.run()
+        return connection.lastInsertedRow
+    }
+
+    private func removeOtherDevices(
+        with token: DeviceToken, app: Int64, than deviceID: String
+    ) throws(RegistryError) {
+        let statement = try statements.statement(
+            "DELETE FROM device WHERE token = ? AND app = ? AND device_id <> ?")
+        statement.bind(1, token.bytes)
+        statement.bind(2, app)
+        statement.bind(3, deviceID)
+        try statement.run()
+    }
+
+    private func insert(_ device: Device, _ stored: StoredDevice) throws(RegistryError) -> StoredDevice {
+        let statement = try statements.statement(
+            """
+            INSERT INTO device (device_id, platform, token, app, identity_pool, identity, user_id, registered_at)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            """)
+        bind(statement, device, stored)
+        try statement.run()
+        var stored = stored
+        stored.row = connection.lastInsertedRow
+        return stored
+    }
+
+    private func update(_ device: Device, _ stored: StoredDevice) throws(RegistryError) {
+        let statement = try statements.statement(
+            """
+            UPDATE device SET platform = ?2, token = ?3, app = ?4, identity_pool = ?5, identity = ?6, user_id = ?7,
+            registered_at = ?8 WHERE device_id = ?1
+            """)
+        bind(statement, device, stored)
+        try statement.run()
+    }
+
+    private func bind(_ statement: Statement, _ device: Device, _ stored: StoredDevice) {
+        statement.bind(1, device.deviceID)
+        statement.bind(2, device.platform.registryNumber)
+        statement.bind(3, device.token.bytes)
+        statement.bind(4, stored.app)
+        statement.bind(5, stored.pool)
+        statement.bind(6, stored.identity)
+        statement.bind(7, device.userID)
+        statement.bind(8, device.registeredAtMilliseconds)
+    }
+
+    private func run(_ sql: String, _ row: Int64) throws(RegistryError) {
+        let statement = try statements.statement(sql)
+        statement.bind(1, row)
+        try statement.run()
+    }
+}

@@ -1,0 +1,101 @@
+public import PushCore
+
+/// The registry in one SQLite file, which several processes on a machine may use at once.
+///
+/// Belongs to one thread at a time and is not `Sendable`: the connection is opened without SQLite's own mutex. Put it
+/// behind the loop or thread that owns it.
+///
+/// The file is in write-ahead-log mode, so look-ups never wait for a writer. Registrations and subscriptions are
+/// written with `synchronous = FULL`, because their caller was told that they are kept: they survive a loss of power.
+/// What the worker can find out again (dead tokens, names of datasets) is written with `synchronous = NORMAL`, which
+/// keeps the file consistent, spares the wait for the disk, and may lose the last of it when the power fails.
+///
+/// The connection's memory is kept low: 16 MiB of page cache and no memory map, so that a registry of a
+/// million devices fits the worker's budget; the system's file cache serves the rest.
+public final class SQLiteRegistry: Registry {
+    let connection: Connection
+    let statements: StatementCache
+    let apps: InternedNames
+    let pools: InternedNames
+    let datasetNames: InternedNames
+    let identities: InternedNames
+    let queries: AudienceQueries
+    private var isDurable: Bool?
+
+    /// Opens a registry, and makes it or brings its schema up to date as the mode allows.
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - mode: what may be done with it.
+    ///   - busyTimeoutMilliseconds: how long a call waits for another process that writes.
+    ///   - cacheSizeKibibytes: how much of the file the connection keeps in memory.
+    /// - Throws: `RegistryError`: `.unavailable` (missing, or locked too long), `.readOnly`, `.corrupt`, `.newerSchema`,
+    ///   `.invalid` (another program's database).
+    public static func open(
+        path: String, mode: RegistryOpenMode, busyTimeoutMilliseconds: Int = 5_000, cacheSizeKibibytes: Int = 16_384
+    ) throws(RegistryError) -> SQLiteRegistry {
+        let connection = try Connection(
+            path: path, mode: mode, busyTimeoutMilliseconds: Int32(clamping: busyTimeoutMilliseconds))
+        // A damaged file must not make SQLite read outside a page, nor may its schema call functions.
+        try connection.execute(
+            """
+            PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF; PRAGMA foreign_keys = ON;
+            PRAGMA cache_size = -\(max(cacheSizeKibibytes, 64)); PRAGMA mmap_size = 0;
+            """)
+        if mode != .readOnly {
+            try connection.switchToWriteAheadLog(waitingMilliseconds: busyTimeoutMilliseconds)
+        }
+        try Schema.prepare(connection, mode: mode)
+        return SQLiteRegistry(connection)
+    }
+
+    private init(_ connection: Connection) {
+        self.connection = connection
+        let statements = StatementCache(connection: connection)
+        self.statements = statements
+        func names(_ table: String, remembering maximum: Int) -> InternedNames {
+            InternedNames(
+                table: table, rememberedMaximum: maximum, connection: connection, statements: statements)
+        }
+        apps = names("app", remembering: 4_096)
+        pools = names("identity_pool", remembering: 4_096)
+        datasetNames = names("dataset_name", remembering: 4_096)
+        // As many as devices, so a memory of some would rarely help.
+        identities = names("identity", remembering: 0)
+        queries = AudienceQueries(connection: connection)
+    }
+
+    // MARK: Transactions
+
+    /// Runs `body` so that it sees one state of the registry.
+    func reading<Value>(_ body: () throws(RegistryError) -> Value) throws(RegistryError) -> Value {
+        try transaction(begin: "BEGIN", body)
+    }
+
+    /// Runs `body` and keeps all or none of what it writes; waits for other writers up to the busy timeout.
+    ///
+    /// - Parameter durable: whether it must survive a loss of power, see the type.
+    func writing<Value>(durable: Bool, _ body: () throws(RegistryError) -> Value) throws(RegistryError) -> Value {
+        if isDurable != durable {
+            try connection.execute(durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL")
+            isDurable = durable
+        }
+        return try transaction(begin: "BEGIN IMMEDIATE", body)
+    }
+
+    private func transaction<Value>(
+        begin: String, _ body: () throws(RegistryError) -> Value
+    ) throws(RegistryError) -> Value {
+        try statements.statement(begin).run()
+        do throws(RegistryError) {
+            let value = try body()
+            try statements.statement("COMMIT").run()
+            return value
+        } catch {
+            // Some failures have ended the transaction already.
+            if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+            for names in [apps, pools, datasetNames, identities] { names.forget() }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,11 @@
+/// The numbers under which a device and what it belongs to are stored.
+struct StoredDevice: Equatable {
+    /// The row of the device.
+    var row: Int64
+    /// Its app.
+    var app: Int64
+    /// Its pool, if it has an identity.
+    var pool: Int64?
+    /// Its identity.
+    var identity: Int64?
+}
