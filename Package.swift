@@ -94,7 +94,8 @@ let package = Package(
         testTarget("PushCoreTests", ["PushCore", "JSON", "PushTestKit"]),
         testTarget("APNsTests", ["APNs", "APNsSimulator", "PushCore", "Crypto", "JSON", "EventLoop", "PushTestKit"]),
         testTarget("APNsSimulatorTests", ["APNsSimulator", "HTTP2", "Crypto", "EventLoop", "JSON", "PushTestKit"]),
-        testTarget("ChangeQueueTests", ["ChangeQueue", "AMQP", "PushCore", "EventLoop", "PushTestKit"]),
+        testTarget(
+            "ChangeQueueTests", ["ChangeQueue", "AMQP", "PushCore", "EventLoop", "Metrics", "PushTestKit"]),
         testTarget("SQLiteRegistryTests", ["SQLiteRegistry", "PushCore", "PushTestKit"]),
         testTarget("AdminServerTests", ["AdminServer", "Metrics", "PushTestKit"]),
         testTarget(

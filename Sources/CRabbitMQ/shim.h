@@ -75,3 +75,19 @@ static inline void crabbitmq_bound_silence(int fd, unsigned user_timeout_millise
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
     setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &user_timeout_milliseconds, sizeof user_timeout_milliseconds);
 }
+
+// `struct timeval` is defined by whichever C module is loaded first, which Swift's rule of member visibility refuses to
+// see; so durations are passed as numbers.
+static inline int crabbitmq_connect(amqp_socket_t *socket, const char *host, int port, int seconds) {
+    struct timeval timeout = {.tv_sec = seconds};
+    return amqp_socket_open_noblock(socket, host, port, &timeout);
+}
+static inline void crabbitmq_set_timeouts(amqp_connection_state_t state, int handshake_seconds, int call_seconds) {
+    struct timeval handshake = {.tv_sec = handshake_seconds}, call = {.tv_sec = call_seconds};
+    amqp_set_handshake_timeout(state, &handshake);
+    amqp_set_rpc_timeout(state, &call);
+}
+static inline int crabbitmq_wait_frame(amqp_connection_state_t state, amqp_frame_t *frame, int milliseconds) {
+    struct timeval timeout = {.tv_sec = milliseconds / 1000, .tv_usec = (milliseconds % 1000) * 1000};
+    return amqp_simple_wait_frame_noblock(state, frame, &timeout);
+}

@@ -35,8 +35,10 @@ public final class EventLoop: @unchecked Sendable {
 
     /// The most descriptors that one wait reports; the rest are reported by the next.
     private static let readyEventsMaximum = 256
-    /// The stack of the loop's thread, whatever `ulimit -s` says: a C library may recurse as deep as the data that it
-    /// decodes (librabbitmq needs 3 MiB for the deepest table that a frame can hold). Only what is used takes memory.
+    /// The stack of the loop's thread, whatever `ulimit -s` says.
+    ///
+    /// A C library may recurse as deep as the data that it decodes: librabbitmq needs 3 MiB for the deepest table that a
+    /// frame can hold. Only what is used takes memory.
     private static let stackSizeBytes = 8 << 20
 
     /// The name of the loop and of its thread (the kernel shows the first 15 bytes).

@@ -1,0 +1,41 @@
+/// Why something with the broker did not work.
+public struct AMQPError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What kind of failure it was.
+    public enum Code: String, CaseIterable, Sendable {
+        /// The broker refused the user, the password or the permission (403, or 530 for a virtual host).
+        case refused
+        /// Nobody answered at that address.
+        case unreachable
+        /// An exchange, a queue or a virtual host is not there (404).
+        case missing
+        /// An exchange or a queue exists with other properties, or a message breaks a rule of the broker (406).
+        case different
+        /// The TLS handshake failed, or the certificate is not the right one.
+        case tlsFailed
+        /// The other side does not speak AMQP as it should.
+        case protocolViolation
+        /// The broker is connected and does not answer, or takes no bytes.
+        case timedOut
+        /// The connection ended.
+        case closed
+        /// An address, a name or a message that AMQP cannot express; nothing was sent.
+        case invalid
+    }
+
+    /// What kind of failure it was.
+    public let code: Code
+    /// What was wrong, where, and what to do; never holds a password.
+    public let message: String
+    /// Whether the broker closed the channel because of a publish: the exchange is missing, or the message breaks a rule.
+    public let isCausedByPublish: Bool
+
+    /// Creates an error.
+    public init(_ code: Code, _ message: String, isCausedByPublish: Bool = false) {
+        self.code = code
+        self.message = message
+        self.isCausedByPublish = isCausedByPublish
+    }
+
+    /// The message.
+    public var description: String { message }
+}

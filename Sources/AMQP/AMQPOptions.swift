@@ -1,0 +1,21 @@
+/// How to connect, and how long to wait for what.
+public struct AMQPOptions: Hashable, Sendable {
+    /// How the connection is called in the broker's own tools.
+    public var connectionName = "apus"
+    /// A file of PEM certificates to trust beside the system's; empty for none. Only for `amqps`.
+    public var caFile = ""
+    /// After how many seconds of silence each side sends a heartbeat; two such intervals without a byte end the
+    /// connection.
+    public var heartbeatSeconds = 20
+    /// How long TCP and TLS may take to connect, in seconds, and as long again for the login.
+    public var connectTimeoutSeconds = 5
+    /// How long the broker may take to answer a request, in seconds.
+    public var callTimeoutSeconds = 10
+    /// How long a single write may stand still, in seconds, before the connection is given up.
+    public var stallLimitSeconds = 10.0
+    /// How long sent bytes may stay unacknowledged by the peer's kernel, in seconds (`TCP_USER_TIMEOUT`).
+    public var silenceLimitSeconds = 25
+
+    /// Creates the defaults.
+    public init() {}
+}

@@ -1,0 +1,149 @@
+public import EventLoop
+
+/// A connection that lives on an event loop: frames are taken as they come, and nothing waits for an answer.
+///
+/// It watches the socket level-triggered and reads until nothing is left, puts deliveries together itself, and hands
+/// over what one tick brought as one batch. Once a second it lets librabbitmq look after the heartbeats. Whatever could
+/// stand still in librabbitmq runs under the eyes of a `StallGuard`.
+///
+/// Lives on one loop; every method must be called there.
+public final class AMQPConnection {
+    /// How many frames are read before what they brought is handed over.
+    private static let framesPerBatchMaximum = 4_096
+    private static let tickNanoseconds: UInt64 = 1_000_000_000
+
+    /// Where the broker is.
+    public var endpoint: AMQPEndpoint { session.endpoint }
+
+    private let session: AMQPSession
+    private let loop: EventLoop
+    private var handler: (any AMQPConnectionHandler)?
+    private var registration: EventLoop.Registration?
+    private var tickTimer: EventLoop.Timer?
+    private var batch = AMQPBatch()
+    private var isReceiveScheduled = false
+
+    /// Takes over a session on which consumers have been started or confirms been turned on.
+    ///
+    /// - Parameters:
+    ///   - session: the caller must not use it any more.
+    ///   - loop: the loop to live on; the caller runs on it.
+    ///   - handler: takes what is received; held until the connection ends.
+    /// - Throws: `EventLoopError` if the kernel refuses to watch the socket.
+    public init(
+        _ session: AMQPSession, on loop: EventLoop, handler: any AMQPConnectionHandler
+    ) throws(EventLoopError) {
+        loop.preconditionOnLoop()
+        self.session = session
+        self.loop = loop
+        self.handler = handler
+        registration = try loop.register(session.fileDescriptor, for: .readable) { [unowned self] _ in receive() }
+        scheduleTick()
+        // The answers of the set-up may have brought deliveries with them, of which the socket tells no more.
+        scheduleReceive()
+    }
+
+    /// Sends a burst: publishes, acknowledgements.
+    ///
+    /// What the broker has sent meanwhile is read first, because librabbitmq 0.11 hangs in a publish when it believes
+    /// that a heartbeat is overdue; it is handed over at the end of the tick.
+    ///
+    /// - Parameter body: sends through the session; must not make requests that wait for an answer. What it throws ends
+    ///   the connection, but for `AMQPError.Code.invalid`, so it has to handle that.
+    /// - Returns: whether the connection lives on.
+    @discardableResult
+    public func burst(_ body: (AMQPSession) throws(AMQPError) -> Void) -> Bool {
+        loop.preconditionOnLoop()
+        guard handler != nil else { return false }
+        session.stallGuard.arm()
+        do throws(AMQPError) {
+            try drain()
+            try body(session)
+        } catch {
+            session.stallGuard.disarm()
+            end(error)
+            return false
+        }
+        session.stallGuard.disarm()
+        if !batch.deliveries.isEmpty || !batch.events.isEmpty || session.hasUnreadFrames { scheduleReceive() }
+        return true
+    }
+
+    /// Says goodbye to the broker, waiting up to three seconds for its answer, and ends the connection.
+    public func close() {
+        loop.preconditionOnLoop()
+        guard handler != nil else { return }
+        detach()
+        session.close()
+    }
+
+    /// Ends the connection without a word, because the broker cannot be trusted to answer one.
+    public func abandon() {
+        loop.preconditionOnLoop()
+        guard handler != nil else { return }
+        detach()
+        session.abandon()
+    }
+
+    // MARK: Receiving
+
+    private func scheduleReceive() {
+        guard !isReceiveScheduled else { return }
+        isReceiveScheduled = true
+        loop.atEndOfTick { [weak self] in
+            self?.isReceiveScheduled = false
+            self?.receive()
+        }
+    }
+
+    private func scheduleTick() {
+        tickTimer = loop.schedule(afterNanoseconds: Self.tickNanoseconds) { [weak self] in
+            guard let self, handler != nil else { return }
+            scheduleTick()
+            receive()
+        }
+    }
+
+    private func receive() {
+        guard handler != nil else { return }
+        session.stallGuard.arm()
+        var failure: AMQPError?
+        do throws(AMQPError) { try drain() } catch { failure = error }
+        session.stallGuard.disarm()
+        handOver()
+        if let failure {
+            end(failure)
+        } else if handler != nil, session.hasUnreadFrames {
+            scheduleReceive()
+        }
+    }
+
+    private func drain() throws(AMQPError) {
+        _ = try session.readFrames(into: &batch, framesMaximum: Self.framesPerBatchMaximum)
+    }
+
+    private func handOver() {
+        let received = batch
+        batch = AMQPBatch()
+        if !received.deliveries.isEmpty { handler?.deliveriesReceived(received.deliveries) }
+        if !received.events.isEmpty { handler?.eventsReceived(received.events) }
+    }
+
+    // MARK: The end
+
+    private func end(_ error: AMQPError) {
+        handOver()
+        guard let handler else { return }
+        detach()
+        session.abandon()
+        handler.connectionLost(error)
+    }
+
+    private func detach() {
+        if let registration { loop.deregister(registration) }
+        if let tickTimer { loop.cancel(tickTimer) }
+        registration = nil
+        tickTimer = nil
+        handler = nil
+    }
+}

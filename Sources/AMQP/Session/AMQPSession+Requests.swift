@@ -1,0 +1,181 @@
+import CRabbitMQ
+
+extension AMQPSession {
+    /// How many messages and consumers a queue has.
+    public struct QueueStatus: Hashable, Sendable {
+        /// Messages that are ready to be delivered.
+        public let messageCount: Int
+        /// Consumers.
+        public let consumerCount: Int
+    }
+
+    /// Declares an exchange, which changes nothing if it is there already and the same.
+    ///
+    /// - Parameters:
+    ///   - name: the exchange; durable, never deleted by itself.
+    ///   - type: `topic`, `direct`, `fanout` or `headers`.
+    ///   - isPassive: only look whether it is there.
+    /// - Throws: `AMQPError`: `missing` (passive), `different`, `refused`, or the connection's end.
+    public func declareExchange(_ name: String, type: String, isPassive: Bool = false) throws(AMQPError) {
+        var writer = makeWriter()
+        let nameBytes = try writer.shortString(name, "name of the exchange")
+        let typeBytes = try writer.shortString(type, "type of the exchange")
+        try checked("exchange \(name)") { handle in
+            amqp_exchange_declare(
+                handle, Self.channel, nameBytes, typeBytes, isPassive ? 1 : 0, 1, 0, 0, amqp_empty_table) != nil
+        }
+    }
+
+    /// Declares a durable queue, which changes nothing if it is there already and the same.
+    ///
+    /// - Parameters:
+    ///   - name: the queue.
+    ///   - arguments: its arguments (`x-queue-type` and so on).
+    ///   - isPassive: only look whether it is there; then the arguments do not matter.
+    /// - Returns: how many messages and consumers it has.
+    /// - Throws: `AMQPError`: `missing` (passive), `different`, `refused`, or the connection's end.
+    @discardableResult
+    public func declareQueue(
+        _ name: String, arguments: [AMQPHeader] = [], isPassive: Bool = false
+    ) throws(AMQPError) -> QueueStatus {
+        var writer = makeWriter()
+        let nameBytes = try writer.shortString(name, "name of the queue")
+        let table = try writer.table(arguments)
+        var status = QueueStatus(messageCount: 0, consumerCount: 0)
+        try checked("queue \(name)") { handle in
+            guard
+                let answer = amqp_queue_declare(handle, Self.channel, nameBytes, isPassive ? 1 : 0, 1, 0, 0, table)
+            else { return false }
+            status = QueueStatus(
+                messageCount: Int(answer.pointee.message_count), consumerCount: Int(answer.pointee.consumer_count))
+            return true
+        }
+        return status
+    }
+
+    /// Binds a queue to an exchange, which changes nothing if it is bound so already.
+    public func bindQueue(_ queue: String, exchange: String, routingKey: String) throws(AMQPError) {
+        var writer = makeWriter()
+        let queueBytes = try writer.shortString(queue, "name of the queue")
+        let exchangeBytes = try writer.shortString(exchange, "name of the exchange")
+        let routingKeyBytes = try writer.shortString(routingKey, "routing key")
+        try checked("binding \(queue) to \(exchange)") { handle in
+            amqp_queue_bind(handle, Self.channel, queueBytes, exchangeBytes, routingKeyBytes, amqp_empty_table) != nil
+        }
+    }
+
+    /// Deletes a queue with all that it holds; a queue that is not there is none the worse.
+    public func deleteQueue(_ name: String) throws(AMQPError) {
+        var writer = makeWriter()
+        let nameBytes = try writer.shortString(name, "name of the queue")
+        try checked("deleting queue \(name)") { amqp_queue_delete($0, Self.channel, nameBytes, 0, 0) != nil }
+    }
+
+    /// Deletes an exchange; one that is not there is none the worse.
+    public func deleteExchange(_ name: String) throws(AMQPError) {
+        var writer = makeWriter()
+        let nameBytes = try writer.shortString(name, "name of the exchange")
+        try checked("deleting exchange \(name)") { amqp_exchange_delete($0, Self.channel, nameBytes, 0) != nil }
+    }
+
+    /// Deletes all ready messages of a queue.
+    ///
+    /// - Returns: how many there were.
+    /// - Throws: `AMQPError`: `missing`, `refused`, or the connection's end.
+    @discardableResult
+    public func purgeQueue(_ name: String) throws(AMQPError) -> Int {
+        var writer = makeWriter()
+        let nameBytes = try writer.shortString(name, "name of the queue")
+        var count = 0
+        try checked("purging queue \(name)") { handle in
+            guard let answer = amqp_queue_purge(handle, Self.channel, nameBytes) else { return false }
+            count = Int(answer.pointee.message_count)
+            return true
+        }
+        return count
+    }
+
+    /// Limits how many unacknowledged deliveries each consumer that is started from now on may have.
+    public func setPrefetch(_ count: UInt16) throws(AMQPError) {
+        try checked("setting the prefetch") { amqp_basic_qos($0, Self.channel, 0, count, 0) != nil }
+    }
+
+    /// Starts a consumer that acknowledges; deliveries may come from now on, so make no other request than this after it.
+    ///
+    /// - Parameters:
+    ///   - queue: what to consume.
+    ///   - tag: how its deliveries are marked; up to 15 bytes cost no allocation.
+    /// - Throws: `AMQPError`: `missing`, `refused`, or the connection's end.
+    public func consume(_ queue: String, tag: String) throws(AMQPError) {
+        var writer = makeWriter()
+        let queueBytes = try writer.shortString(queue, "name of the queue")
+        let tagBytes = try writer.shortString(tag, "consumer tag")
+        try checked("consuming \(queue)") { handle in
+            amqp_basic_consume(handle, Self.channel, queueBytes, tagBytes, 0, 0, 0, amqp_empty_table) != nil
+        }
+    }
+
+    /// Makes the broker confirm every publish from now on, numbered from 1.
+    public func enableConfirms() throws(AMQPError) {
+        try checked("turning confirms on") { amqp_confirm_select($0, Self.channel) != nil }
+    }
+
+    /// Takes one message from a queue, unacknowledged: closing the session gives it back.
+    ///
+    /// - Returns: the message and how many are left behind it, or nil if the queue has none ready.
+    /// - Throws: `AMQPError`: `missing`, `refused`, or the connection's end.
+    public func get(_ queue: String) throws(AMQPError) -> (delivery: AMQPDelivery, remainingCount: Int)? {
+        var writer = makeWriter()
+        let queueBytes = try writer.shortString(queue, "name of the queue")
+        let handle = try usableHandle()
+        amqp_maybe_release_buffers(handle)
+        stallGuard.arm()
+        defer { stallGuard.disarm() }
+        let reply = amqp_basic_get(handle, Self.channel, queueBytes, 0)
+        guard reply.reply_type == AMQP_RESPONSE_NORMAL else { throw failure(reply, "taking from queue \(queue)") }
+        guard Int(reply.reply.id) == CRABBITMQ_BASIC_GET_OK, let decoded = reply.reply.decoded else { return nil }
+        let method = decoded.load(as: amqp_basic_get_ok_t.self)
+        beginContent(method)
+        let remainingCount = Int(method.message_count)
+        var batch = AMQPBatch()
+        while batch.deliveries.isEmpty { try readWithinCallTimeout(&batch, "taking from queue \(queue)") }
+        return (batch.deliveries[0], remainingCount)
+    }
+
+    /// Publishes messages and waits until each is confirmed; `enableConfirms` must have been called.
+    ///
+    /// - Parameter publishes: what to publish and where, mandatory.
+    /// - Returns: for each, nil if the broker has it, else why it does not.
+    /// - Throws: `AMQPError` when the connection or the channel ends first; then it is not known what was taken.
+    public func publishConfirmed(
+        _ publishes: [(message: AMQPMessage, exchange: String, routingKey: String)]
+    ) throws(AMQPError) -> [String?] {
+        var ledger = PublishLedger()
+        var failures = [String?](repeating: nil, count: publishes.count)
+        for (index, item) in publishes.enumerated() {
+            let number = try publish(
+                item.message, exchange: item.exchange, routingKey: item.routingKey, isMandatory: true)
+            ledger.published(number, index: index)
+        }
+        var batch = AMQPBatch()
+        var outcomes: [PublishLedger.Outcome] = []
+        while !ledger.isEmpty {
+            try readWithinCallTimeout(&batch, "waiting for confirms")
+            for event in batch.events { ledger.take(event, into: &outcomes) }
+            batch.events = []
+        }
+        for outcome in outcomes { failures[outcome.index] = outcome.failure }
+        return failures
+    }
+
+    /// Reads at least one frame, or gives up the connection.
+    private func readWithinCallTimeout(_ batch: inout AMQPBatch, _ what: String) throws(AMQPError) {
+        let started = framesRead
+        _ = try readFrames(
+            into: &batch, framesMaximum: 64, timeoutMilliseconds: Int32(options.callTimeoutSeconds) * 1_000)
+        if framesRead == started {
+            close()
+            throw AMQPError(.timedOut, "\(what): \(endpoint) did not answer within \(options.callTimeoutSeconds) s")
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import AMQP
+import EventLoop
+
+extension BrokerConfiguration {
+    /// Connects and logs in, and says goodbye again: whether this process could work with the broker.
+    ///
+    /// - Throws: `ChangeQueueError` with why not.
+    public func checkConnection() async throws(ChangeQueueError) { try await withSession(purpose: "check") { _ in } }
+
+    /// Runs blocking work with a session of its own, off the caller's thread, with whichever node answers first.
+    func withSession<Result: Sendable>(
+        purpose: String, _ body: @escaping @Sendable (AMQPSession) throws -> Result
+    ) async throws(ChangeQueueError) -> Result {
+        do {
+            // A loop rather than any thread: it has the stack that librabbitmq may need.
+            let loop = try EventLoop(name: "amqp-\(purpose)")
+            defer { loop.stopAndJoin() }
+            return try await loop.run {
+                let session = try open(purpose: purpose)
+                defer { session.close() }
+                return try body(session)
+            }
+        } catch let error as ChangeQueueError { throw error } catch let error as AMQPError {
+            throw ChangeQueueError(error)
+        } catch { throw ChangeQueueError(.unavailable, "\(error)") }
+    }
+
+    /// Connects to the first node that can be had, in a random order.
+    func open(purpose: String) throws(AMQPError) -> AMQPSession {
+        var failure = AMQPError(.unreachable, "the broker has no address")
+        for endpoint in endpoints.shuffled() {
+            do throws(AMQPError) {
+                return try AMQPSession(endpoint, options: options(purpose: purpose))
+            } catch { failure = error }
+        }
+        throw failure
+    }
+}

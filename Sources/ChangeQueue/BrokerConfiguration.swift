@@ -1,0 +1,63 @@
+import AMQP
+
+/// Where the broker is and how this process uses it.
+public struct BrokerConfiguration: Hashable, Sendable {
+    /// The broker's nodes; each attempt to connect takes the next, in an order drawn anew each time round.
+    let endpoints: [AMQPEndpoint]
+    /// A file of PEM certificates to trust beside the system's; empty for none.
+    public var caFile: String
+    /// How all names of exchanges and queues begin.
+    public var namespace: String
+    /// How many unacknowledged deliveries the broker may hand to this process from the work queue, 1 to 65535.
+    public var prefetch: UInt16
+    /// How the connections are called in the broker's own tools; each adds what it is for.
+    public var connectionName: String
+
+    /// The mean of the first pause before connecting again, times two, in seconds; doubled with each failure.
+    public var reconnectBaseSeconds = 0.5
+    /// The longest pause before connecting again, in seconds.
+    public var reconnectMaximumSeconds = 30.0
+    /// How long a write to the broker may stand still before the connection is given up, in seconds.
+    public var stallLimitSeconds = 10.0
+    /// How long a publish may stay without a confirm before the connection is given up, in seconds.
+    public var confirmTimeoutSeconds = 30.0
+
+    /// Creates a configuration.
+    ///
+    /// - Parameters:
+    ///   - urls: the addresses of the broker's nodes, `amqp://` or `amqps://`, at least one.
+    ///   - caFile: a file of PEM certificates to trust beside the system's.
+    ///   - namespace: how all names begin.
+    ///   - prefetch: how many unacknowledged deliveries to hold.
+    ///   - connectionName: the name of this process in the broker's own tools.
+    /// - Throws: `ChangeQueueError` (`invalid`) with the part of an address that is wrong, without its password.
+    public init(
+        urls: [String], caFile: String = "", namespace: String = "apus", prefetch: UInt16 = 1_000,
+        connectionName: String = "apus"
+    ) throws(ChangeQueueError) {
+        guard !urls.isEmpty else { throw ChangeQueueError(.invalid, "the broker has no address") }
+        do throws(AMQPError) {
+            var endpoints: [AMQPEndpoint] = []
+            for url in urls { endpoints.append(try AMQPEndpoint(url)) }
+            self.endpoints = endpoints
+        } catch { throw ChangeQueueError(error) }
+        self.caFile = caFile
+        self.namespace = namespace
+        self.prefetch = max(1, prefetch)
+        self.connectionName = connectionName
+    }
+
+    /// The addresses of the broker's nodes, without their passwords.
+    public var endpointDescriptions: [String] { endpoints.map(\.description) }
+
+    /// The names of the exchanges and queues.
+    public var names: QueueNames { QueueNames(namespace: namespace) }
+
+    func options(purpose: String) -> AMQPOptions {
+        var options = AMQPOptions()
+        options.connectionName = "\(connectionName) \(purpose)"
+        options.caFile = caFile
+        options.stallLimitSeconds = stallLimitSeconds
+        return options
+    }
+}

@@ -1,0 +1,56 @@
+import AMQP
+import Metrics
+
+/// What is counted of one of the two connections.
+struct ConnectionMetrics {
+    private let connected: Gauge
+    private let reconnects: [AMQPError.Code: Counter]
+
+    init(_ registry: MetricsRegistry, connection: String) {
+        let label = MetricsRegistry.Label("connection", connection)
+        connected = registry.gauge(
+            "apus_amqp_connected", help: "Whether the connection to RabbitMQ is of use.", labels: [label])
+        reconnects = Dictionary(
+            uniqueKeysWithValues: AMQPError.Code.allCases.map { code in
+                let counter = registry.counter(
+                    "apus_amqp_reconnects_total",
+                    help: "Times that the connection to RabbitMQ had to be made again, by cause.",
+                    labels: [label, MetricsRegistry.Label("cause", code.label)])
+                return (code, counter)
+            })
+    }
+
+    func becameUsable() { connected.set(1) }
+
+    func ended() { connected.set(0) }
+
+    func failed(_ error: AMQPError) {
+        connected.set(0)
+        reconnects[error.code]?.add()
+    }
+}
+
+extension AMQPError.Code {
+    /// How the kind of failure is called in a metric and in a log.
+    var label: String {
+        switch self {
+        case .refused: "refused"
+        case .unreachable: "unreachable"
+        case .missing: "missing"
+        case .different: "different"
+        case .tlsFailed: "tls"
+        case .protocolViolation: "protocol"
+        case .timedOut: "timeout"
+        case .closed: "closed"
+        case .invalid: "invalid"
+        }
+    }
+
+    /// Whether it takes an operator: waiting alone will not make it work.
+    var needsOperator: Bool {
+        switch self {
+        case .refused, .missing, .different, .tlsFailed, .invalid: true
+        case .unreachable, .protocolViolation, .timedOut, .closed: false
+        }
+    }
+}

@@ -1,0 +1,60 @@
+public import EventLoop
+public import Metrics
+public import PushCore
+
+/// Consumes the work and fan-out queues, on a loop and a connection of its own.
+///
+/// Both queues are consumed on one channel, so one series of delivery numbers serves both. When the connection is lost
+/// it connects again, forever; what was not acknowledged comes again under a new epoch, and tags of the old are ignored.
+public final class ChangeConsumer: DeliverySource {
+    private let loop: EventLoop
+    private let core: LoopBound<ConsumerCore>
+
+    /// Creates a consumer, which connects when it is started.
+    ///
+    /// - Parameters:
+    ///   - configuration: where the broker is.
+    ///   - logger: where to say what happens to the connection.
+    ///   - metrics: where to count.
+    /// - Throws: `EventLoopError` if there is no thread.
+    public init(
+        configuration: BrokerConfiguration, logger: Logger, metrics: MetricsRegistry
+    ) throws(EventLoopError) {
+        let loop = try EventLoop(name: "amqp-consume")
+        self.loop = loop
+        core = LoopBound(
+            ConsumerCore(configuration: configuration, loop: loop, logger: logger, metrics: metrics), to: loop)
+    }
+
+    /// How long ago the consumer's loop last turned, in nanoseconds; connecting may take it some seconds.
+    public func nanosecondsSinceLastTick() -> UInt64 { loop.nanosecondsSinceLastTick() }
+
+    /// Connects, and goes on connecting for as long as it takes; deliveries go to the handler.
+    public func start(handler: any DeliveryHandler) {
+        loop.submit { [core] in core.value.start(handler: handler) }
+    }
+
+    /// Acknowledges deliveries whose work has ended, in any order; tags of an earlier connection are ignored.
+    public func settle(_ tags: [DeliveryTag]) {
+        loop.submit { [core] in core.value.settle(tags) }
+    }
+
+    /// Stops new deliveries; those that were received can still be settled. Returns when the broker has agreed, or the
+    /// connection is gone.
+    public func cancel() async {
+        await withCheckedContinuation { continuation in
+            loop.submit { [core] in core.value.cancel { continuation.resume() } }
+        }
+    }
+
+    /// Writes the last acknowledgements, closes the connection and ends the loop; the consumer cannot be used again.
+    public func close() async {
+        await withCheckedContinuation { continuation in
+            loop.submit { [core] in
+                core.value.close()
+                continuation.resume()
+            }
+        }
+        loop.stopAndJoin()
+    }
+}

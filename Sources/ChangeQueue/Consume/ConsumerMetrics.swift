@@ -1,0 +1,31 @@
+import Metrics
+
+/// What is counted of deliveries.
+struct ConsumerMetrics {
+    private let receivedTotal: Counter
+    private let acknowledgedTotal: Counter
+    private let redeliveredTotal: Counter
+    private let unacknowledged: Gauge
+
+    init(_ registry: MetricsRegistry) {
+        receivedTotal = registry.counter(
+            "apus_deliveries_received_total", help: "Messages that RabbitMQ delivered.")
+        acknowledgedTotal = registry.counter(
+            "apus_deliveries_acknowledged_total", help: "Deliveries that were acknowledged.")
+        redeliveredTotal = registry.counter(
+            "apus_deliveries_redelivered_total", help: "Deliveries that may have been delivered before.")
+        unacknowledged = registry.gauge(
+            "apus_unacknowledged_deliveries", help: "Deliveries that this process holds unacknowledged.")
+    }
+
+    func received(_ count: Int, redeliveredCount: Int, unacknowledgedCount: Int) {
+        receivedTotal.add(count)
+        if redeliveredCount > 0 { redeliveredTotal.add(redeliveredCount) }
+        unacknowledged.set(unacknowledgedCount)
+    }
+
+    func acknowledged(_ count: Int, unacknowledgedCount: Int) {
+        if count > 0 { acknowledgedTotal.add(count) }
+        unacknowledged.set(unacknowledgedCount)
+    }
+}

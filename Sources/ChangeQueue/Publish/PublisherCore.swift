@@ -1,0 +1,259 @@
+import AMQP
+import EventLoop
+import Metrics
+import PushCore
+
+/// The part of the publisher that lives on its loop.
+final class PublisherCore {
+    /// How many publishes may await their confirm at once; a power of two.
+    private static let windowMaximum = 1_024
+    private static let tickNanoseconds: UInt64 = 1_000_000_000
+
+    private struct InFlight {
+        var message: OutgoingMessage
+        var publishedNanoseconds: UInt64
+    }
+
+    private let configuration: BrokerConfiguration
+    private let loop: EventLoop
+    private let logger: Logger
+    private let connectionMetrics: ConnectionMetrics
+    private let metrics: PublisherMetrics
+
+    private var handler: (any PublishHandler)?
+    private var attempts: ConnectionAttempts
+    private var connection: AMQPConnection?
+    private var connectTimer: EventLoop.Timer?
+    private var isBlocked = false
+
+    private var waiting = MessageQueue()
+    private var ledger = PublishLedger()
+    /// What awaits its confirm, each at its index modulo the window.
+    private var inFlight = [InFlight?](repeating: nil, count: windowMaximum)
+    private var nextIndex = 0
+    /// How many of the messages at the front of the queue are suspected to make the broker close the channel; those are
+    /// published one at a time until it is known which.
+    private var suspectCount = 0
+
+    private var ended: [(identifier: UInt64, outcome: PublishOutcome)] = []
+    private var closing: ((Bool) -> Void)?
+
+    init(configuration: BrokerConfiguration, loop: EventLoop, logger: Logger, metrics: MetricsRegistry) {
+        self.configuration = configuration
+        self.loop = loop
+        self.logger = logger
+        connectionMetrics = ConnectionMetrics(metrics, connection: "publish")
+        self.metrics = PublisherMetrics(metrics)
+        attempts = ConnectionAttempts(configuration)
+    }
+
+    // MARK: Connecting
+
+    func start(handler: any PublishHandler) {
+        precondition(self.handler == nil, "a publisher is started once")
+        self.handler = handler
+        connect()
+        scheduleTick()
+    }
+
+    private func connect() {
+        connectTimer = nil
+        guard handler != nil else { return }
+        let endpoint = attempts.nextEndpoint()
+        do {
+            let session = try AMQPSession(endpoint, options: configuration.options(purpose: "publish"))
+            try session.enableConfirms()
+            connection = try AMQPConnection(session, on: loop, handler: self)
+        } catch let error as AMQPError {
+            return retry(after: error)
+        } catch {
+            return retry(after: AMQPError(.closed, "\(error)"))
+        }
+        attempts.succeeded()
+        ledger = PublishLedger()
+        connectionMetrics.becameUsable()
+        logger.log(.info, "amqp.publisher.connected", [.field("broker", endpoint.description)])
+        handler?.publisherStateChanged(isReady: true, reason: "connected to \(endpoint)")
+        flush()
+    }
+
+    private func retry(after error: AMQPError) {
+        connectionMetrics.failed(error)
+        metrics.blocked(false)
+        isBlocked = false
+        let delayNanoseconds = attempts.failed()
+        logger.log(
+            error.code.needsOperator && !error.isCausedByPublish ? .error : .warning, "amqp.publisher.interrupted",
+            [
+                .field("cause", error.code.label), .field("reason", error.message),
+                .field("retrySeconds", Double(delayNanoseconds) / 1_000_000_000),
+            ])
+        handler?.publisherStateChanged(isReady: false, reason: error.message)
+        connectTimer = loop.schedule(afterNanoseconds: delayNanoseconds) { [weak self] in self?.connect() }
+    }
+
+    // MARK: Publishing
+
+    func publish(_ messages: [OutgoingMessage]) {
+        waiting.append(messages)
+        flush()
+    }
+
+    private func flush() {
+        guard !isBlocked, let connection, !waiting.isEmpty, ledger.span < window else { return }
+        let now = loop.nowNanoseconds
+        connection.burst { session throws(AMQPError) in
+            while ledger.span < window, let message = waiting.first {
+                let number: UInt64
+                do throws(AMQPError) {
+                    number = try session.publish(
+                        AMQPMessage(publishing: message.message, user: connection.endpoint.user),
+                        exchange: message.exchange, routingKey: message.routingKey, isMandatory: true)
+                } catch  where error.code == .invalid {
+                    waiting.removeFirst()
+                    end(message.identifier, .returned(error.message))
+                    continue
+                }
+                // Only now: what the connection's end has cut short stays in the queue.
+                waiting.removeFirst()
+                inFlight[nextIndex % Self.windowMaximum] = InFlight(message: message, publishedNanoseconds: now)
+                ledger.published(number, index: nextIndex)
+                nextIndex += 1
+            }
+        }
+        handOver()
+    }
+
+    private var window: Int { suspectCount > 0 ? 1 : Self.windowMaximum }
+
+    // MARK: Outcomes
+
+    private func end(_ identifier: UInt64, _ outcome: PublishOutcome) {
+        if suspectCount > 0 { suspectCount -= 1 }
+        metrics.ended(outcome)
+        ended.append((identifier, outcome))
+    }
+
+    private func handOver() {
+        if !ended.isEmpty {
+            let outcomes = ended
+            ended = []
+            handler?.publishesEnded(outcomes)
+        }
+        finishClosingIfIdle()
+    }
+
+    private func take(_ outcomes: [PublishLedger.Outcome]) {
+        let now = loop.nowNanoseconds
+        for outcome in outcomes {
+            let slot = outcome.index % Self.windowMaximum
+            guard let published = inFlight[slot] else { continue }
+            inFlight[slot] = nil
+            metrics.confirmed(afterNanoseconds: now &- published.publishedNanoseconds)
+            let identifier = published.message.identifier
+            if let failure = outcome.failure {
+                end(identifier, outcome.isReturned ? .returned(failure) : .refused)
+            } else {
+                end(identifier, .confirmed)
+            }
+        }
+    }
+
+    // MARK: Time
+
+    private func scheduleTick() {
+        loop.schedule(afterNanoseconds: Self.tickNanoseconds) { [weak self] in
+            guard let self, handler != nil else { return }
+            checkConfirmTimeout()
+            scheduleTick()
+        }
+    }
+
+    private func checkConfirmTimeout() {
+        guard connection != nil, !isBlocked, let index = ledger.oldestIndex,
+            let oldest = inFlight[index % Self.windowMaximum]
+        else { return }
+        let ageSeconds = Double(loop.nowNanoseconds &- oldest.publishedNanoseconds) / 1_000_000_000
+        guard ageSeconds > configuration.confirmTimeoutSeconds else { return }
+        connection?.abandon()
+        connectionLost(
+            AMQPError(.timedOut, "the broker did not confirm within \(configuration.confirmTimeoutSeconds) s"))
+    }
+
+    // MARK: Ending
+
+    func close(deadlineSeconds: Double, _ completion: @escaping (Bool) -> Void) {
+        closing = completion
+        finishClosingIfIdle()
+        guard closing != nil else { return }
+        loop.schedule(afterNanoseconds: UInt64(max(0, deadlineSeconds) * 1_000_000_000)) { [weak self] in
+            self?.finishClosing(isComplete: false)
+        }
+    }
+
+    private func finishClosingIfIdle() {
+        if closing != nil, waiting.isEmpty, ledger.isEmpty { finishClosing(isComplete: true) }
+    }
+
+    private func finishClosing(isComplete: Bool) {
+        guard let closing else { return }
+        self.closing = nil
+        if let connectTimer { loop.cancel(connectTimer) }
+        connection?.close()
+        connection = nil
+        handler = nil
+        connectionMetrics.ended()
+        closing(isComplete)
+    }
+}
+
+extension PublisherCore: AMQPConnectionHandler {
+    func deliveriesReceived(_ deliveries: [AMQPDelivery]) {}
+
+    func eventsReceived(_ events: [AMQPEvent]) {
+        var outcomes: [PublishLedger.Outcome] = []
+        for event in events {
+            switch event {
+            case .blocked(let reason): setBlocked(true, reason: reason)
+            case .unblocked: setBlocked(false, reason: "the broker takes publishes again")
+            case .confirmed, .returned: ledger.take(event, into: &outcomes)
+            case .consumerEnded, .consumerCancelled: break
+            }
+        }
+        take(outcomes)
+        handOver()
+        flush()
+    }
+
+    private func setBlocked(_ isBlocked: Bool, reason: String) {
+        guard isBlocked != self.isBlocked else { return }
+        self.isBlocked = isBlocked
+        metrics.blocked(isBlocked)
+        logger.log(.warning, "amqp.publisher.blocked", [.field("blocked", isBlocked), .field("reason", reason)])
+        // The time that the broker spent blocked is not the time that it takes to confirm.
+        if !isBlocked {
+            for index in ledger.openIndices {
+                inFlight[index % Self.windowMaximum]?.publishedNanoseconds = loop.nowNanoseconds
+            }
+        }
+        handler?.publisherStateChanged(isReady: !isBlocked, reason: reason)
+    }
+
+    func connectionLost(_ error: AMQPError) {
+        connection = nil
+        var unconfirmed: [OutgoingMessage] = []
+        for index in ledger.openIndices {
+            if let published = inFlight[index % Self.windowMaximum] { unconfirmed.append(published.message) }
+            inFlight[index % Self.windowMaximum] = nil
+        }
+        ledger = PublishLedger()
+        if error.isCausedByPublish, unconfirmed.count == 1 {
+            end(unconfirmed.removeFirst().identifier, .returned(error.message))
+        } else if error.isCausedByPublish {
+            suspectCount = max(suspectCount, unconfirmed.count)
+        }
+        waiting.prepend(unconfirmed)
+        retry(after: error)
+        handOver()
+    }
+}

@@ -1,0 +1,30 @@
+/// The names of the exchanges and queues of one namespace.
+public struct QueueNames: Hashable, Sendable {
+    /// How all of them begin.
+    public let namespace: String
+
+    /// Creates the names of a namespace.
+    public init(namespace: String) { self.namespace = namespace }
+
+    /// The topic exchange that backends publish to.
+    public var changes: String { "\(namespace).changes" }
+    /// The queue that workers consume.
+    public var work: String { "\(namespace).work" }
+    /// The queue of the continuations of large fan-outs.
+    public var fanout: String { "\(namespace).fanout" }
+    /// The queue that nobody consumes, for what needs a person.
+    public var deadLetter: String { "\(namespace).dead-letter" }
+    /// The topic exchange of what became of each push.
+    public var outcomes: String { "\(namespace).outcomes" }
+
+    /// The retry queue of a delay, named by the largest unit that divides it: `apus.retry.90s`, `apus.retry.2m`.
+    public func retry(delayMilliseconds: Int64) -> String {
+        let units: [(name: String, milliseconds: Int64)] = [
+            ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000),
+        ]
+        for unit in units where delayMilliseconds > 0 && delayMilliseconds.isMultiple(of: unit.milliseconds) {
+            return "\(namespace).retry.\(delayMilliseconds / unit.milliseconds)\(unit.name)"
+        }
+        return "\(namespace).retry.\(delayMilliseconds)ms"
+    }
+}

@@ -1,0 +1,190 @@
+/// Decides which acknowledgements to send for deliveries that end in any order.
+///
+/// The broker numbers the deliveries of a channel from 1 without gaps. One acknowledgement of many is far cheaper than
+/// many of one, but it may only reach up to the first delivery that is still under way, the frontier. So what ends at
+/// the frontier is acknowledged together, in batches; what ended beyond it waits a little for the frontier to catch up and
+/// is then acknowledged alone, lest one slow push keep the whole window waiting.
+///
+/// RabbitMQ closes the channel when an acknowledgement of many names a delivery that is not unacknowledged itself; the
+/// last delivery that was not acknowledged alone is the one to name.
+///
+/// A pure state machine: time is passed in, in nanoseconds of any monotonic clock.
+public struct AcknowledgementFrontier: Sendable {
+    /// One acknowledgement to send.
+    public struct Acknowledgement: Hashable, Sendable {
+        /// The broker's number of the delivery.
+        public let number: UInt64
+        /// Whether all unacknowledged deliveries before it are meant too.
+        public let isMultiple: Bool
+
+        /// Creates an acknowledgement.
+        public init(number: UInt64, isMultiple: Bool) {
+            self.number = number
+            self.isMultiple = isMultiple
+        }
+    }
+
+    private enum Slot: UInt8 {
+        case underWay
+        case settled
+        case acknowledged
+    }
+
+    private struct Straggler {
+        var number: UInt64
+        var settledNanoseconds: UInt64
+    }
+
+    private let batchSize: Int
+    private let batchDelayNanoseconds: UInt64
+    private let stragglerDelayNanoseconds: UInt64
+
+    /// The slots of the numbers from `frontier` to `delivered`, each at its number modulo the size, a power of two.
+    private var slots: [Slot]
+    /// The first number that is still under way, or the next to be delivered.
+    private var frontier: UInt64 = 1
+    /// The last number that was delivered.
+    private var delivered: UInt64 = 0
+    /// The number that the next acknowledgement of many names: the last before the frontier that needs one.
+    private var pendingNumber: UInt64 = 0
+    private var pendingCount = 0
+    private var pendingSinceNanoseconds: UInt64 = 0
+    /// What ended beyond the frontier, in the order in which it ended; some of it the frontier has since passed.
+    private var stragglers: [Straggler] = []
+    private var stragglersHead = 0
+
+    /// How many deliveries are not acknowledged yet, those that have ended included.
+    public private(set) var unacknowledgedCount = 0
+
+    /// Creates the state for a new channel.
+    ///
+    /// - Parameters:
+    ///   - batchSize: how many deliveries at the frontier are acknowledged together without delay, at least 1.
+    ///   - batchDelayNanoseconds: how long fewer than that may wait.
+    ///   - stragglerDelayNanoseconds: how long what ended beyond the frontier waits for it.
+    public init(
+        batchSize: Int, batchDelayNanoseconds: UInt64 = 5_000_000, stragglerDelayNanoseconds: UInt64 = 50_000_000
+    ) {
+        precondition(batchSize >= 1, "a batch has at least one delivery")
+        self.batchSize = batchSize
+        self.batchDelayNanoseconds = batchDelayNanoseconds
+        self.stragglerDelayNanoseconds = stragglerDelayNanoseconds
+        slots = [Slot](repeating: .acknowledged, count: 64)
+    }
+
+    /// A delivery arrived; numbers that were left out count as acknowledged.
+    public mutating func received(_ number: UInt64) {
+        guard number > delivered else { return }
+        while number - frontier >= UInt64(slots.count) { grow() }
+        while delivered + 1 < number {
+            delivered += 1
+            slots[index(delivered)] = .acknowledged
+        }
+        delivered = number
+        slots[index(number)] = .underWay
+        unacknowledgedCount += 1
+        if frontier < number, slots[index(frontier)] == .acknowledged { advance(nowNanoseconds: 0) }
+    }
+
+    /// The work of a delivery has ended; a number that is unknown or has ended before is ignored.
+    ///
+    /// - Parameters:
+    ///   - number: the broker's number.
+    ///   - nowNanoseconds: the time now.
+    public mutating func settled(_ number: UInt64, nowNanoseconds: UInt64) {
+        guard number >= frontier, number <= delivered, slots[index(number)] == .underWay else { return }
+        slots[index(number)] = .settled
+        guard number == frontier else {
+            stragglers.append(Straggler(number: number, settledNanoseconds: nowNanoseconds))
+            return
+        }
+        advance(nowNanoseconds: nowNanoseconds)
+    }
+
+    /// Hands out the acknowledgements that are due.
+    ///
+    /// - Parameters:
+    ///   - nowNanoseconds: the time now.
+    ///   - isFinal: hand out everything that has ended, due or not, because the connection closes.
+    ///   - acknowledgements: what to send is appended here, in the order in which to send it.
+    public mutating func takeDue(
+        nowNanoseconds: UInt64, isFinal: Bool = false, into acknowledgements: inout [Acknowledgement]
+    ) {
+        let isBatchDue =
+            pendingCount >= batchSize || isFinal
+            || nowNanoseconds >= pendingSinceNanoseconds &+ batchDelayNanoseconds
+        if pendingCount > 0, isBatchDue {
+            acknowledgements.append(Acknowledgement(number: pendingNumber, isMultiple: true))
+            unacknowledgedCount -= pendingCount
+            pendingCount = 0
+        }
+        while let straggler = nextStraggler {
+            let isDue = isFinal || nowNanoseconds >= straggler.settledNanoseconds &+ stragglerDelayNanoseconds
+            guard isDue else { break }
+            stragglersHead += 1
+            slots[index(straggler.number)] = .acknowledged
+            unacknowledgedCount -= 1
+            acknowledgements.append(Acknowledgement(number: straggler.number, isMultiple: false))
+        }
+        compactStragglers()
+    }
+
+    /// When `takeDue` has something next, or nil if that depends on deliveries that are still under way.
+    public var nextDueNanoseconds: UInt64? {
+        mutating get {
+            var due: UInt64?
+            if pendingCount > 0 {
+                due = pendingCount >= batchSize ? 0 : pendingSinceNanoseconds &+ batchDelayNanoseconds
+            }
+            if let straggler = nextStraggler {
+                due = min(due ?? .max, straggler.settledNanoseconds &+ stragglerDelayNanoseconds)
+            }
+            return due
+        }
+    }
+
+    /// The first straggler that the frontier has not passed.
+    private var nextStraggler: Straggler? {
+        mutating get {
+            while stragglersHead < stragglers.count, stragglers[stragglersHead].number < frontier {
+                stragglersHead += 1
+            }
+            return stragglersHead < stragglers.count ? stragglers[stragglersHead] : nil
+        }
+    }
+
+    private mutating func advance(nowNanoseconds: UInt64) {
+        while frontier <= delivered {
+            let slot = slots[index(frontier)]
+            guard slot != .underWay else { return }
+            if slot == .settled {
+                if pendingCount == 0 { pendingSinceNanoseconds = nowNanoseconds }
+                pendingCount += 1
+                pendingNumber = frontier
+            }
+            frontier += 1
+        }
+    }
+
+    private mutating func grow() {
+        var grown = [Slot](repeating: .acknowledged, count: 2 * slots.count)
+        var number = frontier
+        while number <= delivered {
+            grown[Int(number & UInt64(grown.count - 1))] = slots[index(number)]
+            number += 1
+        }
+        slots = grown
+    }
+
+    private mutating func compactStragglers() {
+        if stragglersHead == stragglers.count {
+            stragglers.removeAll(keepingCapacity: true)
+            stragglersHead = 0
+        } else if stragglersHead > 1_024, 2 * stragglersHead > stragglers.count {
+            stragglers.removeFirst(stragglersHead)
+            stragglersHead = 0
+        }
+    }
+
+    private func index(_ number: UInt64) -> Int { Int(number & UInt64(slots.count - 1)) }
+}

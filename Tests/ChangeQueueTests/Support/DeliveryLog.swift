@@ -1,0 +1,30 @@
+import PushCore
+import PushTestKit
+
+/// Takes deliveries and states, and lets tests wait for them.
+final class DeliveryLog: DeliveryHandler {
+    struct State: Sendable {
+        var deliveries: [Delivery] = []
+        var states: [DeliverySourceState] = []
+
+        var lastState: DeliverySourceState? { states.last }
+        var epoch: UInt32 {
+            for state in states.reversed() { if case .consuming(let epoch) = state { return epoch } }
+            return 0
+        }
+        var isMisconfigured: Bool { if case .misconfigured = states.last { true } else { false } }
+        var isConsuming: Bool { if case .consuming = states.last { true } else { false } }
+    }
+
+    let state = Watched(State())
+    private let reaction: @Sendable ([Delivery]) -> Void
+
+    init(reaction: @escaping @Sendable ([Delivery]) -> Void = { _ in }) { self.reaction = reaction }
+
+    func deliveriesReceived(_ deliveries: [Delivery]) {
+        state.update { $0.deliveries += deliveries }
+        reaction(deliveries)
+    }
+
+    func sourceStateChanged(_ newState: DeliverySourceState) { state.update { $0.states.append(newState) } }
+}
