@@ -61,7 +61,7 @@ let package = Package(
         swiftTarget("APNs", ["PushCore", "EventLoop", "Metrics", "Crypto", "HTTP2", "JSON"]),
         swiftTarget("ChangeQueue", ["PushCore", "EventLoop", "Metrics", "AMQP"]),
         swiftTarget("SQLiteRegistry", ["PushCore", "CSQLite"]),
-        swiftTarget("AdminServer", ["Metrics", "CMicroHTTPD"]),
+        swiftTarget("AdminServer", ["JSON", "CMicroHTTPD"]),
 
         // Ring 4: assembly.
         swiftTarget(
@@ -87,7 +87,7 @@ let package = Package(
         testTarget("EventLoopTests", ["EventLoop", "PushTestKit"]),
         testTarget("MetricsTests", ["Metrics"]),
         testTarget("JSONTests", ["JSON", "PushTestKit"]),
-        testTarget("TOMLTests", ["TOML"]),
+        testTarget("TOMLTests", ["TOML", "PushTestKit"]),
         testTarget("CryptoTests", ["Crypto", "PushTestKit"]),
         testTarget("HTTP2Tests", ["HTTP2", "Crypto", "EventLoop", "PushTestKit"]),
         testTarget("AMQPTests", ["AMQP", "EventLoop", "PushTestKit"]),
@@ -100,7 +100,9 @@ let package = Package(
         testTarget("AdminServerTests", ["AdminServer", "Metrics", "PushTestKit"]),
         testTarget(
             "DispatcherTests",
-            ["Dispatcher", "PushCore", "EventLoop", "Metrics", "SQLiteRegistry", "JSON", "PushTestKit"]
+            [
+                "Dispatcher", "PushCore", "EventLoop", "Metrics", "SQLiteRegistry", "JSON", "Crypto", "PushTestKit",
+            ]
         ),
         testTarget(
             "EndToEndTests",

@@ -23,6 +23,7 @@ public final class MetricsRegistry: Sendable {
         case counter(Counter)
         case gauge(Gauge)
         case histogram(Histogram)
+        case reading(@Sendable () -> Double)
     }
 
     private struct Family: Sendable {
@@ -59,6 +60,28 @@ public final class MetricsRegistry: Sendable {
         return histogram
     }
 
+    /// A gauge whose value is read when the metrics are rendered.
+    ///
+    /// - Parameters:
+    ///   - name: the name.
+    ///   - help: what it is.
+    ///   - labels: the labels; a second reading of the same name and labels is ignored.
+    ///   - read: gives the value; runs on the thread that renders, so it must be quick and must not render itself.
+    public func gauge(_ name: String, help: String, labels: [Label] = [], read: @escaping @Sendable () -> Double) {
+        _ = register(name, help: help, type: "gauge", labels: labels) { .reading(read) }
+    }
+
+    /// A counter that something else counts, read when the metrics are rendered; its name ends in `_total`.
+    ///
+    /// - Parameters:
+    ///   - name: the name.
+    ///   - help: what it is.
+    ///   - labels: the labels; a second reading of the same name and labels is ignored.
+    ///   - read: gives the value, which never falls; runs on the thread that renders.
+    public func counter(_ name: String, help: String, labels: [Label] = [], read: @escaping @Sendable () -> Double) {
+        _ = register(name, help: help, type: "counter", labels: labels) { .reading(read) }
+    }
+
     private func register(
         _ name: String, help: String, type: String, labels: [Label], make: () -> Instrument
     ) -> Instrument {
@@ -93,6 +116,7 @@ public final class MetricsRegistry: Sendable {
         switch instrument {
         case .counter(let counter): text += "\(name)\(render(labels)) \(counter.value)\n"
         case .gauge(let gauge): text += "\(name)\(render(labels)) \(gauge.value)\n"
+        case .reading(let read): text += "\(name)\(render(labels)) \(render(read()))\n"
         case .histogram(let histogram): render(histogram, name: name, labels: labels, to: &text)
         }
     }
@@ -107,6 +131,13 @@ public final class MetricsRegistry: Sendable {
         }
         text += "\(name)_sum\(render(labels)) \(histogram.sumSeconds)\n"
         text += "\(name)_count\(render(labels)) \(cumulated)\n"
+    }
+
+    /// A number as Prometheus reads it; whole numbers without a fraction.
+    private static func render(_ value: Double) -> String {
+        if value.isNaN { return "NaN" }
+        if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
+        return Int(exactly: value).map { "\($0)" } ?? "\(value)"
     }
 
     private static func render(_ labels: [Label]) -> String {

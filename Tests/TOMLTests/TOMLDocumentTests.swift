@@ -1,3 +1,4 @@
+import PushTestKit
 import TOML
 import Testing
 
@@ -90,7 +91,7 @@ struct TOMLDocumentTests {
     @Test("Random bytes never end the process")
     func randomBytes() {
         let seed = UInt64.random(in: 0 ... .max)
-        var generator = SplitMix(state: seed)
+        var generator = SeededGenerator(seed: seed)
         let alphabet = Array("ab=[]{}\"'\n.,#1-:T\\u0".utf8) + [0xC3, 0xFF, 0x00]
         for _ in 0..<20_000 {
             let bytes = (0..<Int.random(in: 0..<40, using: &generator)).map { _ in
@@ -106,15 +107,3 @@ struct TOMLDocumentTests {
 }
 
 private struct TestFailure: Error {}
-
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}

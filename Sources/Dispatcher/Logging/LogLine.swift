@@ -1,0 +1,97 @@
+import JSON
+import PushCore
+
+/// One log entry on its way to becoming a line.
+struct LogLine {
+    /// The longest line in bytes, its end included: what Linux writes to a pipe in one piece (PIPE_BUF).
+    static let sizeBytesMaximum = 4_096
+    /// What the parts beside the fields need at most.
+    private static let reservedBytes = 256
+    /// The longest text of one field, in bytes; the rest is cut off.
+    private static let textBytesMaximum = 1_024
+
+    /// The time, in milliseconds since 1970.
+    let timeMilliseconds: Int64
+    /// How important it is.
+    let level: LogLevel
+    /// What happened.
+    let event: StaticString
+    /// What varies.
+    let fields: [LogField]
+    /// How many entries of the same place were left out before this one.
+    let suppressedCount: Int
+    /// How many lines were lost before this one.
+    let droppedCount: Int
+
+    /// The line as a JSON object.
+    ///
+    /// Fields that would make it too long are left out, and `truncated` says so.
+    var json: [UInt8] {
+        var writer = JSONWriter(capacityBytes: 512)
+        writer.beginObject()
+        writer.key("time")
+        writer.string(Timestamp.text(milliseconds: timeMilliseconds))
+        writer.key("level")
+        writer.string("\(level)")
+        writer.key("event")
+        writer.string("\(event)")
+        var isTruncated = false
+        for field in fields {
+            let value = Self.json(of: field.value)
+            let sizeBytes = writer.bytes.count + field.name.utf8CodeUnitCount + value.count + Self.reservedBytes
+            if sizeBytes > Self.sizeBytesMaximum {
+                isTruncated = true
+            } else {
+                writer.key(field.name)
+                writer.raw(value)
+            }
+        }
+        for (name, count) in counts {
+            writer.key(name)
+            writer.integer(count)
+        }
+        if isTruncated {
+            writer.key("truncated")
+            writer.boolean(true)
+        }
+        writer.endObject()
+        return writer.bytes + [UInt8(ascii: "\n")]
+    }
+
+    /// The line for people: time, level, event, `name=value`.
+    var text: [UInt8] {
+        let levelName = "\(level)".uppercased()
+        let padding = String(repeating: " ", count: max(0, 7 - levelName.count))
+        var line = "\(Timestamp.text(milliseconds: timeMilliseconds)) \(levelName)\(padding) \(event)"
+        for field in fields {
+            let value = " \(field.name)=" + String(decoding: Self.json(of: field.value), as: UTF8.self)
+            if line.utf8.count + value.utf8.count + Self.reservedBytes <= Self.sizeBytesMaximum { line += value }
+        }
+        for (name, count) in counts { line += " \(name)=\(count)" }
+        return Array(line.utf8) + [UInt8(ascii: "\n")]
+    }
+
+    private var counts: [(StaticString, Int)] {
+        let counts: [(StaticString, Int)] = [("suppressed", suppressedCount), ("dropped", droppedCount)]
+        return counts.filter { $0.1 > 0 }
+    }
+
+    private static func json(of value: LogField.Value) -> [UInt8] {
+        var writer = JSONWriter(capacityBytes: 64)
+        switch value {
+        case .string(let text): writer.string(shortened(text))
+        case .integer(let number): writer.integer(number)
+        case .number(let number): writer.double(number)
+        case .boolean(let isTrue): writer.boolean(isTrue)
+        }
+        return writer.bytes
+    }
+
+    private static func shortened(_ text: String) -> String {
+        guard text.utf8.count > textBytesMaximum else { return text }
+        var end = text.utf8.index(text.startIndex, offsetBy: textBytesMaximum)
+        // Back to where a whole scalar ends.
+        while String.Index(end, within: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
+        return String(text.unicodeScalars[..<end]) + "…"
+    }
+}

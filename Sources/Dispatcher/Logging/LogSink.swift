@@ -1,0 +1,92 @@
+import EventLoop
+import Glibc
+public import PushCore
+import Synchronization
+
+/// Writes log entries as lines on standard error: one JSON object each, or text for people.
+///
+/// A line is one `write(2)`, so that lines of several threads and processes do not mix, and it is at most 4096 bytes
+/// long. The log can neither flood nor stall the worker: each place that logs may do so 20 times at once and then once
+/// a second, and a reader that does not keep up loses lines. What was left out is counted on the next line, as
+/// `suppressed` (same place) and `dropped` (any).
+public final class LogSink: Sendable {
+    /// The shapes of a line.
+    public enum Format: Sendable {
+        /// One JSON object: `time`, `level`, `event`, then the fields.
+        case json
+        /// For people.
+        case text
+    }
+
+    private struct State {
+        var limiter = LogRateLimiter()
+        var droppedCount = 0
+        var isStalled = false
+    }
+
+    /// How long the first line that finds the reader stalled waits for it; those after it do not wait at all.
+    private static let stallMilliseconds: Int32 = 10
+
+    private let descriptor: Int32
+    private let format: Format
+    private let nowMilliseconds: @Sendable () -> Int64
+    private let state = Mutex(State())
+
+    /// Creates a sink.
+    ///
+    /// - Parameters:
+    ///   - format: the shape of a line.
+    ///   - descriptor: where the lines go, standard error if not given; it stays the caller's.
+    ///   - nowMilliseconds: the time of an entry, in milliseconds since 1970; the wall clock if not given.
+    public init(
+        format: Format, descriptor: Int32 = 2, nowMilliseconds: (@Sendable () -> Int64)? = nil
+    ) {
+        self.format = format
+        self.descriptor = descriptor
+        self.nowMilliseconds = nowMilliseconds ?? WallClock.nowMilliseconds
+    }
+
+    /// Creates a sink on standard error in the shape that the configuration asks for.
+    public convenience init(_ configuration: Configuration.Log) {
+        let isText =
+            switch configuration.format {
+            case .auto: isatty(STDERR_FILENO) == 1
+            case .json: false
+            case .text: true
+            }
+        self.init(format: isText ? .text : .json)
+    }
+
+    /// A logger that writes here.
+    ///
+    /// - Parameter minimum: what is less important is not logged.
+    /// - Returns: a logger that any thread may use.
+    public func logger(minimum: LogLevel) -> Logger {
+        Logger(minimum: minimum) { [self] level, event, fields in write(level, event, fields) }
+    }
+
+    /// Writes one entry, unless its place has been heard too often.
+    public func write(_ level: LogLevel, _ event: StaticString, _ fields: [LogField]) {
+        let now = nowMilliseconds()
+        state.withLock { state in
+            guard let suppressedCount = state.limiter.admit(event, atMilliseconds: now) else { return }
+            let line = LogLine(
+                timeMilliseconds: now, level: level, event: event, fields: fields, suppressedCount: suppressedCount,
+                droppedCount: state.droppedCount)
+            write(format == .json ? line.json : line.text, &state)
+        }
+    }
+
+    private func write(_ bytes: [UInt8], _ state: inout State) {
+        // A pipe that is ready has room for PIPE_BUF bytes, which is as long as a line may be: the write cannot block.
+        var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        let isReady = poll(&poller, 1, state.isStalled ? 0 : Self.stallMilliseconds) == 1
+        state.isStalled = !isReady
+        guard isReady else {
+            state.droppedCount += 1
+            return
+        }
+        let written = Glibc.write(descriptor, bytes, bytes.count)
+        if written == bytes.count { state.droppedCount = 0 } else { state.droppedCount += 1 }
+    }
+}

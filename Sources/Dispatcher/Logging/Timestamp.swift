@@ -1,0 +1,34 @@
+/// Points in time as RFC 3339 writes them.
+enum Timestamp {
+    /// The time in UTC with milliseconds, for example `2024-05-06T07:08:09.123Z`.
+    static func text(milliseconds: Int64) -> String {
+        let (dayNumber, ofDay) = floorDivide(milliseconds, by: 86_400_000)
+        let (year, month, day) = civil(daysSince1970: dayNumber)
+        let (seconds, fraction) = (ofDay / 1_000, ofDay % 1_000)
+        let date = "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
+        let time = "\(padded(seconds / 3_600, 2)):\(padded(seconds / 60 % 60, 2)):\(padded(seconds % 60, 2))"
+        return "\(date)T\(time).\(padded(fraction, 3))Z"
+    }
+
+    /// The date of a day, by counting the days of 400-year cycles that begin on 1 March, so that the leap day comes
+    /// last (Hinnant, "chrono-Compatible Low-Level Date Algorithms").
+    private static func civil(daysSince1970: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let (cycle, dayOfCycle) = floorDivide(daysSince1970 + 719_468, by: 146_097)
+        let yearOfCycle = (dayOfCycle - dayOfCycle / 1_460 + dayOfCycle / 36_524 - dayOfCycle / 146_096) / 365
+        let dayOfYear = dayOfCycle - (365 * yearOfCycle + yearOfCycle / 4 - yearOfCycle / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        return (yearOfCycle + cycle * 400 + (month <= 2 ? 1 : 0), month, day)
+    }
+
+    private static func floorDivide(_ number: Int64, by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+        let (quotient, remainder) = number.quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    }
+
+    private static func padded(_ number: Int64, _ width: Int) -> String {
+        let digits = "\(number)"
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+}

@@ -1,0 +1,79 @@
+import Glibc
+
+/// A minute HTTP/1.1 client for servers on this machine: one request, one connection.
+public enum PlainHTTP {
+    /// An answer.
+    public struct Answer: Sendable {
+        /// The status; 0 if the server closed without an answer.
+        public let status: Int
+        /// The fields of the head, names in lower case.
+        public let headers: [String: String]
+        /// The body.
+        public let body: String
+    }
+
+    /// Sends a request to 127.0.0.1 and reads until the server closes.
+    ///
+    /// - Parameters:
+    ///   - method: for example `GET`.
+    ///   - path: for example `/metrics`.
+    ///   - port: the server's port.
+    ///   - body: what to send after the head.
+    /// - Returns: the answer; its status is 0 if nothing listens there.
+    public static func request(_ method: String, _ path: String, port: UInt16, body: String = "") -> Answer {
+        let length = body.isEmpty ? "" : "Content-Length: \(body.utf8.count)\r\n"
+        return exchange(
+            "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\(length)Connection: close\r\n\r\n\(body)", port)
+    }
+
+    /// Sends any text and reads until the server closes, or for ten seconds.
+    public static func exchange(_ text: String, _ port: UInt16) -> Answer {
+        let descriptor = connect(port)
+        guard descriptor >= 0 else { return Answer(status: 0, headers: [:], body: "") }
+        defer { close(descriptor) }
+        let request = Array(text.utf8)
+        send(descriptor, request, request.count, Int32(MSG_NOSIGNAL))
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = recv(descriptor, &chunk, chunk.count, 0)
+            guard count > 0 else { break }
+            bytes.append(contentsOf: chunk[..<count])
+        }
+        return parse(String(decoding: bytes, as: UTF8.self))
+    }
+
+    private static func connect(_ port: UInt16) -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var timeout = timeval(tv_sec: 10, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let code = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard code == 0 else {
+            close(descriptor)
+            return -1
+        }
+        return descriptor
+    }
+
+    private static func parse(_ text: String) -> Answer {
+        // A carriage return and its line feed are one Character.
+        let lines = text.split(separator: "\r\n", omittingEmptySubsequences: false)
+        let head = lines.prefix { !$0.isEmpty }
+        let status = head.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+        var headers: [String: String] = [:]
+        for line in head.dropFirst() {
+            let name = line.prefix { $0 != ":" }
+            headers[name.lowercased()] = String(line.dropFirst(name.count + 1).drop { $0 == " " })
+        }
+        return Answer(
+            status: status, headers: headers, body: lines.dropFirst(head.count + 1).joined(separator: "\r\n"))
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+
+/// A folder of its own for one test, which goes with the last reference to it.
+public final class TemporaryFolder: Sendable {
+    /// The absolute path, without a slash at its end.
+    public let path: String
+
+    /// Makes the folder.
+    ///
+    /// - Throws: an error of Foundation if the system's folder for temporary files takes no more.
+    public init() throws {
+        path = NSTemporaryDirectory() + "apus-test-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// Writes a file into the folder.
+    ///
+    /// - Parameters:
+    ///   - name: the name; a folder in it has to exist.
+    ///   - bytes: the content.
+    ///   - mode: who may do what with it.
+    /// - Returns: the path of the file.
+    /// - Throws: an error of Foundation if it cannot be written.
+    @discardableResult
+    public func write(_ name: String, _ bytes: [UInt8], mode: Int = 0o600) throws -> String {
+        let file = "\(path)/\(name)"
+        try Data(bytes).write(to: URL(fileURLWithPath: file))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
+        return file
+    }
+
+    /// Writes a text file into the folder.
+    ///
+    /// - Parameters:
+    ///   - name: the name; a folder in it has to exist.
+    ///   - text: the content.
+    ///   - mode: who may do what with it.
+    /// - Returns: the path of the file.
+    /// - Throws: an error of Foundation if it cannot be written.
+    @discardableResult
+    public func write(_ name: String, _ text: String, mode: Int = 0o600) throws -> String {
+        try write(name, Array(text.utf8), mode: mode)
+    }
+
+    /// The text of a file in the folder.
+    public func read(_ name: String) throws -> String {
+        try String(decoding: Data(contentsOf: URL(fileURLWithPath: "\(path)/\(name)")), as: UTF8.self)
+    }
+}

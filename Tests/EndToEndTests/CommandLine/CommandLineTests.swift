@@ -1,0 +1,91 @@
+import PushTestKit
+import Testing
+
+@Suite("The command line")
+struct CommandLineTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func apus(_ arguments: String...) async throws -> CommandResult {
+        try await CommandRunner.apus(arguments, in: folder)
+    }
+
+    @Test("Without words it shows the commands and ends well; --help and -h do so, too")
+    func overview() async throws {
+        let bare = try await apus()
+        #expect(bare.exitCode == 0)
+        #expect(bare.errors.isEmpty)
+        #expect(bare.output.contains("\nCommands:\n  init "))
+        #expect(try await apus("--help").output == bare.output)
+        #expect(try await apus("-h").output == bare.output)
+        #expect(try await apus("help").output == bare.output)
+    }
+
+    @Test("The version is printed in three ways")
+    func version() async throws {
+        let text = try await apus("version")
+        #expect(text.output.hasPrefix("apus "))
+        #expect(try await apus("--version").output == text.output)
+        let json = try await apus("version", "--json")
+        #expect(json.output.hasPrefix(#"{"name":"apus","version":""#))
+        #expect(try await apus("--json", "version").output == json.output)
+    }
+
+    @Test("Every command's help has usage, options and exit codes, wherever --help stands")
+    func helps() async throws {
+        for command in ["init", "check", "version"] {
+            let help = try await apus(command, "--help")
+            #expect(help.exitCode == 0)
+            #expect(help.errors.isEmpty)
+            for part in ["apus \(command)", "\nUsage:\n", "\nOptions:\n", "\nExamples:\n", "\nExit codes:\n", "--help"]
+            {
+                #expect(help.output.contains(part), "\(command) lacks \(part)")
+            }
+            for line in help.output.split(separator: "\n") { #expect(line.count <= 100, "\(line)") }
+            #expect(try await apus(command, "--nonsense", "x", "-h").output == help.output)
+            #expect(try await apus("help", command).output == help.output)
+        }
+    }
+
+    @Test(
+        "What cannot be understood is one line on standard error, and the exit code 64",
+        arguments: [
+            (["verson"], "apus: unknown command 'verson', did you mean 'version'?; see 'apus --help'"),
+            (["--jsn", "version"], "apus: unknown option '--jsn' before the command; see 'apus --help'"),
+            (["zzz"], "apus: unknown command 'zzz'; see 'apus --help'"),
+            (["help", "zzz"], "apus help: there is no command 'apus zzz'; see 'apus help --help'"),
+            (
+                ["init", "--stdot"],
+                "apus init: unknown option '--stdot', did you mean '--stdout'?; see 'apus init --help'"
+            ),
+            (["init", "-q"], "apus init: unknown option '-q'; see 'apus init --help'"),
+            (["init", "a", "b"], "apus init: unexpected argument 'b'; see 'apus init --help'"),
+            (["init", "--force=yes"], "apus init: --force takes no value; see 'apus init --help'"),
+            (["check", "--config"], "apus check: --config needs a value: --config FILE; see 'apus check --help'"),
+            (["check", "--set", "a"], "apus check: --set takes KEY=VALUE, not 'a'; see 'apus check --help'"),
+            (["check", "--con"], "apus check: '--con' may be --config or --connect; see 'apus check --help'"),
+            (["version", "--", "--json"], "apus version: unexpected argument '--json'; see 'apus version --help'"),
+        ])
+    func usageErrors(arguments: [String], message: String) async throws {
+        let result = try await CommandRunner.apus(arguments, in: folder)
+        #expect(result.exitCode == 64)
+        #expect(result.output.isEmpty)
+        #expect(result.errors == message + "\n")
+    }
+
+    @Test("A full disk under standard output is told, with the exit code 74")
+    func fullDisk() async throws {
+        let script = "'\(CommandRunner.apusPath)' version > /dev/full"
+        let result = try await CommandRunner.run("/bin/sh", ["-c", script], in: folder)
+        #expect(result.exitCode == 74)
+        #expect(result.errors == "apus version: standard output: No space left on device\n")
+    }
+
+    @Test("A reader that goes away early is nothing wrong")
+    func closedPipe() async throws {
+        let script = "'\(CommandRunner.apusPath)' init --stdout; echo $? >&2"
+        let result = try await CommandRunner.run("/bin/bash", ["-c", "(\(script)) | true"], in: folder)
+        #expect(["0\n", ""].contains(result.errors), "\(result.errors)")
+    }
+}
