@@ -34,8 +34,8 @@ public final class APNsSimulator: Sendable {
     ///
     /// - Parameter configuration: what it is to be like.
     /// - Returns: the running simulator.
-    /// - Throws: `SimulatorError` if a value is out of range, a key cannot be read, the record file cannot be written or
-    ///   the address cannot be listened on; `CryptoError` and `EventLoopError` if the system refuses.
+    /// - Throws: `SimulatorError` if a value is out of range, a key cannot be read, the record file cannot be written
+    ///   or the address cannot be listened on; `CryptoError` and `EventLoopError` if the system refuses.
     public static func start(_ configuration: SimulatorConfiguration) async throws -> APNsSimulator {
         try configuration.validate()
         let now = configuration.wallClockMilliseconds() / 1_000

@@ -17,18 +17,23 @@ struct APNsSimulatorTests {
         token = try factory.token(issuedAtSeconds: WallClock.nowMilliseconds() / 1_000)
     }
 
-    /// Runs a simulator and a client of it, and answers with the final numbers.
-    @discardableResult
-    private func run(
-        _ change: (inout SimulatorConfiguration) throws -> Void = { _ in },
-        _ body: (SimulatorClient, APNsSimulator) async throws -> Void
-    ) async throws -> SimulatorSummary {
+    /// The configuration of the tests, with changes.
+    private func configured(_ change: (inout SimulatorConfiguration) -> Void = { _ in }) -> SimulatorConfiguration {
         var configuration = SimulatorConfiguration()
         configuration.teamKeys = [factory.teamKey]
         configuration.bundleIDs = [RequestFacts.bundleID]
         configuration.recordsInMemoryMaximum = 10_000
-        try change(&configuration)
-        let simulator = try await APNsSimulator.start(configuration)
+        change(&configuration)
+        return configuration
+    }
+
+    /// Runs a simulator and a client of it, and answers with the final numbers.
+    @discardableResult
+    private func run(
+        _ configuration: SimulatorConfiguration? = nil,
+        _ body: (SimulatorClient, APNsSimulator) async throws -> Void
+    ) async throws -> SimulatorSummary {
+        let simulator = try await APNsSimulator.start(configuration ?? configured())
         let client = try await SimulatorClient.connect(to: simulator)
         try await body(client, simulator)
         try await client.close()
@@ -94,7 +99,7 @@ struct APNsSimulatorTests {
 
     @Test("One stream is allowed until a valid token has come, then as many as configured")
     func streamLimit() async throws {
-        let summary = try await run({ $0.maxConcurrentStreams = 250 }) { client, _ in
+        let summary = try await run(configured { $0.maxConcurrentStreams = 250 }) { client, _ in
             #expect(await client.streamLimits(count: 1) == [1])
             #expect(await client.send(WireRequest(token: "a.b.c")).status == 403)
             #expect(await client.streamLimits(count: 1) == [1])
@@ -118,7 +123,7 @@ struct APNsSimulatorTests {
             {"token":"cc","answer":"status","status":503,"reason":"Shutdown","times":1}
             {"token":"dd","answer":"delay","delay":5}
             """)
-        try await run({ $0.script = script }) { client, _ in
+        try await run(configured { $0.script = script }) { client, _ in
             let request = WireRequest(token: token)
             func responses(_ deviceToken: String, _ count: Int) async -> [String?] {
                 var bodies: [String?] = []
@@ -140,7 +145,7 @@ struct APNsSimulatorTests {
     @Test("A token that is never answered leaves the others alone")
     func silentToken() async throws {
         let script = try script(#"{"token":"aa","answer":"silent"}"#)
-        let summary = try await run({ $0.script = script }) { client, _ in
+        let summary = try await run(configured { $0.script = script }) { client, _ in
             _ = await client.send(WireRequest(token: token))
             _ = await client.streamLimits(count: 2)
             let silent = WireRequest(token: token, deviceToken: "aa00")
@@ -161,7 +166,7 @@ struct APNsSimulatorTests {
             SimulatorConfiguration.Latency.fixed(milliseconds: 5), .uniform(milliseconds: 0...20, seed: 7),
         ])
     func latency(latency: SimulatorConfiguration.Latency) async throws {
-        let summary = try await run({ $0.latency = latency }) { client, _ in
+        let summary = try await run(configured { $0.latency = latency }) { client, _ in
             _ = await client.send(WireRequest(token: token))
             _ = await client.streamLimits(count: 2)
             let requests = (0..<300).map { WireRequest(token: token).with("apns-id", identifier($0)) }
@@ -175,7 +180,7 @@ struct APNsSimulatorTests {
     @Test("A push given up while its answer waits is not recorded")
     func abandonedPush() async throws {
         let script = try script(#"{"token":"aa","answer":"delay","delay":3600000}"#)
-        let summary = try await run({ $0.script = script }) { client, simulator in
+        let summary = try await run(configured { $0.script = script }) { client, simulator in
             let stream = try #require(
                 await client.sendWithoutWaiting(WireRequest(token: token, deviceToken: "aa00")))
             try await client.reset(stream)
@@ -197,7 +202,7 @@ struct APNsSimulatorTests {
             configuration.script = script
             configuration.recordFile = file.path
         }
-        let summary = try await run(configure) { client, simulator in
+        let summary = try await run(configured(configure)) { client, simulator in
             var first = WireRequest(token: token, deviceToken: "AB01")
             first.body = Array(payload.utf8)
             for request in [first, first, WireRequest(token: token, deviceToken: "aa00")] {
@@ -224,6 +229,7 @@ struct APNsSimulatorTests {
         #expect(second["collapse_id"]?.isNull == true)
         #expect(second["payload"]?["aps"]?["alert"]?.string == "café \"x\"")
         let third = try parser.parse(String(lines[2]))
+        #expect(third["payload"]?["aps"]?["alert"]?.string == "Hello")
         #expect(third["reason"]?.string == "BadDeviceToken" && third["status"]?.int64 == 400)
         let numbers = try parser.parse(summary.json)
         #expect(numbers["answered"]?.int64 == 3 && numbers["accepted"]?.int64 == 2)
@@ -232,7 +238,7 @@ struct APNsSimulatorTests {
     @Test("A provider token ages by the simulator's clock")
     func agingToken() async throws {
         let clock = MovableClock()
-        try await run({ $0.wallClockMilliseconds = { clock.nowMilliseconds } }) { client, _ in
+        try await run(configured { $0.wallClockMilliseconds = { clock.nowMilliseconds } }) { client, _ in
             #expect(await client.send(WireRequest(token: token)).status == 200)
             clock.advance(bySeconds: 3_700)
             #expect(await client.send(WireRequest(token: token)).body == #"{"reason":"ExpiredProviderToken"}"#)
@@ -251,7 +257,7 @@ struct APNsSimulatorTests {
         other.keyID = "XYZ123DEFG"
         let otherKey = other.teamKey
         let otherToken = try other.token(issuedAtSeconds: WallClock.nowMilliseconds() / 1_000)
-        try await run({ $0.teamKeys.append(otherKey) }) { client, simulator in
+        try await run(configured { $0.teamKeys.append(otherKey) }) { client, simulator in
             #expect(await client.send(WireRequest(token: token)).status == 200)
             #expect(await client.send(WireRequest(token: otherToken)).body == #"{"reason":"UnrelatedKeyIdInToken"}"#)
             let second = try await SimulatorClient.connect(to: simulator)
@@ -262,7 +268,7 @@ struct APNsSimulatorTests {
 
     @Test("A trusting simulator accepts everything and allows all streams at once")
     func trusting() async throws {
-        let summary = try await run({ $0.isTrusting = true }) { client, _ in
+        let summary = try await run(configured { $0.isTrusting = true }) { client, _ in
             #expect(await client.streamLimits(count: 1) == [1_000])
             let requests = (0..<50).map { _ in WireRequest(token: "none", deviceToken: "zz") }
             #expect(await client.send(requests).allSatisfy { $0.status == 200 })
@@ -272,7 +278,7 @@ struct APNsSimulatorTests {
 
     @Test("Several loops share the connections, and find duplicates together")
     func severalLoops() async throws {
-        let summary = try await run({ $0.loopCount = 3 }) { client, simulator in
+        let summary = try await run(configured { $0.loopCount = 3 }) { client, simulator in
             var clients = [client]
             for _ in 0..<5 { clients.append(try await SimulatorClient.connect(to: simulator)) }
             for client in clients { #expect(await client.send(WireRequest(token: token)).status == 200) }
@@ -288,7 +294,7 @@ struct APNsSimulatorTests {
     @Test("Clients that send garbage, or nothing, do no harm")
     func garbage() async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
-        let summary = try await run({ $0.connectionsMaximum = 200 }) { client, simulator in
+        let summary = try await run(configured { $0.connectionsMaximum = 200 }) { client, simulator in
             for (index, bytes) in GarbageClient.samples(seed: seed).enumerated() {
                 try GarbageClient.send(bytes, port: simulator.port)
                 #expect(await client.send(WireRequest(token: token)).status == 200, "seed \(seed), sample \(index)")

@@ -158,7 +158,8 @@ struct RequestRulesTests {
             (
                 "liveactivity", ".push-type.liveactivity", "10",
                 """
-                {"aps":{"event":"start","timestamp":1,"content-state":{},"attributes-type":"A","attributes":{},"alert":{}}}
+                {"aps":{"event":"start","timestamp":1,"content-state":{},\
+                "attributes-type":"A","attributes":{},"alert":{}}}
                 """
             ),
             ("location", ".location-query", "10", "{}"),

@@ -53,7 +53,7 @@ final class AnswerLedger {
             let facts = AnswerFacts(
                 timeMilliseconds: wallClockMilliseconds(), tokenDigits: request.head.deviceTokenDigits ?? [],
                 identifierText: identifierText, answer: prepared.answer, isDuplicate: isDuplicate,
-                isPayloadChecked: index == AnswerCatalog.accepted && !isTrusting)
+                isPayloadChecked: request.isPayloadChecked)
             record(facts, request: request)
         }
         progress.requestAnswered()

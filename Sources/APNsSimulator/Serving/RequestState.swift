@@ -10,6 +10,8 @@ final class RequestState {
     var body = RequestBody()
     /// Whether all of the request has come.
     var isComplete = false
+    /// Whether the payload is known to be a JSON object.
+    var isPayloadChecked = false
     /// Whether it has been answered.
     var isAnswered = false
 
@@ -20,6 +22,7 @@ final class RequestState {
         head.removeAll()
         body.removeAll()
         isComplete = false
+        isPayloadChecked = false
         isAnswered = false
     }
 }

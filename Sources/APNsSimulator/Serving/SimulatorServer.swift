@@ -112,6 +112,7 @@ final class SimulatorServer {
             let index = catalog.index(of: rejection)
             return answer(request, on: connection, index: index, delayNanoseconds: 0)
         }
+        request.isPayloadChecked = true
         guard let digits = request.head.deviceTokenDigits,
             let step = configuration.script.nextStep(forTokenDigits: digits)
         else {
@@ -153,7 +154,9 @@ final class SimulatorServer {
     /// The request's own `apns-id`, or a new one if it has none that could be used.
     private func identifierText(for request: RequestState) -> ArraySlice<UInt8> {
         if let own = request.head[.identifier], configuration.isTrusting || UUIDText.parse(own) != nil { return own }
-        let identifier = APNsIdentifier(high: random.next(), low: random.next())
+        // A random UUID of version 4 (RFC 9562, section 5.4).
+        let identifier = APNsIdentifier(
+            high: random.next() & ~0xF000 | 0x4000, low: random.next() & ~(0b11 << 62) | 0b10 << 62)
         return ArraySlice(identifier.description.utf8)
     }
 

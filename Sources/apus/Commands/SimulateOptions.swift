@@ -1,0 +1,130 @@
+import APNsSimulator
+import EventLoop
+
+/// The options of `apus simulate`, and what they make of the simulator.
+enum SimulateOptions {
+    static let listen = CommandOption.value(
+        "listen", letter: "l", "ADDRESS:PORT",
+        "Where to listen, on this machine only; port 0 is any. Default: 127.0.0.1:0.")
+    static let trustAnchorFile = CommandOption.value(
+        "ca-out", "FILE", "Write the certificate that senders have to trust (the worker's ca_file).")
+    static let keyFile = CommandOption.value(
+        "key-file", letter: "k", "FILE",
+        "The sender's .p8 key, or its public half. Repeatable, with ids in the same order.")
+    static let makeKey = CommandOption.value(
+        "make-key", "FILE", "Make a key, write it there (mode 0600), and accept it.")
+    static let keyID = CommandOption.value("key-id", "ID", "The key's identifier (kid). Default: \(defaultKeyID).")
+    static let teamID = CommandOption.value("team-id", "ID", "The key's team (iss). Default: \(defaultTeamID).")
+    static let topic = CommandOption.value(
+        "topic", letter: "t", "BUNDLE", "A bundle identifier that may be pushed to. Repeatable. Default: any.")
+    static let script = CommandOption.value(
+        "script", "FILE", "Answers for particular device tokens, as described above.")
+    static let record = CommandOption.value(
+        "record", "FILE", "Write a line of JSON for each request that was answered.")
+    static let summary = CommandOption.value("summary", "FILE", "Write the numbers as JSON at the end.")
+    static let latency = CommandOption.value(
+        "latency", "MS", "Let answers take so many milliseconds, or a random time as in 20-80. Default: 0.")
+    static let seed = CommandOption.value("seed", "N", "Makes random latencies repeatable. Default: 1.")
+    static let maxStreams = CommandOption.value(
+        "max-streams", "N", "Requests that may be open on a connection. Default: 1000.")
+    static let firstStreams = CommandOption.value(
+        "first-streams", "N", "The same before a valid provider token has come. Default: 1, as Apple documents.")
+    static let loops = CommandOption.value("loops", "N", "Threads that serve, 1 to 64. Default: 1.")
+    static let trusting = CommandOption.flag(
+        "trusting", "Accept every push unseen; for benchmarks of the sender.")
+
+    /// All of them, in the order of the help.
+    static let all = [
+        listen, trustAnchorFile, keyFile, makeKey, keyID, teamID, topic, script, record, summary, latency, seed,
+        maxStreams, firstStreams, loops, trusting, .json,
+    ]
+
+    private static let defaultKeyID = "ABC123DEFG"
+    private static let defaultTeamID = "DEF123GHIJ"
+
+    /// Reads the options and the files that they name, and makes the key if one is to be made.
+    static func configuration(_ invocation: CommandInvocation) throws -> SimulatorConfiguration {
+        var configuration = SimulatorConfiguration()
+        (configuration.host, configuration.port) = try address(invocation.string(listen) ?? "127.0.0.1:0")
+        configuration.isTrusting = invocation.has(trusting)
+        configuration.bundleIDs = invocation.strings(topic)
+        configuration.recordFile = invocation.string(record)
+        configuration.maxConcurrentStreams = UInt32(try invocation.integer(maxStreams, in: 1...1_000_000) ?? 1_000)
+        configuration.maxUnauthenticatedStreams = UInt32(try invocation.integer(firstStreams, in: 1...1_000_000) ?? 1)
+        configuration.loopCount = try invocation.integer(loops, in: 1...64) ?? 1
+        configuration.latency = try latency(
+            invocation.string(latency) ?? "0", seed: UInt64(try invocation.integer(seed, in: 0...Int.max) ?? 1))
+        if let path = invocation.string(script) {
+            let bytes = try SimulateFiles.read(path)
+            do throws(SimulatorError) {
+                configuration.script = try AnswerScript(parsing: bytes, nowMilliseconds: WallClock.nowMilliseconds())
+            } catch {
+                throw CommandFailure(.data, "\(path): \(error.message)")
+            }
+        }
+        configuration.teamKeys = try teamKeys(invocation)
+        return configuration
+    }
+
+    private static func teamKeys(_ invocation: CommandInvocation) throws -> [SimulatorConfiguration.TeamKey] {
+        var keys: [(path: String, publicKeyPEM: String)] = []
+        for path in invocation.strings(keyFile) {
+            let bytes = try SimulateFiles.read(path)
+            do throws(SimulatorError) {
+                keys.append((path, try SimulatorKey.publicKeyPEM(in: bytes)))
+            } catch {
+                throw CommandFailure(.noInput, "\(path): \(error.message)")
+            }
+        }
+        if let path = invocation.string(makeKey) {
+            let privateKeyPEM = try SimulatorKey.makePrivateKeyPEM()
+            keys.append((path, try SimulatorKey.publicKeyPEM(in: Array(privateKeyPEM.utf8))))
+            try SimulateFiles.writeSecret(privateKeyPEM, to: path)
+        }
+        guard !keys.isEmpty || invocation.has(trusting) else {
+            throw CommandFailure.usage(
+                "no key is given to verify provider tokens with: name one with --key-file, or make one with --make-key")
+        }
+        let keyIDs = try identifiers(invocation, keyID, count: keys.count, default: defaultKeyID)
+        let teamIDs = try identifiers(invocation, teamID, count: keys.count, default: defaultTeamID)
+        return keys.indices.map { index in
+            SimulatorConfiguration.TeamKey(
+                teamID: teamIDs[index], keyID: keyIDs[index], publicKeyPEM: keys[index].publicKeyPEM)
+        }
+    }
+
+    /// One identifier a key, or one for all, or the default for a single key.
+    private static func identifiers(
+        _ invocation: CommandInvocation, _ option: CommandOption, count: Int, default standard: String
+    ) throws(CommandFailure) -> [String] {
+        let given = invocation.strings(option)
+        if given.count == count { return given }
+        if given.isEmpty, count <= 1 || option.name == teamID.name {
+            return Array(repeating: standard, count: count)
+        }
+        if given.count == 1, option.name == teamID.name { return Array(repeating: given[0], count: count) }
+        throw .usage("--\(option.name) has to be given once for each of the \(count) keys, in the same order")
+    }
+
+    private static func address(_ text: String) throws(CommandFailure) -> (host: String, port: UInt16) {
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            throw .usage("--listen takes an address and a port, for example 127.0.0.1:8443, not '\(text)'")
+        }
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        return (host.isEmpty ? "127.0.0.1" : String(host), port)
+    }
+
+    private static func latency(
+        _ text: String, seed: UInt64
+    ) throws(CommandFailure) -> SimulatorConfiguration.Latency {
+        let numbers = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) ?? -1 }
+        let isInRange = numbers.allSatisfy { (0...86_400_000).contains($0) }
+        switch numbers.count {
+        case 1 where isInRange: return numbers[0] == 0 ? .none : .fixed(milliseconds: numbers[0])
+        case 2 where isInRange && numbers[0] <= numbers[1]:
+            return .uniform(milliseconds: numbers[0]...numbers[1], seed: seed)
+        default: throw .usage("--latency takes milliseconds, as in 25 or 20-80, not '\(text)'")
+        }
+    }
+}
