@@ -1,6 +1,7 @@
 public import PushCore
 
 extension SQLiteRegistry {
+    /// Remembers datasets, and subscribes the devices that wait for datasets to come.
     public func recordDatasets(_ datasets: [DatasetKey]) throws(RegistryError) {
         // Nearly always all are known; then nobody has to wait for a writer.
         let missing = try reading { () throws(RegistryError) in try unknown(datasets) }
@@ -14,6 +15,7 @@ extension SQLiteRegistry {
         }
     }
 
+    /// Subscribes a device to a dataset of its identity.
     public func subscribe(_ deviceID: String, toDataset datasetName: String) throws(RegistryError) {
         try RegistryRules.checkDatasetName(datasetName)
         try writing(durable: true) { () throws(RegistryError) in
@@ -21,6 +23,7 @@ extension SQLiteRegistry {
         }
     }
 
+    /// Ends a dataset subscription.
     public func unsubscribe(_ deviceID: String, fromDataset datasetName: String) throws(RegistryError) -> Bool {
         guard RegistryRules.isDatasetName(datasetName) else { return false }
         return try writing(durable: true) { () throws(RegistryError) in
@@ -30,6 +33,7 @@ extension SQLiteRegistry {
         }
     }
 
+    /// Subscribes a device to all known datasets of its identity, or some of them.
     public func subscribeToAllDatasets(
         _ deviceID: String, names: [String]?, includingFuture: Bool
     ) throws(RegistryError) -> [String] {
@@ -54,6 +58,7 @@ extension SQLiteRegistry {
         }
     }
 
+    /// The dataset subscriptions of a device.
     public func datasetSubscriptions(of deviceID: String) throws(RegistryError) -> DatasetSubscriptions {
         try reading { () throws(RegistryError) in
             guard let device = try storedDevice(deviceID) else { throw RegistryError.noDevice(deviceID) }

@@ -1,6 +1,7 @@
 public import PushCore
 
 extension SQLiteRegistry {
+    /// Adds devices, or renews those with the same `deviceID`, all or none.
     public func upsert(_ devices: [Device]) throws(RegistryError) {
         for device in devices { try RegistryRules.check(device) }
         try writing(durable: true) { () throws(RegistryError) in
@@ -8,6 +9,7 @@ extension SQLiteRegistry {
         }
     }
 
+    /// Adds or renews devices and subscribes them, all or none.
     public func register(_ registrations: [DeviceRegistration]) throws(RegistryError) {
         for registration in registrations { try RegistryRules.check(registration) }
         try writing(durable: true) { () throws(RegistryError) in
@@ -19,6 +21,7 @@ extension SQLiteRegistry {
         }
     }
 
+    /// Removes a device and its subscriptions.
     public func removeDevice(_ deviceID: String) throws(RegistryError) -> Bool {
         try writing(durable: true) { () throws(RegistryError) in
             let statement = try statements.statement("DELETE FROM device WHERE device_id = ?")
@@ -27,6 +30,7 @@ extension SQLiteRegistry {
         }
     }
 
+    /// Removes devices whose token is dead.
     public func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int {
         guard !deadTokens.isEmpty else { return 0 }
         return try writing(durable: false) { () throws(RegistryError) in
@@ -45,6 +49,7 @@ extension SQLiteRegistry {
         }
     }
 
+    /// One device, or nil.
     public func device(_ deviceID: String) throws(RegistryError) -> Device? {
         try reading { () throws(RegistryError) in
             let statement = try statements.statement(
@@ -59,6 +64,7 @@ extension SQLiteRegistry {
         }
     }
 
+    /// Devices in the order of their identifiers.
     public func devices(
         matching filter: DeviceFilter, after deviceID: String?, limit: Int
     ) throws(RegistryError) -> [Device] {
@@ -77,6 +83,7 @@ extension SQLiteRegistry {
         }
     }
 
+    /// How many devices there are.
     public func deviceCount() throws(RegistryError) -> Int {
         Int(try statements.statement("SELECT count(*) FROM device").firstInteger() ?? 0)
     }

@@ -1,6 +1,7 @@
 public import PushCore
 
 extension SQLiteRegistry {
+    /// Subscribes a device to a topic of its app.
     public func subscribe(_ deviceID: String, toTopic topic: String) throws(RegistryError) {
         try RegistryRules.checkTopic(topic)
         try writing(durable: true) { () throws(RegistryError) in
@@ -9,6 +10,7 @@ extension SQLiteRegistry {
         }
     }
 
+    /// Ends a topic subscription.
     public func unsubscribe(_ deviceID: String, fromTopic topic: String) throws(RegistryError) -> Bool {
         try writing(durable: true) { () throws(RegistryError) in
             guard let device = try storedDevice(deviceID), let number = try self.topic(topic, app: device.app)

@@ -29,6 +29,7 @@ public final class SQLiteRegistry: Registry {
     ///   - mode: what may be done with it.
     ///   - busyTimeoutMilliseconds: how long a call waits for another process that writes.
     ///   - cacheSizeKibibytes: how much of the file the connection keeps in memory.
+    /// - Returns: the registry.
     /// - Throws: `RegistryError`: `.unavailable` (missing, or locked too long), `.readOnly`, `.corrupt`, `.newerSchema`,
     ///   `.invalid` (another program's database).
     public static func open(
@@ -74,7 +75,11 @@ public final class SQLiteRegistry: Registry {
 
     /// Runs `body` and keeps all or none of what it writes; waits for other writers up to the busy timeout.
     ///
-    /// - Parameter durable: whether it must survive a loss of power, see the type.
+    /// - Parameters:
+    ///   - durable: whether it must survive a loss of power, see the type.
+    ///   - body: what to do.
+    /// - Returns: what `body` returns.
+    /// - Throws: `RegistryError` if the store cannot be written, or what `body` throws.
     func writing<Value>(durable: Bool, _ body: () throws(RegistryError) -> Value) throws(RegistryError) -> Value {
         if isDurable != durable {
             try connection.execute(durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL")

@@ -45,6 +45,7 @@ public final class InMemoryRegistry: Registry {
 
     // MARK: Audiences
 
+    /// Finds the devices to notify for a batch of audiences.
     public func resolve(_ requests: [AudienceRequest], limit: Int) throws(RegistryError) -> [AudiencePage] {
         try check()
         return requests.map { page($0, limit: max(limit, 1)) }
@@ -111,10 +112,12 @@ public final class InMemoryRegistry: Registry {
 
     // MARK: Devices
 
+    /// Adds devices, or renews those with the same `deviceID`, all or none.
     public func upsert(_ devices: [Device]) throws(RegistryError) {
         try register(devices.map { DeviceRegistration(device: $0) })
     }
 
+    /// Adds or renews devices and subscribes them, all or none.
     public func register(_ registrations: [DeviceRegistration]) throws(RegistryError) {
         try check()
         for registration in registrations { try RegistryRules.check(registration) }
@@ -147,11 +150,13 @@ public final class InMemoryRegistry: Registry {
         return lastNumber
     }
 
+    /// Removes a device and its subscriptions.
     public func removeDevice(_ deviceID: String) throws(RegistryError) -> Bool {
         try check()
         return entries.removeValue(forKey: deviceID) != nil
     }
 
+    /// Removes devices whose token is dead.
     public func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int {
         try check()
         var removed = 0
@@ -164,11 +169,13 @@ public final class InMemoryRegistry: Registry {
         return removed
     }
 
+    /// One device, or nil.
     public func device(_ deviceID: String) throws(RegistryError) -> Device? {
         try check()
         return entries[deviceID]?.device
     }
 
+    /// Devices in the order of their identifiers.
     public func devices(
         matching filter: DeviceFilter, after deviceID: String?, limit: Int
     ) throws(RegistryError) -> [Device] {
@@ -187,6 +194,7 @@ public final class InMemoryRegistry: Registry {
         left.utf8.lexicographicallyPrecedes(right.utf8)
     }
 
+    /// How many devices there are.
     public func deviceCount() throws(RegistryError) -> Int {
         try check()
         return entries.count
@@ -194,6 +202,7 @@ public final class InMemoryRegistry: Registry {
 
     // MARK: Subscriptions
 
+    /// Remembers datasets, and subscribes the devices that wait for datasets to come.
     public func recordDatasets(_ datasets: [DatasetKey]) throws(RegistryError) {
         try check()
         for key in datasets where RegistryRules.isDatasetName(key.datasetName) { learn(Owner(key), key.datasetName) }
@@ -212,6 +221,7 @@ public final class InMemoryRegistry: Registry {
         entries[deviceID]?.datasets.insert(name)
     }
 
+    /// Subscribes a device to a dataset of its identity.
     public func subscribe(_ deviceID: String, toDataset datasetName: String) throws(RegistryError) {
         try check()
         try RegistryRules.checkDatasetName(datasetName)
@@ -219,11 +229,13 @@ public final class InMemoryRegistry: Registry {
         addSubscription(deviceID, datasetName)
     }
 
+    /// Ends a dataset subscription.
     public func unsubscribe(_ deviceID: String, fromDataset datasetName: String) throws(RegistryError) -> Bool {
         try check()
         return entries[deviceID]?.datasets.remove(datasetName) != nil
     }
 
+    /// Subscribes a device to all known datasets of its identity, or some of them.
     public func subscribeToAllDatasets(
         _ deviceID: String, names: [String]?, includingFuture: Bool
     ) throws(RegistryError) -> [String] {
@@ -237,12 +249,14 @@ public final class InMemoryRegistry: Registry {
         return try datasetSubscriptions(of: deviceID).datasetNames
     }
 
+    /// The dataset subscriptions of a device.
     public func datasetSubscriptions(of deviceID: String) throws(RegistryError) -> DatasetSubscriptions {
         try check()
         guard let entry = entries[deviceID] else { throw RegistryError.noDevice(deviceID) }
         return DatasetSubscriptions(datasetNames: entry.datasets.sorted(), includesFuture: entry.includesFuture)
     }
 
+    /// Subscribes a device to a topic of its app.
     public func subscribe(_ deviceID: String, toTopic topic: String) throws(RegistryError) {
         try check()
         try RegistryRules.checkTopic(topic)
@@ -250,6 +264,7 @@ public final class InMemoryRegistry: Registry {
         entries[deviceID]?.topics.insert(topic)
     }
 
+    /// Ends a topic subscription.
     public func unsubscribe(_ deviceID: String, fromTopic topic: String) throws(RegistryError) -> Bool {
         try check()
         return entries[deviceID]?.topics.remove(topic) != nil

@@ -9,8 +9,9 @@ enum Schema {
     /// The version that this program reads and writes.
     static var currentVersion: Int64 { Int64(migrations.count) }
 
-    /// The number of the name `*` in `dataset_name`: a subscription to it stands for the datasets that an identity gets
-    /// later. No dataset can have this name.
+    /// The number of the name `*` in `dataset_name`.
+    ///
+    /// A subscription to it stands for the datasets that an identity gets later. No dataset can have this name.
     static let futureDatasets: Int64 = 0
 
     /// What leads from version `index` to version `index + 1`.

@@ -85,7 +85,9 @@ final class Statement {
 
     // MARK: Running
 
-    /// Goes to the next row; false if there is none. Call `reset` afterwards, whatever happened.
+    /// Goes to the next row; false if there is none.
+    ///
+    /// Call `reset` afterwards, whatever happened.
     func step() throws(RegistryError) -> Bool {
         guard bindingFailure == SQLITE_OK else { throw connection.error(bindingFailure) }
         let result = sqlite3_step(handle)

@@ -10,8 +10,9 @@ final class StatementCache {
         self.connection = connection
     }
 
-    /// The statement with this text, prepared at its first use. The texts are constants of this target, so their number
-    /// is bounded.
+    /// The statement with this text, prepared at its first use.
+    ///
+    /// The texts are constants of this target, so their number is bounded.
     func statement(_ sql: String) throws(RegistryError) -> Statement {
         if let statement = statements[sql] { return statement }
         let statement = try Statement(sql, connection: connection)

@@ -29,7 +29,8 @@ final class AudienceQuery {
     /// - Parameters:
     ///   - name: what the column `name` of a probe holds.
     ///   - numbers: the names of the columns that hold a probe's numbers.
-    ///   - select: the columns to answer after the probe's index, and the joins with the table `r` of probes.
+    ///   - columns: what to answer after the probe's index, beginning with a comma; or nothing.
+    ///   - from: the joins with the table `r` of probes.
     ///   - connection: the connection to ask.
     init(name: Name, numbers: [String], columns: String, from: String, connection: Connection) {
         self.name = name
@@ -41,8 +42,11 @@ final class AudienceQuery {
 
     /// Asks for every probe of the buffer.
     ///
-    /// - Parameter row: called for each row, in the order of the probes; the row's columns begin at 1. If it answers
-    ///   false, the remaining rows of that request are left out, at no cost.
+    /// - Parameters:
+    ///   - buffer: the probes.
+    ///   - row: called for each row, in the order of the probes; the row's columns begin at 1. If it answers false, the
+    ///     remaining rows of that request are left out, at no cost.
+    /// - Throws: `RegistryError` if the store cannot answer, or what `row` throws.
     func run(
         _ buffer: ProbeBuffer, row: (Int, Statement) throws(RegistryError) -> Bool
     ) throws(RegistryError) {

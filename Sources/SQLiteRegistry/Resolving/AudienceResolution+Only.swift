@@ -7,6 +7,7 @@ extension AudienceResolution {
     /// - Parameters:
     ///   - indices: requests with `onlyDeviceIDs`, all of one kind.
     ///   - isMember: tells for each answer whether its device belongs to its request's audience.
+    /// - Throws: `RegistryError` if the store cannot answer.
     func resolveOnly(
         _ indices: [Int], isMember: ([(probe: Probe, found: DeviceRow?)]) throws(RegistryError) -> [Bool]
     ) throws(RegistryError) {

@@ -24,6 +24,8 @@ extension SQLiteRegistry {
     ///   - row: a statement that stands on a row.
     ///   - firstColumn: where the columns begin.
     ///   - identity: the name of the identity, if the question named it; else it is read from the column that follows.
+    /// - Returns: the device with its numbers.
+    /// - Throws: `RegistryError` with `.corrupt` if the row makes no device.
     func decodeDevice(
         _ row: Statement, firstColumn: Int32, identity: String? = nil
     ) throws(RegistryError) -> DeviceRow {

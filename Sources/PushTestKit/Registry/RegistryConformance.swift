@@ -1,0 +1,75 @@
+public import PushCore
+
+/// What every implementation of `Registry` must do, as checks that any test target can run.
+///
+/// Each check gets a registry of its own that is empty, and throws a `RegistryViolation` if it is not as it should be.
+public struct RegistryConformance: Sendable, CustomStringConvertible {
+    /// What the registry does, as a sentence.
+    public let name: String
+    /// Throws if the registry does not do it.
+    public let check: @Sendable (any Registry) throws -> Void
+
+    /// The sentence, so that a parameterised test shows it.
+    public var description: String { name }
+
+    init(_ name: String, _ check: @escaping @Sendable (any Registry) throws -> Void) {
+        self.name = name
+        self.check = check
+    }
+
+    /// All checks.
+    public static let all: [RegistryConformance] =
+        deviceChecks + renewalChecks + pruneChecks + datasetChecks + topicChecks + audienceChecks + onlyChecks
+        + pagingChecks
+}
+
+// MARK: Values and steps that the checks share
+
+extension RegistryConformance {
+    static let pool = "us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"
+
+    /// A device with a token made of its name, of an identity unless that is nil.
+    static func device(
+        _ deviceID: String, token: [UInt8]? = nil, app: String = "chat", identity: String? = "identity-1",
+        pool: String = RegistryConformance.pool, user: String? = nil, registeredAt: Int64 = 1_000
+    ) throws -> Device {
+        guard let token = DeviceToken(bytes: token ?? Array(deviceID.utf8)) else {
+            throw RegistryViolation("the check itself made a bad token for \(deviceID)")
+        }
+        return Device(
+            deviceID: deviceID, platform: .apns, token: token, app: app, identityPoolID: identity == nil ? nil : pool,
+            identityID: identity, userID: user, registeredAtMilliseconds: registeredAt)
+    }
+
+    static func dataset(
+        _ name: String, identity: String = "identity-1", pool: String = RegistryConformance.pool
+    ) -> DatasetKey {
+        DatasetKey(identityPoolID: pool, identityID: identity, datasetName: name)
+    }
+
+    static func expect<Value: Equatable>(_ actual: Value, is expected: Value, _ what: String) throws {
+        guard actual == expected else {
+            throw RegistryViolation("\(what): expected \(expected), found \(actual)")
+        }
+    }
+
+    static func expect(_ code: RegistryError.Code, _ what: String, from body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let error as RegistryError {
+            try expect(error.code, is: code, what)
+            try expect(error.message.isEmpty, is: false, "\(what): the message is empty")
+            return
+        }
+        throw RegistryViolation("\(what): expected the error \(code), and there was none")
+    }
+
+    /// The identifiers that one request finds on all its pages, in order.
+    static func found(
+        _ audience: Audience, in registry: any Registry, excluding excluded: String? = nil, only: [String]? = nil,
+        limit: Int = 100
+    ) throws -> [String] {
+        let request = AudienceRequest(audience: audience, excludedDeviceID: excluded, onlyDeviceIDs: only)
+        return try RegistryPages.all(of: request, in: registry, limit: limit).map(\.deviceID)
+    }
+}

@@ -1,0 +1,37 @@
+public import PushCore
+
+/// Walks through the pages of an audience.
+public enum RegistryPages {
+    /// All devices of an audience, page by page.
+    ///
+    /// - Parameters:
+    ///   - request: whom to find.
+    ///   - registry: where.
+    ///   - limit: the most devices in one page.
+    ///   - between: called between two pages.
+    /// - Returns: the devices of all pages, in order.
+    /// - Throws: `RegistryViolation` if a page is too long, or empty and yet followed by another; what the registry
+    ///   throws; what `between` throws.
+    public static func all(
+        of request: AudienceRequest, in registry: any Registry, limit: Int, between: () throws -> Void = {}
+    ) throws -> [Device] {
+        var request = request
+        var devices: [Device] = []
+        while true {
+            let pages = try registry.resolve([request], limit: limit)
+            guard pages.count == 1 else {
+                throw RegistryViolation("one request was answered with \(pages.count) pages")
+            }
+            guard pages[0].devices.count <= limit else {
+                throw RegistryViolation("a page of at most \(limit) has \(pages[0].devices.count) devices")
+            }
+            devices += pages[0].devices
+            guard let next = pages[0].next else { return devices }
+            guard !pages[0].devices.isEmpty else {
+                throw RegistryViolation("an empty page says that another follows, for \(request)")
+            }
+            request.cursor = next
+            try between()
+        }
+    }
+}
