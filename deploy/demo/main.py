@@ -97,8 +97,9 @@ class Demo:
         self._write_script()
         say("Starting the APNs simulator")
         self._simulator = Process("simulator", [
-            self._command, "simulate", "--port", str(self._apns_port), "--certificate", self._path("simulator.pem"),
-            "--key", f"{TEAM_ID}:{KEY_ID}:{self._path(f'AuthKey_{KEY_ID}.p8')}", "--bundle-id", BUNDLE_ID,
+            self._command, "simulate", "--listen", f"127.0.0.1:{self._apns_port}", "--ca-out", self._path("simulator.pem"),
+            "--key-file", self._path(f"AuthKey_{KEY_ID}.p8"), "--key-id", KEY_ID, "--team-id", TEAM_ID,
+            "--topic", BUNDLE_ID,
             "--script", self._path("script.ndjson"), "--record", self._record,
         ], self._folder)
         wait_until(lambda: os.path.exists(self._path("simulator.pem")), 20, self._simulator, "listening")
