@@ -33,6 +33,8 @@ url = "sqlite:{folder}/registry.db"
 [retry]
 delays = {delays}
 server_error_delay = "1s"
+[log]
+format = "json"
 [admin]
 listen = "127.0.0.1:{admin_port}"
 [[app]]
@@ -43,7 +45,7 @@ identity_pools = ["{pool}"]
 key_file = "{folder}/AuthKey_{key_id}.p8"
 key_id = "{key_id}"
 team_id = "{team_id}"
-endpoint = "https://127.0.0.1:{apns_port}"
+endpoint = "127.0.0.1:{apns_port}"
 ca_file = "{folder}/simulator.pem"
 """
 
@@ -215,7 +217,7 @@ class Demo:
         findings.equal("left in the queues, dead letters apart", 0, self._waiting())
         check_dead_letters(findings, self._workload, metrics, depths["apus.dead-letter"], is_whole)
         check_worker(findings, self._workload, metrics, record, is_whole)
-        check_deliveries(findings, self._workload, record)
+        check_deliveries(findings, self._workload, record, is_whole)
         if is_whole:
             self._check_last_word(findings, metrics)
         print("\nLedger")
