@@ -2,10 +2,11 @@
 public struct AMQPOptions: Hashable, Sendable {
     /// How the connection is called in the broker's own tools.
     public var connectionName = "apus"
-    /// A file of PEM certificates to trust beside the system's; empty for none. Only for `amqps`.
+    /// A file of PEM certificates to trust beside the system's, for `amqps`; empty for none.
     public var caFile = ""
-    /// After how many seconds of silence each side sends a heartbeat; two such intervals without a byte end the
-    /// connection.
+    /// After how many seconds of silence each side sends a heartbeat.
+    ///
+    /// Two such intervals without a byte end the connection.
     public var heartbeatSeconds = 20
     /// How long TCP and TLS may take to connect, in seconds, and as long again for the login.
     public var connectTimeoutSeconds = 5

@@ -19,9 +19,7 @@ public struct QueueNames: Hashable, Sendable {
 
     /// The retry queue of a delay, named by the largest unit that divides it: `apus.retry.90s`, `apus.retry.2m`.
     public func retry(delayMilliseconds: Int64) -> String {
-        let units: [(name: String, milliseconds: Int64)] = [
-            ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000),
-        ]
+        let units: [(name: String, milliseconds: Int64)] = [("h", 3_600_000), ("m", 60_000), ("s", 1_000)]
         for unit in units where delayMilliseconds > 0 && delayMilliseconds.isMultiple(of: unit.milliseconds) {
             return "\(namespace).retry.\(delayMilliseconds / unit.milliseconds)\(unit.name)"
         }

@@ -7,6 +7,9 @@ struct Apus {
     static let commands: [CommandNode] = [
         .command(InitCommand()),
         .command(SimulateCommand()),
+        TopologyCommands.node,
+        .command(PublishCommand()),
+        DeadLettersCommands.node,
         .command(VersionCommand()),
     ]
 

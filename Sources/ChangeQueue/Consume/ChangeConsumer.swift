@@ -39,8 +39,9 @@ public final class ChangeConsumer: DeliverySource {
         loop.submit { [core] in core.value.settle(tags) }
     }
 
-    /// Stops new deliveries; those that were received can still be settled. Returns when the broker has agreed, or the
-    /// connection is gone.
+    /// Stops new deliveries; those that were received can still be settled.
+    ///
+    /// Returns when the broker has agreed, or the connection is gone.
     public func cancel() async {
         await withCheckedContinuation { continuation in
             loop.submit { [core] in core.value.cancel { continuation.resume() } }

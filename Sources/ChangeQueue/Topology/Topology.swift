@@ -7,9 +7,15 @@ import PushCore
 /// turn asks for `reject-publish` as the behaviour at a full queue. The retry queues have one delay each, because a
 /// message expires only at the head of its queue: different delays in one queue would wait for each other.
 public struct Topology: Hashable, Sendable {
-    /// How often a message may come back unacknowledged before the broker gives up on it. Every return counts, also that of
-    /// a whole prefetch window when a worker dies, so this is generous.
+    /// How often a message may come back unacknowledged before the broker gives up on it.
+    ///
+    /// Every return counts, also that of a whole prefetch window when a worker dies, so this is generous.
     private static let deliveryLimit: Int64 = 20
+    /// The same for dead letters, which come back each time that someone looks at them.
+    ///
+    /// In effect none; but with one set the broker puts them back where they were rather than at the end, and later
+    /// versions of RabbitMQ set 20 where none is given.
+    private static let deadLetterDeliveryLimit: Int64 = 1_000_000_000
 
     /// The names.
     public let names: QueueNames
@@ -37,7 +43,9 @@ public struct Topology: Hashable, Sendable {
                 arguments: [], bindings: []),
         ]
         let queues = [
-            queue(names.deadLetter, "what needs a person; nobody consumes it", []),
+            queue(
+                names.deadLetter, "what needs a person; nobody consumes it",
+                [MessageHeader(name: "x-delivery-limit", value: .int64(Self.deadLetterDeliveryLimit))]),
             queue(
                 names.work, "what workers consume",
                 Self.deadLettering(to: names.deadLetter)

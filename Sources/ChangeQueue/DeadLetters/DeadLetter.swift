@@ -1,0 +1,56 @@
+public import PushCore
+
+/// A message among the dead letters.
+public struct DeadLetter: Sendable {
+    /// Its place in the queue at the time of reading, counting from 1; it changes as letters come and go.
+    public let position: Int
+    /// The message; listings leave the body out.
+    public let message: Message
+    /// The size of the body in bytes, also where the body is left out.
+    public let bodySizeBytes: Int
+
+    init(position: Int, message: Message, withBody: Bool) {
+        self.position = position
+        bodySizeBytes = message.body.count
+        var kept = message
+        if !withBody { kept.body = [] }
+        self.message = kept
+    }
+
+    /// The message's identifier, if its publisher gave one.
+    public var messageID: String? { message.properties.messageID }
+
+    /// Why it is here: the reason that Apus gave, or the broker's own (`delivery-limit`, `expired`, `rejected`, `maxlen`).
+    public var reason: String {
+        if let reason = text(ParkingHeader.reason) { return reason }
+        let broker = text("x-first-death-reason") ?? "unknown"
+        return String(broker.map { $0 == "_" ? "-" : $0 })
+    }
+
+    /// The reason in a sentence.
+    public var detail: String? { text(ParkingHeader.detail) }
+
+    /// How many attempts its pushes have had.
+    public var attempts: Int64? { number(ParkingHeader.attempt) }
+
+    /// When Apus first received it, in milliseconds since 1970.
+    public var firstSeenMilliseconds: Int64? { number(ParkingHeader.firstSeenMilliseconds) }
+
+    /// The exchange that the event was published to first.
+    public var originalExchange: String? { text(ParkingHeader.originalExchange) }
+
+    /// The routing key that the event was published with first.
+    public var originalRoutingKey: String? { text(ParkingHeader.originalRoutingKey) }
+
+    private func text(_ name: String) -> String? {
+        if case .string(let text) = message.header(name) { text } else { nil }
+    }
+
+    private func number(_ name: String) -> Int64? {
+        switch message.header(name) {
+        case .int64(let number): number
+        case .int32(let number): Int64(number)
+        default: nil
+        }
+    }
+}

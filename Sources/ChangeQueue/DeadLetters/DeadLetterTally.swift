@@ -1,0 +1,16 @@
+/// What has been done with dead letters so far.
+public struct DeadLetterTally: Hashable, Sendable {
+    /// How many were in the queue at the beginning.
+    public var queuedCount = 0
+    /// How many have been looked at.
+    public var examinedCount = 0
+    /// How many of those were meant.
+    public var selectedCount = 0
+    /// How many were replayed or deleted.
+    public var doneCount = 0
+    /// Why the work ended before all was done; nil if it did not.
+    public var failure: String?
+
+    /// Creates an empty tally.
+    public init() {}
+}

@@ -1,0 +1,138 @@
+import EventLoop
+import JSON
+import PushCore
+
+/// Writes the CloudEvent that the options of `apus publish` describe.
+enum PublishedEvent {
+    private static let type = CommandOption.value(
+        "type", "TYPE", "dataset.changed, dataset.deleted, datasets.merged or push.requested.")
+    private static let identifier = CommandOption.value("id", "ID", "The event's identifier. Default: a random UUID.")
+    private static let source = CommandOption.value("source", "URI", "The event's source. Default: apus-publish.")
+    private static let identityPool = CommandOption.value("identity-pool", "ID", "Dataset: the identity pool.")
+    private static let identity = CommandOption.value("identity", "ID", "Dataset: the identity.")
+    private static let dataset = CommandOption.value("dataset", "NAME", "Dataset: its name.")
+    private static let syncCount = CommandOption.value("sync-count", "COUNT", "Dataset: its sync count.")
+    private static let merged = CommandOption.value("merged", "NAME", "Dataset: one that was merged. Repeatable.")
+    private static let deviceID = CommandOption.value(
+        "device-id", "ID", "Dataset: the device that made the change. Push: a target. Repeatable.")
+    private static let app = CommandOption.value("app", "NAME", "Push: the app, as the configuration names it.")
+    private static let deviceToken = CommandOption.value(
+        "device-token", "HEX", "Push: a target, by its APNs token. Repeatable.")
+    private static let identityID = CommandOption.value("identity-id", "ID", "Push: a target. Repeatable.")
+    private static let userID = CommandOption.value("user-id", "ID", "Push: a target. Repeatable.")
+    private static let topic = CommandOption.value("topic", "NAME", "Push: the target, by its topic.")
+    private static let title = CommandOption.value("title", "TEXT", "Push: the title.")
+    private static let text = CommandOption.value("body", "TEXT", "Push: the text.")
+    private static let badge = CommandOption.value("badge", "COUNT", "Push: the badge; 0 clears it.")
+    private static let sound = CommandOption.value("sound", "NAME", "Push: the sound, for example default.")
+    private static let pushType = CommandOption.value("push-type", "TYPE", "Push: alert, background and so on.")
+    private static let priority = CommandOption.value("priority", "NUMBER", "Push: 10, 5 or 1.")
+    private static let collapseID = CommandOption.value(
+        "collapse-id", "ID", "Push: replaces one of the same identifier.")
+    private static let expiration = CommandOption.value(
+        "expiration", "SECONDS", "Push: when it loses its use, in seconds since 1970.")
+
+    /// The options, in the order in which the help shows them.
+    static let options = [
+        type, identifier, source, identityPool, identity, dataset, syncCount, merged, deviceID, app, deviceToken,
+        identityID, userID, topic, title, text, badge, sound, pushType, priority, collapseID, expiration,
+    ]
+
+    /// The event, as structured JSON; whether it makes sense is for the decoder to say.
+    static func body(_ invocation: CommandInvocation) throws(CommandFailure) -> [UInt8] {
+        let name = try invocation.required(type)
+        var writer = JSONWriter()
+        writer.beginObject()
+        for (key, value) in [
+            ("specversion", "1.0"), ("type", name), ("source", invocation.string(source) ?? "apus-publish"),
+            ("id", invocation.string(identifier) ?? randomIdentifier()),
+        ] {
+            writer.key(dynamic: key)
+            writer.string(value)
+        }
+        writer.key("data")
+        writer.beginObject()
+        if name.hasSuffix("push.requested") {
+            try writePush(invocation, to: &writer)
+        } else {
+            try writeDataset(invocation, to: &writer)
+        }
+        writer.endObject()
+        writer.endObject()
+        return writer.bytes
+    }
+
+    private static func writeDataset(
+        _ invocation: CommandInvocation, to writer: inout JSONWriter
+    ) throws(CommandFailure) {
+        write(
+            ["identityPoolId": identityPool, "identityId": identity, "datasetName": dataset], invocation, to: &writer)
+        if let count = try invocation.integer(syncCount, in: 0...Int.max) {
+            writer.key("syncCount")
+            writer.integer(count)
+        }
+        writeArray("mergedDatasetNames", invocation.strings(merged), to: &writer)
+        write(["deviceId": deviceID], invocation, to: &writer)
+    }
+
+    private static func writePush(
+        _ invocation: CommandInvocation, to writer: inout JSONWriter
+    ) throws(CommandFailure) {
+        write(["app": app, "topic": topic], invocation, to: &writer)
+        writeArray("deviceTokens", invocation.strings(deviceToken), to: &writer)
+        writeArray("deviceIds", invocation.strings(deviceID), to: &writer)
+        writeArray("identityIds", invocation.strings(identityID), to: &writer)
+        writeArray("userIds", invocation.strings(userID), to: &writer)
+        writer.key("notification")
+        writer.beginObject()
+        write(["title": title, "body": text, "sound": sound], invocation, to: &writer)
+        if let count = try invocation.integer(badge, in: 0...Int(Int32.max)) {
+            writer.key("badge")
+            writer.integer(count)
+        }
+        writer.endObject()
+        writer.key("options")
+        writer.beginObject()
+        write(["pushType": pushType, "collapseId": collapseID], invocation, to: &writer)
+        if let number = try invocation.integer(priority, in: 1...10) {
+            writer.key("priority")
+            writer.integer(number)
+        }
+        if let moment = try invocation.integer(expiration, in: 0...Int(Int32.max) * 4) {
+            writer.key("expiration")
+            writer.integer(moment)
+        }
+        writer.endObject()
+    }
+
+    private static func write(
+        _ fields: KeyValuePairs<String, CommandOption>, _ invocation: CommandInvocation, to writer: inout JSONWriter
+    ) {
+        for (key, option) in fields {
+            guard let value = invocation.string(option) else { continue }
+            writer.key(dynamic: key)
+            writer.string(value)
+        }
+    }
+
+    private static func writeArray(_ key: String, _ values: [String], to writer: inout JSONWriter) {
+        guard !values.isEmpty else { return }
+        writer.key(dynamic: key)
+        writer.beginArray()
+        for value in values { writer.string(value) }
+        writer.endArray()
+    }
+
+    /// A random UUID (RFC 9562, version 4).
+    private static func randomIdentifier() -> String {
+        var bytes = (0..<16).map { _ in UInt8.random(in: 0 ... .max) }
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        var text = ""
+        for (index, byte) in bytes.enumerated() {
+            if [4, 6, 8, 10].contains(index) { text += "-" }
+            text += byte < 16 ? "0" + String(byte, radix: 16) : String(byte, radix: 16)
+        }
+        return text
+    }
+}

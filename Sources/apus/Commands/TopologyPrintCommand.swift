@@ -1,0 +1,30 @@
+import ChangeQueue
+import Dispatcher
+
+/// `apus topology print`.
+struct TopologyPrintCommand: Command {
+    let name = "print"
+    let summary = "Print the exchanges and queues that the configuration asks for"
+    let help = CommandHelp(
+        discussion: """
+            Prints every exchange and queue with its arguments and bindings, without talking to
+            RabbitMQ: for whoever makes them by other means, such as definitions or Terraform.
+            """,
+        examples: [
+            .init("apus topology print", "Shows them."),
+            .init("apus topology print --json", "As JSON, for a program."),
+        ],
+        exitCodes: [.configuration]
+    )
+    let options = [CommandOption.json] + CommandOption.configuration
+
+    func run(_ invocation: CommandInvocation) async throws -> ExitCode {
+        let objects = invocation.topology(try invocation.loadConfiguration(for: .tool).configuration).objects
+        if invocation.isJSON {
+            invocation.output.line(TopologyReport.json(objects))
+        } else {
+            for object in objects { invocation.output.line(TopologyReport.text(object)) }
+        }
+        return .ok
+    }
+}

@@ -1,0 +1,105 @@
+import ChangeQueue
+import JSON
+import PushCore
+
+/// Writes topologies, for people and for programs.
+enum TopologyReport {
+    /// An object and what it looks like, in some lines.
+    static func text(_ object: TopologyObject) -> String {
+        var lines = ["\(object.kind.rawValue) \(object.name)", "    \(object.purpose)"]
+        for binding in object.bindings { lines.append("    bound to \(binding.exchange) with \(binding.routingKey)") }
+        for argument in object.arguments { lines.append("    \(argument.name) = \(text(argument.value))") }
+        return lines.joined(separator: "\n")
+    }
+
+    /// All objects, as one JSON document.
+    static func json(_ objects: [TopologyObject]) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginArray()
+        for object in objects {
+            writer.beginObject()
+            write(object, to: &writer)
+            writer.endObject()
+        }
+        writer.endArray()
+        return writer.bytes
+    }
+
+    /// All findings, as one JSON document.
+    static func json(_ findings: [TopologyFinding]) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginArray()
+        for finding in findings {
+            writer.beginObject()
+            write(finding.object, to: &writer)
+            writer.key("status")
+            switch finding.status {
+            case .present: writer.string("present")
+            case .created: writer.string("created")
+            case .missing: writer.string("missing")
+            case .different(let argument, let actual, let wanted):
+                writer.string("different")
+                for (key, text) in [("argument", argument), ("actual", actual), ("wanted", wanted)] {
+                    writer.key(dynamic: key)
+                    writer.string(text)
+                }
+            case .unknown(let text):
+                writer.string("unknown")
+                writer.key("detail")
+                writer.string(text)
+            }
+            writer.endObject()
+        }
+        writer.endArray()
+        return writer.bytes
+    }
+
+    /// Prints findings and says how the command ends.
+    static func finish(_ findings: [TopologyFinding], _ invocation: CommandInvocation) -> ExitCode {
+        if invocation.isJSON {
+            invocation.output.line(json(findings))
+        } else {
+            for finding in findings { invocation.output.line(finding.description) }
+        }
+        return findings.allSatisfy(\.isGood) ? .ok : .configuration
+    }
+
+    private static func write(_ object: TopologyObject, to writer: inout JSONWriter) {
+        writer.key("kind")
+        writer.string(object.kind.rawValue)
+        writer.key("name")
+        writer.string(object.name)
+        writer.key("purpose")
+        writer.string(object.purpose)
+        writer.key("arguments")
+        writer.beginObject()
+        for argument in object.arguments {
+            writer.key(dynamic: argument.name)
+            if case .int64(let number) = argument.value {
+                writer.integer(number)
+            } else {
+                writer.string(text(argument.value))
+            }
+        }
+        writer.endObject()
+        writer.key("bindings")
+        writer.beginArray()
+        for binding in object.bindings {
+            writer.beginObject()
+            writer.key("exchange")
+            writer.string(binding.exchange)
+            writer.key("routingKey")
+            writer.string(binding.routingKey)
+            writer.endObject()
+        }
+        writer.endArray()
+    }
+
+    private static func text(_ value: HeaderValue) -> String {
+        switch value {
+        case .string(let text): text
+        case .int64(let number): String(number)
+        default: "\(value)"
+        }
+    }
+}
