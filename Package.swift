@@ -92,7 +92,11 @@ let package = Package(
         testTarget("HTTP2Tests", ["HTTP2", "Crypto", "EventLoop", "PushTestKit"]),
         testTarget("AMQPTests", ["AMQP", "EventLoop", "PushTestKit"]),
         testTarget("PushCoreTests", ["PushCore", "JSON", "PushTestKit"]),
-        testTarget("APNsTests", ["APNs", "APNsSimulator", "PushCore", "Crypto", "JSON", "EventLoop", "PushTestKit"]),
+        testTarget(
+            "APNsTests",
+            [
+                "APNs", "APNsSimulator", "PushCore", "Crypto", "HTTP2", "JSON", "EventLoop", "Metrics", "PushTestKit",
+            ]),
         testTarget("APNsSimulatorTests", ["APNsSimulator", "HTTP2", "Crypto", "EventLoop", "JSON", "PushTestKit"]),
         testTarget(
             "ChangeQueueTests", ["ChangeQueue", "AMQP", "PushCore", "EventLoop", "Metrics", "PushTestKit"]),

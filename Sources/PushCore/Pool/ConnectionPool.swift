@@ -41,7 +41,8 @@ public struct ConnectionPool: Sendable {
     var pushes = PushTable()
     var failures = 0
     var notBeforeNanoseconds: UInt64 = 0
-    var isClosing = false
+    /// Whether it takes no new pushes, because `close` was called.
+    public internal(set) var isClosing = false
     var nextConnection = 1
     var random: SplitMix
 

@@ -81,7 +81,7 @@ struct ProviderTokenSourceTests {
     }
 
     @Test(
-        "A key file that is missing, a folder, empty, garbage or too large is refused; one that others can read is warned about"
+        "A key file that is missing, empty, garbage or too large is refused; one that others can read is warned about"
     )
     func readsKeyFiles() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "apus-key-\(UUID().uuidString)")

@@ -1,0 +1,111 @@
+internal import Crypto
+public import EventLoop
+public import Metrics
+public import PushCore
+internal import Synchronization
+
+/// Sends pushes to APNs over pools of long-lived HTTP/2 connections.
+///
+/// All of it runs on one event loop of its own. Pushes and results cross to it in batches; no task, lock or timer
+/// belongs to a single push. What has to be decided is decided by `ConnectionPool`, one for each route.
+///
+/// Every push gets exactly one result: `answered`, `notProcessed` (resending it cannot make a duplicate; the pool has
+/// tried again by itself already), or `ambiguous` (its deadline passed or its connection was lost).
+///
+/// A client that was started has to be closed.
+public final class APNsClient: PushTransport {
+    private struct State {
+        var handler: (any PushTransportHandler)?
+        var isClosed = false
+    }
+
+    /// The loop that carries the connections.
+    public let loop: EventLoop
+    private let core: LoopBound<ClientCore>
+    private let state = Mutex(State())
+
+    /// Prepares a client; it connects when it is started.
+    ///
+    /// - Parameters:
+    ///   - configuration: the routes and the times.
+    ///   - loopName: the name of the loop's thread.
+    ///   - logger: where connections that come and go are logged.
+    ///   - metrics: where the client's instruments are made.
+    /// - Throws: `APNsError` with `routeInvalid` if a trust anchor cannot be read, `systemFailed` if there is no
+    ///   thread.
+    public init(
+        configuration: APNsClientConfiguration, loopName: String = "apns", logger: Logger, metrics: MetricsRegistry
+    ) throws(APNsError) {
+        var parts: [(configuration: APNsRoute, context: TLSContext, log: RouteLog)] = []
+        for route in configuration.routes {
+            let log = RouteLog(
+                app: route.app, environment: route.environment.rawValue, endpoint: route.endpoint, logger: logger,
+                metrics: APNsMetrics(app: route.app, registry: metrics))
+            parts.append((route, try Self.context(for: route), log))
+        }
+        do throws(EventLoopError) {
+            loop = try EventLoop(name: loopName)
+        } catch {
+            throw APNsError(.systemFailed, "the APNs client cannot have a thread of its own: \(error)")
+        }
+        let seed = configuration.seed ?? UInt64.random(in: 0...UInt64.max)
+        let core = ClientCore(loop: loop, closeTimeoutNanoseconds: configuration.closeTimeoutNanoseconds)
+        core.addRoutes(parts, seed: seed)
+        self.core = LoopBound(core, to: loop)
+    }
+
+    private static func context(for route: APNsRoute) throws(APNsError) -> TLSContext {
+        do throws(CryptoError) {
+            return try TLSContext.client(
+                extraTrustAnchorsFile: route.extraTrustAnchorsFile, applicationProtocols: ["h2"])
+        } catch {
+            throw APNsError(.routeInvalid, "app \(route.app), \(route.environment.rawValue): \(error.message)")
+        }
+    }
+
+    /// Begins to connect; results go to the handler.
+    public func start(handler: any PushTransportHandler) {
+        state.withLock { state in
+            guard state.handler == nil, !state.isClosed else { return }
+            state.handler = handler
+            loop.submit { [core] in core.value.start(handler: handler, fromElsewhere: core) }
+        }
+    }
+
+    /// Sends pushes; each gets exactly one result.
+    ///
+    /// After `close` they end at once as not processed, on the caller's thread.
+    public func send(_ requests: [PushRequest]) {
+        guard !requests.isEmpty else { return }
+        let handler = state.withLock { state -> (any PushTransportHandler)? in
+            guard state.isClosed else {
+                loop.submit { [core] in core.value.send(requests) }
+                return nil
+            }
+            return state.handler
+        }
+        handler?.pushesEnded(
+            requests.map {
+                PushResult(
+                    identifier: $0.identifier, outcome: .notProcessed("the transport is closed"),
+                    durationNanoseconds: 0)
+            })
+    }
+
+    /// Closes every connection with a GOAWAY, waiting a bounded time for answers to what is in flight, and ends the
+    /// loop.
+    ///
+    /// What waits for a stream ends at once as not processed, what stays unanswered as ambiguous. A second call
+    /// returns at once.
+    public func close() async {
+        let isFirst = state.withLock { state in
+            defer { state.isClosed = true }
+            return !state.isClosed
+        }
+        guard isFirst else { return }
+        await withCheckedContinuation { continuation in
+            loop.submit { [core] in core.value.close { continuation.resume() } }
+        }
+        loop.stopAndJoin()
+    }
+}

@@ -1,0 +1,94 @@
+internal import HTTP2
+internal import PushCore
+
+/// Writes the header fields of a push, in memory that is used again for the next.
+///
+/// Apple's advice on header compression: `:path` and `authorization` never enter the table; `apns-id`,
+/// `apns-expiration` and `apns-collapse-id` only the first time on a connection, so that their names are known; all
+/// others always. (Apple, "Sending notification requests to APNs".)
+struct RequestEncoder: ~Copyable {
+    /// Which fields a connection has sent before.
+    struct SentFields {
+        var identifier = false
+        var expiration = false
+        var collapseID = false
+    }
+
+    private static let pathPrefix = Array("/3/device/".utf8)
+
+    /// The fields written last.
+    private(set) var block = HeaderBlock()
+    private let authority: [UInt8]
+    private var path: [UInt8]
+    private var identifier = [UInt8](repeating: 0, count: APNsIdentifier.textLength)
+
+    /// Prepares requests to one endpoint.
+    init(authority: String) {
+        self.authority = Array(authority.utf8)
+        path = Self.pathPrefix
+        path.reserveCapacity(Self.pathPrefix.count + 2 * DeviceToken.bytesMaximum)
+    }
+
+    /// Writes the fields of one push.
+    ///
+    /// - Parameters:
+    ///   - request: the push.
+    ///   - authorization: the value of the header `authorization`.
+    ///   - sent: what the connection has sent before; brought up to date.
+    mutating func encode(_ request: borrowing PushRequest, authorization: [UInt8], sent: inout SentFields) {
+        let content = request.content
+        writePath(request.token)
+        block.removeAll()
+        block.add(":method", value: "POST" as StaticString)
+        block.add(":scheme", value: "https" as StaticString)
+        block.add(":authority", value: authority)
+        block.add(":path", value: path, indexing: .neverAdd)
+        block.add("authorization", value: authorization, indexing: .neverAdd)
+        block.add("apns-topic", value: content.topic)
+        block.add("apns-push-type", value: content.pushType.headerValue)
+        block.add("apns-priority", value: content.priority.rawValue)
+        identifier.withUnsafeMutableBufferPointer { request.apnsID.write(to: $0) }
+        block.add("apns-id", value: identifier, indexing: Self.indexing(&sent.identifier))
+        if let expiration = content.expirationSeconds {
+            block.add("apns-expiration", value: expiration, indexing: Self.indexing(&sent.expiration))
+        }
+        if let collapseID = content.collapseID {
+            block.add("apns-collapse-id", value: collapseID, indexing: Self.indexing(&sent.collapseID))
+        }
+    }
+
+    private static func indexing(_ wasSent: inout Bool) -> HeaderBlock.Indexing {
+        guard !wasSent else { return .neverAdd }
+        wasSent = true
+        return .incremental
+    }
+
+    private mutating func writePath(_ token: DeviceToken) {
+        path.removeLast(path.count - Self.pathPrefix.count)
+        for byte in token.bytes {
+            path.append(Self.digit(byte >> 4))
+            path.append(Self.digit(byte & 15))
+        }
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 48 + value : 87 + value }
+}
+
+extension PushType {
+    /// The header value as a constant, which needs no copy.
+    fileprivate var headerValue: StaticString {
+        switch self {
+        case .alert: "alert"
+        case .background: "background"
+        case .complication: "complication"
+        case .controls: "controls"
+        case .fileprovider: "fileprovider"
+        case .liveactivity: "liveactivity"
+        case .location: "location"
+        case .mdm: "mdm"
+        case .pushtotalk: "pushtotalk"
+        case .voip: "voip"
+        case .widgets: "widgets"
+        }
+    }
+}

@@ -1,0 +1,235 @@
+internal import Crypto
+internal import EventLoop
+internal import HTTP2
+internal import PushCore
+
+/// The shell around one `ConnectionPool`: carries out its actions, and keeps the requests that it knows by slot.
+///
+/// Lives on one loop.
+final class Route {
+    static let http2Configuration = {
+        var configuration = HTTP2Connection.Configuration()
+        // Several addresses are tried within the pool's own limit for one connection.
+        configuration.handshakeTimeoutSeconds = 7
+        return configuration
+    }()
+
+    /// The place of the route among its client's.
+    let index: Int
+    let configuration: APNsRoute
+    let context: TLSContext
+    let loop: EventLoop
+    let log: RouteLog
+    unowned let owner: ClientCore
+
+    var pool: ConnectionPool
+    var requests: [PushRequest?] = []
+    var connections: [RouteConnection] = []
+    /// The answer that had arrived, but not ended, on the stream that was cancelled last.
+    var answerAtDeadline: PushAnswer?
+    private(set) var lastFailure = ""
+
+    private var encoder: RequestEncoder
+    private let parser = AnswerParser()
+    private var token: ProviderToken?
+    private var tokenCheckedNanoseconds: UInt64 = 0
+    private var failedAddresses: Set<String> = []
+    private var reported = RouteLog.Sizes()
+
+    init(index: Int, configuration: APNsRoute, context: TLSContext, log: RouteLog, owner: ClientCore, seed: UInt64) {
+        self.index = index
+        self.configuration = configuration
+        self.context = context
+        self.log = log
+        self.owner = owner
+        loop = owner.loop
+        pool = ConnectionPool(limits: configuration.limits, seed: seed)
+        encoder = RequestEncoder(authority: configuration.authority)
+    }
+
+    // MARK: Pushes
+
+    /// Takes in one push; `pump` sends it.
+    func send(_ request: PushRequest, nowNanoseconds: UInt64) {
+        guard let push = pool.pushArrived(nowNanoseconds: nowNanoseconds) else {
+            let reason = pool.isClosing ? "the transport is closing" : "too many pushes wait for APNs"
+            return report(request.identifier, .notProcessed(reason), submittedNanoseconds: nil)
+        }
+        if push == requests.count { requests.append(request) } else { requests[push] = request }
+    }
+
+    /// Submits what can be submitted; what a tick submits is written together at its end.
+    func pump() {
+        owner.touch()
+        guard let submission = pool.nextSubmission(), let token = currentToken() else { return }
+        var next: ConnectionPool.Submission? = submission
+        while let submission = next {
+            submit(submission, token: token)
+            next = pool.nextSubmission()
+        }
+    }
+
+    private func submit(_ submission: ConnectionPool.Submission, token: ProviderToken) {
+        guard let connection = connection(submission.connection), let http = connection.http,
+            let request = requests[submission.push]
+        else { return perform(pool.submissionFailed(submission, nowNanoseconds: loop.nowNanoseconds)) }
+        connection.tokenGeneration = token.generation
+        encoder.encode(request, authorization: token.headerValue, sent: &connection.sentFields)
+        do throws(HTTP2Error) {
+            let stream = try http.submitRequest(encoder.block, body: request.content.payload)
+            pool.submitted(submission, stream: stream, nowNanoseconds: loop.nowNanoseconds)
+        } catch {
+            log.submissionFailed(error.message)
+            perform(pool.submissionFailed(submission, nowNanoseconds: loop.nowNanoseconds))
+        }
+    }
+
+    /// The provider token, asked for at most once a second.
+    private func currentToken() -> ProviderToken? {
+        let now = loop.nowNanoseconds
+        if let token, now < tokenCheckedNanoseconds &+ 1_000_000_000 { return token }
+        do throws(CryptoError) {
+            token = try configuration.tokenSource.token()
+            tokenCheckedNanoseconds = now
+        } catch {
+            fail("no provider token: \(error.message)", hint: "check key_file")
+        }
+        return token
+    }
+
+    // MARK: What connections report
+
+    func connectionReady(_ connection: RouteConnection, streamsMaximum: Int) {
+        failedAddresses.remove(connection.address)
+        log.ready(address: connection.address, streamsMaximum: streamsMaximum)
+        perform(
+            pool.connectionReady(
+                connection.number, streamsMaximum: streamsMaximum, nowNanoseconds: loop.nowNanoseconds))
+        pump()
+    }
+
+    func settingsChanged(_ connection: RouteConnection, streamsMaximum: Int) {
+        pool.settingsChanged(
+            connection.number, streamsMaximum: streamsMaximum, nowNanoseconds: loop.nowNanoseconds)
+        pump()
+    }
+
+    func answered(_ connection: RouteConnection, stream: Int32, answer: PartialAnswer) {
+        if answer.status == 200 {
+            end(connection, stream, PushAnswer(status: 200, retryAfterSeconds: nil), provesToken: true)
+        } else {
+            let full = parser.answer(
+                status: answer.status, body: answer.body, retryAfterSeconds: answer.retryAfterSeconds)
+            end(connection, stream, full, provesToken: full.provesToken)
+            if full.wedgesConnection { tokenRefused(on: connection, reason: full.reason) }
+        }
+        pump()
+    }
+
+    private func end(_ connection: RouteConnection, _ stream: Int32, _ answer: PushAnswer, provesToken: Bool) {
+        guard let push = pool.push(onStream: stream, of: connection.number) else { return }
+        let submitted = pool.submittedNanoseconds(ofPush: push)
+        _ = pool.answered(
+            stream: stream, of: connection.number, provesToken: provesToken, nowNanoseconds: loop.nowNanoseconds)
+        report(push: push, .answered(answer), submittedNanoseconds: submitted)
+        if let close = pool.connectionToClose(after: connection.number) { perform([close]) }
+    }
+
+    /// A connection that has seen an expired token may refuse newer ones as well, so it is replaced, if there is a
+    /// newer.
+    private func tokenRefused(on connection: RouteConnection, reason: String) {
+        var isReplaced = reason != "ExpiredProviderToken"
+        if !isReplaced,
+            let newer = try? configuration.tokenSource.tokenExpired(generation: connection.tokenGeneration)
+        {
+            isReplaced = newer.generation > connection.tokenGeneration
+            token = newer
+        }
+        guard isReplaced else { return }
+        log.tokenRefused(reason: reason)
+        perform(pool.tokenExpired(on: connection.number, nowNanoseconds: loop.nowNanoseconds))
+    }
+
+    func streamReset(_ connection: RouteConnection, stream: Int32, errorCode: UInt32) {
+        perform(
+            pool.streamReset(
+                stream: stream, of: connection.number, errorCode: errorCode, nowNanoseconds: loop.nowNanoseconds))
+        pump()
+    }
+
+    func goAwayReceived(_ connection: RouteConnection, lastStream: Int32, errorCode: UInt32, debugData: [UInt8]) {
+        log.goAway(
+            address: connection.address, errorCode: errorCode, reason: parser.reason(inGoAway: debugData))
+        perform(
+            pool.goAwayReceived(connection.number, lastStream: lastStream, nowNanoseconds: loop.nowNanoseconds))
+        pump()
+    }
+
+    func pingAcknowledged(_ connection: RouteConnection) {
+        pool.pingAcknowledged(connection.number, nowNanoseconds: loop.nowNanoseconds)
+        pump()
+    }
+
+    func connectionLost(_ connection: RouteConnection, reason: HTTP2CloseReason, lastWrittenStream: Int32) {
+        connections.removeAll { $0 === connection }
+        for stream in connection.streamsWithAnswers {
+            guard let answer = connection.takeAnswer(stream: stream) else { continue }
+            answered(connection, stream: stream, answer: answer)
+        }
+        if !connection.isForgotten {
+            lastFailure = "\(connection.address): \(reason)"
+            log.lost(address: connection.address, reason: "\(reason)")
+        }
+        perform(
+            pool.connectionLost(
+                connection.number, lastWrittenStream: lastWrittenStream, nowNanoseconds: loop.nowNanoseconds))
+        pump()
+        owner.connectionEnded()
+    }
+
+    /// A connection could not be made.
+    func connectionFailed(_ connection: RouteConnection, reason: String, hint: String?) {
+        connections.removeAll { $0 === connection }
+        if !connection.isForgotten { fail(reason, hint: hint) }
+        perform(
+            pool.connectionLost(connection.number, lastWrittenStream: 0, nowNanoseconds: loop.nowNanoseconds))
+        log.circuit(pool.circuit)
+        owner.touch()
+        owner.connectionEnded()
+    }
+
+    func addressFailed(_ address: String) { failedAddresses.insert(address) }
+
+    private func fail(_ reason: String, hint: String?) {
+        lastFailure = reason
+        log.failed(reason: reason, hint: hint)
+    }
+
+    func connection(_ number: Int) -> RouteConnection? { connections.first { $0.number == number } }
+
+    /// The addresses in the order in which to try them: those that failed lately last, those with the fewest
+    /// connections first, and from another place in the list for each connection.
+    func inOrderOfTrial(_ addresses: [SocketAddress], connection: Int) -> [SocketAddress] {
+        let shift = addresses.isEmpty ? 0 : connection % addresses.count
+        let turned = addresses[shift...] + addresses[..<shift]
+        let ranked = turned.enumerated().map { place, address in
+            let text = address.description
+            let uses = connections.count { $0.address == text }
+            return (rank: (failedAddresses.contains(text) ? 1 : 0, uses, place), address: address)
+        }
+        return ranked.sorted { $0.rank < $1.rank }.map(\.address)
+    }
+
+    /// Brings the gauges up to date, once a tick.
+    func reportSizes() {
+        let sizes = RouteLog.Sizes(
+            connections: pool.readyConnectionCount, streams: pool.inFlightCount, waiting: pool.waitingCount)
+        log.changed(from: reported, to: sizes)
+        reported = sizes
+    }
+}
+
+extension APNsRoute {
+    /// The header `:authority`: the port only if it is not the usual one.
+    fileprivate var authority: String { port == 443 && !host.contains(":") ? host : endpoint }
+}

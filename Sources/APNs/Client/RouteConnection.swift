@@ -1,0 +1,158 @@
+internal import EventLoop
+internal import HTTP2
+internal import PushCore
+
+/// One connection of a route: passes on what HTTP/2 reports, and puts answers together.
+///
+/// Lives on its route's loop. The route and the connection hold each other until `http2Closed`, which comes exactly
+/// once for every connection that was started.
+final class RouteConnection {
+    /// The pool's number of the connection.
+    let number: Int
+    private let route: Route
+    private(set) var http: HTTP2Connection?
+    /// The address that it is connected to, for spreading connections and for logs.
+    private(set) var address = ""
+    /// Addresses to try if this one cannot be reached.
+    private var remaining: [SocketAddress] = []
+    private(set) var isReady = false
+    /// Whether the pool has given it up, so that its end is no news.
+    var isForgotten = false
+    var sentFields = RequestEncoder.SentFields()
+    /// The generation of the provider token that was sent last.
+    var tokenGeneration: UInt64 = 0
+
+    private var current = PartialAnswer()
+    /// Answers that others came between.
+    private var interrupted: [Int32: PartialAnswer] = [:]
+
+    init(number: Int, route: Route) {
+        self.number = number
+        self.route = route
+    }
+
+    /// Connects to the first address that can be reached.
+    func connect(to addresses: [SocketAddress]) {
+        remaining = addresses
+        connectToNext(failure: "the name has no address")
+    }
+
+    private func connectToNext(failure: String) {
+        guard !isForgotten, !remaining.isEmpty else {
+            return route.connectionFailed(self, reason: failure, hint: Self.reachabilityHint)
+        }
+        let next = remaining.removeFirst()
+        address = next.description
+        do {
+            let socket = try TCPSocket.connect(to: next)
+            let http = try HTTP2Connection(
+                client: route.context, serverName: route.configuration.host, socket: socket, loop: route.loop,
+                configuration: Route.http2Configuration, handler: self)
+            self.http = http
+            http.start()
+        } catch {
+            route.addressFailed(address)
+            connectToNext(failure: "\(address): \(error)")
+        }
+    }
+
+    /// The answer on a stream, as far as its final status has arrived; the connection forgets it.
+    func takeAnswer(stream: Int32) -> PartialAnswer? {
+        if current.stream == stream {
+            defer { current.reset(stream: 0) }
+            return current.hasFinalStatus ? current : nil
+        }
+        guard let answer = interrupted.removeValue(forKey: stream) else { return nil }
+        return answer.hasFinalStatus ? answer : nil
+    }
+
+    /// The streams on which an answer has begun.
+    var streamsWithAnswers: [Int32] { (current.stream > 0 ? [current.stream] : []) + interrupted.keys.sorted() }
+
+    /// Makes `current` the answer on a stream.
+    private func turn(to stream: Int32) {
+        guard current.stream != stream else { return }
+        if current.stream > 0 { interrupted[current.stream] = current }
+        if let answer = interrupted.removeValue(forKey: stream) {
+            current = answer
+        } else {
+            current.reset(stream: stream)
+        }
+    }
+}
+
+extension RouteConnection: HTTP2Handler {
+    func http2Ready(_ connection: HTTP2Connection) {
+        isReady = true
+        remaining = []
+        route.connectionReady(self, streamsMaximum: Int(connection.peerMaxConcurrentStreams))
+    }
+
+    func http2SettingsReceived(_ connection: HTTP2Connection) {
+        route.settingsChanged(self, streamsMaximum: Int(connection.peerMaxConcurrentStreams))
+    }
+
+    func http2HeaderReceived(
+        _ connection: HTTP2Connection, stream: Int32, name: UnsafeBufferPointer<UInt8>,
+        value: UnsafeBufferPointer<UInt8>
+    ) {
+        turn(to: stream)
+        current.add(name: name, value: value)
+    }
+
+    func http2DataReceived(_ connection: HTTP2Connection, stream: Int32, bytes: UnsafeRawBufferPointer) {
+        turn(to: stream)
+        current.add(body: bytes)
+    }
+
+    func http2StreamClosed(_ connection: HTTP2Connection, stream: Int32, errorCode: UInt32) {
+        if current.stream == stream, current.hasFinalStatus {
+            route.answered(self, stream: stream, answer: current)
+            current.reset(stream: 0)
+        } else if let answer = takeAnswer(stream: stream) {
+            route.answered(self, stream: stream, answer: answer)
+        } else {
+            route.streamReset(self, stream: stream, errorCode: errorCode)
+        }
+    }
+
+    func http2StreamEnded(_ connection: HTTP2Connection, stream: Int32) {}
+
+    func http2GoAwayReceived(
+        _ connection: HTTP2Connection, lastStreamID: Int32, errorCode: UInt32, debugData: [UInt8]
+    ) {
+        route.goAwayReceived(self, lastStream: lastStreamID, errorCode: errorCode, debugData: debugData)
+    }
+
+    func http2PingAcknowledged(_ connection: HTTP2Connection, opaque: UInt64) { route.pingAcknowledged(self) }
+
+    func http2Closed(_ connection: HTTP2Connection, reason: HTTP2CloseReason) {
+        http = nil
+        if isReady || isForgotten {
+            route.connectionLost(self, reason: reason, lastWrittenStream: connection.lastWrittenStreamID)
+        } else if case .transport(let text) = reason {
+            route.addressFailed(address)
+            connectToNext(failure: "\(address): \(text)")
+        } else {
+            route.connectionFailed(self, reason: "\(address): \(reason)", hint: Self.hint(reason))
+        }
+    }
+
+    private static let reachabilityHint = "check endpoint, and that the firewall lets port 443 (or 2197) out"
+
+    /// What an operator can do about a connection that cannot be made.
+    private static func hint(_ reason: HTTP2CloseReason) -> String? {
+        switch reason {
+        case .noHTTP2:
+            "check that endpoint names an APNs host and that no proxy between rewrites TLS"
+        case .protocolViolation:
+            "check that endpoint names an APNs host; what answered does not speak HTTP/2"
+        case .tls:
+            "check endpoint and ca_file, and that no proxy between rewrites TLS"
+        case .peerClosed, .transport:
+            reachabilityHint
+        case .local:
+            nil
+        }
+    }
+}

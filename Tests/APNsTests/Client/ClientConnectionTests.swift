@@ -1,0 +1,137 @@
+import APNs
+import HTTP2
+import PushCore
+import PushTestKit
+import Testing
+
+@Suite("Client: connections that end")
+struct ClientConnectionTests {
+    private let accepted = PushOutcome.answered(PushAnswer(status: 200))
+
+    @Test("A GOAWAY in the middle of a burst loses no push and sends none twice that was processed")
+    func survivesGoAway() async throws {
+        let processed = Watched<[String: Int]>([:])
+        var script = PeerScript()
+        script.onRequest = { connection, request in
+            if connection.requestCount == 100 {
+                // What has come so far is processed, this request and all after it are not.
+                connection.http?.goAway(
+                    lastStreamID: request.stream - 2, errorCode: 0,
+                    debugData: Array(#"{"reason":"Shutdown"}"#.utf8))
+            }
+            guard connection.requestCount < 100 else { return }
+            processed.update { $0[request.token, default: 0] += 1 }
+            connection.answer(request)
+        }
+        let peer = try await ScriptedPeer(script)
+        let fixture = try ClientFixture(peer)
+        fixture.send(0..<3_000)
+        let results = await fixture.results.wait(count: 3_000)
+        #expect(results.count { $0.outcome == accepted } == 3_000)
+        #expect(processed.value.count == 3_000)
+        #expect(processed.value.values.allSatisfy { $0 == 1 })
+        #expect(peer.facts.value.connectionCount > 20)
+        #expect(await fixture.log.wait(for: "apns.connection.goaway", "Shutdown"))
+        await fixture.client.close()
+        try await peer.stop()
+    }
+
+    @Test("A token that is never answered meets its deadline, which frees its stream, and the others go on")
+    func freesTheStreamAtTheDeadline() async throws {
+        var script = PeerScript(streamsMaximum: 2)
+        script.onRequest = { connection, request in
+            if request.token != ClientFixture.token(5) { connection.answer(request) }
+        }
+        let peer = try await ScriptedPeer(script)
+        let fixture = try ClientFixture(peer) {
+            $0.connections = 1
+            $0.deadlineNanoseconds = 2_000_000_000
+        }
+        fixture.send(0..<20)
+        _ = await fixture.results.wait(count: 20)
+        #expect(fixture.results.outcome(5) == .ambiguous("no answer in time"))
+        #expect(await peer.facts.wait { $0.resetCodes == [8] })
+        #expect(fixture.results.results.value.count { $0.outcome == accepted } == 19)
+        #expect(peer.facts.value.connectionCount == 1)
+        await fixture.client.close()
+        try await peer.stop()
+    }
+
+    @Test("A connection that is cut leaves its unanswered pushes ambiguous, and another takes over")
+    func reconnectsAfterACut() async throws {
+        var script = PeerScript()
+        script.onRequest = { connection, request in
+            if connection.number == 0, connection.requestCount > 50 {
+                // The first connection falls silent, and ends when it is full.
+                if connection.open.count == 100 { connection.http?.close() }
+            } else {
+                connection.answer(request)
+            }
+        }
+        let peer = try await ScriptedPeer(script)
+        let fixture = try ClientFixture(peer) { $0.connections = 1 }
+        fixture.send(0..<500)
+        let results = await fixture.results.wait(count: 500)
+        let lost = PushOutcome.ambiguous("the connection was lost after the request was written")
+        #expect(results.count { $0.outcome == lost } + results.count { $0.outcome == accepted } == 500)
+        #expect(results.count { $0.outcome == accepted } >= 400)
+        #expect(peer.facts.value.connectionCount == 2)
+        await fixture.client.close()
+        try await peer.stop()
+    }
+
+    @Test("An expired provider token is replaced when it is old enough, and so is its connection")
+    func replacesAnExpiredToken() async throws {
+        let clock = Watched<Int64>(1_800_000_000)
+        var script = PeerScript()
+        script.onRequest = { connection, request in
+            // A connection on which a token has expired refuses newer ones as well.
+            if connection.number == 0, connection.requestCount > 10 {
+                connection.reject(request, status: 403, reason: "ExpiredProviderToken")
+            } else {
+                connection.answer(request)
+            }
+        }
+        let peer = try await ScriptedPeer(script)
+        let fixture = try ClientFixture(
+            port: peer.port, trustAnchorsFile: peer.trustAnchorsFile,
+            limits: { $0.connections = 1 },
+            clock: { .init(wallSeconds: clock.value, monotonicNanoseconds: UInt64(clock.value) * 1_000_000_000) })
+        fixture.send(0..<10)
+        _ = await fixture.results.wait(count: 10)
+        clock.update { $0 += 1_500 }
+        fixture.send([10])
+        _ = await fixture.results.wait(count: 11)
+        #expect(
+            fixture.results.outcome(10) == .answered(PushAnswer(status: 403, reason: "ExpiredProviderToken")))
+        fixture.send(11..<20)
+        _ = await fixture.results.wait(count: 20)
+        #expect((11..<20).allSatisfy { fixture.results.outcome(UInt64($0)) == accepted })
+        #expect(peer.facts.value.authorizations.count == 2)
+        #expect(peer.facts.value.connectionCount == 2)
+        await fixture.client.close()
+        try await peer.stop()
+    }
+
+    @Test("Closing ends what waits as not processed and what is in flight as ambiguous, each once")
+    func closesWithPushesOutstanding() async throws {
+        var script = PeerScript(streamsMaximum: 3)
+        script.onRequest = { connection, request in if connection.requestCount <= 2 { connection.answer(request) } }
+        let peer = try await ScriptedPeer(script)
+        let fixture = try ClientFixture(peer) {
+            $0.connections = 1
+        }
+        fixture.send(0..<10)
+        #expect(await peer.facts.wait { $0.requestCount == 5 })
+        await fixture.client.close()
+        fixture.send(10..<12)
+        let results = fixture.results.results.value
+        #expect(results.count == 12)
+        #expect(results.count { $0.outcome == accepted } == 2)
+        #expect(results.count { $0.outcome == .ambiguous("the transport closed before the answer came") } == 3)
+        #expect(results.count { $0.outcome == .notProcessed("the transport is closing") } == 5)
+        #expect(results.count { $0.outcome == .notProcessed("the transport is closed") } == 2)
+        await fixture.client.close()
+        try await peer.stop()
+    }
+}

@@ -1,0 +1,90 @@
+import HTTP2
+import PushTestKit
+
+/// One connection of the scripted peer, on its loop.
+final class PeerConnection: HTTP2Handler {
+    let number: Int
+    private let peer: PeerCore
+    private var requests: [Int32: PeerRequest] = [:]
+    private(set) var http: HTTP2Connection?
+    /// Requests that are complete and not answered.
+    private(set) var open: Set<Int32> = []
+    /// Requests that a script keeps back.
+    var held: [PeerRequest] = []
+    private(set) var answeredCount = 0
+    private(set) var requestCount = 0
+
+    init(number: Int, peer: PeerCore) {
+        self.number = number
+        self.peer = peer
+    }
+
+    func started(_ http: HTTP2Connection) { self.http = http }
+
+    /// Answers a request as APNs does: an accepted push with headers only, a rejected one with a body.
+    func answer(
+        _ request: PeerRequest, status: Int = 200, body: String = "", fields: [(StaticString, String)] = []
+    ) {
+        guard open.remove(request.stream) != nil else { return }
+        answeredCount += 1
+        var headers = HeaderBlock()
+        headers.add(":status", value: status)
+        headers.add("apns-id", value: request.identifier)
+        for (name, value) in fields { headers.add(name, value: value) }
+        try? http?.submitResponse(stream: request.stream, headers, body: Array(body.utf8))
+    }
+
+    /// Rejects a request with a reason.
+    func reject(_ request: PeerRequest, status: Int, reason: String) {
+        answer(request, status: status, body: "{\"reason\":\"\(reason)\"}")
+    }
+
+    func reset(_ request: PeerRequest, errorCode: UInt32) {
+        open.remove(request.stream)
+        http?.resetStream(request.stream, errorCode: errorCode)
+    }
+
+    func http2HeaderReceived(
+        _ connection: HTTP2Connection, stream: Int32, name: UnsafeBufferPointer<UInt8>,
+        value: UnsafeBufferPointer<UInt8>
+    ) {
+        let name = String(decoding: name, as: UTF8.self)
+        requests[stream, default: PeerRequest(connection: number, stream: stream)].headers[name] =
+            String(decoding: value, as: UTF8.self)
+    }
+
+    func http2DataReceived(_ connection: HTTP2Connection, stream: Int32, bytes: UnsafeRawBufferPointer) {
+        requests[stream]?.body += bytes
+    }
+
+    func http2StreamEnded(_ connection: HTTP2Connection, stream: Int32) {
+        guard let request = requests.removeValue(forKey: stream) else { return }
+        open.insert(stream)
+        requestCount += 1
+        peer.record { facts in
+            facts.openMaximum = max(facts.openMaximum, open.count)
+            if answeredCount == 0 {
+                facts.openBeforeFirstAnswerMaximum = max(facts.openBeforeFirstAnswerMaximum, open.count)
+            }
+            facts.authorizations.insert(request.headers["authorization"] ?? "")
+            facts.requestCount += 1
+        }
+        peer.script.onRequest(self, request)
+    }
+
+    func http2StreamClosed(_ connection: HTTP2Connection, stream: Int32, errorCode: UInt32) {
+        requests[stream] = nil
+        open.remove(stream)
+        if errorCode != 0 { peer.record { $0.resetCodes.append(errorCode) } }
+    }
+
+    func http2Ready(_ connection: HTTP2Connection) {
+        peer.record { $0.connectionCount += 1 }
+        peer.script.onConnect(self)
+    }
+
+    func http2Closed(_ connection: HTTP2Connection, reason: HTTP2CloseReason) {
+        http = nil
+        peer.closed(self)
+    }
+}
