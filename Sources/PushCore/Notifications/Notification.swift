@@ -1,6 +1,29 @@
 /// What a notification says: every documented key of Apple's `aps` dictionary, typed.
 ///
-/// Source: Apple, "Generating a remote notification". A nil property is left out of the payload.
+/// A nil property is left out of the payload. In an event of type `push.requested` it is the object `notification`,
+/// flat and in camel case; every field may be left out or `null`, and unknown ones are ignored
+/// (`deploy/schemas/push.requested.json`):
+///
+/// | field | value |
+/// |---|---|
+/// | `title`, `subtitle`, `body` | strings |
+/// | `titleLocKey`, `subtitleLocKey`, `locKey` | keys in the app's strings |
+/// | `titleLocArgs`, `subtitleLocArgs`, `locArgs` | arrays of strings; each needs its key |
+/// | `actionLocKey`, `launchImage` | strings |
+/// | `badge` | a whole number, 0 clears it |
+/// | `sound` | a name, or `{"critical": true, "name": "default", "volume": 0.5}` |
+/// | `threadId`, `category`, `targetContentId`, `filterCriteria` | strings |
+/// | `interruptionLevel` | `passive`, `active`, `time-sensitive`, `critical` |
+/// | `relevanceScore` | a number |
+/// | `contentAvailable`, `mutableContent`, `contentChanged`, `inputPushToken` | booleans, or 1 and 0 |
+/// | `staleDate`, `timestamp`, `dismissalDate` | seconds since 1970, or RFC 3339 timestamps |
+/// | `event` | `start`, `update`, `end` |
+/// | `contentState`, `attributes` | objects, passed on as they are |
+/// | `attributesType` | a string |
+/// | `inputPushChannel` | a channel identifier in base64 |
+/// | `data` | an object of the app's own keys, which are put beside `aps`; of equal keys the first counts |
+///
+/// Source of the keys: Apple, "Generating a remote notification".
 public struct Notification: Hashable, Sendable {
     /// A text that is given, or looked up in the app's own strings.
     public struct LocalizedText: Hashable, Sendable {

@@ -1,0 +1,123 @@
+import PushCore
+import Testing
+
+@Suite("Notifications of requested pushes")
+struct NotificationDecodingTests {
+    private let decoding = EventDecoding()
+
+    private func notification(_ text: String) throws -> Notification {
+        try #require(try decoding.push(EventText.push(notification: text))).notification
+    }
+
+    @Test("Every field is read")
+    func readsEveryField() throws {
+        let text = #"""
+            {"title":"t","subtitle":"s","body":"b","titleLocKey":"TK","titleLocArgs":["1"],"subtitleLocKey":"SK",
+            "subtitleLocArgs":["2","3"],"locKey":"LK","locArgs":[],"actionLocKey":"AK","launchImage":"li","badge":0,
+            "sound":{"critical":true,"name":"n","volume":0.5},"threadId":"th","category":"c","contentAvailable":true,
+            "mutableContent":1,"targetContentId":"tc","interruptionLevel":"time-sensitive","relevanceScore":100,
+            "filterCriteria":"fc","staleDate":1,"contentState":{ "a" : 1 },"timestamp":2,"event":"start",
+            "dismissalDate":"1970-01-01T00:00:03Z","attributesType":"at","attributes":{ },"inputPushChannel":"YWI=",
+            "inputPushToken":true,"contentChanged":true,"data":{"b":[1, 2],"a":null,"b":2}}
+            """#
+        var expected = Notification()
+        expected.title = "t"
+        expected.localizedTitle = .init(key: "TK", arguments: ["1"])
+        expected.subtitle = "s"
+        expected.localizedSubtitle = .init(key: "SK", arguments: ["2", "3"])
+        expected.body = "b"
+        expected.localizedBody = .init(key: "LK")
+        expected.actionLocalizationKey = "AK"
+        expected.launchImage = "li"
+        expected.badge = 0
+        expected.sound = .critical(name: "n", volume: 0.5)
+        expected.threadID = "th"
+        expected.category = "c"
+        expected.isContentAvailable = true
+        expected.isContentMutable = true
+        expected.targetContentID = "tc"
+        expected.interruptionLevel = .timeSensitive
+        expected.relevanceScore = 100
+        expected.filterCriteria = "fc"
+        expected.staleDateSeconds = 1
+        expected.contentState = RawJSON(validated: Array(#"{"a":1}"#.utf8))
+        expected.timestampSeconds = 2
+        expected.liveActivityEvent = .start
+        expected.dismissalDateSeconds = 3
+        expected.attributesType = "at"
+        expected.attributes = RawJSON(validated: Array("{}".utf8))
+        expected.inputPushChannel = "YWI="
+        expected.requestsInputPushToken = true
+        expected.isContentChanged = true
+        expected.customData = [
+            CustomDatum(key: "b", value: RawJSON(validated: Array("[1,2]".utf8))),
+            CustomDatum(key: "a", value: RawJSON(validated: Array("null".utf8))),
+        ]
+        #expect(try notification(text) == expected)
+    }
+
+    @Test("An empty notification says nothing, and so do nulls and unknown fields")
+    func readsNothing() throws {
+        #expect(try notification("{}") == Notification())
+        #expect(try notification(#"{"title":null,"badge":null,"sound":null,"contentAvailable":null,"x":1}"#) == .init())
+        #expect(try notification(#"{"contentAvailable":0,"mutableContent":false}"#) == Notification())
+    }
+
+    @Test("A sound is a name or an object")
+    func readsSounds() throws {
+        #expect(try notification(#"{"sound":"default"}"#).sound == .named("default"))
+        #expect(try notification(#"{"sound":{"name":"a"}}"#).sound == .named("a"))
+        #expect(try notification(#"{"sound":{"name":"a","critical":1}}"#).sound == .critical(name: "a", volume: nil))
+    }
+
+    @Test(
+        "A field of the wrong kind is named with its path and with what is right",
+        arguments: [
+            ("title", "7"), ("titleLocKey", "[]"), ("titleLocArgs", "\"x\""), ("titleLocArgs", "[1]"),
+            ("subtitle", "true"), ("subtitleLocKey", "1.5"), ("subtitleLocArgs", "{}"), ("body", "{}"),
+            ("locKey", "7"), ("locArgs", "[\"a\",null]"), ("actionLocKey", "[]"), ("launchImage", "7"),
+            ("badge", "\"3\""), ("badge", "-1"), ("badge", "1.5"), ("badge", "99999999999"),
+            ("badge", "18446744073709551615"), ("sound", "true"), ("sound", "7"), ("threadId", "7"),
+            ("category", "[]"), ("contentAvailable", "\"true\""), ("contentAvailable", "2"),
+            ("mutableContent", "1.0"), ("targetContentId", "7"), ("interruptionLevel", "\"urgent\""),
+            ("interruptionLevel", "1"), ("relevanceScore", "\"1\""), ("filterCriteria", "[]"),
+            ("staleDate", "\"x\""), ("staleDate", "-1"), ("contentState", "[]"), ("contentState", "\"{}\""),
+            ("timestamp", "1.5"), ("event", "\"stop\""), ("dismissalDate", "true"), ("attributesType", "{}"),
+            ("attributes", "7"), ("inputPushChannel", "\"???\""), ("inputPushChannel", "\"\""),
+            ("inputPushToken", "\"x\""), ("contentChanged", "[]"), ("data", "[]"), ("data", "\"x\""),
+        ])
+    func namesWrongFields(field: String, value: String) throws {
+        let rejection = try #require(decoding.rejection(EventText.push(notification: "{\"\(field)\":\(value)}")))
+        #expect(rejection.reason == .invalidField, "\(rejection)")
+        #expect(rejection.message.hasPrefix("data.notification.\(field)"), "\(rejection)")
+        #expect(rejection.message.contains("; it must be "), "\(rejection)")
+    }
+
+    @Test(
+        "What does not go together is refused",
+        arguments: [
+            (#"{"titleLocArgs":["a"]}"#, "data.notification.titleLocKey is missing"),
+            (#"{"subtitleLocArgs":["a"]}"#, "data.notification.subtitleLocKey is missing"),
+            (#"{"locArgs":[]}"#, "data.notification.locKey is missing"),
+            (#"{"sound":{"critical":true}}"#, "data.notification.sound.name is missing"),
+            (#"{"sound":{"name":"a","volume":1}}"#, "data.notification.sound.critical is missing"),
+            (#"{"sound":{"name":"a","critical":true,"volume":1.1}}"#, "data.notification.sound.volume is"),
+            (#"{"sound":{"name":"a","critical":true,"volume":"1"}}"#, "data.notification.sound.volume is a string"),
+            (#"{"data":{"aps":{}}}"#, "data.notification.data has the key aps"),
+        ])
+    func refusesContradictions(text: String, message: String) throws {
+        let rejection = try #require(decoding.rejection(EventText.push(notification: text)))
+        #expect([.invalidField, .missingField].contains(rejection.reason))
+        #expect(rejection.message.hasPrefix(message), "\(rejection)")
+    }
+
+    @Test("The keys of the app's own are bounded")
+    func boundsCustomKeys() throws {
+        func data(_ count: Int) -> String {
+            "{\"data\":{" + (0..<count).map { "\"k\($0)\":0" }.joined(separator: ",") + "}}"
+        }
+        let limit = EventLimits.customKeysMaximum
+        #expect(try notification(data(limit)).customData.count == limit)
+        #expect(decoding.rejection(EventText.push(notification: data(limit + 1)))?.reason == .invalidField)
+    }
+}

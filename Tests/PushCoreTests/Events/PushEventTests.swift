@@ -1,0 +1,120 @@
+import PushCore
+import Testing
+
+@Suite("Events that ask for a push")
+struct PushEventTests {
+    private let decoding = EventDecoding()
+
+    @Test("Each kind of target is read, what occurs twice being taken once")
+    func readsTargets() throws {
+        let token = try #require(DeviceToken(bytes: [0xab, 0xcd]))
+        let targets: [(String, String, Audience)] = [
+            ("deviceTokens", "[\"abCD\",\"ABcd\"]", .tokens([token], app: "chat")),
+            ("deviceIds", "[\"d2\",\"d1\",\"d2\"]", .devices(["d2", "d1"], app: "chat")),
+            ("identityIds", "[\"us-east-1:1\"]", .identities(["us-east-1:1"], app: "chat")),
+            ("userIds", "[\"ü\"]", .users(["ü"], app: "chat")),
+            ("topic", "\"news\"", .topic("news", app: "chat")),
+        ]
+        for (key, value, audience) in targets {
+            var changes: [String: String?] = ["topic": nil]
+            changes[key] = value
+            let push = try #require(try decoding.push(EventText.push(changes)))
+            #expect(push.app == "chat")
+            #expect(push.audience == audience)
+            #expect(push.notification.body == "Hello")
+            #expect(push.options == PushOptions())
+        }
+    }
+
+    @Test("No target and several targets are refused with the list of them")
+    func demandsOneTarget() throws {
+        let none = try #require(decoding.rejection(EventText.push(["topic": nil])))
+        #expect(none.reason == .missingField)
+        #expect(none.message.contains("deviceTokens, deviceIds, identityIds, userIds, topic"))
+        let several = try #require(decoding.rejection(EventText.push(["userIds": "[\"u\"]"])))
+        #expect(several.reason == .invalidField)
+        #expect(several.message.contains("userIds, topic"))
+    }
+
+    @Test("A token of no bytes, of 300 bytes, of odd digits or of none is refused without repeating it")
+    func checksTokens() throws {
+        let longest = String(repeating: "ab", count: DeviceToken.bytesMaximum)
+        #expect(decoding.rejection(EventText.push(["topic": nil, "deviceTokens": "[\"\(longest)\"]"])) == nil)
+        let wrong = [
+            "\"\"", "\"\(String(repeating: "ab", count: 300))\"", "\"deadbee\"", "\"deadbeeg\"", "\"dead beef\"",
+            "null", "[\"deadbeef\"]",
+        ]
+        for token in wrong {
+            let rejection = try #require(
+                decoding.rejection(EventText.push(["topic": nil, "deviceTokens": "[\"abcd\",\(token)]"])))
+            #expect(rejection.reason == .invalidField)
+            #expect(rejection.message.hasPrefix("data.deviceTokens[1] is "), "\(rejection)")
+            #expect(!rejection.message.contains("dead") && !rejection.message.contains("abab"), "\(rejection)")
+        }
+    }
+
+    @Test("Lists of targets are bounded")
+    func boundsTargets() throws {
+        func list(_ count: Int) -> String { "[" + (0..<count).map { "\"u\($0)\"" }.joined(separator: ",") + "]" }
+        let limit = EventLimits.targetsMaximum
+        let push = try #require(try decoding.push(EventText.push(["topic": nil, "userIds": list(limit)])))
+        guard case .users(let users, _) = push.audience else {
+            Issue.record("the audience is \(push.audience)")
+            return
+        }
+        #expect(users.count == limit)
+        let rejection = try #require(decoding.rejection(EventText.push(["topic": nil, "userIds": list(limit + 1)])))
+        #expect(rejection.reason == .invalidField)
+        #expect(rejection.message.contains("more than \(limit)"))
+    }
+
+    @Test("Options are read")
+    func readsOptions() throws {
+        let text = #"{"pushType":"pushtotalk","priority":1,"expiration":"2026-01-31T12:00:00.9Z","collapseId":"c"}"#
+        let push = try #require(try decoding.push(EventText.push(["options": text])))
+        #expect(
+            push.options
+                == PushOptions(
+                    pushType: .pushtotalk, priority: .passive, expirationSeconds: 1_769_860_800, collapseID: "c"))
+        let now = try #require(try decoding.push(EventText.push(["options": #"{"expiration":0}"#])))
+        #expect(now.options.expirationSeconds == 0)
+        let past = try #require(try decoding.push(EventText.push(["options": #"{"expiration":1}"#])))
+        #expect(past.options.expirationSeconds == 1, "what has expired is for the pipeline to count, not an error")
+    }
+
+    @Test(
+        "Fields of a push that are wrong are named with their path",
+        arguments: [
+            ("app", "null", "data.app is missing"), ("app", "\"\"", "data.app is an empty string"),
+            ("app", "7", "data.app is an integer"), ("topic", "7", "data.topic is an integer"),
+            ("topic", "\"\"", "data.topic is an empty string"),
+            ("notification", "null", "data.notification is missing"),
+            ("notification", "\"x\"", "data.notification is a string of 1 byte"),
+            ("options", "[]", "data.options is an empty array"),
+            ("options", #"{"pushType":"Alert"}"#, "data.options.pushType is a string of 5 bytes"),
+            ("options", #"{"priority":7}"#, "data.options.priority is 7"),
+            ("options", #"{"priority":"10"}"#, "data.options.priority is a string"),
+            ("options", #"{"expiration":-1}"#, "data.options.expiration is -1"),
+            ("options", #"{"expiration":1.5}"#, "data.options.expiration is a number with a fraction"),
+            ("options", #"{"expiration":"soon"}"#, "data.options.expiration is a string of 4 bytes"),
+            ("options", #"{"expiration":"1969-01-01T00:00:00Z"}"#, "data.options.expiration is a string"),
+            ("options", #"{"collapseId":""}"#, "data.options.collapseId is an empty string"),
+            ("options", #"{"collapseId":"a\r\nb"}"#, "data.options.collapseId is a string of 4 bytes"),
+            ("options", #"{"collapseId":" a"}"#, "data.options.collapseId is a string of 2 bytes"),
+            (
+                "options", "{\"collapseId\":\"\(String(repeating: "é", count: 33))\"}",
+                "data.options.collapseId is a string of 66 bytes"
+            ),
+        ])
+    func namesWrongFields(field: String, value: String, message: String) throws {
+        let rejection = try #require(decoding.rejection(EventText.push([field: value])))
+        #expect([.invalidField, .missingField].contains(rejection.reason))
+        #expect(rejection.message.hasPrefix(message), "\(rejection)")
+        #expect(rejection.message.contains("; it must be "), "\(rejection)")
+    }
+
+    @Test("Events that ask for a push may carry unknown fields")
+    func ignoresUnknownFields() {
+        #expect(decoding.rejection(EventText.push(["x": "[{}]", "options": #"{"y":1}"#])) == nil)
+    }
+}
