@@ -6,6 +6,7 @@ struct Apus {
     /// All commands, in the order in which the help shows them: add yours here.
     static let commands: [CommandNode] = [
         .command(InitCommand()),
+        .command(CheckCommand()),
         .command(SimulateCommand()),
         TopologyCommands.node,
         .command(PublishCommand()),

@@ -13,7 +13,7 @@ struct HelpCommand: Command {
     let operands = Operands.any("COMMAND")
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
-        var node = Apus.root(nodes)
+        var node = Apus.root(nodes + [.command(self)])
         var path = [node.name]
         for word in invocation.operands {
             guard case .group(_, _, _, let nodes) = node, let next = nodes.first(where: { $0.name == word }) else {

@@ -1,0 +1,68 @@
+import Dispatcher
+
+/// `apus check`.
+struct CheckCommand: Command {
+    private static let connect = CommandOption.flag(
+        "connect", "Also try the broker, its queues, the registry, the keys, and the way to APNs.")
+    private static let showsValues = CommandOption.flag(
+        "values", "Print every key with the value in force and where it came from; passwords are redacted.")
+
+    let name = "check"
+    let summary = "Check the configuration, all of it at once"
+    let help = CommandHelp(
+        discussion: """
+            Reads the configuration and prints every problem, not only the first: where it
+            stands, which key, what is wrong, and what would be right.
+
+            A key's value comes from the first of: --set KEY=VALUE, the environment, the file,
+            the default. The variable of rabbitmq.url is APUS_RABBITMQ_URL, that of the first
+            app's app.0.apns.key_id is APUS_APP_0_APNS_KEY_ID. APUS_RABBITMQ_URL_FILE names a
+            file that holds the URL, as container platforms hand out secrets.
+
+            With --connect it also logs in to the broker, compares its exchanges and queues,
+            opens the registry, reads the keys, and shakes hands with APNs. It sends no push and
+            makes nothing.
+            """,
+        examples: [
+            .init("apus check", "Checks apus.toml in this folder."),
+            .init("apus check --connect --config /etc/apus/apus.toml", "Tries everything that a worker will need."),
+            .init("apus check --values", "Shows which value each key has, and why."),
+            .init("apus check --json | jq .problems", "Prints the problems for a program."),
+        ],
+        exitCodes: [.unavailable, .noPermission, .configuration])
+    let options = CommandOption.configuration + [connect, showsValues, .json]
+
+    func run(_ invocation: CommandInvocation) async throws -> ExitCode {
+        var report = CheckReport(isJSON: invocation.isJSON, output: invocation.output)
+        let loader = try invocation.configurationLoader()
+        let loaded: LoadedConfiguration
+        do throws(ConfigurationError) {
+            loaded = try loader.load(for: .worker)
+        } catch {
+            report.add(problems: error.problems, warnings: error.warnings)
+            report.finish(path: invocation.string(.config), values: nil)
+            return .configuration
+        }
+        report.add(problems: [], warnings: loaded.warnings)
+        let showsValues = invocation.has(Self.showsValues) || invocation.isJSON
+        if invocation.has(Self.connect) {
+            await tryConnections(loaded.configuration, report: &report)
+        }
+        report.finish(path: loaded.path, values: showsValues ? loaded : nil)
+        return report.exitCode
+    }
+
+    private func tryConnections(_ configuration: Configuration, report: inout CheckReport) async {
+        var failed: Set<String> = []
+        for probe in ConnectionProbes.all(for: configuration) {
+            var outcome: ConnectionProbe.Outcome
+            if let prerequisite = probe.prerequisite, failed.contains(prerequisite) {
+                outcome = .skipped("\(prerequisite) failed")
+            } else {
+                outcome = await probe.run()
+            }
+            if case .failed = outcome { failed.insert(probe.name) }
+            report.add(probe, outcome)
+        }
+    }
+}
