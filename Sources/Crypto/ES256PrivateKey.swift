@@ -30,8 +30,8 @@ public final class ES256PrivateKey: @unchecked Sendable {
     /// Reads a key from PEM text: PKCS#8, as Apple's .p8 files are, or the older `EC PRIVATE KEY`.
     ///
     /// - Parameter bytes: the content of the file.
-    /// - Throws: `CryptoError` with `keyMissing` if there is no key in the text, `keyInvalid` if it is damaged, encrypted,
-    ///   of another kind (RSA) or on another curve.
+    /// - Throws: `CryptoError` with `keyMissing` if there is no key in the text, `keyInvalid` if it is damaged,
+    ///   encrypted, of another kind (RSA) or on another curve.
     public convenience init(pem bytes: [UInt8]) throws(CryptoError) {
         try self.init(owning: try PEM.privateKey(bytes))
     }

@@ -54,7 +54,7 @@ public final class EventLoop: @unchecked Sendable {
     private var handlers: [UInt64: (ReadyEvents) -> Void] = [:]
     private var timers = TimerHeap()
     private var endOfTick: [() -> Void] = []
-    /// The array that `endOfTick` is swapped with while its work runs; between ticks it is empty and keeps its capacity.
+    /// The array that `endOfTick` is swapped with while its work runs; empty, with its capacity, between ticks.
     private var endOfTickRunning: [() -> Void] = []
     private var nextIdentifier: UInt64 = 1
     private var tickNanoseconds: UInt64 = 0

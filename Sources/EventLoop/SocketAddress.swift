@@ -27,8 +27,8 @@ public struct SocketAddress: Sendable, CustomStringConvertible {
 
     /// Finds the addresses of a host, in the order in which the system wants them tried.
     ///
-    /// A name asks the resolver and blocks until it answers, so it must not be resolved on a loop; an address in numbers
-    /// answers at once.
+    /// A name asks the resolver and blocks until it answers, so it must not be resolved on a loop; an address in
+    /// numbers answers at once.
     ///
     /// - Parameters:
     ///   - host: a DNS name, or an IPv4 or IPv6 address.

@@ -182,7 +182,7 @@ extension HTTP2Connection {
 
     // MARK: What is known
 
-    /// Streams that the peer allows us to have open at a time; 2^32 - 1 if it has not said, 0 before its first SETTINGS.
+    /// Streams that the peer lets us have open at a time; 2^32 - 1 if it has not said, 0 before its first SETTINGS.
     public var peerMaxConcurrentStreams: UInt32 {
         guard let session, hasReceivedSettings else { return 0 }
         return nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)

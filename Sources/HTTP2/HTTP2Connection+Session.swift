@@ -3,8 +3,8 @@ import EventLoop
 
 // The nghttp2 session: how it is made, and what it calls back.
 //
-// Each callback gets the connection, unretained, as its user data: the connection owns the session and deletes it before
-// it goes itself, and it never runs the session but from its own methods, so it is alive in every callback.
+// Each callback gets the connection, unretained, as its user data: the connection owns the session and deletes it
+// before it goes itself, and it never runs the session but from its own methods, so it is alive in every callback.
 //
 // A callback never sends: "nghttp2_session_send must not be called from within a callback" (nghttp2's author); what it
 // submits is written at the end of the tick.

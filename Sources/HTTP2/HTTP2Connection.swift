@@ -5,8 +5,8 @@ import Glibc
 
 /// One HTTP/2 connection over TLS (RFC 9113), client or server, on one event loop.
 ///
-/// It owns the socket, the TLS session and the nghttp2 session. From `start` until `http2Closed` the loop's registration
-/// keeps it alive. What is submitted during a tick is written once, at the end of the tick.
+/// It owns the socket, the TLS session and the nghttp2 session. From `start` until `http2Closed` the loop's
+/// registration keeps it alive. What is submitted during a tick is written once, at the end of the tick.
 public final class HTTP2Connection {
     /// How far the connection has come; it only moves down this list.
     enum State {

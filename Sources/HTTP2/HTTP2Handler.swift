@@ -22,7 +22,7 @@ public protocol HTTP2Handler: AnyObject {
     /// `REFUSED_STREAM` (7) says that the request was not processed, also for one that was never written. Streams that
     /// are open when the connection ends are not reported one by one: `http2Closed` is the end of them all.
     func http2StreamClosed(_ connection: HTTP2Connection, stream: Int32, errorCode: UInt32)
-    /// The peer takes no new streams, and has not processed those above `lastStreamID`, which are reported as closed next.
+    /// The peer takes no new streams, and has not processed those above `lastStreamID`: they close next.
     func http2GoAwayReceived(
         _ connection: HTTP2Connection, lastStreamID: Int32, errorCode: UInt32, debugData: [UInt8])
     /// The peer answered the PING with this content.
