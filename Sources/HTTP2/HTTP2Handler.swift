@@ -23,6 +23,8 @@ public protocol HTTP2Handler: AnyObject {
     /// are open when the connection ends are not reported one by one: `http2Closed` is the end of them all.
     func http2StreamClosed(_ connection: HTTP2Connection, stream: Int32, errorCode: UInt32)
     /// The peer takes no new streams, and has not processed those above `lastStreamID`: they close next.
+    ///
+    /// A request that still waits for a free stream closes as refused when its turn comes, or with the connection.
     func http2GoAwayReceived(
         _ connection: HTTP2Connection, lastStreamID: Int32, errorCode: UInt32, debugData: [UInt8])
     /// The peer answered the PING with this content.

@@ -154,8 +154,10 @@ struct TLSTests {
         let seed = UInt64.random(in: 0 ... .max)
         var generator = SeededGenerator(seed: seed)
         let identity = try TLSPair.identity(names: ["localhost"])
+        let server = try TLSContext.server(identity, applicationProtocols: ["h2"])
+        let client = try TLSPair.trusting([identity]) { $0 }
         for _ in 0..<50 {
-            let pair = try pair(identity: identity, serverName: "localhost")
+            let pair = try TLSPair(client: client, server: server, serverName: "localhost")
             try pair.handshake()
             let garbage = (0..<300).map { _ in UInt8.random(in: 0 ... .max, using: &generator) }
             _ = write(pair.sockets.second, garbage, garbage.count)
