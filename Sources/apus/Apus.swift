@@ -15,6 +15,8 @@ struct Apus {
     ]
 
     static func main() async {
+        // A reader that goes away, as `head` does, is an error of the next write rather than the end of the process.
+        signal(SIGPIPE, SIG_IGN)
         let nodes = commands + [.command(HelpCommand(nodes: commands))]
         let runner = CommandRunner(root: root(nodes), output: StandardOutput())
         exit(await runner.run(Array(CommandLine.arguments.dropFirst())).rawValue)

@@ -65,7 +65,8 @@ public struct ConfigurationLoader: Sendable {
         merger.add(overrides)
         var reader = ConfigurationReader(merger, path: usedPath, checksFiles: purpose == .worker)
         let configuration = reader.readConfiguration()
-        if configuration.apps.isEmpty, purpose == .worker, fileProblems.isEmpty {
+        let isAppBroken = reader.problems.contains { $0.key.hasPrefix("app") }
+        if configuration.apps.isEmpty, purpose == .worker, fileProblems.isEmpty, !isAppBroken {
             reader.problems.append(
                 ConfigurationProblem(
                     origin: usedPath.map { .file(path: $0, line: 0) } ?? .standard, key: "app",
