@@ -7,6 +7,8 @@ struct Apus {
     static let commands: [CommandNode] = [
         .command(InitCommand()),
         .command(CheckCommand()),
+        DeviceCommands.node,
+        DatasetCommands.node,
         .command(SimulateCommand()),
         TopologyCommands.node,
         .command(PublishCommand()),

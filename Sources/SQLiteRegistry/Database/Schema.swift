@@ -28,7 +28,7 @@ enum Schema {
                 throw RegistryError(
                     .readOnly,
                     "The registry \(connection.path) has the schema version \(version), and this Apus needs "
-                        + "\(currentVersion). Open it once with a command that writes, for example `apus run`, so that "
+                        + "\(currentVersion). Open it once with a command that writes, for example 'apus run', so that "
                         + "it is brought up to date.")
             }
             version = try migrate(connection, to: currentVersion)

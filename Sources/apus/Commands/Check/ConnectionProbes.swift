@@ -2,6 +2,7 @@ import APNs
 import ChangeQueue
 import Dispatcher
 import Glibc
+import PushCore
 import SQLiteRegistry
 
 /// The probes of `apus check --connect`: add one here for each new thing that a worker depends on.

@@ -1,0 +1,19 @@
+/// The group `apus dataset`.
+enum DatasetCommands {
+    /// Its commands.
+    static let node = CommandNode.group(
+        name: "dataset",
+        summary: "Subscribe devices to the datasets of their identities",
+        discussion: """
+            A dataset belongs to an identity, and so may a device. When a dataset changes,
+            every device of the identity that subscribed to it gets a silent push, except the
+            one that made the change.
+            """,
+        nodes: [
+            .command(DatasetSubscribeCommand()),
+            .command(DatasetUnsubscribeCommand()),
+            .command(DatasetSubscribeAllCommand()),
+            .command(DatasetListCommand()),
+        ]
+    )
+}

@@ -1,0 +1,91 @@
+import EventLoop
+import PushCore
+
+/// `apus device add`.
+struct DeviceAddCommand: Command {
+    private static let token = CommandOption.value(
+        "token", "HEX", "The device token in hexadecimal digits, 1 to 256 bytes.", isRequired: true)
+    private static let deviceID = CommandOption.value(
+        "id", "DEVICE", "The device's identifier. Default: that of the device which has the token, else a new one.")
+    private static let platform = CommandOption.value(
+        "platform", "PLATFORM", "APNS, APNS_SANDBOX or GCM. Default: APNS.")
+    private static let identityPool = CommandOption.value(
+        "identity-pool", "POOL", "The identity pool; goes with --identity.")
+    private static let identity = CommandOption.value("identity", "IDENTITY", "The identity that uses the device.")
+    private static let user = CommandOption.value("user", "USER", "Your own name of the user.")
+    private static let dataset = CommandOption.value("dataset", "NAME", "Subscribe to this dataset. Repeatable.")
+    private static let topic = CommandOption.value("topic", "NAME", "Subscribe to this topic. Repeatable.")
+
+    let name = "add"
+    let summary = "Register a device, or renew its token"
+    let help = CommandHelp(
+        discussion: """
+            Registers a device as of now and prints its identifier. If the identifier is in
+            the registry already, every value is replaced; subscriptions stay, except that a
+            change of identity ends those to datasets and a change of app those to topics.
+            Another device of the app that has the token is removed. The registry is made if
+            it is not there yet.
+            """,
+        examples: [
+            .init(
+                "apus device add --app chat --token 00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0",
+                "Registers a device that nothing but its identifier and its token reaches."),
+            .init(
+                "apus device add --app chat --token 00fc… --id phone-1 --identity-pool us-east-1:177a… "
+                    + "--identity us-east-1:be6f… --dataset settings",
+                "Registers a device of an identity, which is told when the dataset 'settings' changes."),
+        ],
+        exitCodes: DeviceRegistry.exitCodes
+    )
+    let options =
+        [DeviceOptions.app, token, deviceID, platform, identityPool, identity, user, dataset, topic, .json]
+        + CommandOption.configuration
+
+    func run(_ invocation: CommandInvocation) async throws -> ExitCode {
+        guard let token = DeviceToken(hexadecimal: try invocation.required(Self.token)) else {
+            throw CommandFailure.usage(
+                "--token takes 2 to \(2 * DeviceToken.bytesMaximum) hexadecimal digits, an even number of them")
+        }
+        let platformName = invocation.string(Self.platform) ?? Platform.apns.rawValue
+        guard let platform = Platform(rawValue: platformName) else {
+            let names = Platform.allCases.map(\.rawValue).joined(separator: ", ")
+            throw CommandFailure.usage("--platform takes one of \(names), not '\(platformName)'")
+        }
+        let app = try invocation.required(DeviceOptions.app)
+        try DeviceRegistry.use(invocation, mode: .create) { registry, configuration in
+            let device = Device(
+                deviceID: try invocation.string(Self.deviceID) ?? identifier(token, app, registry), platform: platform,
+                token: token, app: app, identityPoolID: invocation.string(Self.identityPool),
+                identityID: invocation.string(Self.identity), userID: invocation.string(Self.user),
+                registeredAtMilliseconds: WallClock.nowMilliseconds())
+            try registry.register([
+                DeviceRegistration(
+                    device: device, datasetNames: invocation.strings(Self.dataset),
+                    topics: invocation.strings(Self.topic))
+            ])
+            DeviceRegistry.warnUnlessConfigured([app], configuration)
+            let report = DeviceReport(showsToken: false)
+            if invocation.isJSON {
+                let subscriptions = try registry.datasetSubscriptions(of: device.deviceID)
+                invocation.output.line(report.json(device, subscriptions))
+            } else {
+                invocation.output.line(device.deviceID)
+            }
+        }
+        return .ok
+    }
+
+    /// The identifier of the device that has the token, so that an app that registers twice stays one device; else a
+    /// random one of 128 bits.
+    private func identifier(_ token: DeviceToken, _ app: String, _ registry: any Registry) throws -> String {
+        let request = AudienceRequest(audience: .tokens([token], app: app))
+        if let found = try registry.resolve([request], limit: 1).first?.devices.first,
+            try registry.device(found.deviceID) != nil
+        {
+            return found.deviceID
+        }
+        var generator = SystemRandomNumberGenerator()
+        let bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        return DeviceToken(bytes: bytes)?.hexadecimal ?? ""
+    }
+}

@@ -1,0 +1,75 @@
+import JSON
+import PushCore
+
+/// Reads the members of one line's object, each with its type checked.
+struct DeviceLineMembers {
+    /// The members that there are.
+    static let names = [
+        "deviceId", "platform", "token", "app", "identityPoolId", "identityId", "userId", "registeredAt", "datasets",
+        "topics",
+    ]
+
+    /// The object.
+    var object: JSONObject?
+
+    /// Puts the device together.
+    func registration(now: Int64) throws(DeviceLineProblem) -> DeviceRegistration {
+        let digits = try required("token")
+        guard let token = DeviceToken(hexadecimal: digits) else {
+            throw DeviceLineProblem(
+                "\"token\" takes 2 to \(2 * DeviceToken.bytesMaximum) hexadecimal digits, an even number of them; "
+                    + "this one has \(digits.utf8.count) characters")
+        }
+        let platformName = try required("platform")
+        guard let platform = Platform(rawValue: platformName) else {
+            let names = Platform.allCases.map(\.rawValue).joined(separator: ", ")
+            throw DeviceLineProblem("\"platform\" is one of \(names), not \"\(platformName.prefix(40))\"")
+        }
+        let device = Device(
+            deviceID: try required("deviceId"), platform: platform, token: token, app: try required("app"),
+            identityPoolID: try string("identityPoolId"), identityID: try string("identityId"),
+            userID: try string("userId"), registeredAtMilliseconds: try integer("registeredAt") ?? now)
+        return DeviceRegistration(device: device, datasetNames: try strings("datasets"), topics: try strings("topics"))
+    }
+
+    private func value(_ name: StaticString) -> JSONValue? {
+        guard let value = object?[name], !value.isNull else { return nil }
+        return value
+    }
+
+    private func required(_ name: StaticString) throws(DeviceLineProblem) -> String {
+        guard let text = try string(name) else { throw DeviceLineProblem("\"\(name)\" is missing") }
+        return text
+    }
+
+    private func string(_ name: StaticString) throws(DeviceLineProblem) -> String? {
+        guard let value = value(name) else { return nil }
+        guard let text = value.string else {
+            throw DeviceLineProblem("\"\(name)\" has to be a string, not \(value.kind.rawValue)")
+        }
+        return text
+    }
+
+    private func integer(_ name: StaticString) throws(DeviceLineProblem) -> Int64? {
+        guard let value = value(name) else { return nil }
+        guard let number = value.int64, number >= 0 else {
+            throw DeviceLineProblem("\"\(name)\" has to be milliseconds since 1970, a whole number")
+        }
+        return number
+    }
+
+    private func strings(_ name: StaticString) throws(DeviceLineProblem) -> [String] {
+        guard let value = value(name) else { return [] }
+        guard let array = value.array else {
+            throw DeviceLineProblem("\"\(name)\" has to be an array of strings, not \(value.kind.rawValue)")
+        }
+        var texts: [String] = []
+        for element in array {
+            guard let text = element.string else {
+                throw DeviceLineProblem("\"\(name)\" has an entry that is no string")
+            }
+            texts.append(text)
+        }
+        return texts
+    }
+}

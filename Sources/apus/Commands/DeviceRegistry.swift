@@ -1,0 +1,49 @@
+import Dispatcher
+import PushCore
+import SQLiteRegistry
+
+/// How the commands come to the registry, and what its errors mean for the exit code.
+enum DeviceRegistry {
+    /// The codes with which a command can end because of the registry.
+    static let exitCodes: [ExitCode] = [.data, .unavailable, .inputOutput, .noPermission, .configuration]
+
+    /// Opens the registry that the configuration names and does something with it.
+    ///
+    /// - Parameters:
+    ///   - invocation: the use of a command that lists `CommandOption.configuration` among its options.
+    ///   - mode: what may be done with the file.
+    ///   - body: what to do.
+    /// - Returns: what `body` returns.
+    /// - Throws: `CommandFailure` for what the registry cannot do, and what `body` throws.
+    static func use<Value>(
+        _ invocation: CommandInvocation, mode: RegistryOpenMode,
+        _ body: (any Registry, Configuration) throws -> Value
+    ) throws -> Value {
+        let configuration = try invocation.loadConfiguration(for: .tool).configuration
+        switch configuration.registry {
+        case .sqlite(let path):
+            do {
+                return try body(try SQLiteRegistry.open(path: path, mode: mode), configuration)
+            } catch let error as RegistryError {
+                throw CommandFailure(exitCode(error.code), error.message)
+            }
+        }
+    }
+
+    /// Warns of an app that the configuration does not have, because no worker would push to its devices.
+    static func warnUnlessConfigured(_ apps: some Sequence<String>, _ configuration: Configuration) {
+        for app in Set(apps).sorted() where !configuration.apps.contains(where: { $0.name == app }) {
+            StandardError.line("warning: the configuration has no [[app]] named \"\(app)\": no worker pushes to it")
+        }
+    }
+
+    private static func exitCode(_ code: RegistryError.Code) -> ExitCode {
+        switch code {
+        case .unavailable, .corrupt: .unavailable
+        case .readOnly: .noPermission
+        case .newerSchema: .configuration
+        case .notFound, .invalid: .data
+        case .failed: .inputOutput
+        }
+    }
+}

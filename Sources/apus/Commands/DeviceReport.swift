@@ -1,0 +1,89 @@
+import JSON
+import PushCore
+
+/// Shows devices and their subscriptions, as text or as JSON.
+///
+/// The names of the JSON members are those that `device import` reads.
+struct DeviceReport {
+    /// Whether tokens are shown whole.
+    let showsToken: Bool
+
+    /// One device as an object, with its subscriptions if they are given.
+    func json(_ device: Device, _ subscriptions: DatasetSubscriptions? = nil) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        for (key, value) in fields(device) {
+            writer.key(dynamic: key)
+            writer.string(value)
+        }
+        writer.key("registeredAt")
+        writer.integer(device.registeredAtMilliseconds)
+        if let subscriptions { Self.write(subscriptions, to: &writer) }
+        writer.endObject()
+        return writer.bytes
+    }
+
+    /// The dataset subscriptions of a device as an object.
+    static func json(_ subscriptions: DatasetSubscriptions, of deviceID: String) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("deviceId")
+        writer.string(deviceID)
+        write(subscriptions, to: &writer)
+        writer.endObject()
+        return writer.bytes
+    }
+
+    /// One device in lines of a name and a value.
+    func text(_ device: Device, _ subscriptions: DatasetSubscriptions) -> String {
+        var rows = fields(device)
+        rows.append(("registeredAt", "\(device.registeredAtMilliseconds) ms since 1970"))
+        rows.append(("datasets", subscriptions.datasetNames.joined(separator: " ")))
+        rows.append(("futureDatasets", subscriptions.includesFuture ? "yes" : "no"))
+        let width = rows.map(\.name.count).max() ?? 0
+        return rows.map { name, value in
+            name + String(repeating: " ", count: width - name.count + 2) + Self.printable(value) + "\n"
+        }.joined()
+    }
+
+    /// One device in one line, its values separated by tabs.
+    func line(_ device: Device) -> String {
+        [
+            device.deviceID, device.platform.rawValue, device.app, token(device), device.identityPoolID ?? "-",
+            device.identityID ?? "-", device.userID ?? "-",
+        ].map(Self.printable).joined(separator: "\t")
+    }
+
+    /// What the values of `line` are.
+    static let header = "DEVICE\tPLATFORM\tAPP\tTOKEN\tIDENTITY POOL\tIDENTITY\tUSER"
+
+    private func fields(_ device: Device) -> [(name: String, value: String)] {
+        let optional = [
+            ("identityPoolId", device.identityPoolID), ("identityId", device.identityID), ("userId", device.userID),
+        ]
+        return [
+            ("deviceId", device.deviceID), ("platform", device.platform.rawValue), ("token", token(device)),
+            ("app", device.app),
+        ] + optional.compactMap { name, value in value.map { (name, $0) } }
+    }
+
+    private func token(_ device: Device) -> String {
+        showsToken ? device.token.hexadecimal : device.token.description
+    }
+
+    private static func write(_ subscriptions: DatasetSubscriptions, to writer: inout JSONWriter) {
+        writer.key("datasets")
+        writer.beginArray()
+        for name in subscriptions.datasetNames { writer.string(name) }
+        writer.endArray()
+        writer.key("futureDatasets")
+        writer.boolean(subscriptions.includesFuture)
+    }
+
+    /// Names come from outside: what would move a terminal's cursor or break a table is shown as a question mark.
+    private static func printable(_ text: String) -> String {
+        String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
+    }
+}
