@@ -13,6 +13,7 @@ struct Apus {
         TopologyCommands.node,
         .command(PublishCommand()),
         DeadLettersCommands.node,
+        .command(RunCommand()),
         .command(VersionCommand()),
     ]
 

@@ -3,7 +3,7 @@ public struct DispatchLimits: Hashable, Sendable {
     /// The most pushes that are out at once, over all apps.
     public var pushesInFlightMaximum = 4_096
     /// The most devices in one page of an audience: what a crash in a large fan-out may repeat.
-    public var devicesPerPageMaximum = 1_000
+    public var devicesPerPageMaximum = 250
     /// How often a push is sent within one attempt when it was certainly not processed.
     public var sendsPerAttemptMaximum = 4
     /// How often a push is sent within one attempt when its answer was lost.

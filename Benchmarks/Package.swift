@@ -1,0 +1,25 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "apus-benchmarks",
+    dependencies: [.package(name: "apus", path: "..")],
+    targets: [
+        .executableTarget(
+            name: "apus-benchmarks",
+            dependencies: [
+                .product(name: "APNs", package: "apus"),
+                .product(name: "ApusInternals", package: "apus"),
+            ],
+            path: "Sources/ApusBenchmarks",
+            swiftSettings: [
+                .swiftLanguageMode(.v6),
+                .enableUpcomingFeature("ExistentialAny"),
+                .enableUpcomingFeature("MemberImportVisibility"),
+                .enableUpcomingFeature("InternalImportsByDefault"),
+            ]),
+        // The reference for the worker: the least that a consumer in C can do with the same queue, prefetch and acks.
+        .executableTarget(
+            name: "bare-consumer", path: "Sources/BareConsumer", linkerSettings: [.linkedLibrary("rabbitmq")]),
+    ]
+)

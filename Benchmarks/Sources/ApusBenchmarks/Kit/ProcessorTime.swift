@@ -1,0 +1,35 @@
+import Glibc
+
+/// How much processor time was spent.
+enum ProcessorTime {
+    /// This process so far, all threads, user and system, in microseconds.
+    static func ownMicroseconds() -> Double {
+        var usage = rusage()
+        getrusage(RUSAGE_SELF, &usage)
+        return microseconds(usage.ru_utime) + microseconds(usage.ru_stime)
+    }
+
+    /// All children that ended and were waited for, in microseconds.
+    static func endedChildrenMicroseconds() -> Double {
+        var usage = rusage()
+        getrusage(RUSAGE_CHILDREN, &usage)
+        return microseconds(usage.ru_utime) + microseconds(usage.ru_stime)
+    }
+
+    /// A running process, from `/proc`, in microseconds; the kernel counts it in ticks of 10 ms.
+    static func microseconds(ofProcess identifier: Int32) -> Double {
+        guard let file = fopen("/proc/\(identifier)/stat", "r") else { return 0 }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 1_024)
+        guard fgets(&line, Int32(line.count), file) != nil else { return 0 }
+        let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        // The name of the program is in parentheses and may hold blanks; fields are counted after it.
+        let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+        guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return 0 }
+        return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK))) * 1_000_000
+    }
+
+    private static func microseconds(_ time: timeval) -> Double {
+        Double(time.tv_sec) * 1_000_000 + Double(time.tv_usec)
+    }
+}

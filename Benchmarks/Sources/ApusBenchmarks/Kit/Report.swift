@@ -1,0 +1,45 @@
+import Foundation
+
+/// Gathers figures, shows each as it comes, and writes them at the end.
+final class Report {
+    private(set) var results: [BenchmarkResult] = []
+
+    func add(_ name: String, _ value: Double, _ unit: String, reference: Double? = nil, budget: Budget? = nil) {
+        let ratio = reference.map { value / $0 }
+        let result = BenchmarkResult(
+            name: name, value: value, unit: unit, reference: reference, ratio: ratio, budget: budget?.text,
+            met: budget?.isMet(value: value, ratio: ratio))
+        results.append(result)
+        print(Self.line(result))
+    }
+
+    static let header =
+        "figure".padded(44) + "value".padded(13, right: true) + " " + "unit".padded(12)
+        + "reference".padded(12, right: true)
+        + "ratio".padded(9, right: true) + "  budget"
+
+    private static func line(_ result: BenchmarkResult) -> String {
+        let verdict = result.met.map { $0 ? "met" : "MISSED" } ?? ""
+        return result.name.padded(44) + number(result.value).padded(13, right: true) + " " + result.unit.padded(12)
+            + (result.reference.map(number) ?? "").padded(12, right: true)
+            + (result.ratio.map { String(format: "%.2f", $0) } ?? "").padded(9, right: true)
+            + "  \(result.budget ?? "") \(verdict)"
+    }
+
+    private static func number(_ value: Double) -> String {
+        value >= 1_000 ? String(format: "%.0f", value) : String(format: "%.3f", value)
+    }
+
+    func write(to path: String) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        try encoder.encode(results).write(to: URL(fileURLWithPath: path))
+    }
+}
+
+extension String {
+    fileprivate func padded(_ width: Int, right: Bool = false) -> String {
+        let space = String(repeating: " ", count: max(0, width - count))
+        return right ? space + self : self + space
+    }
+}

@@ -1,0 +1,71 @@
+import APNs
+import PushCore
+
+/// Renders events for the apps of their devices.
+struct ContentRenderer {
+    private let apps: [PipelineConfiguration.App]
+    private let indexByName: [String: Int]
+    private let knownPoolIDs: Set<String>
+    private var builders: [PushContentBuilder]
+
+    init(apps: [PipelineConfiguration.App]) {
+        self.apps = apps
+        indexByName = Dictionary(
+            apps.map { ($0.route.name, $0.route.index) }, uniquingKeysWith: { first, _ in first })
+        knownPoolIDs = Set(apps.flatMap(\.identityPoolIDs))
+        builders = apps.map { PushContentBuilder(bundleID: $0.route.bundleID) }
+    }
+
+    /// The app of that name, if one is configured.
+    func appIndex(named name: String) -> Int? { indexByName[name] }
+
+    /// The name of the app at that place of the configuration.
+    func appName(at index: Int) -> String { index < apps.count ? apps[index].route.name : "unknown" }
+
+    /// Checks that the event is for an app of this worker, before its audience is looked up.
+    func checkApp(of event: ChangeEvent) throws(EventRejection) {
+        switch event.kind {
+        case .push(let push):
+            guard indexByName[push.app] == nil else { return }
+            throw EventRejection(
+                .unknownApp,
+                "data.app is \"\(push.app.prefix(100))\", but the configured apps are \(names); "
+                    + "correct the event or add an [[app]] of that name.")
+        case .dataset(let change):
+            guard !knownPoolIDs.contains(change.key.identityPoolID) else { return }
+            throw EventRejection(
+                .unknownApp,
+                "No app has the identity pool \(change.key.identityPoolID); add it to identity_pools of its [[app]].")
+        }
+    }
+
+    private var names: String { apps.map { "\"\($0.route.name)\"" }.joined(separator: ", ") }
+
+    /// Renders the event for each app that occurs among the devices.
+    mutating func render(
+        _ event: ChangeEvent, expiresAtMilliseconds: Int64?, devices: [Device]
+    ) throws(EventRejection) -> [AppRendering] {
+        var renderings: [AppRendering] = []
+        for device in devices where !renderings.contains(where: { $0.app.name == device.app }) {
+            guard let index = indexByName[device.app] else { continue }
+            let content = try content(event, expiresAtMilliseconds: expiresAtMilliseconds, app: index)
+            renderings.append(AppRendering(app: apps[index].route, content: content))
+        }
+        return renderings
+    }
+
+    private mutating func content(
+        _ event: ChangeEvent, expiresAtMilliseconds: Int64?, app: Int
+    ) throws(EventRejection) -> PushContent {
+        // Rounded down: a push must not outlive its event.
+        let expirationSeconds = expiresAtMilliseconds.map { $0 / 1_000 }
+        switch event.kind {
+        case .dataset(let change):
+            return try builders[app].content(of: change, expirationSeconds: expirationSeconds)
+        case .push(let push):
+            var options = push.options
+            if options.expirationSeconds != 0 { options.expirationSeconds = expirationSeconds }
+            return try builders[app].content(of: push.notification, options: options)
+        }
+    }
+}

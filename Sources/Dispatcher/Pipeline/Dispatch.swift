@@ -1,0 +1,89 @@
+public import EventLoop
+public import Metrics
+public import PushCore
+
+/// A running pipeline, as the rest of the program sees it: start it, ask how it is, drain it.
+public final class Dispatch: Sendable {
+    /// How a drain ended.
+    public enum DrainOutcome: Sendable {
+        /// Everything that was begun has been settled, and the broker was told.
+        case complete
+        /// Time ran out; what was not settled goes back to the broker, and comes again.
+        case timedOut
+    }
+
+    /// What keeps the worker from being ready.
+    public let health = PipelineHealth()
+
+    private let loop: EventLoop
+    private let pipeline: LoopBound<Pipeline>
+    private let source: any DeliverySource
+    private let publisher: any MessagePublisher
+    private let transport: any PushTransport
+
+    /// Builds a pipeline; nothing happens before `start`.
+    ///
+    /// - Parameters:
+    ///   - loop: where the pipeline will live.
+    ///   - configuration: apps, policy, queues and limits.
+    ///   - parts: the adapters; the registry must not be used by anyone else from now on.
+    ///   - metrics: where the counters are registered.
+    ///   - logger: where events of interest go.
+    public init(
+        loop: EventLoop, configuration: PipelineConfiguration, parts: sending PipelineParts, metrics: MetricsRegistry,
+        logger: Logger
+    ) {
+        self.loop = loop
+        source = parts.source
+        publisher = parts.publisher
+        transport = parts.transport
+        pipeline = LoopBound(
+            Pipeline(
+                loop: loop, configuration: configuration, parts: parts, metrics: metrics, health: health,
+                logger: logger),
+            to: loop)
+    }
+
+    /// Begins to send, to publish and to consume, in this order, so that nothing arrives before it can be handled.
+    public func start() {
+        let inbox = PipelineInbox(pipeline)
+        transport.start(handler: inbox)
+        publisher.start(handler: inbox)
+        source.start(handler: inbox)
+    }
+
+    /// What became of the pushes so far, by app; the last entry is for devices of unknown apps.
+    public func ledgers() async throws -> [PushLedger] {
+        try await loop.run { [pipeline] in pipeline.value.machine.ledgers }
+    }
+
+    /// Ends in order: no new deliveries, all that was begun is finished, parked messages are confirmed, acknowledgements
+    /// are written, connections closed.
+    ///
+    /// - Parameter timeoutSeconds: how long what was begun may take.
+    /// - Returns: whether it was finished in time.
+    public func drain(timeoutSeconds: Double) async -> DrainOutcome {
+        await source.cancel()
+        let isDrained = await finish(timeoutSeconds: timeoutSeconds)
+        let isPublished = await publisher.close(deadlineSeconds: isDrained ? 5 : 1)
+        await source.close()
+        await transport.close()
+        return isDrained && isPublished ? .complete : .timedOut
+    }
+
+    private func finish(timeoutSeconds: Double) async -> Bool {
+        await withCheckedContinuation { continuation in
+            loop.submit { [pipeline, loop] in
+                let pipeline = pipeline.value
+                var isAnswered = false
+                let answer = { (isDrained: Bool) in
+                    guard !isAnswered else { return }
+                    isAnswered = true
+                    continuation.resume(returning: isDrained)
+                }
+                loop.schedule(afterNanoseconds: UInt64(timeoutSeconds * 1_000_000_000)) { answer(false) }
+                pipeline.drain { answer(true) }
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import EventLoop
+import Metrics
+import PushCore
+
+extension Pipeline {
+    /// Carries out what the state machine asked for during this tick.
+    func perform() {
+        // Pruning comes before settling: a delivery that is settled will not tell us of its dead token again.
+        if !actions.deadTokens.isEmpty { prune(actions.deadTokens) }
+        if !actions.sends.isEmpty { parts.transport.send(actions.sends) }
+        if !actions.publishes.isEmpty { parts.publisher.publish(actions.publishes) }
+        if !actions.publishesToRepeat.isEmpty { publishLater(actions.publishesToRepeat) }
+        if !actions.settles.isEmpty { parts.source.settle(actions.settles) }
+        for lag in actions.lagsMilliseconds { metrics.lag.observe(nanoseconds: UInt64(lag) &* 1_000_000) }
+        for notice in actions.notices { report(notice) }
+        actions.removeAll()
+        metrics.report(machine.ledgers)
+    }
+
+    private func prune(_ deadTokens: [DeadToken]) {
+        do throws(RegistryError) {
+            metrics.pruned.add(try parts.registry.prune(deadTokens))
+        } catch {
+            // The next push to the token will be answered in the same way, so nothing but time is lost.
+            metrics.registryFailures.add()
+            logger.log(
+                .warning, "registry.prune.failed",
+                [.field("tokens", deadTokens.count), .field("message", error.message)])
+        }
+    }
+
+    private func publishLater(_ messages: [OutgoingMessage]) {
+        loop.schedule(afterNanoseconds: Self.repeatDelayNanoseconds) { [self] in
+            parts.publisher.publish(messages)
+        }
+    }
+
+    private func report(_ notice: DispatchActions.Notice) {
+        switch notice {
+        case .keyRejected(let app, let reason):
+            logger.log(
+                .error, "apns.key.rejected",
+                [
+                    .field("app", appName(app)), .field("reason", reason),
+                    .field("advice", "Check key_file, key_id, team_id and bundle_id; the app's pushes wait unspent."),
+                ])
+            reportHeldApps()
+        case .keyAccepted(let app):
+            logger.log(.info, "apns.key.accepted", [.field("app", appName(app))])
+            reportHeldApps()
+        case .tokensInDoubt(let app, let reason):
+            logger.log(
+                .error, "apns.tokens.in-doubt",
+                [
+                    .field("app", appName(app)), .field("reason", reason),
+                    .field("advice", "Most tokens are called bad: check platform and bundle_id; none is pruned."),
+                ])
+        case .publishRefused(let queue, let reason):
+            health.set(.parking, "the queue \(queue) takes no messages: \(reason)")
+            logger.log(
+                .error, "parking.refused",
+                [
+                    .field("queue", queue), .field("reason", reason),
+                    .field("advice", "Run 'apus topology check'; the events stay with the broker meanwhile."),
+                ])
+        case .deadLettered(let reason, let detail):
+            metrics.countDeadLetter(reason)
+            logger.log(.warning, "event.dead-lettered", [.field("reason", reason), .field("detail", detail)])
+        }
+    }
+
+    private func appName(_ index: Int) -> String { renderer.appName(at: index) }
+
+    private func reportHeldApps() {
+        let held = machine.heldApps
+        let names = held.map { appName($0) }.joined(separator: ", ")
+        health.set(.key, held.isEmpty ? nil : "APNs does not accept the key of \(names)")
+    }
+}

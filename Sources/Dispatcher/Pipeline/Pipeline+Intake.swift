@@ -1,0 +1,189 @@
+import EventLoop
+import Metrics
+import PushCore
+
+extension Pipeline {
+    /// Takes in a batch of deliveries: from bytes to jobs of the state machine.
+    ///
+    /// If the registry does not answer, the whole batch waits, unacknowledged, and is taken in again.
+    func takeIn(_ batch: [Delivery]) {
+        let now = parts.nowMilliseconds()
+        var prepared: [PreparedEvent] = []
+        var rejected: [(delivery: Delivery, parking: ParkingRecord, rejection: EventRejection)] = []
+        prepared.reserveCapacity(batch.count)
+        for delivery in batch {
+            var parking = ParkingRecord(of: delivery, nowMilliseconds: now)
+            do throws(EventRejection) {
+                let event = try decoder.decode(delivery.message)
+                try renderer.checkApp(of: event)
+                parking.expiresAtMilliseconds = expiry(of: event, parking: parking)
+                prepared.append(PreparedEvent(delivery: delivery, parking: parking, event: event))
+            } catch {
+                rejected.append((delivery, parking, error))
+            }
+        }
+        let groups = coalesce(prepared)
+        guard let pages = resolve(groups, prepared) else {
+            waiting.putBack(batch)
+            return
+        }
+        adaptBatchSize(devicesFound: pages.reduce(0) { $0 + $1.devices.count })
+        for rejection in rejected { reject(rejection.delivery, rejection.parking, rejection.rejection) }
+        for (group, page) in zip(groups, pages) { begin(group, page, prepared) }
+        for event in prepared where event.isFresh {
+            if case .dataset(let change) = event.event.kind { recent.saw(change, atMilliseconds: now) }
+        }
+    }
+
+    private func adaptBatchSize(devicesFound: Int) {
+        batchSize =
+            devicesFound > Self.devicesPerBatchWanted ? max(4, batchSize / 4) : min(Self.batchMaximum, batchSize * 2)
+    }
+
+    /// The earliest of the bounds that the event itself sets; a parked copy carries it.
+    private func expiry(of event: ChangeEvent, parking: ParkingRecord) -> Int64? {
+        if let known = parking.expiresAtMilliseconds { return known }
+        var bounds: [Int64] = []
+        if let timeToLive = event.timeToLiveMilliseconds {
+            let start = event.timeMilliseconds ?? parking.firstSeenMilliseconds
+            bounds.append(start.addingReportingOverflow(timeToLive).partialValue)
+        }
+        if case .push(let push) = event.kind, let seconds = push.options.expirationSeconds, seconds > 0 {
+            let milliseconds = seconds.multipliedReportingOverflow(by: 1_000)
+            if !milliseconds.overflow { bounds.append(milliseconds.partialValue) }
+        }
+        return bounds.min()
+    }
+
+    private func coalesce(_ prepared: [PreparedEvent]) -> [DatasetCoalescer.Group] {
+        var coalescer = DatasetCoalescer()
+        for (place, item) in prepared.enumerated() {
+            if case .dataset(let change) = item.event.kind, item.isFresh {
+                coalescer.add(change, at: place)
+            } else {
+                coalescer.addAlone(at: place)
+            }
+        }
+        return coalescer.result
+    }
+
+    // MARK: The audience
+
+    private func resolve(
+        _ groups: [DatasetCoalescer.Group], _ prepared: [PreparedEvent]
+    ) -> [AudiencePage]? {
+        do throws(RegistryError) {
+            try recordDatasets(prepared)
+            let requests = groups.map { request($0, prepared[$0.representative]) }
+            let pages =
+                requests.isEmpty
+                ? [] : try parts.registry.resolve(requests, limit: limits.devicesPerPageMaximum)
+            health.set(.registry, nil)
+            return pages
+        } catch {
+            metrics.registryFailures.add()
+            logger.log(
+                error.code == .unavailable ? .warning : .error, "registry.failed",
+                [.field("code", error.code.rawValue), .field("message", error.message)])
+            health.set(.registry, "the registry does not answer: \(error.message)")
+            registryRetry = loop.schedule(afterNanoseconds: Self.repeatDelayNanoseconds) { [self] in
+                registryRetry = nil
+                scheduleFlush()
+            }
+            return nil
+        }
+    }
+
+    private func recordDatasets(_ prepared: [PreparedEvent]) throws(RegistryError) {
+        var unknown: Set<DatasetKey> = []
+        for item in prepared {
+            guard case .dataset(let change) = item.event.kind, change.operation != .deleted else { continue }
+            if !recorded.contains(change.key) { unknown.insert(change.key) }
+        }
+        guard !unknown.isEmpty else { return }
+        do throws(RegistryError) {
+            try parts.registry.recordDatasets(Array(unknown))
+            recorded.insert(Array(unknown))
+        } catch {
+            // A registry that this worker may only read can serve pushes; only `subscribe-all` knows less.
+            guard error.code == .readOnly else { throw error }
+            logger.log(.warning, "registry.read-only", [.field("message", error.message)])
+            recorded.insert(Array(unknown))
+        }
+    }
+
+    private func request(_ group: DatasetCoalescer.Group, _ item: PreparedEvent) -> AudienceRequest {
+        let audience: Audience =
+            switch item.event.kind {
+            case .dataset(let change): .dataset(change.key)
+            case .push(let push): push.audience
+            }
+        let excluded = group.superseded.isEmpty ? item.excludedDeviceID : group.excludedDeviceID
+        return AudienceRequest(
+            audience: audience, excludedDeviceID: excluded, onlyDeviceIDs: item.parking.deviceIDs,
+            cursor: item.parking.cursor)
+    }
+
+    // MARK: The job
+
+    private func begin(_ group: DatasetCoalescer.Group, _ page: AudiencePage, _ prepared: [PreparedEvent]) {
+        var item = prepared[group.representative]
+        var devices = page.devices
+        if devices.contains(where: { $0.platform == .gcm }) { devices.removeAll { $0.platform == .gcm } }
+        if !group.superseded.isEmpty, group.excludedDeviceID == nil { item.parking.notifiesOrigin = true }
+        leaveOutSuperseded(&devices, item)
+        do throws(EventRejection) {
+            let renderings = try renderer.render(
+                item.event, expiresAtMilliseconds: item.parking.expiresAtMilliseconds, devices: devices)
+            countCoalesced(group, devices, prepared)
+            metrics.countEvent(item.typeName, devices.isEmpty ? .unmatched : .dispatched)
+            let tags = [item.delivery.tag] + group.superseded.map { prepared[$0].delivery.tag }
+            machine.jobArrived(
+                DispatchJob(
+                    tags: tags, message: item.delivery.message, parking: item.parking,
+                    identity: PushIdentity(source: item.event.source, identifier: item.event.identifier),
+                    renderings: renderings, devices: devices, continuation: page.next,
+                    publishedAtMilliseconds: item.event.timeMilliseconds, isNowOrNever: isNowOrNever(item.event)),
+                into: &actions)
+        } catch {
+            for place in [group.representative] + group.superseded {
+                reject(prepared[place].delivery, prepared[place].parking, error)
+            }
+        }
+    }
+
+    private func isNowOrNever(_ event: ChangeEvent) -> Bool {
+        guard case .push(let push) = event.kind else { return false }
+        return push.options.expirationSeconds == 0
+    }
+
+    /// Leaves out of a retry the devices that have been told of a newer state since.
+    private func leaveOutSuperseded(_ devices: inout [Device], _ item: PreparedEvent) {
+        guard item.parking.isParkedCopy, case .dataset(let change) = item.event.kind else { return }
+        devices.removeAll { device in
+            let isSuperseded = recent.supersedes(
+                change, firstSeenMilliseconds: item.parking.firstSeenMilliseconds, deviceID: device.deviceID)
+            if isSuperseded { machine.pushesCoalesced(1, app: renderer.appIndex(named: device.app)) }
+            return isSuperseded
+        }
+    }
+
+    private func countCoalesced(
+        _ group: DatasetCoalescer.Group, _ devices: [Device], _ prepared: [PreparedEvent]
+    ) {
+        for place in group.superseded {
+            metrics.countEvent(prepared[place].typeName, .coalesced)
+            let origin = prepared[place].excludedDeviceID
+            for device in devices where device.deviceID != origin {
+                machine.pushesCoalesced(1, app: renderer.appIndex(named: device.app))
+            }
+        }
+    }
+
+    private func reject(_ delivery: Delivery, _ parking: ParkingRecord, _ rejection: EventRejection) {
+        metrics.countEvent("unknown", .rejected)
+        machine.deliveryRejected(
+            [delivery.tag], message: delivery.message, parking: parking, reason: rejection.reason.rawValue,
+            detail: rejection.message, into: &actions)
+    }
+}

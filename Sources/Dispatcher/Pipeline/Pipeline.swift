@@ -1,0 +1,146 @@
+import EventLoop
+import Metrics
+import PushCore
+
+/// The way of an event through the worker: decode, resolve, render, send, park, settle.
+///
+/// It lives on one loop. The adapters hand it batches from their own threads (`PipelineInbox`); at the end of each tick
+/// it works off everything that came in, so that events that wait together are looked up together and coalesce. All
+/// decisions are `DispatchStateMachine`'s.
+///
+/// Memory is bounded by the prefetch: no more deliveries are held than the broker gives out, and no page of devices is
+/// looked up while pushes wait for a free place.
+final class Pipeline {
+    /// The most deliveries that are looked up together.
+    static let batchMaximum = 500
+    /// When a batch finds more devices than this, the next one is smaller: so the memory for devices that wait to be
+    /// sent to is bounded, however large the audiences are.
+    static let devicesPerBatchWanted = 4_096
+    /// How long to wait before the registry is asked again, and before a refused message is published again.
+    static let repeatDelayNanoseconds: UInt64 = 1_000_000_000
+
+    let loop: EventLoop
+    let parts: PipelineParts
+    let metrics: PipelineMetrics
+    let health: PipelineHealth
+    let logger: Logger
+    let limits: DispatchLimits
+
+    var machine: DispatchStateMachine
+    var renderer: ContentRenderer
+    let decoder = EventDecoder()
+    var recent = RecentChanges()
+    var recorded = RecordedDatasets()
+    var waiting = DeliveryQueue()
+    var actions = DispatchActions()
+    var registryRetry: EventLoop.Timer?
+    var batchSize = Pipeline.batchMaximum
+    var isFlushScheduled = false
+    var isDraining = false
+    var whenDrained: (() -> Void)?
+
+    init(
+        loop: EventLoop, configuration: PipelineConfiguration, parts: PipelineParts, metrics: MetricsRegistry,
+        health: PipelineHealth, logger: Logger
+    ) {
+        self.loop = loop
+        self.parts = parts
+        self.metrics = PipelineMetrics(registry: metrics, appNames: configuration.apps.map(\.route.name))
+        self.health = health
+        self.logger = logger
+        limits = configuration.limits
+        machine = DispatchStateMachine(
+            appCount: configuration.apps.count, policy: configuration.retryPolicy, queues: configuration.queues,
+            limits: configuration.limits)
+        renderer = ContentRenderer(apps: configuration.apps)
+    }
+
+    // MARK: What the adapters report
+
+    func deliveriesReceived(_ deliveries: [Delivery]) {
+        guard !isDraining else { return }
+        for delivery in deliveries where delivery.isRedelivered { metrics.redelivered.add() }
+        waiting.append(deliveries)
+        scheduleFlush()
+    }
+
+    func sourceStateChanged(_ state: DeliverySourceState) {
+        switch state {
+        case .consuming(let epoch):
+            waiting.removeAll(before: epoch)
+            health.set(.source, nil)
+        case .interrupted(let reason):
+            // All of it will come again; to begin it now would only make duplicates.
+            waiting.removeAll()
+            health.set(.source, "not consuming: \(reason)")
+        case .misconfigured(let reason): health.set(.source, "cannot consume: \(reason)")
+        case .cancelled: health.set(.source, "stopped consuming")
+        }
+    }
+
+    func publishesEnded(_ outcomes: [(identifier: UInt64, outcome: PublishOutcome)]) {
+        var isTaken = false
+        for (identifier, outcome) in outcomes {
+            if outcome == .confirmed { isTaken = true }
+            machine.publishEnded(identifier, outcome, into: &actions)
+        }
+        if isTaken { health.set(.parking, nil) }
+        scheduleFlush()
+    }
+
+    func publisherStateChanged(isReady: Bool, reason: String) {
+        health.set(.publisher, isReady ? nil : "cannot publish: \(reason)")
+    }
+
+    func pushesEnded(_ results: [PushResult]) {
+        let now = parts.nowMilliseconds()
+        for result in results {
+            if case .ambiguous = result.outcome { metrics.ambiguous.add() }
+            if let app = machine.app(ofPush: result.identifier) {
+                metrics.observePush(app: app, nanoseconds: result.durationNanoseconds)
+            }
+            machine.pushEnded(result, nowMilliseconds: now, into: &actions)
+        }
+        scheduleFlush()
+    }
+
+    // MARK: A tick
+
+    func scheduleFlush() {
+        guard !isFlushScheduled else { return }
+        isFlushScheduled = true
+        loop.atEndOfTick { [self] in flush() }
+    }
+
+    /// Works off what came in during the tick.
+    private func flush() {
+        isFlushScheduled = false
+        machine.sendWaiting(nowMilliseconds: parts.nowMilliseconds(), into: &actions)
+        while !machine.isSaturated, registryRetry == nil, !isDraining {
+            let batch = waiting.takeFirst(batchSize)
+            if batch.isEmpty { break }
+            takeIn(batch)
+            machine.sendWaiting(nowMilliseconds: parts.nowMilliseconds(), into: &actions)
+        }
+        perform()
+        if isDraining, machine.jobCount == 0 {
+            whenDrained?()
+            whenDrained = nil
+        }
+    }
+
+    // MARK: The end
+
+    /// Begins nothing new, and calls back when everything that was begun has been settled.
+    ///
+    /// What was received and not begun goes back to the broker when the connection closes.
+    func drain(whenDrained: @escaping () -> Void) {
+        isDraining = true
+        health.set(.draining, "draining")
+        if let registryRetry { loop.cancel(registryRetry) }
+        registryRetry = nil
+        waiting.removeAll()
+        self.whenDrained = whenDrained
+        scheduleFlush()
+    }
+}

@@ -1,0 +1,37 @@
+public import PushCore
+
+/// Everything that the pipeline has to know beside its parts.
+public struct PipelineConfiguration: Sendable {
+    /// One app, and the identity pools whose dataset events concern it.
+    public struct App: Sendable {
+        /// Where its pushes go.
+        public var route: AppRoute
+        /// Its identity pools.
+        public var identityPoolIDs: [String]
+
+        /// Creates an app.
+        public init(route: AppRoute, identityPoolIDs: [String]) {
+            self.route = route
+            self.identityPoolIDs = identityPoolIDs
+        }
+    }
+
+    /// The apps, each at the place of its `route.index`.
+    public var apps: [App]
+    /// When failed pushes are tried again.
+    public var retryPolicy: RetryPolicy
+    /// Where parked messages go.
+    public var queues: DispatchQueues
+    /// The bounds.
+    public var limits: DispatchLimits
+
+    /// Creates a configuration.
+    public init(
+        apps: [App], retryPolicy: RetryPolicy, queues: DispatchQueues, limits: DispatchLimits = DispatchLimits()
+    ) {
+        self.apps = apps
+        self.retryPolicy = retryPolicy
+        self.queues = queues
+        self.limits = limits
+    }
+}

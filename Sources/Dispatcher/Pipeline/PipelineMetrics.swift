@@ -1,0 +1,125 @@
+import Metrics
+import PushCore
+
+/// The instruments of the pipeline; made at start, so that each shows as 0 before its first event.
+final class PipelineMetrics {
+    enum EventOutcome: String, CaseIterable {
+        case dispatched
+        case unmatched
+        case coalesced
+        case rejected
+    }
+
+    private struct AppInstruments {
+        let matched: Counter
+        let accepted: Counter
+        let tokenDead: Counter
+        let expired: Counter
+        let coalesced: Counter
+        let parkedForRetry: Counter
+        let parkedAsDeadLetter: Counter
+        let inFlight: Gauge
+        let duration: Histogram
+    }
+
+    static let eventTypes = [
+        "dataset.changed", "dataset.deleted", "datasets.merged", "push.requested", "unknown",
+    ]
+
+    let redelivered: Counter
+    let lag: Histogram
+    let pruned: Counter
+    let registryFailures: Counter
+    let ambiguous: Counter
+    private let registry: MetricsRegistry
+    private let apps: [AppInstruments]
+    private let events: [String: [EventOutcome: Counter]]
+    private var reported: [PushLedger]
+    private var deadLetters: [String: Counter] = [:]
+
+    init(registry: MetricsRegistry, appNames: [String]) {
+        self.registry = registry
+        redelivered = registry.counter(
+            "apus_events_redelivered_total",
+            help: "Deliveries that the broker may have delivered before: the bound on duplicate pushes.")
+        lag = registry.histogram(
+            "apus_event_lag_seconds", help: "From the publication of an event to the first attempt of its push.",
+            boundsSeconds: Histogram.ageBoundsSeconds)
+        pruned = registry.counter("apus_tokens_pruned_total", help: "Devices removed because their token is dead.")
+        registryFailures = registry.counter(
+            "apus_registry_failures_total", help: "Calls that the registry did not answer; their events wait.")
+        ambiguous = registry.counter(
+            "apus_pushes_ambiguous_total",
+            help: "Attempts whose answer was lost; each may have made a duplicate push.")
+        apps = (appNames + ["unknown"]).map { Self.instruments(registry, app: $0) }
+        reported = Array(repeating: PushLedger(), count: appNames.count + 1)
+        events = Self.eventCounters(registry)
+        for reason in EventRejection.Reason.allCases { _ = deadLetterCounter(reason.rawValue) }
+    }
+
+    private static func instruments(_ registry: MetricsRegistry, app: String) -> AppInstruments {
+        let label = MetricsRegistry.Label("app", app)
+        func ended(_ outcome: String) -> Counter {
+            registry.counter(
+                "apus_pushes_total", help: "Pushes that ended, by outcome; parked ones wait in a queue.",
+                labels: [label, MetricsRegistry.Label("outcome", outcome)])
+        }
+        return AppInstruments(
+            matched: registry.counter(
+                "apus_pushes_matched_total", help: "Pushes that events called for.", labels: [label]),
+            accepted: ended("accepted"), tokenDead: ended("token_dead"), expired: ended("expired"),
+            coalesced: ended("coalesced"), parkedForRetry: ended("parked_retry"),
+            parkedAsDeadLetter: ended("parked_dead_letter"),
+            inFlight: registry.gauge(
+                "apus_pushes_in_flight", help: "Pushes matched and not ended.", labels: [label]),
+            duration: registry.histogram(
+                "apus_push_duration_seconds", help: "From the request of a push to its answer.",
+                boundsSeconds: Histogram.requestBoundsSeconds, labels: [label]))
+    }
+
+    private static func eventCounters(_ registry: MetricsRegistry) -> [String: [EventOutcome: Counter]] {
+        var counters: [String: [EventOutcome: Counter]] = [:]
+        for type in eventTypes {
+            for outcome in EventOutcome.allCases {
+                counters[type, default: [:]][outcome] = registry.counter(
+                    "apus_events_total", help: "Events by type and by what was done with them.",
+                    labels: [.init("type", type), .init("outcome", outcome.rawValue)])
+            }
+        }
+        return counters
+    }
+
+    func countEvent(_ type: String, _ outcome: EventOutcome) { events[type]?[outcome]?.add() }
+
+    func countDeadLetter(_ reason: String) { deadLetterCounter(reason).add() }
+
+    private func deadLetterCounter(_ reason: String) -> Counter {
+        if let counter = deadLetters[reason] { return counter }
+        // Reasons come from a fixed set of our own and from APNs' answers; a server that invents them must not fill
+        // the memory with series.
+        let label = deadLetters.count < 100 ? reason : "other"
+        let counter = registry.counter(
+            "apus_dead_letters_total", help: "Messages that reached the dead letters, by reason.",
+            labels: [.init("reason", label)])
+        if deadLetters.count < 100 { deadLetters[reason] = counter }
+        return counter
+    }
+
+    func observePush(app: Int, nanoseconds: UInt64) { apps[app].duration.observe(nanoseconds: nanoseconds) }
+
+    /// Brings the counters up to date with the ledgers.
+    func report(_ ledgers: [PushLedger]) {
+        for (index, ledger) in ledgers.enumerated() where ledger != reported[index] {
+            let last = reported[index]
+            apps[index].matched.add(ledger.matched - last.matched)
+            apps[index].accepted.add(ledger.accepted - last.accepted)
+            apps[index].tokenDead.add(ledger.tokenDead - last.tokenDead)
+            apps[index].expired.add(ledger.expired - last.expired)
+            apps[index].coalesced.add(ledger.coalesced - last.coalesced)
+            apps[index].parkedForRetry.add(ledger.parkedForRetry - last.parkedForRetry)
+            apps[index].parkedAsDeadLetter.add(ledger.parkedAsDeadLetter - last.parkedAsDeadLetter)
+            apps[index].inFlight.set(ledger.inFlight)
+            reported[index] = ledger
+        }
+    }
+}

@@ -1,0 +1,27 @@
+public import PushCore
+
+/// The adapters that a pipeline works with.
+public struct PipelineParts {
+    /// Where deliveries come from.
+    public var source: any DeliverySource
+    /// Where parked messages go.
+    public var publisher: any MessagePublisher
+    /// What sends pushes.
+    public var transport: any PushTransport
+    /// Who knows the devices; used on the pipeline's loop only.
+    public var registry: any Registry
+    /// The wall clock, in milliseconds since 1970.
+    public var nowMilliseconds: () -> Int64
+
+    /// Gathers the parts.
+    public init(
+        source: any DeliverySource, publisher: any MessagePublisher, transport: any PushTransport,
+        registry: any Registry, nowMilliseconds: @escaping () -> Int64
+    ) {
+        self.source = source
+        self.publisher = publisher
+        self.transport = transport
+        self.registry = registry
+        self.nowMilliseconds = nowMilliseconds
+    }
+}

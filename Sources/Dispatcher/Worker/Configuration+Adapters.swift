@@ -1,0 +1,89 @@
+public import APNs
+public import ChangeQueue
+import Crypto
+import Glibc
+public import PushCore
+public import SQLiteRegistry
+
+extension Configuration {
+    /// Where the broker is, for one of the things that this process does with it.
+    ///
+    /// - Parameter purpose: what the connection is for, as the broker's own tools will show it.
+    /// - Throws: `ChangeQueueError` if a URL cannot be read.
+    public func broker(purpose: String) throws(ChangeQueueError) -> BrokerConfiguration {
+        try BrokerConfiguration(
+            urls: rabbitMQ.urls.map(\.revealed), caFile: rabbitMQ.caFile ?? "", namespace: rabbitMQ.namespace,
+            prefetch: UInt16(clamping: rabbitMQ.prefetch),
+            connectionName: "apus \(purpose) \(Self.hostName) \(getpid())")
+    }
+
+    private static var hostName: String {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return "unknown host" }
+        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// The RabbitMQ objects that this configuration needs.
+    public var topology: Topology {
+        Topology(
+            namespace: rabbitMQ.namespace, retryDelaysMilliseconds: retry.delays.map { Int64($0.milliseconds) })
+    }
+
+    /// Opens the registry.
+    ///
+    /// - Parameter mode: what may be done with it.
+    /// - Throws: `RegistryError` as `SQLiteRegistry.open`.
+    public func openRegistry(mode: RegistryOpenMode) throws(RegistryError) -> SQLiteRegistry {
+        switch registry {
+        case .sqlite(let path): try SQLiteRegistry.open(path: path, mode: mode)
+        }
+    }
+
+    /// The client for APNs: two routes for each app, production first, and one provider token for each key.
+    ///
+    /// - Throws: `APNsError` if a key file or an endpoint is wrong.
+    public func apnsClient() throws(APNsError) -> APNsClientConfiguration {
+        var sources: [APNs.KeyIdentity: ProviderTokenSource] = [:]
+        var routes: [APNsRoute] = []
+        for app in apps {
+            let identity = APNs.KeyIdentity(app.apns)
+            let source: ProviderTokenSource
+            if let shared = sources[identity] {
+                source = shared
+            } else {
+                source = try Self.tokenSource(app.apns)
+                sources[identity] = source
+            }
+            var limits = PoolLimits()
+            limits.connections = app.apns.connections
+            limits.deadlineNanoseconds = worker.pushTimeout.nanoseconds
+            for environment in [APNsRoute.Environment.production, .sandbox] {
+                routes.append(
+                    try APNsRoute(
+                        app: app.name, environment: environment, endpoint: app.apns.endpoint?.description ?? "",
+                        extraTrustAnchorsFile: app.apns.caFile, tokenSource: source, limits: limits))
+            }
+        }
+        return APNsClientConfiguration(routes: routes)
+    }
+
+    private static func tokenSource(_ apns: APNs) throws(APNsError) -> ProviderTokenSource {
+        let content = try ProviderKeyFile.read(path: apns.keyFile)
+        return try ProviderTokenSource(key: content.key, keyID: apns.keyID, teamID: apns.teamID)
+    }
+}
+
+extension Configuration.APNs {
+    /// What makes two apps share a provider token: APNs counts updates by key.
+    fileprivate struct KeyIdentity: Hashable {
+        let keyFile: String
+        let keyID: String
+        let teamID: String
+
+        init(_ apns: Configuration.APNs) {
+            keyFile = apns.keyFile
+            keyID = apns.keyID
+            teamID = apns.teamID
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import ChangeQueue
+import PushCore
+
+extension Configuration {
+    /// What the pipeline has to know: apps with their routes, the retry ladder, the queues.
+    ///
+    /// The routes of the app at place n are 2n (production) and 2n + 1 (development), the order in which
+    /// `apnsClient` sets them up.
+    public var pipeline: PipelineConfiguration {
+        let topology = topology
+        let delays = retry.delays.map { Int64($0.milliseconds) }
+        return PipelineConfiguration(
+            apps: apps.enumerated().map { index, app in
+                PipelineConfiguration.App(
+                    route: AppRoute(
+                        index: index, name: app.name, bundleID: app.bundleID, productionRoute: 2 * index,
+                        sandboxRoute: 2 * index + 1),
+                    identityPoolIDs: app.identityPools)
+            },
+            retryPolicy: RetryPolicy(
+                delaysMilliseconds: delays, attemptsMaximum: retry.attemptsMaximum,
+                ageMaximumMilliseconds: Int64(retry.ageMaximum.milliseconds),
+                serverErrorDelayMilliseconds: Int64(retry.serverErrorDelay.milliseconds)),
+            queues: DispatchQueues(
+                retry: Dictionary(
+                    delays.map { ($0, topology.names.retry(delayMilliseconds: $0)) },
+                    uniquingKeysWith: { first, _ in first }),
+                fanout: topology.names.fanout, deadLetter: topology.names.deadLetter))
+    }
+}

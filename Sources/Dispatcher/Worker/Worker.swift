@@ -1,0 +1,127 @@
+import APNs
+public import AdminServer
+import ChangeQueue
+import EventLoop
+public import Metrics
+public import PushCore
+import SQLiteRegistry
+
+/// One worker process: all parts, built from the configuration and joined.
+public final class Worker: Sendable {
+    /// A loop that hangs for longer than this makes `/livez` fail; connecting to the broker may block its loop for less.
+    static let hangSecondsMaximum: UInt64 = 60
+
+    /// What keeps the worker from being ready.
+    public var health: PipelineHealth { dispatch.health }
+    /// All metrics of the process.
+    public let metrics: MetricsRegistry
+
+    private let configuration: Configuration
+    private let logger: Logger
+    private let loop: EventLoop
+    private let dispatch: Dispatch
+    private let consumer: ChangeConsumer
+    private let publisher: ConfirmedPublisher
+    private let transport: APNsClient
+
+    /// Builds the parts; nothing is sent or consumed before `start`.
+    ///
+    /// - Parameters:
+    ///   - configuration: checked before.
+    ///   - logger: where events of interest go.
+    ///   - metrics: where the parts register their counters.
+    /// - Throws: `WorkerError` if a key, the registry or a thread cannot be had.
+    public init(configuration: Configuration, logger: Logger, metrics: MetricsRegistry) throws(WorkerError) {
+        self.configuration = configuration
+        self.logger = logger
+        self.metrics = metrics
+        do {
+            let broker = try configuration.broker(purpose: "worker")
+            loop = try EventLoop(name: "dispatch")
+            consumer = try ChangeConsumer(configuration: broker, logger: logger, metrics: metrics)
+            publisher = try ConfirmedPublisher(configuration: broker, logger: logger, metrics: metrics)
+            transport = try APNsClient(configuration: configuration.apnsClient(), logger: logger, metrics: metrics)
+            let registry = try configuration.openRegistry(mode: .readWrite)
+            dispatch = Dispatch(
+                loop: loop, configuration: configuration.pipeline,
+                parts: PipelineParts(
+                    source: consumer, publisher: publisher, transport: transport, registry: registry,
+                    nowMilliseconds: { WallClock.nowMilliseconds() }), metrics: metrics, logger: logger)
+        } catch {
+            throw WorkerError(starting: error)
+        }
+    }
+
+    /// Declares the topology if the configuration says so, and begins to work.
+    ///
+    /// - Throws: `WorkerError` if the topology cannot be declared.
+    public func start() async throws(WorkerError) {
+        if configuration.worker.declaresTopology {
+            do {
+                _ = try await configuration.topology.apply(to: configuration.broker(purpose: "topology"))
+            } catch {
+                throw WorkerError(starting: error)
+            }
+        }
+        dispatch.start()
+        logger.log(
+            .info, "worker.started",
+            [
+                .field("apps", configuration.apps.map(\.name).joined(separator: ",")),
+                .field("queue", configuration.topology.names.work), .field("prefetch", configuration.rabbitMQ.prefetch),
+            ])
+    }
+
+    /// What the admin server shows of this worker.
+    ///
+    /// - Parameter version: the version of the program.
+    /// - Returns: the routes, to be served for as long as the worker runs.
+    public func adminRoutes(version: String) -> AdminRoutes {
+        AdminRoutes(
+            liveness: { self.livenessChecks() },
+            readiness: { self.health.checks.map { HealthCheck($0.concern.rawValue, failure: $0.reason) } },
+            metrics: { self.metrics.render() }, product: "apus", version: version)
+    }
+
+    private func livenessChecks() -> [HealthCheck] {
+        let loops = [
+            ("dispatch", loop.nanosecondsSinceLastTick()), ("amqp-consume", consumer.nanosecondsSinceLastTick()),
+            ("amqp-publish", publisher.nanosecondsSinceLastTick()), ("apns", transport.loop.nanosecondsSinceLastTick()),
+        ]
+        return loops.map { name, nanoseconds in
+            let seconds = nanoseconds / 1_000_000_000
+            let isHanging = seconds >= Self.hangSecondsMaximum
+            return HealthCheck("loop \(name)", failure: isHanging ? "has not turned for \(seconds) s" : nil)
+        }
+    }
+
+    /// Ends in order, and says in the log what became of all pushes.
+    ///
+    /// - Returns: whether everything that was begun was finished in time.
+    public func drain() async -> Dispatch.DrainOutcome {
+        logger.log(.info, "worker.draining", [.field("timeoutSeconds", configuration.worker.drainTimeout.seconds)])
+        let outcome = await dispatch.drain(timeoutSeconds: configuration.worker.drainTimeout.seconds)
+        if let ledgers = try? await dispatch.ledgers() { logLedgers(ledgers) }
+        if outcome == .timedOut {
+            logger.log(
+                .warning, "worker.drain.timed-out",
+                [.field("advice", "What was not finished is the broker's again; raise drain_timeout if this recurs.")])
+        }
+        return outcome
+    }
+
+    private func logLedgers(_ ledgers: [PushLedger]) {
+        let names = configuration.apps.map(\.name) + ["unknown"]
+        for (name, ledger) in zip(names, ledgers) where ledger.matched > 0 || name != "unknown" {
+            logger.log(
+                .info, "ledger",
+                [
+                    .field("app", name), .field("matched", ledger.matched), .field("accepted", ledger.accepted),
+                    .field("tokenDead", ledger.tokenDead), .field("expired", ledger.expired),
+                    .field("coalesced", ledger.coalesced), .field("parkedForRetry", ledger.parkedForRetry),
+                    .field("parkedAsDeadLetter", ledger.parkedAsDeadLetter), .field("inFlight", ledger.inFlight),
+                    .field("balanced", ledger.isBalanced),
+                ])
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import AdminServer
+import Dispatcher
+import Metrics
+
+/// `apus run`.
+struct RunCommand: Command {
+    let name = "run"
+    let summary = "Run a worker until it is told to stop"
+    let help = CommandHelp(
+        discussion: """
+            Consumes change events from the queue '<namespace>.work', finds the subscribed
+            devices, sends the pushes, and acknowledges an event when all its pushes have
+            ended or are parked. Start as many workers as you need: they share the queue and
+            the registry and know nothing of each other.
+
+            The log goes to standard error, one line an event. With [admin] listen, the
+            worker answers /livez, /readyz, /metrics and /version there.
+
+            SIGTERM or SIGINT drains: the worker takes no new events, finishes what is in
+            flight (at most [worker] drain_timeout), and exits with 0, or with 75 if time ran
+            out. A second signal exits at once. Nothing is lost by either: what was not
+            finished goes back to the queue; some pushes may be sent twice.
+            """,
+        examples: [
+            .init("apus run", "Runs with apus.toml in this folder."),
+            .init("apus run --config /etc/apus/apus.toml --set log.level=debug", "Overrides one key."),
+        ],
+        exitCodes: [.configuration, .unavailable, .temporaryFailure, .noPermission]
+    )
+    let options = CommandOption.configuration
+
+    func run(_ invocation: CommandInvocation) async throws -> ExitCode {
+        let configuration = try invocation.loadConfiguration(for: .worker).configuration
+        let logger = LogSink(configuration.log).logger(minimum: configuration.log.level)
+        let metrics = MetricsRegistry()
+        ProcessMetrics.register(in: metrics, product: "apus", version: ProductVersion.current)
+        let stop = try StopSignal()
+        try await stop.watch(exitCodeOfSecond: .temporaryFailure)
+        do {
+            let worker = try Worker(configuration: configuration, logger: logger, metrics: metrics)
+            let admin = try startAdminServer(worker, configuration.admin)
+            try await worker.start()
+            await stop.wait()
+            let outcome = await worker.drain()
+            admin?.stop()
+            return outcome == .complete ? .ok : .temporaryFailure
+        } catch let error as WorkerError {
+            throw CommandFailure(exitCode(of: error), error.message)
+        }
+    }
+
+    private func startAdminServer(
+        _ worker: Worker, _ configuration: Configuration.Admin
+    ) throws(CommandFailure) -> AdminServer? {
+        guard let address = configuration.listen else { return nil }
+        do {
+            return try AdminServer(
+                host: address.host, port: address.port, routes: worker.adminRoutes(version: ProductVersion.current))
+        } catch {
+            throw CommandFailure(.unavailable, error.message)
+        }
+    }
+
+    private func exitCode(of error: WorkerError) -> ExitCode {
+        switch error.code {
+        case .configuration: .configuration
+        case .unavailable: .unavailable
+        case .refused: .noPermission
+        }
+    }
+}

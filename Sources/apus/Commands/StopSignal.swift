@@ -1,0 +1,53 @@
+import EventLoop
+import Glibc
+import Synchronization
+
+/// Waits for the signals that end a long-running command: the first asks it to end in order, the second ends it at once.
+final class StopSignal: Sendable {
+    private struct State {
+        var isReceived = false
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+    private let loop: EventLoop
+
+    /// Creates the loop that reads the signals; `watch` begins.
+    init() throws(EventLoopError) { loop = try EventLoop(name: "signals") }
+
+    /// Begins to watch SIGTERM and SIGINT.
+    ///
+    /// - Parameter exitCode: with which the second signal ends the process.
+    func watch(exitCodeOfSecond exitCode: ExitCode) async throws {
+        let watcher = try await loop.run { [self] in
+            LoopBound(
+                try SignalWatcher(signals: [SIGTERM, SIGINT], loop: loop) { _ in self.received(exitCode) }, to: loop)
+        }
+        // The watcher serves until the process ends.
+        _ = watcher
+    }
+
+    private func received(_ exitCode: ExitCode) {
+        let (isSecond, waiter) = state.withLock { state in
+            defer {
+                state.isReceived = true
+                state.waiter = nil
+            }
+            return (state.isReceived, state.waiter)
+        }
+        // Not `exit`: its handlers could wait for the very threads that hang.
+        if isSecond { _exit(exitCode.rawValue) }
+        waiter?.resume()
+    }
+
+    /// Waits for the first signal.
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isReceived = state.withLock { state in
+                if !state.isReceived { state.waiter = continuation }
+                return state.isReceived
+            }
+            if isReceived { continuation.resume() }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Dispatcher
+import EventLoop
+import Foundation
+import Metrics
+import PushCore
+import PushTestKit
+import SQLiteRegistry
+
+/// A pipeline between a broker in memory and a scripted transport, with a real registry in a temporary folder.
+final class PipelineBench: Sendable {
+    let broker = FakeBroker()
+    let transport: FakeTransport
+    let clock = ManualWallClock()
+    let dispatch: Dispatch
+    let loop: EventLoop
+    let metrics = MetricsRegistry()
+    private let folder: URL
+
+    init(transport: FakeTransport) throws {
+        self.transport = transport
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("apus-pipeline-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        loop = try EventLoop(name: "dispatch")
+        let route = AppRoute(index: 0, name: "chat", bundleID: "com.example.chat", productionRoute: 0, sandboxRoute: 1)
+        let configuration = PipelineConfiguration(
+            apps: [.init(route: route, identityPoolIDs: ["us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"])],
+            retryPolicy: RetryPolicy(
+                delaysMilliseconds: [1_000, 60_000], attemptsMaximum: 3, ageMaximumMilliseconds: 3_600_000,
+                serverErrorDelayMilliseconds: 0),
+            queues: DispatchQueues(
+                retry: [1_000: "apus.retry.1s", 60_000: "apus.retry.1m"], fanout: "apus.fanout",
+                deadLetter: "apus.dead-letter"))
+        let clock = clock
+        dispatch = Dispatch(
+            loop: loop, configuration: configuration,
+            parts: PipelineParts(
+                source: broker, publisher: broker, transport: transport,
+                registry: try SQLiteRegistry.open(
+                    path: folder.path + "/registry.db", mode: .create, busyTimeoutMilliseconds: 50),
+                nowMilliseconds: { clock.nowMilliseconds }), metrics: metrics, logger: .silent)
+        dispatch.start()
+    }
+
+    static func device(_ name: String, identity: String, pool: String) -> Device {
+        guard let token = DeviceToken(bytes: Array(name.utf8)) else { preconditionFailure("a name is a valid token") }
+        return Device(
+            deviceID: name, platform: .apns, token: token, app: "chat", identityPoolID: pool, identityID: identity,
+            registeredAtMilliseconds: 0)
+    }
+
+    /// Registers devices through a connection of its own, as an operator's command does.
+    func register(_ devices: [Device], dataset: String) throws {
+        let registry = try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .readWrite)
+        try registry.upsert(devices)
+        for device in devices { try registry.subscribe(device.deviceID, toDataset: dataset) }
+    }
+
+    /// Subscribes a device to the datasets that its identity gets later.
+    func subscribeToFutureDatasets(_ deviceID: String) throws {
+        let registry = try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .readWrite)
+        _ = try registry.subscribeToAllDatasets(deviceID, names: nil, includingFuture: true)
+    }
+
+    /// Takes the write lock of the registry, as a long import does, so that datasets cannot be recorded.
+    func lockRegistry() throws -> RegistryLock { try RegistryLock(path: folder.path + "/registry.db") }
+
+    /// Waits until the loop has worked off everything that was submitted to it before, and the end of that tick.
+    func settledLoop() async {
+        for _ in 0..<3 { _ = try? await loop.run {} }
+    }
+
+    /// Waits until the health has the problems that a test expects.
+    func waitForHealth(_ condition: ([String]) -> Bool) async {
+        while !condition(dispatch.health.problems) { await settledLoop() }
+    }
+
+    func stop() {
+        loop.stopAndJoin()
+        try? FileManager.default.removeItem(at: folder)
+    }
+}

@@ -1,0 +1,223 @@
+import Dispatcher
+import EventLoop
+import Metrics
+import PushCore
+import PushTestKit
+import SQLiteRegistry
+import Testing
+
+@Suite("The way of an event through the worker", .timeLimit(.minutes(2)))
+struct PipelineTests {
+    private static let pool = "us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"
+    private static let identity = "us-east-1:00000000-0000-0000-0000-000000000001"
+
+    private func event(
+        _ identifier: String, type: String = "dataset.changed", count: Int = 1, device: String? = nil,
+        identity: String = PipelineTests.identity, dataset: String = "notes"
+    ) -> Message {
+        let device = device.map { ",\"deviceId\":\"\($0)\"" } ?? ""
+        return message(
+            """
+            {"specversion":"1.0","id":"\(identifier)","source":"test","type":"\(type)","data":{"identityPoolId":\
+            "\(Self.pool)","identityId":"\(identity)","datasetName":"\(dataset)","syncCount":\(count)\(device)}}
+            """)
+    }
+
+    private func push(_ identifier: String, tokens: [String], app: String = "chat", options: String = "{}") -> Message {
+        let list = tokens.map { "\"\($0)\"" }.joined(separator: ",")
+        return message(
+            """
+            {"specversion":"1.0","id":"\(identifier)","source":"test","type":"push.requested","data":{"app":"\(app)",\
+            "deviceTokens":[\(list)],"notification":{"body":"hello"},"options":\(options)}}
+            """)
+    }
+
+    private func message(_ body: String) -> Message {
+        var properties = MessageProperties()
+        properties.contentType = "application/cloudevents+json"
+        return Message(properties: properties, body: Array(body.utf8))
+    }
+
+    /// Two devices of one identity, both subscribed to its dataset `notes`.
+    private func bench(
+        transport: FakeTransport = FakeTransport(), devices: Int = 2
+    ) throws -> PipelineBench {
+        let bench = try PipelineBench(transport: transport)
+        try bench.register(
+            (0..<devices).map { PipelineBench.device("device-\($0)", identity: Self.identity, pool: Self.pool) },
+            dataset: "notes")
+        return bench
+    }
+
+    @Test("A dataset change reaches every subscribed device but the one that made it, and is acknowledged after that")
+    func datasetChange() async throws {
+        let transport = FakeTransport { _, _ in nil }
+        let bench = try bench(transport: transport, devices: 3)
+        bench.broker.deliver([event("1", device: "device-1")])
+        await bench.settledLoop()
+        #expect(
+            Set(transport.requests.map { String(decoding: $0.token.bytes, as: UTF8.self) }) == ["device-0", "device-2"])
+        #expect(bench.broker.settledTags.isEmpty)
+        transport.answerAll(.answered(PushAnswer(status: 200)))
+        await bench.broker.wait { $0.unacknowledgedCount == 0 }
+        let ledger = try await bench.dispatch.ledgers()[0]
+        #expect(ledger.accepted == 2 && ledger.isBalanced)
+        let content = try #require(transport.requests.first?.content)
+        #expect(content.pushType == .background && content.priority == .conserving)
+        bench.stop()
+    }
+
+    @Test("Changes of one dataset that wait together become one push with the newest sync count")
+    func coalescing() async throws {
+        let bench = try bench()
+        bench.broker.deliver([event("1", count: 1), event("2", count: 3), event("3", count: 2)])
+        await bench.broker.wait { $0.unacknowledgedCount == 0 }
+        #expect(bench.transport.requests.count == 2)
+        let payload = String(decoding: try #require(bench.transport.requests.first).content.payload, as: UTF8.self)
+        #expect(payload.contains("\"syncCount\":\"3\""))
+        let ledger = try await bench.dispatch.ledgers()[0]
+        #expect(ledger.matched == 6 && ledger.coalesced == 4 && ledger.accepted == 2 && ledger.isBalanced)
+        bench.stop()
+    }
+
+    @Test("A push that is throttled comes back from the retry queue for its device alone")
+    func retry() async throws {
+        let transport = FakeTransport { request, attempt in
+            let isThrottled = request.token.bytes == Array("device-1".utf8) && attempt == 1
+            return .answered(
+                isThrottled ? PushAnswer(status: 429, reason: "TooManyRequests") : PushAnswer(status: 200))
+        }
+        let bench = try bench(transport: transport)
+        bench.broker.deliver([event("1")])
+        await bench.broker.wait { $0.unacknowledgedCount == 0 && !$0.parked(in: "apus.retry.1s").isEmpty }
+        bench.broker.deliverParked(in: "apus.retry.1s")
+        await bench.broker.wait { $0.settledTags.count == 2 }
+        #expect(transport.requests.count == 3)
+        let retried = transport.requests.filter { $0.token.bytes == Array("device-1".utf8) }
+        #expect(Set(retried.map(\.apnsID)).count == 1, "every attempt bears the same apns-id")
+        let ledger = try await bench.dispatch.ledgers()[0]
+        #expect(ledger.accepted == 2 && ledger.parkedForRetry == 1 && ledger.isBalanced)
+        bench.stop()
+    }
+
+    @Test("A retry of an older state is left out when the device has been told of a newer one since")
+    func supersededRetry() async throws {
+        let transport = FakeTransport { request, attempt in
+            .answered(attempt == 1 ? PushAnswer(status: 429, reason: "TooManyRequests") : PushAnswer(status: 200))
+        }
+        let bench = try bench(transport: transport, devices: 1)
+        bench.broker.deliver([event("1", count: 1)])
+        await bench.broker.wait { !$0.parked(in: "apus.retry.1s").isEmpty }
+        bench.clock.advance(milliseconds: 10)
+        bench.broker.deliver([event("2", count: 2)])
+        await bench.broker.wait { $0.settledTags.count == 2 }
+        bench.broker.deliverParked(in: "apus.retry.1s")
+        await bench.broker.wait { $0.settledTags.count == 3 }
+        #expect(transport.requests.count == 2)
+        let ledger = try await bench.dispatch.ledgers()[0]
+        #expect(ledger.coalesced == 1 && ledger.isBalanced)
+        bench.stop()
+    }
+
+    @Test("Broken events of every kind reach the dead letters with a reason, and the others go on")
+    func brokenEvents() async throws {
+        let bench = try bench()
+        var unknownPool = event("9")
+        unknownPool.body = Array(
+            String(decoding: unknownPool.body, as: UTF8.self).replacing(Self.pool, with: "eu-west-1:0").utf8)
+        let broken: [(Message, String)] = [
+            (message("{"), "invalid-json"), (message("{}"), "missing-field"),
+            (Message(properties: message("").properties, body: [0xFF, 0xFE]), "invalid-utf8"),
+            (event("3", type: "dataset.exploded"), "unknown-type"),
+            (event("4", type: "record.created"), "not-supported-yet"),
+            (push("5", tokens: ["00ff"], app: "nobody"), "unknown-app"), (unknownPool, "unknown-app"),
+            (push("6", tokens: ["0"]), "invalid-field"),
+            (
+                push("7", tokens: ["00ff"], options: "{\"collapseId\":\"\(String(repeating: "x", count: 65))\"}"),
+                "invalid-field"
+            ),
+            (message(String(repeating: "[", count: 100) + String(repeating: "]", count: 100)), "too-deep"),
+            (
+                Message(properties: message("").properties, body: Array(repeating: 32, count: 5_000_000)),
+                "body-too-large"
+            ),
+        ]
+        bench.broker.deliver(broken.map(\.0) + [event("good")])
+        await bench.broker.wait { $0.unacknowledgedCount == 0 }
+        let reasons = bench.broker.parked(in: "apus.dead-letter").map { message -> String in
+            guard case .string(let reason) = message.header(ParkingHeader.reason) else { return "none" }
+            return reason
+        }
+        #expect(reasons == broken.map(\.1))
+        #expect(bench.broker.parked(in: "apus.dead-letter").map(\.body) == broken.map(\.0.body))
+        #expect(bench.transport.requests.count == 2)
+        bench.stop()
+    }
+
+    @Test("A registry that is locked makes events wait, unacknowledged, and they go on when it answers")
+    func lockedRegistry() async throws {
+        let bench = try bench()
+        try bench.subscribeToFutureDatasets("device-0")
+        let lock = try bench.lockRegistry()
+        // A dataset that the registry has yet to record, which needs the lock that another process holds.
+        bench.broker.deliver([event("1", dataset: "fresh")])
+        await bench.waitForHealth { problems in problems.contains { $0.contains("registry") } }
+        #expect(bench.broker.settledTags.isEmpty && bench.broker.unacknowledgedCount == 1)
+        lock.release()
+        await bench.broker.wait { $0.unacknowledgedCount == 0 }
+        #expect(bench.transport.requests.count == 1)
+        bench.stop()
+    }
+
+    @Test("When a retry queue is missing the delivery is kept until the parked message is confirmed")
+    func missingRetryQueue() async throws {
+        let transport = FakeTransport { _, attempt in
+            .answered(attempt == 1 ? PushAnswer(status: 429) : PushAnswer(status: 200))
+        }
+        let bench = try bench(transport: transport, devices: 1)
+        bench.broker.setMissing(true, queue: "apus.retry.1s")
+        bench.broker.deliver([event("1")])
+        await bench.waitForHealth { problems in problems.contains { $0.contains("apus.retry.1s") } }
+        #expect(bench.broker.unacknowledgedCount == 1)
+        bench.broker.setMissing(false, queue: "apus.retry.1s")
+        await bench.broker.wait { $0.unacknowledgedCount == 0 }
+        #expect(bench.broker.parked(in: "apus.retry.1s").count == 1)
+        bench.stop()
+    }
+
+    @Test("A large audience is served page by page, each device once")
+    func largeAudience() async throws {
+        let bench = try bench(devices: 1_100)
+        bench.broker.deliver([event("1", device: "device-7")])
+        var pages = 1
+        await bench.broker.wait { $0.unacknowledgedCount == 0 }
+        while !bench.broker.parked(in: "apus.fanout").isEmpty {
+            bench.broker.deliverParked(in: "apus.fanout")
+            pages += 1
+            await bench.broker.wait { $0.unacknowledgedCount == 0 }
+        }
+        #expect(pages == 5)
+        let tokens = bench.transport.requests.map(\.token)
+        #expect(tokens.count == 1_099 && Set(tokens).count == 1_099)
+        let ledger = try await bench.dispatch.ledgers()[0]
+        #expect(ledger.accepted == 1_099 && ledger.isBalanced)
+        bench.stop()
+    }
+
+    @Test("Draining finishes what was begun and leaves the rest to the broker")
+    func draining() async throws {
+        let transport = FakeTransport { _, _ in nil }
+        let bench = try bench(transport: transport)
+        bench.broker.deliver([event("1")])
+        await bench.settledLoop()
+        async let outcome = bench.dispatch.drain(timeoutSeconds: 60)
+        await bench.waitForHealth { $0.contains("draining") }
+        bench.broker.deliver([event("2", count: 5)])
+        await bench.settledLoop()
+        transport.answerAll(.answered(PushAnswer(status: 200)))
+        let result = await outcome
+        #expect(result == .complete)
+        #expect(bench.broker.settledTags.count == 1 && bench.broker.unacknowledgedCount == 1)
+        bench.stop()
+    }
+}
