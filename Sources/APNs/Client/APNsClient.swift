@@ -41,7 +41,7 @@ public final class APNsClient: PushTransport {
             let log = RouteLog(
                 app: route.app, environment: route.environment.rawValue, endpoint: route.endpoint, logger: logger,
                 metrics: APNsMetrics(app: route.app, registry: metrics))
-            parts.append((route, try Self.context(for: route), log))
+            parts.append((route, try route.makeContext(), log))
         }
         do throws(EventLoopError) {
             loop = try EventLoop(name: loopName)
@@ -52,15 +52,6 @@ public final class APNsClient: PushTransport {
         let core = ClientCore(loop: loop, closeTimeoutNanoseconds: configuration.closeTimeoutNanoseconds)
         core.addRoutes(parts, seed: seed)
         self.core = LoopBound(core, to: loop)
-    }
-
-    private static func context(for route: APNsRoute) throws(APNsError) -> TLSContext {
-        do throws(CryptoError) {
-            return try TLSContext.client(
-                extraTrustAnchorsFile: route.extraTrustAnchorsFile, applicationProtocols: ["h2"])
-        } catch {
-            throw APNsError(.routeInvalid, "app \(route.app), \(route.environment.rawValue): \(error.message)")
-        }
     }
 
     /// Begins to connect; results go to the handler.

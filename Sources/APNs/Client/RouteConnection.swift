@@ -39,7 +39,7 @@ final class RouteConnection {
 
     private func connectToNext(failure: String) {
         guard !isForgotten, !remaining.isEmpty else {
-            return route.connectionFailed(self, reason: failure, hint: Self.reachabilityHint)
+            return route.connectionFailed(self, reason: failure, hint: ConnectionHint.reachability)
         }
         let next = remaining.removeFirst()
         address = next.description
@@ -134,25 +134,7 @@ extension RouteConnection: HTTP2Handler {
             route.addressFailed(address)
             connectToNext(failure: "\(address): \(text)")
         } else {
-            route.connectionFailed(self, reason: "\(address): \(reason)", hint: Self.hint(reason))
-        }
-    }
-
-    private static let reachabilityHint = "check endpoint, and that the firewall lets port 443 (or 2197) out"
-
-    /// What an operator can do about a connection that cannot be made.
-    private static func hint(_ reason: HTTP2CloseReason) -> String? {
-        switch reason {
-        case .noHTTP2:
-            "check that endpoint names an APNs host and that no proxy between rewrites TLS"
-        case .protocolViolation:
-            "check that endpoint names an APNs host; what answered does not speak HTTP/2"
-        case .tls:
-            "check endpoint and ca_file, and that no proxy between rewrites TLS"
-        case .peerClosed, .transport:
-            reachabilityHint
-        case .local:
-            nil
+            route.connectionFailed(self, reason: "\(address): \(reason)", hint: ConnectionHint.hint(for: reason))
         }
     }
 }
