@@ -110,7 +110,7 @@ let package = Package(
         ),
         testTarget(
             "EndToEndTests",
-            ["Dispatcher", "PushCore", "APNsSimulator", "SQLiteRegistry", "JSON", "EventLoop", "PushTestKit"]
+            ["Dispatcher", "PushCore", "APNsSimulator", "SQLiteRegistry", "JSON", "EventLoop", "Crypto", "PushTestKit"]
         ),
         testTarget("TidyTests", []),
     ],

@@ -2,8 +2,8 @@
 // goes on for a few steps in a state that its own assertions refuse.
 #define TOML_HEADER_ONLY 1
 #define TOML_EXCEPTIONS 1
-// Version 3.3 asserts what input can break: the two bytes "[=" are enough. A broken assertion is therefore an error like
-// any other, in every kind of build (with NDEBUG the library would tell the compiler to assume that it cannot break).
+// Version 3.3 asserts what input can break: the two bytes "[=" are enough. A broken assertion is therefore an error
+// like any other, in every kind of build (with NDEBUG the compiler would be told to assume that it cannot break).
 #undef NDEBUG
 #define TOML_ASSERT(expression)                                                                                        \
     do {                                                                                                               \
