@@ -37,15 +37,39 @@ enum JSONText {
     static func append(string: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         var runStart = 0
-        for position in 0..<string.count {
-            let byte = string[position]
-            if byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") { continue }
-            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: string[runStart..<position]))
-            appendEscape(of: byte, to: &bytes)
-            runStart = position + 1
+        while true {
+            let runEnd = firstEscape(in: string, from: runStart)
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: string[runStart..<runEnd]))
+            guard runEnd < string.count else { break }
+            appendEscape(of: string[runEnd], to: &bytes)
+            runStart = runEnd + 1
         }
-        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: string[runStart...]))
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Where the first byte is that cannot be written as it is, or the end.
+    ///
+    /// Eight bytes are looked at together; each test sets the top bit of every byte that it finds (and sometimes that of
+    /// a byte after it, which only costs a closer look).
+    private static func firstEscape(in string: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+        let raw = UnsafeRawBufferPointer(string)
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        var position = start
+        while position + 8 <= string.count {
+            let word = raw.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+            let quotes = word ^ (ones &* 0x22)
+            let backslashes = word ^ (ones &* 0x5c)
+            let controls = (word &- ones &* 0x20) & ~word
+            let found = controls | ((quotes &- ones) & ~quotes) | ((backslashes &- ones) & ~backslashes)
+            guard found & (ones &* 0x80) == 0 else { break }
+            position += 8
+        }
+        while position < string.count {
+            let byte = string[position]
+            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
+            position += 1
+        }
+        return position
     }
 
     private static func appendEscape(of byte: UInt8, to bytes: inout [UInt8]) {

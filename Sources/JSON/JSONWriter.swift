@@ -77,13 +77,22 @@ public struct JSONWriter {
     }
 
     /// Writes an integer.
+    @inlinable
     public mutating func integer(_ number: some FixedWidthInteger) {
+        if number < 0 { integer(Int64(number)) } else { integer(UInt64(number)) }
+    }
+
+    /// Writes an integer.
+    public mutating func integer(_ number: Int64) {
         separate()
-        if number < 0 {
-            JSONText.append(Int64(number), to: &bytes)
-        } else {
-            JSONText.append(UInt64(number), to: &bytes)
-        }
+        JSONText.append(number, to: &bytes)
+        needsComma = true
+    }
+
+    /// Writes an integer.
+    public mutating func integer(_ number: UInt64) {
+        separate()
+        JSONText.append(number, to: &bytes)
         needsComma = true
     }
 

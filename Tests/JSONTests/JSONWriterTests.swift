@@ -41,6 +41,24 @@ struct JSONWriterTests {
         )
     }
 
+    @Test("A byte that must be escaped is found wherever it stands among others")
+    func findsEscapesAnywhere() throws {
+        let parser = JSONParser()
+        var writer = JSONWriter()
+        for scalar in ["\"", "\\", "\n", "\0", "\u{1f}", " ", "!", "#", "[", "]", "\u{7f}", "é", "\u{10ffff}"] {
+            for count in 0..<20 {
+                for position in 0...count {
+                    let text =
+                        String(repeating: "x", count: position) + scalar
+                        + String(repeating: "\"", count: position % 2) + String(repeating: "y", count: count - position)
+                    writer.removeAll()
+                    writer.string(text)
+                    #expect(try parser.parse(writer.bytes).string == text)
+                }
+            }
+        }
+    }
+
     @Test("Bytes that are not UTF-8 are repaired")
     func repairsInvalidUTF8() {
         var writer = JSONWriter()

@@ -48,8 +48,11 @@ public final class EventDecoder {
 
     private func checkContentEncoding(of message: Message) throws(EventRejection) {
         guard let encoding = message.properties.contentEncoding, !encoding.isEmpty else { return }
-        let accepted = ["identity", "utf-8", "utf8"]
-        guard accepted.contains(where: { name in encoding.utf8.isEqual(ignoringCase: name) }) else {
+        let accepted: [StaticString] = ["identity", "utf-8", "utf8"]
+        let isAccepted = encoding.readingUTF8 { bytes in
+            accepted.contains { name in bytes.isEqual(ignoringCase: name) }
+        }
+        guard isAccepted else {
             throw EventRejection(
                 .unknownEncoding,
                 "the content encoding is \(encoding.excerpt); publish uncompressed, with identity or none at all")

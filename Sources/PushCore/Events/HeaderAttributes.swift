@@ -1,44 +1,63 @@
 /// The attributes of a CloudEvent in binary mode: headers whose names have one of four prefixes.
 struct HeaderAttributes {
+    private enum Attribute {
+        case version
+        case type
+        case identifier
+        case source
+        case time
+    }
+
     private(set) var version: HeaderValue?
     private(set) var type: HeaderValue?
     private(set) var identifier: HeaderValue?
     private(set) var source: HeaderValue?
     private(set) var time: HeaderValue?
 
-    private static let prefixes: [String] = ["ce-", "ce_", "cloudevents_", "cloudevents:"]
+    private static let prefixes: [StaticString] = ["ce-", "ce_", "cloudevents_", "cloudevents:"]
 
     /// Looks for the attributes, of which the first of each name counts; nil if the headers are none of a CloudEvent.
     init?(_ headers: [MessageHeader]) {
         for header in headers {
-            let name = header.name.utf8
-            guard let first = name.first, first | 0x20 == UInt8(ascii: "c"),
-                let prefix = Self.prefixes.first(where: { prefix in name.hasPrefix(ignoringCase: prefix) })
-            else { continue }
-            take(header.value, name.dropFirst(prefix.utf8.count))
+            guard let attribute = header.name.readingUTF8(Self.attribute) else { continue }
+            take(header.value, attribute)
         }
         guard version != nil || type != nil || identifier != nil || source != nil else { return nil }
     }
 
-    private mutating func take(_ value: HeaderValue, _ attribute: Substring.UTF8View) {
-        switch attribute.count {
-        case 2 where attribute.isEqual(ignoringCase: "id"): identifier = identifier ?? value
-        case 4 where attribute.isEqual(ignoringCase: "type"): type = type ?? value
-        case 4 where attribute.isEqual(ignoringCase: "time"): time = time ?? value
-        case 6 where attribute.isEqual(ignoringCase: "source"): source = source ?? value
-        case 11 where attribute.isEqual(ignoringCase: "specversion"): version = version ?? value
-        default: break
+    private mutating func take(_ value: HeaderValue, _ attribute: Attribute) {
+        switch attribute {
+        case .version: version = version ?? value
+        case .type: type = type ?? value
+        case .identifier: identifier = identifier ?? value
+        case .source: source = source ?? value
+        case .time: time = time ?? value
         }
+    }
+
+    /// Which attribute a header holds, if it holds one that we read.
+    private static func attribute(_ name: UnsafeBufferPointer<UInt8>) -> Attribute? {
+        guard let first = name.first, first | 0x20 == UInt8(ascii: "c"),
+            let prefix = prefixes.first(where: { prefix in name.hasPrefix(ignoringCase: prefix) })
+        else { return nil }
+        let attribute = UnsafeBufferPointer(rebasing: name[prefix.utf8CodeUnitCount...])
+        if attribute.isEqual(ignoringCase: "id") { return .identifier }
+        if attribute.isEqual(ignoringCase: "type") { return .type }
+        if attribute.isEqual(ignoringCase: "time") { return .time }
+        if attribute.isEqual(ignoringCase: "source") { return .source }
+        if attribute.isEqual(ignoringCase: "specversion") { return .version }
+        return nil
     }
 
     /// The text of an attribute that has to be there; the name and the expectation are for messages.
     func requiredText(
         _ value: HeaderValue?, _ name: String, _ expected: String
     ) throws(EventRejection) -> String {
-        let place = "the header ce-\(name)"
+        // Spelled out only where it is needed: it is on the way of every event in binary mode.
+        var place: String { "the header ce-\(name)" }
         switch value {
-        case nil, .void: throw EventRejection(.missingField, "\(place) is missing; it must be \(expected)")
         case .string(let text): return text
+        case nil, .void: throw EventRejection(.missingField, "\(place) is missing; it must be \(expected)")
         case .bytes(let bytes):
             guard let text = String(validating: bytes, as: UTF8.self) else { throw Self.notUTF8(place) }
             return text

@@ -16,15 +16,19 @@ extension String {
     }
 }
 
-extension Collection<UInt8> {
+extension UnsafeBufferPointer<UInt8> {
     /// Whether the bytes are those of a text of ASCII, letters of either case being the same.
-    func isEqual(ignoringCase text: String) -> Bool {
-        elementsEqual(text.utf8) { byte, other in byte == other || Self.lowercase(byte) == Self.lowercase(other) }
+    func isEqual(ignoringCase text: StaticString) -> Bool {
+        count == text.utf8CodeUnitCount && hasPrefix(ignoringCase: text)
     }
 
     /// Whether the bytes begin with those of a text of ASCII, letters of either case being the same.
-    func hasPrefix(ignoringCase text: String) -> Bool {
-        starts(with: text.utf8) { byte, other in byte == other || Self.lowercase(byte) == Self.lowercase(other) }
+    func hasPrefix(ignoringCase text: StaticString) -> Bool {
+        guard count >= text.utf8CodeUnitCount else { return false }
+        for position in 0..<text.utf8CodeUnitCount {
+            guard Self.lowercase(self[position]) == Self.lowercase(text.utf8Start[position]) else { return false }
+        }
+        return true
     }
 
     private static func lowercase(_ byte: UInt8) -> UInt8 { (0x41...0x5a).contains(byte) ? byte | 0x20 : byte }
