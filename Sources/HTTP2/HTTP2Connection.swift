@@ -144,7 +144,9 @@ public final class HTTP2Connection {
             return end(.transport("cannot watch the socket: \(error)"))
         }
         let delay = UInt64(max(0, min(configuration.handshakeTimeoutSeconds, 86_400)) * 1_000_000_000)
-        readinessTimer = loop.schedule(afterNanoseconds: delay) { [weak self] in self?.readinessTimedOut() }
+        // A weak reference would give the connection a side table, through which every later retain would have to go;
+        // and `tearDown` cancels the timer.
+        readinessTimer = loop.schedule(afterNanoseconds: delay) { [unowned self] in readinessTimedOut() }
     }
 
     private func readinessTimedOut() {
