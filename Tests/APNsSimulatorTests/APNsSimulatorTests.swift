@@ -57,7 +57,7 @@ struct APNsSimulatorTests {
                     == .answered(
                         status: 200, apnsID: "123e4567-e89b-42d3-a456-426614174000", contentType: nil, body: ""))
             let second = await client.send(WireRequest(token: token).with("apns-id", nil))
-            #expect(second.apnsID.map { UUIDText.parse(ArraySlice($0.utf8)) != nil } == true)
+            #expect(second.apnsID.map { Array($0.utf8).withUnsafeBufferPointer { UUIDText.parse($0) != nil } } == true)
         }
         #expect(summary.accepted == 2)
         #expect(summary.connections == 1)

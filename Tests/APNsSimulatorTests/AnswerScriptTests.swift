@@ -8,9 +8,13 @@ struct AnswerScriptTests {
         try AnswerScript(parsing: Array(text.utf8), nowMilliseconds: 5_000)
     }
 
+    private func step(_ script: AnswerScript, _ token: String) -> ScriptStep? {
+        Array(token.utf8).withUnsafeBufferPointer { script.nextStep(forTokenDigits: $0) }
+    }
+
     private func reasons(_ script: AnswerScript, _ token: String, _ count: Int) -> [String] {
         (0..<count).map { _ in
-            guard let step = script.nextStep(forTokenDigits: ArraySlice(token.utf8)) else { return "accepted" }
+            guard let step = step(script, token) else { return "accepted" }
             return step.answer.map { $0.reason ?? "accepted" } ?? "silent"
         }
     }
@@ -28,7 +32,7 @@ struct AnswerScriptTests {
         #expect(reasons(script, "abff", 1) == ["Unregistered"])
         #expect(reasons(script, "ABCD", 1) == ["BadDeviceToken"])
         #expect(reasons(script, "abcdef", 2) == ["BadDeviceToken", "BadDeviceToken"])
-        #expect(script.nextStep(forTokenDigits: ArraySlice("abff".utf8))?.answer?.timestampMilliseconds == 77)
+        #expect(step(script, "abff")?.answer?.timestampMilliseconds == 77)
     }
 
     @Test("Steps follow each other, counted for each token by itself")
@@ -57,8 +61,8 @@ struct AnswerScriptTests {
             """)
         let all = ["00", "01", "02", "03", "04", "05"].map { reasons(script, $0, 1)[0] }
         #expect(all == ["accepted", "silent", "ExpiredToken", "DeviceTokenNotForTopic", "accepted", "TooManyRequests"])
-        #expect(script.nextStep(forTokenDigits: ArraySlice("04".utf8))?.delayMilliseconds == 250)
-        let expired = script.nextStep(forTokenDigits: ArraySlice("02".utf8))?.answer
+        #expect(step(script, "04")?.delayMilliseconds == 250)
+        let expired = step(script, "02")?.answer
         #expect(
             expired.map { String(decoding: $0.body, as: UTF8.self) } == #"{"reason":"ExpiredToken","timestamp":5000}"#)
     }

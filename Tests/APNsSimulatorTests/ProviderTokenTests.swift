@@ -7,15 +7,34 @@ import Testing
 struct ProviderTokenTests {
     private let now: Int64 = 1_800_000_000
 
-    private func bytes(_ text: String) -> ArraySlice<UInt8> { ArraySlice(text.utf8) }
+    private func genuineToken(_ text: String, _ verifier: inout ProviderTokenVerifier) -> ProviderToken? {
+        Array(text.utf8).withUnsafeBufferPointer { verifier.genuineToken(inAuthorization: $0) }
+    }
+
+    private func token(_ text: String) throws -> ProviderToken {
+        try #require(Array(text.utf8).withUnsafeBufferPointer { ProviderToken(text: $0) })
+    }
+
+    private func admit(_ text: String, to session: inout ProviderTokenSession, at time: Int64) throws -> Rejection? {
+        let token = try token(text)
+        return Array(text.utf8).withUnsafeBufferPointer { text in
+            session.admit(token, authorization: text, nowSeconds: time)
+        }
+    }
+
+    private func scheme(_ value: String) -> String? {
+        Array(value.utf8).withUnsafeBufferPointer { value in
+            ProviderToken.text(inAuthorization: value).map { String(decoding: $0, as: UTF8.self) }
+        }
+    }
 
     @Test("A token that a known key signed is genuine, the first time and again")
     func genuineToken() throws {
         let factory = try TokenFactory()
         var verifier = try factory.verifier()
-        let text = bytes(try factory.token(issuedAtSeconds: now))
+        let text = try factory.token(issuedAtSeconds: now)
         for _ in 0..<2 {
-            let found = verifier.genuineToken(inAuthorization: text)
+            let found = genuineToken(text, &verifier)
             let token = try #require(found)
             #expect(token.keyID == factory.keyID)
             #expect(token.teamID == factory.teamID)
@@ -43,16 +62,16 @@ struct ProviderTokenTests {
             String(good.dropLast(4)), good + "AAAA", "a.b.c", "a.b", "", "..", good.replacing(".", with: ","),
             String(repeating: "a", count: 10_000),
         ]
-        for text in texts { #expect(verifier.genuineToken(inAuthorization: bytes(text)) == nil) }
-        #expect(verifier.genuineToken(inAuthorization: bytes(good)) != nil)
+        for text in texts { #expect(genuineToken(text, &verifier) == nil) }
+        #expect(genuineToken(good, &verifier) != nil)
     }
 
     @Test("The scheme has to be bearer, in any case")
     func scheme() {
-        #expect(ProviderToken.text(inAuthorization: bytes("bearer abc")) == bytes("abc"))
-        #expect(ProviderToken.text(inAuthorization: bytes("Bearer abc")) == bytes("abc"))
+        #expect(scheme("bearer abc") == "abc")
+        #expect(scheme("Bearer abc") == "abc")
         for text in ["", "bearer", "bearer ", "basic abc", "abc"] {
-            #expect(ProviderToken.text(inAuthorization: bytes(text)) == nil)
+            #expect(scheme(text) == nil)
         }
     }
 
@@ -65,9 +84,7 @@ struct ProviderTokenTests {
         return try steps.map { step in
             factory.keyID = step.keyID
             factory.teamID = step.teamID
-            let text = bytes(try factory.token(issuedAtSeconds: step.issuedAt))
-            let token = try #require(ProviderToken(text: text))
-            return session.admit(token, authorization: text, nowSeconds: step.time)
+            return try admit(try factory.token(issuedAtSeconds: step.issuedAt), to: &session, at: step.time)
         }
     }
 
@@ -85,13 +102,13 @@ struct ProviderTokenTests {
     func ageOfCurrentToken() throws {
         let factory = try TokenFactory()
         var session = ProviderTokenSession()
-        let text = bytes(try factory.token(issuedAtSeconds: now))
+        let text = try factory.token(issuedAtSeconds: now)
         #expect(!session.isAuthenticated)
-        let token = try #require(ProviderToken(text: text))
-        #expect(session.admit(token, authorization: text, nowSeconds: now) == nil)
+        let rejection = try admit(text, to: &session, at: now)
+        #expect(rejection == nil)
         #expect(session.isAuthenticated)
-        #expect(session.isCurrent(text))
-        #expect(!session.isCurrent(text.dropLast()))
+        #expect(Array(text.utf8).withUnsafeBufferPointer { session.isCurrent($0) })
+        #expect(Array(text.utf8.dropLast()).withUnsafeBufferPointer { !session.isCurrent($0) })
         #expect(session.rejectionOfCurrent(nowSeconds: now + 3_600) == nil)
         #expect(session.rejectionOfCurrent(nowSeconds: now + 3_601) == .expiredProviderToken)
     }

@@ -56,6 +56,8 @@ struct RequestFacts {
         for (name, value) in headers { head.add(name, value) }
         var body = RequestBody()
         Array(payload.utf8).withUnsafeBytes { body.append($0) }
-        return RequestRules(bundleIdentifiers: bundleIDs).rejection(head: head, body: body) { tokenRejection }
+        return head.withFields { fields in
+            RequestRules(bundleIdentifiers: bundleIDs).rejection(fields: fields, body: body) { tokenRejection }
+        }
     }
 }

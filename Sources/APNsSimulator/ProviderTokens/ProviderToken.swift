@@ -18,20 +18,24 @@ struct ProviderToken: Equatable, Sendable {
     /// The longest value of `authorization` that is looked at, in bytes.
     static let authorizationBytesMaximum = 4_096
 
+    private static let scheme = Array("bearer ".utf8)
+
     /// Takes the token out of the header `authorization`.
     ///
     /// - Returns: the token's text, or nil if the header is of another scheme or names none.
-    static func text(inAuthorization value: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        let scheme = value.prefix(7)
+    static func text(inAuthorization value: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
+        guard value.count > 7 else { return nil }
         // The scheme's case does not matter (RFC 9110, section 11.1).
-        guard scheme.map({ $0 | 0x20 }).elementsEqual("bearer ".utf8), value.count > 7 else { return nil }
-        return value.dropFirst(7)
+        for (index, letter) in scheme.enumerated() where value[index] | 0x20 != letter {
+            return nil
+        }
+        return UnsafeBufferPointer(rebasing: value[7...])
     }
 
     /// Reads a token without checking its signature; the result is nil if anything is not as Apple asks.
     ///
     /// - Parameter text: three parts in base64url with periods between.
-    init?(text: ArraySlice<UInt8>) {
+    init?(text: UnsafeBufferPointer<UInt8>) {
         guard text.count <= Self.authorizationBytesMaximum else { return nil }
         let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }
@@ -44,7 +48,7 @@ struct ProviderToken: Equatable, Sendable {
         self.keyID = keyID
         self.teamID = teamID
         issuedAtSeconds = issuedAt
-        signedBytes = Array(text[text.startIndex..<parts[1].endIndex])
+        signedBytes = Array(text[..<parts[1].endIndex])
         signature = decoded[2]
     }
 

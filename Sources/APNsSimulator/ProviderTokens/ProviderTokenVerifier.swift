@@ -8,7 +8,7 @@ struct ProviderTokenVerifier {
     static let rememberedTokensMaximum = 256
 
     private let keys: [String: (teamID: String, key: ES256PublicKey)]
-    private var remembered: [ArraySlice<UInt8>: ProviderToken] = [:]
+    private var remembered: [[UInt8]: ProviderToken] = [:]
 
     /// Creates a verifier for the keys that are known, by key identifier.
     init(keys: [String: (teamID: String, key: ES256PublicKey)]) { self.keys = keys }
@@ -16,14 +16,14 @@ struct ProviderTokenVerifier {
     /// Finds the token in a request's `authorization`.
     ///
     /// - Returns: the token if a known key of the team that it names signed it.
-    mutating func genuineToken(inAuthorization text: ArraySlice<UInt8>) -> ProviderToken? {
-        if let token = remembered[text] { return token }
+    mutating func genuineToken(inAuthorization text: UnsafeBufferPointer<UInt8>) -> ProviderToken? {
+        let key = Array(text)
+        if let token = remembered[key] { return token }
         guard let token = ProviderToken(text: text), let owner = keys[token.keyID], owner.teamID == token.teamID,
             owner.key.isValid(signature: token.signature, of: token.signedBytes)
         else { return nil }
         if remembered.count >= Self.rememberedTokensMaximum { remembered.removeAll(keepingCapacity: true) }
-        // A slice would keep the whole head of the request alive.
-        remembered[ArraySlice(Array(text))] = token
+        remembered[key] = token
         return token
     }
 }

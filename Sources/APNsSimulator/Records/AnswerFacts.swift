@@ -2,10 +2,8 @@
 struct AnswerFacts {
     /// When it was given, in milliseconds since 1970.
     var timeMilliseconds: Int64
-    /// The device token's digits as they stood in the path.
-    var tokenDigits: ArraySlice<UInt8>
     /// The `apns-id` of the answer.
-    var identifierText: ArraySlice<UInt8>
+    var identifierText: UnsafeBufferPointer<UInt8>
     /// The answer.
     var answer: ScriptedAnswer
     /// Whether a push with the same `apns-id` had been accepted before.

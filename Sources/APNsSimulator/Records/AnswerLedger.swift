@@ -1,5 +1,3 @@
-import PushCore
-
 /// What one loop answered: counted, and recorded as far as the configuration asks for it.
 final class AnswerLedger {
     /// How many bytes of records wait for the file before they are written without waiting for the timer.
@@ -39,33 +37,34 @@ final class AnswerLedger {
     ///   - prepared: the answer.
     ///   - index: its number in the catalog.
     ///   - request: what it answers.
+    ///   - fields: the headers of the request.
     ///   - identifierText: the `apns-id` of the answer.
-    func answered(_ prepared: PreparedAnswer, index: Int, request: RequestState, identifierText: ArraySlice<UInt8>) {
+    func answered(
+        _ prepared: PreparedAnswer, index: Int, request: RequestState, fields: RequestFields,
+        identifierText: UnsafeBufferPointer<UInt8>
+    ) {
         counts[index] += 1
         var isDuplicate = false
-        if index == AnswerCatalog.accepted, !isTrusting, let value = request.head[.identifier],
-            let identifier = UUIDText.parse(value)
-        {
+        if index == AnswerCatalog.accepted, !isTrusting, let identifier = fields.identifier {
             isDuplicate = !identifiers.insert(identifier)
             if isDuplicate { summary.duplicates += 1 }
         }
         if file != nil || records.count < recordsMaximum {
             let facts = AnswerFacts(
-                timeMilliseconds: wallClockMilliseconds(), tokenDigits: request.head.deviceTokenDigits ?? [],
-                identifierText: identifierText, answer: prepared.answer, isDuplicate: isDuplicate,
-                isPayloadChecked: request.isPayloadChecked)
-            record(facts, request: request)
+                timeMilliseconds: wallClockMilliseconds(), identifierText: identifierText, answer: prepared.answer,
+                isDuplicate: isDuplicate, isPayloadChecked: request.isPayloadChecked)
+            record(facts, request: request, fields: fields)
         }
         progress.requestAnswered()
     }
 
-    private func record(_ facts: AnswerFacts, request: RequestState) {
+    private func record(_ facts: AnswerFacts, request: RequestState, fields: RequestFields) {
         if file != nil {
-            RecordLine.append(facts, head: request.head, body: request.body, to: &lines)
+            RecordLine.append(facts, fields: fields, body: request.body, to: &lines)
             if lines.count >= Self.unwrittenBytesMaximum { writeRecords() }
         }
         if records.count < recordsMaximum {
-            records.append(RecordedPush(facts, head: request.head, payload: request.body.bytes))
+            records.append(RecordedPush(facts, fields: fields, payload: request.body.bytes))
         }
     }
 

@@ -25,22 +25,25 @@ public struct RecordedPush: Sendable, Equatable {
     /// The body of the request, up to 5121 bytes of it.
     public var payload: [UInt8]
 
-    init(_ facts: AnswerFacts, head: borrowing RequestHead, payload: [UInt8]) {
+    init(_ facts: AnswerFacts, fields: RequestFields, payload: [UInt8]) {
         timeMilliseconds = facts.timeMilliseconds
-        deviceToken = String(decoding: facts.tokenDigits.map { (65...70).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+        deviceToken = String(
+            decoding: (fields.deviceTokenDigits ?? UnsafeBufferPointer(start: nil, count: 0)).map {
+                (65...70).contains($0) ? $0 | 0x20 : $0
+            }, as: UTF8.self)
         apnsID = String(decoding: facts.identifierText, as: UTF8.self)
-        pushType = Self.text(head[.pushType])
-        topic = Self.text(head[.topic])
-        priority = Self.text(head[.priority])
-        expiration = Self.text(head[.expiration])
-        collapseID = Self.text(head[.collapseIdentifier])
+        pushType = Self.text(fields[.pushType])
+        topic = Self.text(fields[.topic])
+        priority = Self.text(fields[.priority])
+        expiration = Self.text(fields[.expiration])
+        collapseID = Self.text(fields[.collapseIdentifier])
         status = facts.answer.status
         reason = facts.answer.reason
         isDuplicate = facts.isDuplicate
         self.payload = payload
     }
 
-    private static func text(_ value: ArraySlice<UInt8>?) -> String? {
+    private static func text(_ value: UnsafeBufferPointer<UInt8>?) -> String? {
         value.map { String(decoding: $0, as: UTF8.self) }
     }
 }

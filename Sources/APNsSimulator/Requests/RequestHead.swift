@@ -1,7 +1,8 @@
 /// The headers of one request, kept in one block of bytes that the next request reuses.
 struct RequestHead {
     private var bytes: [UInt8] = []
-    private var ranges: [Range<Int>?] = Array(repeating: nil, count: RequestField.allCases.count)
+    private var ranges: [Range<Int>] = Array(repeating: 0..<0, count: RequestField.allCases.count)
+    private var present: UInt16 = 0
 
     /// Whether a header that APNs looks at came more than once.
     private(set) var hasDuplicates = false
@@ -9,17 +10,19 @@ struct RequestHead {
     /// Forgets the request but keeps the memory.
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
-        for index in ranges.indices { ranges[index] = nil }
+        present = 0
         hasDuplicates = false
     }
 
     /// Adds one header; one that APNs ignores is left out, and of a repeated one the first value stays.
     mutating func add(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
         guard let field = RequestField(name: name) else { return }
-        guard ranges[field.rawValue] == nil else {
+        let bit: UInt16 = 1 << UInt16(field.rawValue)
+        guard present & bit == 0 else {
             hasDuplicates = true
             return
         }
+        present |= bit
         let start = bytes.count
         bytes.append(contentsOf: value)
         ranges[field.rawValue] = start..<bytes.count
@@ -32,18 +35,12 @@ struct RequestHead {
         name.withUTF8 { name in value.withUTF8 { value in add(name: name, value: value) } }
     }
 
-    /// The value of a header, or nil if it is absent.
-    subscript(field: RequestField) -> ArraySlice<UInt8>? {
-        guard let range = ranges[field.rawValue] else { return nil }
-        return bytes[range]
+    /// Lends the headers out for reading, which then costs no reference counting.
+    borrowing func withFields<Result>(_ body: (RequestFields) -> Result) -> Result {
+        bytes.withUnsafeBufferPointer { bytes in
+            ranges.withUnsafeBufferPointer { ranges in
+                body(RequestFields(bytes: bytes, ranges: ranges, present: present, hasDuplicates: hasDuplicates))
+            }
+        }
     }
-
-    /// The device token's digits as they stand in the path `/3/device/<token>`, or nil for any other path.
-    var deviceTokenDigits: ArraySlice<UInt8>? {
-        guard let path = self[.path], path.starts(with: Self.devicePath) else { return nil }
-        let digits = path.dropFirst(Self.devicePath.count)
-        return digits.contains(UInt8(ascii: "/")) || digits.contains(UInt8(ascii: "?")) ? nil : digits
-    }
-
-    private static let devicePath = Array("/3/device/".utf8)
 }

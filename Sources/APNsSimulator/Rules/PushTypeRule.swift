@@ -42,15 +42,15 @@ struct PushTypeRule {
     static func rule(for type: PushType) -> PushTypeRule { rules[type] ?? unnamed }
 
     /// Finds a push type by the value of `apns-push-type`, or nil for an unknown one.
-    static func type(named name: ArraySlice<UInt8>) -> PushType? {
-        names.first { $0.name.count == name.count && name.elementsEqual($0.name) }?.type
+    static func type(named name: UnsafeBufferPointer<UInt8>) -> PushType? {
+        names.first { name.matches($0.name) }?.type
     }
 
     private static let names = PushType.allCases.map { (name: Array($0.rawValue.utf8), type: $0) }
 
     /// Whether some push type has this suffix.
-    static func isTopicSuffix(_ suffix: ArraySlice<UInt8>) -> Bool {
-        rules.values.contains { suffix.elementsEqual($0.topicSuffix) }
+    static func isTopicSuffix(_ suffix: UnsafeBufferPointer<UInt8>) -> Bool {
+        rules.values.contains { suffix.matches($0.topicSuffix) }
     }
 
     private static let rules: [PushType: PushTypeRule] = [

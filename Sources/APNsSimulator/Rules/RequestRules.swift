@@ -24,66 +24,66 @@ struct RequestRules: Sendable {
     /// Judges one request.
     ///
     /// - Parameters:
-    ///   - head: its headers.
+    ///   - fields: its headers.
     ///   - body: its payload.
     ///   - authenticate: judges the provider token; called in its place in the order, so at most once.
     /// - Returns: why the request is refused, or nil if nothing speaks against it.
-    func rejection(head: borrowing RequestHead, body: borrowing RequestBody, authenticate: () -> Rejection?)
-        -> Rejection?
-    {
-        if let rejection = Self.requestLineRejection(head) { return rejection }
-        if head.hasDuplicates { return .duplicateHeaders }
-        if let identifier = head[.identifier], UUIDText.parse(identifier) == nil { return .badMessageID }
+    func rejection(
+        fields: RequestFields, body: borrowing RequestBody, authenticate: () -> Rejection?
+    ) -> Rejection? {
+        if let rejection = Self.requestLineRejection(fields) { return rejection }
+        if fields.hasDuplicates { return .duplicateHeaders }
+        if fields[.identifier] != nil, fields.identifier == nil { return .badMessageID }
         if let rejection = authenticate() { return rejection }
-        if let expiration = head[.expiration], !Self.isExpiration(expiration) { return .badExpirationDate }
+        if let expiration = fields[.expiration], !Self.isExpiration(expiration) { return .badExpirationDate }
         var rule = PushTypeRule.unnamed
-        if let name = head[.pushType] {
+        if let name = fields[.pushType] {
             guard let type = PushTypeRule.type(named: name) else { return .invalidPushType }
             rule = .rule(for: type)
         }
-        if let rejection = Self.priorityRejection(head[.priority], rule: rule) { return rejection }
-        if let collapse = head[.collapseIdentifier], !Self.isCollapseIdentifier(collapse) { return .badCollapseID }
-        if let rejection = topicRejection(head[.topic], rule: rule) { return rejection }
-        guard let digits = head.deviceTokenDigits, Self.isDeviceToken(digits) else { return .badDeviceToken }
+        if let rejection = Self.priorityRejection(fields[.priority], rule: rule) { return rejection }
+        if let collapse = fields[.collapseIdentifier], !Self.isCollapseIdentifier(collapse) { return .badCollapseID }
+        if let rejection = topicRejection(fields[.topic], rule: rule) { return rejection }
+        guard let digits = fields.deviceTokenDigits, Self.isDeviceToken(digits) else { return .badDeviceToken }
         return Self.payloadRejection(body, rule: rule)
     }
 
-    private static func requestLineRejection(_ head: borrowing RequestHead) -> Rejection? {
-        guard let method = head[.method], method.elementsEqual("POST".utf8) else { return .methodNotAllowed }
-        if let digits = head.deviceTokenDigits { return digits.isEmpty ? .missingDeviceToken : nil }
-        if let path = head[.path], path.elementsEqual("/3/device".utf8) { return .missingDeviceToken }
+    private static func requestLineRejection(_ fields: RequestFields) -> Rejection? {
+        guard let method = fields[.method], method.matches("POST") else { return .methodNotAllowed }
+        if let digits = fields.deviceTokenDigits { return digits.isEmpty ? .missingDeviceToken : nil }
+        if let path = fields[.path], path.matches("/3/device") { return .missingDeviceToken }
         return .badPath
     }
 
     /// Whole seconds since 1970; 0 means not to store the push.
-    private static func isExpiration(_ value: ArraySlice<UInt8>) -> Bool {
+    private static func isExpiration(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
         !value.isEmpty && value.count <= 18 && value.allSatisfy { (48...57).contains($0) }
     }
 
     /// Without the header the priority is 10, which is why a background push cannot leave it out.
-    private static func priorityRejection(_ value: ArraySlice<UInt8>?, rule: PushTypeRule) -> Rejection? {
+    private static func priorityRejection(_ value: UnsafeBufferPointer<UInt8>?, rule: PushTypeRule) -> Rejection? {
         let priority: PushPriority
         switch value {
         case .none: priority = .immediate
-        case .some(let value) where value.elementsEqual("10".utf8): priority = .immediate
-        case .some(let value) where value.elementsEqual("5".utf8): priority = .conserving
-        case .some(let value) where value.elementsEqual("1".utf8): priority = .passive
+        case .some(let value) where value.matches("10"): priority = .immediate
+        case .some(let value) where value.matches("5"): priority = .conserving
+        case .some(let value) where value.matches("1"): priority = .passive
         case .some: return .badPriority
         }
         return rule.priorities.contains(priority) ? nil : .badPriority
     }
 
-    private static func isCollapseIdentifier(_ value: ArraySlice<UInt8>) -> Bool {
+    private static func isCollapseIdentifier(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
         !value.isEmpty && value.count <= collapseIdentifierBytesMaximum
     }
 
-    private func topicRejection(_ value: ArraySlice<UInt8>?, rule: PushTypeRule) -> Rejection? {
+    private func topicRejection(_ value: UnsafeBufferPointer<UInt8>?, rule: PushTypeRule) -> Rejection? {
         guard let topic = value, !topic.isEmpty else { return .missingTopic }
         guard topic.allSatisfy(Self.isTopicByte) else { return .badTopic }
         guard !bundleIdentifiers.isEmpty else { return topic.hasSuffix(rule.topicSuffix) ? nil : .badTopic }
-        for bundle in bundleIdentifiers where topic.starts(with: bundle) {
-            let suffix = topic.dropFirst(bundle.count)
-            if suffix.elementsEqual(rule.topicSuffix) { return nil }
+        for bundle in bundleIdentifiers where topic.begins(with: bundle) {
+            let suffix = UnsafeBufferPointer(rebasing: topic[bundle.count...])
+            if suffix.matches(rule.topicSuffix) { return nil }
             // Without a push type any app's topic will do; with one, the suffix of another type will not.
             if PushTypeRule.isTopicSuffix(suffix) { return rule.allowsAnyTopicSuffix ? nil : .badTopic }
         }
@@ -98,7 +98,7 @@ struct RequestRules: Sendable {
         }
     }
 
-    private static func isDeviceToken(_ digits: ArraySlice<UInt8>) -> Bool {
+    private static func isDeviceToken(_ digits: UnsafeBufferPointer<UInt8>) -> Bool {
         digits.count % 2 == 0 && digits.count <= 2 * DeviceToken.bytesMaximum
             && digits.allSatisfy { HexadecimalDigits.value(of: $0) != nil }
     }
@@ -116,9 +116,9 @@ struct RequestRules: Sendable {
     }
 }
 
-extension ArraySlice<UInt8> {
+extension UnsafeBufferPointer<UInt8> {
     /// Whether the topic is something with the suffix of a push type.
     fileprivate func hasSuffix(_ suffix: [UInt8]) -> Bool {
-        count > suffix.count && self.suffix(suffix.count).elementsEqual(suffix)
+        count > suffix.count && UnsafeBufferPointer(rebasing: self[(count - suffix.count)...]).matches(suffix)
     }
 }

@@ -51,11 +51,9 @@ public final class AnswerScript: Sendable {
     ///
     /// - Parameter digits: the hexadecimal digits of the token, of either case.
     /// - Returns: the step, or nil if the script has none, or none left, for the token.
-    func nextStep(forTokenDigits digits: ArraySlice<UInt8>) -> ScriptStep? {
+    func nextStep(forTokenDigits digits: UnsafeBufferPointer<UInt8>) -> ScriptStep? {
         guard !steps.isEmpty else { return nil }
-        guard !digits.contains(where: { (65...70).contains($0) }) else {
-            return nextStep(forTokenDigits: ArraySlice(digits.map { $0 | 0x20 }))
-        }
+        let digits = ArraySlice(digits.map { (65...70).contains($0) ? $0 | 0x20 : $0 })
         for length in keyLengths where length <= digits.count {
             if let steps = steps[digits.prefix(length)] { return nextStep(of: steps, digits: digits) }
         }
@@ -66,10 +64,8 @@ public final class AnswerScript: Sendable {
         // A step that lasts for ever needs no counting, so it costs no lock.
         if let first = steps.first, first.times == nil { return first }
         var remaining = requestCounts.withLock { counts in
-            // The key must not keep the head of the whole request alive.
-            let key = counts.index(forKey: digits).map { counts.keys[$0] } ?? ArraySlice(Array(digits))
-            let count = counts[key] ?? 0
-            if count > 0 || counts.count < Self.countedTokensMaximum { counts[key] = count + 1 }
+            let count = counts[digits] ?? 0
+            if count > 0 || counts.count < Self.countedTokensMaximum { counts[digits] = count + 1 }
             return count
         }
         for step in steps {

@@ -1,5 +1,5 @@
-/// An answer in the form in which it is sent.
-struct PreparedAnswer {
+/// An answer in the form in which it is sent; a class, so that taking one up counts one reference and not four.
+final class PreparedAnswer {
     let answer: ScriptedAnswer
     let status: [UInt8]
     let body: [UInt8]

@@ -33,8 +33,8 @@ final class SimulatorConnection: HTTP2Handler {
     func close() { connection?.close() }
 
     /// Judges the provider token of a request.
-    func authenticate(_ head: borrowing RequestHead, verifier: inout ProviderTokenVerifier) -> Rejection? {
-        guard let authorization = head[.authorization],
+    func authenticate(_ fields: RequestFields, verifier: inout ProviderTokenVerifier) -> Rejection? {
+        guard let authorization = fields[.authorization],
             let text = ProviderToken.text(inAuthorization: authorization)
         else { return .missingProviderToken }
         let nowSeconds = server.configuration.wallClockMilliseconds() / 1_000

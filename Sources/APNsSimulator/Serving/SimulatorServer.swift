@@ -105,17 +105,18 @@ final class SimulatorServer {
         guard !configuration.isTrusting else {
             return answer(request, on: connection, index: AnswerCatalog.accepted, delayNanoseconds: 0)
         }
-        let rejection = rules.rejection(head: request.head, body: request.body) {
-            connection.authenticate(request.head, verifier: &verifier)
+        let (rejection, step) = request.head.withFields { fields in
+            let rejection = rules.rejection(fields: fields, body: request.body) {
+                connection.authenticate(fields, verifier: &verifier)
+            }
+            guard rejection == nil, let digits = fields.deviceTokenDigits else { return (rejection, ScriptStep?.none) }
+            return (nil, configuration.script.nextStep(forTokenDigits: digits))
         }
         if let rejection {
-            let index = catalog.index(of: rejection)
-            return answer(request, on: connection, index: index, delayNanoseconds: 0)
+            return answer(request, on: connection, index: catalog.index(of: rejection), delayNanoseconds: 0)
         }
         request.isPayloadChecked = true
-        guard let digits = request.head.deviceTokenDigits,
-            let step = configuration.script.nextStep(forTokenDigits: digits)
-        else {
+        guard let step else {
             return answer(request, on: connection, index: AnswerCatalog.accepted, delayNanoseconds: 0)
         }
         guard let scripted = step.answer else {
@@ -142,22 +143,29 @@ final class SimulatorServer {
 
     private func give(_ index: Int, to request: RequestState, on connection: SimulatorConnection) {
         let prepared = catalog.answers[index]
-        let identifier = identifierText(for: request)
-        headers.removeAll()
-        headers.add(":status", value: prepared.status)
-        identifier.withUnsafeBufferPointer { headers.add("apns-id", value: $0, indexing: .neverAdd) }
-        if !prepared.body.isEmpty { headers.add("content-type", value: "application/json") }
-        guard connection.respond(to: request, headers, body: prepared.body) else { return }
-        ledger.answered(prepared, index: index, request: request, identifierText: identifier)
+        request.head.withFields { fields in
+            withIdentifierText(for: fields) { identifier in
+                headers.removeAll()
+                headers.add(":status", value: prepared.status)
+                headers.add("apns-id", value: identifier, indexing: .neverAdd)
+                if !prepared.body.isEmpty { headers.add("content-type", value: "application/json") }
+                guard connection.respond(to: request, headers, body: prepared.body) else { return }
+                ledger.answered(
+                    prepared, index: index, request: request, fields: fields, identifierText: identifier)
+            }
+        }
     }
 
-    /// The request's own `apns-id`, or a new one if it has none that could be used.
-    private func identifierText(for request: RequestState) -> ArraySlice<UInt8> {
-        if let own = request.head[.identifier], configuration.isTrusting || UUIDText.parse(own) != nil { return own }
+    /// Lends out the request's own `apns-id`, or a new one if it has none that could be used.
+    private func withIdentifierText(for fields: RequestFields, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+        if let own = fields[.identifier], fields.identifier != nil || configuration.isTrusting { return body(own) }
         // A random UUID of version 4 (RFC 9562, section 5.4).
         let identifier = APNsIdentifier(
             high: random.next() & ~0xF000 | 0x4000, low: random.next() & ~(0b11 << 62) | 0b10 << 62)
-        return ArraySlice(identifier.description.utf8)
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: APNsIdentifier.textLength) { buffer in
+            identifier.write(to: buffer)
+            body(UnsafeBufferPointer(buffer))
+        }
     }
 
     // MARK: Time
