@@ -9,6 +9,8 @@ final class SimulatorConnection: HTTP2Handler {
     /// The request whose frames came last: mostly the next frame is its own too.
     private var latest: RequestState?
     private var tokens = ProviderTokenSession()
+    /// Whether a valid provider token has come: beside `tokens`, because this is looked at for every request.
+    private var isAuthenticated = false
     private var isRaised = false
     private var isReady = false
 
@@ -41,6 +43,7 @@ final class SimulatorConnection: HTTP2Handler {
         if tokens.isCurrent(text) { return tokens.rejectionOfCurrent(nowSeconds: nowSeconds) }
         guard let token = verifier.genuineToken(inAuthorization: text) else { return .invalidProviderToken }
         if let rejection = tokens.admit(token, authorization: text, nowSeconds: nowSeconds) { return rejection }
+        isAuthenticated = true
         raiseStreamLimit()
         return nil
     }
@@ -84,7 +87,7 @@ final class SimulatorConnection: HTTP2Handler {
         if count > server.ledger.summary.concurrentStreamsMaximum {
             server.ledger.summary.concurrentStreamsMaximum = count
         }
-        if !tokens.isAuthenticated, count > server.ledger.summary.unauthenticatedStreamsMaximum {
+        if !isAuthenticated, count > server.ledger.summary.unauthenticatedStreamsMaximum {
             server.ledger.summary.unauthenticatedStreamsMaximum = count
         }
     }
