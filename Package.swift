@@ -74,8 +74,8 @@ let package = Package(
         .executableTarget(
             name: "apus",
             dependencies: [
-                "CCommandLine", "Dispatcher", "PushCore", "EventLoop", "Metrics", "JSON", "Crypto", "HTTP2", "APNs",
-                "ChangeQueue", "SQLiteRegistry", "APNsSimulator",
+                "CCommandLine", "Dispatcher", "PushCore", "EventLoop", "Metrics", "JSON", "APNs", "ChangeQueue",
+                "SQLiteRegistry", "APNsSimulator",
             ],
             swiftSettings: swiftSettings
         ),

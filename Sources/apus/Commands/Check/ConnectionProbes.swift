@@ -7,13 +7,10 @@ import SQLiteRegistry
 
 /// The probes of `apus check --connect`: add one here for each new thing that a worker depends on.
 enum ConnectionProbes {
-    /// Apple's hosts (Apple, "Sending notification requests to APNs").
-    private static let appleHosts = ["api.push.apple.com", "api.sandbox.push.apple.com"]
-
     /// All probes for a configuration, in the order in which they are best tried.
     static func all(for configuration: Configuration) -> [ConnectionProbe] {
         [broker(configuration), topology(configuration), registry(configuration)]
-            + configuration.apps.flatMap { [key(of: $0)] + handshakes(of: $0) }
+            + configuration.apps.map { key(of: $0) } + servers(configuration)
     }
 
     // MARK: RabbitMQ
@@ -21,7 +18,7 @@ enum ConnectionProbes {
     private static func broker(_ configuration: Configuration) -> ConnectionProbe {
         ConnectionProbe(name: "broker") {
             do throws(ChangeQueueError) {
-                let broker = try brokerConfiguration(configuration)
+                let broker = try configuration.broker(purpose: "check")
                 try await broker.checkConnection()
                 return .ok("logged in to " + broker.endpointDescriptions.joined(separator: " or "))
             } catch { return failure(error) }
@@ -30,37 +27,20 @@ enum ConnectionProbes {
 
     private static func topology(_ configuration: Configuration) -> ConnectionProbe {
         ConnectionProbe(name: "topology", prerequisite: "broker") {
-            let topology = Topology(
-                namespace: configuration.rabbitMQ.namespace,
-                retryDelaysMilliseconds: configuration.retry.delays.map { Int64($0.milliseconds) })
             do throws(ChangeQueueError) {
-                let findings = try await topology.check(brokerConfiguration(configuration))
+                let findings = try await configuration.topology.check(configuration.broker(purpose: "check"))
                 let bad = findings.filter { !$0.isGood }
                 guard !bad.isEmpty else { return .ok("\(findings.count) exchanges and queues are as they should be") }
-                let isDeclared = configuration.worker.declaresTopology && bad.allSatisfy { $0.status == .missing }
-                if isDeclared { return .ok("\(bad.count) objects are missing; a worker will make them") }
+                let isToBeMade = configuration.worker.declaresTopology && bad.allSatisfy { $0.status == .missing }
+                if isToBeMade { return .ok("\(bad.count) exchanges and queues are missing; a worker will make them") }
                 return .failed(bad.map(\.description).joined(separator: "\n"), .configuration)
             } catch { return failure(error) }
         }
     }
 
-    private static func brokerConfiguration(
-        _ configuration: Configuration
-    ) throws(ChangeQueueError) -> BrokerConfiguration {
-        try BrokerConfiguration(
-            urls: configuration.rabbitMQ.urls.map(\.revealed), caFile: configuration.rabbitMQ.caFile ?? "",
-            namespace: configuration.rabbitMQ.namespace, prefetch: UInt16(clamping: configuration.rabbitMQ.prefetch),
-            connectionName: "apus check")
-    }
-
     private static func failure(_ error: ChangeQueueError) -> ConnectionProbe.Outcome {
-        let code: ExitCode =
-            switch error.code {
-            case .refused: .noPermission
-            case .unavailable, .tlsFailed: .unavailable
-            case .missing, .different, .invalid: .configuration
-            }
-        return .failed(error.message, code)
+        let failure = CommandFailure(error)
+        return .failed(failure.message, failure.code)
     }
 
     // MARK: The registry
@@ -69,14 +49,12 @@ enum ConnectionProbes {
         ConnectionProbe(name: "registry") {
             guard case .sqlite(let path) = configuration.registry else { return .skipped("not an SQLite registry") }
             do {
-                let count = try SQLiteRegistry.open(path: path, mode: .readOnly).deviceCount()
+                let count = try configuration.openRegistry(mode: .readOnly).deviceCount()
                 guard access(path, W_OK) == 0 else {
                     return .failed("\(path) cannot be written by this user; check its owner and mode", .noPermission)
                 }
                 return .ok("\(path) has \(count) \(count == 1 ? "device" : "devices")")
-            } catch {
-                return .failed("\(error)", .unavailable)
-            }
+            } catch { return .failed("\(error)", .unavailable) }
         }
     }
 
@@ -85,18 +63,30 @@ enum ConnectionProbes {
     private static func key(of app: Configuration.App) -> ConnectionProbe {
         ConnectionProbe(name: "key \(app.name)") {
             do throws(APNsError) {
-                let content = try ProviderKeyFile.read(path: app.apns.keyFile)
-                return .ok("\(app.apns.keyFile) holds an EC P-256 key" + (content.warning.map { "; \($0)" } ?? ""))
+                _ = try ProviderKeyFile.read(path: app.apns.keyFile)
+                return .ok("\(app.apns.keyFile) holds an EC P-256 key; whether APNs knows it, only a push can tell")
             } catch { return .failed(error.description, .configuration) }
         }
     }
 
-    private static func handshakes(of app: Configuration.App) -> [ConnectionProbe] {
-        let servers = app.apns.endpoint.map { [$0] } ?? appleHosts.map { HostPort(host: $0, port: 443) }
-        return servers.map { server in
-            ConnectionProbe(name: "apns \(app.name) \(server)") {
-                await HandshakeProbe.run(host: server.host, port: server.port, trustAnchorsFile: app.apns.caFile)
+    /// One for each server of each app; where an endpoint is configured it serves both environments.
+    private static func servers(_ configuration: Configuration) -> [ConnectionProbe] {
+        do throws(APNsError) {
+            var names: Set<String> = []
+            return try configuration.apnsClient().routes.compactMap { route in
+                let name = "apns \(route.app) \(HostPort(host: route.host, port: route.port))"
+                guard names.insert(name).inserted else { return nil }
+                return ConnectionProbe(name: name) { await tryServer(route) }
             }
+        } catch {
+            let outcome = ConnectionProbe.Outcome.failed(error.description, .configuration)
+            return [ConnectionProbe(name: "apns") { outcome }]
         }
+    }
+
+    private static func tryServer(_ route: APNsRoute) async -> ConnectionProbe.Outcome {
+        do throws(APNsError) {
+            return .ok("certificate verified and HTTP/2 agreed with \(try await APNsProbe.check(route).address)")
+        } catch { return .failed(error.description, .unavailable) }
     }
 }
