@@ -49,8 +49,8 @@ enum JSONText {
 
     /// Where the first byte is that cannot be written as it is, or the end.
     ///
-    /// Eight bytes are looked at together; each test sets the top bit of every byte that it finds (and sometimes that of
-    /// a byte after it, which only costs a closer look).
+    /// Eight bytes are looked at together; each test sets the top bit of every byte that it finds (and sometimes that
+    /// of a byte after it, which only costs a closer look).
     private static func firstEscape(in string: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
         let raw = UnsafeRawBufferPointer(string)
         let ones: UInt64 = 0x0101_0101_0101_0101
