@@ -142,6 +142,6 @@ extension ConnectionPool {
     private mutating func takeStreams(above lastStream: Int32, of index: Int) -> [Int] {
         let taken = connections[index].streams.entries.filter { $0.stream > lastStream }
         for entry in taken { connections[index].streams.remove(stream: entry.stream) }
-        return taken.map(\.push).sorted { pushes.records[$0].sequence > pushes.records[$1].sequence }
+        return taken.map { Int($0.push) }.sorted { pushes.records[$0].sequence > pushes.records[$1].sequence }
     }
 }

@@ -9,7 +9,9 @@
 ///
 /// The shell, after any event: carries out the actions, then submits while `nextSubmission()` has something, then sets
 /// its timer to `wakeUpNanoseconds`.
-public struct ConnectionPool: Sendable {
+///
+/// It cannot be copied: a copy would share its tables, and every change would then copy them.
+public struct ConnectionPool: ~Copyable, Sendable {
     /// One push to be submitted on one connection.
     public struct Submission: Hashable, Sendable {
         /// The slot of the push.
@@ -112,11 +114,11 @@ public struct ConnectionPool: Sendable {
         guard let push = pushes.firstWaiting else { return nil }
         var best = 0
         var connection = 0
-        for candidate in connections {
-            let free = candidate.freeStreams(maximum: limits.streamsMaximum)
+        for index in connections.indices {
+            let free = connections[index].freeStreams(maximum: limits.streamsMaximum)
             if free > best {
                 best = free
-                connection = candidate.identifier
+                connection = connections[index].identifier
             }
         }
         return best > 0 ? Submission(push: push, connection: connection) : nil
@@ -208,7 +210,10 @@ public struct ConnectionPool: Sendable {
     /// The HTTP/2 error code REFUSED_STREAM (RFC 9113, section 7).
     static let refusedStream: UInt32 = 7
 
-    func index(of connection: Int) -> Int? { connections.firstIndex { $0.identifier == connection } }
+    func index(of connection: Int) -> Int? {
+        for index in connections.indices where connections[index].identifier == connection { return index }
+        return nil
+    }
 
     mutating func end(_ push: Int, _ ending: PushEnding, _ actions: inout [PoolAction]) {
         pushes.end(push)

@@ -1,76 +1,85 @@
-/// Which push travels on which stream of one connection: a hash table of two flat arrays.
+/// Which push travels on which stream of one connection: a hash table in one flat array.
 ///
 /// Stream identifiers of a client are odd and grow (RFC 9113, section 5.1.1), and those that are open lie close
-/// together. So half the identifier is its own perfect hash nearly always, and a look-up is one read.
+/// together. So half the identifier is its own perfect hash nearly always, and a look-up is one read. Where stragglers
+/// are in the way, entries stand in the order of their distance from home (Robin Hood hashing), which ends every search
+/// and every removal early.
 struct StreamTable: Sendable {
-    private var streams: [Int32]
-    private var pushes: [Int32]
+    struct Entry: Sendable {
+        /// 0 if the place is empty.
+        var stream: Int32 = 0
+        var push: Int32 = 0
+    }
+
+    private var places = [Entry](repeating: Entry(), count: 16)
     private(set) var count = 0
 
-    init() {
-        streams = [Int32](repeating: 0, count: 16)
-        pushes = [Int32](repeating: 0, count: 16)
-    }
-
-    private var mask: Int { streams.count - 1 }
+    private var mask: Int { places.count - 1 }
 
     /// Every open stream, in no order.
-    var entries: [(stream: Int32, push: Int)] {
-        streams.indices.compactMap { streams[$0] == 0 ? nil : (streams[$0], Int(pushes[$0])) }
-    }
+    var entries: [Entry] { places.filter { $0.stream != 0 } }
 
     func push(onStream stream: Int32) -> Int? {
         guard stream > 0, let position = position(of: stream) else { return nil }
-        return Int(pushes[position])
+        return Int(places[position].push)
     }
 
     mutating func insert(stream: Int32, push: Int) {
         precondition(stream > 0, "a client's stream has a positive identifier")
-        if 2 * (count + 1) > streams.count { grow() }
-        var position = Int(stream >> 1) & mask
-        while streams[position] != 0 {
-            precondition(streams[position] != stream, "an identifier is used once only")
+        if 2 * (count + 1) > places.count { grow() }
+        var entry = Entry(stream: stream, push: Int32(push))
+        var position = home(of: stream)
+        var distance = 0
+        while places[position].stream != 0 {
+            precondition(places[position].stream != stream, "an identifier is used once only")
+            let distanceOfOther = self.distance(at: position)
+            if distanceOfOther < distance {
+                swap(&entry, &places[position])
+                distance = distanceOfOther
+            }
             position = (position + 1) & mask
+            distance += 1
         }
-        streams[position] = stream
-        pushes[position] = Int32(push)
+        places[position] = entry
         count += 1
     }
 
     @discardableResult
     mutating func remove(stream: Int32) -> Int? {
         guard stream > 0, var hole = position(of: stream) else { return nil }
-        let push = Int(pushes[hole])
+        let push = Int(places[hole].push)
         count -= 1
-        // Entries that had to move on because of this one move back, so that no look-up stops at the hole.
-        var position = (hole + 1) & mask
-        while streams[position] != 0 {
-            let home = Int(streams[position] >> 1) & mask
-            if (position - home) & mask >= (position - hole) & mask {
-                streams[hole] = streams[position]
-                pushes[hole] = pushes[position]
-                hole = position
-            }
-            position = (position + 1) & mask
+        // Those that follow away from home move one place closer, so that no search stops at the hole.
+        var next = (hole + 1) & mask
+        while places[next].stream != 0, distance(at: next) > 0 {
+            places[hole] = places[next]
+            hole = next
+            next = (next + 1) & mask
         }
-        streams[hole] = 0
+        places[hole].stream = 0
         return push
     }
 
+    private func home(of stream: Int32) -> Int { Int(stream >> 1) & mask }
+
+    /// How far the entry at a position stands from home.
+    private func distance(at position: Int) -> Int { (position - home(of: places[position].stream)) & mask }
+
     private func position(of stream: Int32) -> Int? {
-        var position = Int(stream >> 1) & mask
-        while streams[position] != stream {
-            if streams[position] == 0 { return nil }
+        var position = home(of: stream)
+        var distance = 0
+        while places[position].stream != stream {
+            if places[position].stream == 0 || self.distance(at: position) < distance { return nil }
             position = (position + 1) & mask
+            distance += 1
         }
         return position
     }
 
     private mutating func grow() {
         let old = entries
-        streams = [Int32](repeating: 0, count: 2 * streams.count)
-        pushes = [Int32](repeating: 0, count: streams.count)
+        places = [Entry](repeating: Entry(), count: 2 * places.count)
         count = 0
-        for entry in old { insert(stream: entry.stream, push: entry.push) }
+        for entry in old { insert(stream: entry.stream, push: Int(entry.push)) }
     }
 }

@@ -3,7 +3,7 @@ import PushTestKit
 
 /// A world around a pool: peers that do anything they may, time that passes, and a ledger that every push is held
 /// against.
-struct PoolWorld {
+struct PoolWorld: ~Copyable {
     enum Fate: Hashable {
         case waiting
         case inFlight
