@@ -1,6 +1,7 @@
 import AdminServer
 import Dispatcher
 import Metrics
+import PushCore
 
 /// `apus run`.
 struct RunCommand: Command {
@@ -39,6 +40,7 @@ struct RunCommand: Command {
         do {
             let worker = try Worker(configuration: configuration, logger: logger, metrics: metrics)
             let admin = try startAdminServer(worker, configuration.admin)
+            if let admin { logger.log(.info, "admin.listening", [.field("port", Int(admin.port))]) }
             try await worker.start()
             await stop.wait()
             let outcome = await worker.drain()

@@ -18,6 +18,7 @@ final class StopSignal: Sendable {
     /// Begins to watch SIGTERM and SIGINT.
     ///
     /// - Parameter exitCode: with which the second signal ends the process.
+    /// - Throws: `EventLoopError` if the kernel refuses the handler.
     func watch(exitCodeOfSecond exitCode: ExitCode) async throws {
         let watcher = try await loop.run { [self] in
             LoopBound(
