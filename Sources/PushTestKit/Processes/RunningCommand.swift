@@ -70,6 +70,9 @@ public final class RunningCommand: Sendable {
 
     deinit { signal(SIGKILL) }
 
+    /// Whether it has ended by now.
+    public var hasEnded: Bool { ending.isFinished }
+
     /// What it has written to standard error so far.
     public var errors: String { (try? files.read("errors")) ?? "" }
 

@@ -7,7 +7,7 @@ import SQLiteRegistry
 import Testing
 
 /// A broker, a simulator of APNs, a registry and a configuration: everything but the worker, which is a process.
-final class WorkerFixture {
+final class WorkerFixture: Sendable {
     static let pool = "us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"
 
     let folder: TemporaryFolder
@@ -134,14 +134,18 @@ final class WorkerFixture {
         try #require(result.exitCode == 0, "\(result)")
     }
 
-    /// Waits until the work queue and the retry queues are empty and nothing is unacknowledged.
-    func waitUntilIdle() async throws {
+    /// Waits until the work queue holds this many messages that no worker has.
+    func waitForMessages(_ count: Int) async throws {
+        while try await broker.messageCount(queue: "\(namespace).work") != count { await Task.yield() }
+    }
+
+    /// Waits until this many devices have had an accepted push, and gives all accepted pushes.
+    func accepted(reachingDevices count: Int) async throws -> [RecordedPush] {
         while true {
-            let listing = try await broker.control("list_queues", "name", "messages", "--quiet")
-            let busy = listing.split(separator: "\n").filter { line in
-                line.hasPrefix(namespace + ".") && !line.hasPrefix(namespace + ".dead-letter") && !line.hasSuffix("\t0")
-            }
-            if busy.isEmpty { return }
+            let answered = try await simulator.recorded()
+            let accepted = answered.filter { $0.status == 200 }
+            if Set(accepted.map(\.deviceToken)).count >= count { return accepted }
+            try await simulator.waitForAnswers(answered.count + 1)
         }
     }
 
