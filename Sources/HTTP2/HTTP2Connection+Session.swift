@@ -65,87 +65,104 @@ extension HTTP2Connection {
         throw HTTP2Error(.libraryFailed, "nghttp2 refused the call: \(String(cString: nghttp2_strerror(code)))")
     }
 
-    private static func connection(_ userData: UserData?) -> HTTP2Connection? {
-        userData.map { Unmanaged<HTTP2Connection>.fromOpaque($0).takeUnretainedValue() }
+    /// Runs `body` with the connection that a callback is about, without counting references: there are a dozen
+    /// callbacks to a request.
+    private static func with<Result>(
+        _ userData: UserData?, otherwise: Result, _ body: (HTTP2Connection) -> Result
+    ) -> Result {
+        guard let userData else { return otherwise }
+        return Unmanaged<HTTP2Connection>.fromOpaque(userData)._withUnsafeGuaranteedRef(body)
     }
 
-    /// The handler, while it is to hear events.
-    private var listener: (any HTTP2Handler)? { closeReason == nil ? handler : nil }
-
     private func setCallbacks(_ callbacks: OpaquePointer) {
-        nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, userData in
-            guard let frame else { return 0 }
-            HTTP2Connection.connection(userData)?.headersBegan(frame)
-            return 0
-        }
-        nghttp2_session_callbacks_set_on_header_callback(callbacks) {
-            _, frame, name, nameCount, value, valueCount, _, userData in
-            guard let frame, let connection = HTTP2Connection.connection(userData) else { return 0 }
-            connection.listener?.http2HeaderReceived(
-                connection, stream: frame.pointee.hd.stream_id,
-                name: UnsafeBufferPointer(start: name, count: nameCount),
-                value: UnsafeBufferPointer(start: value, count: valueCount))
-            return 0
-        }
-        nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, stream, bytes, count, userData in
-            guard let connection = HTTP2Connection.connection(userData) else { return 0 }
-            connection.listener?.http2DataReceived(
-                connection, stream: stream, bytes: UnsafeRawBufferPointer(start: bytes, count: count))
-            return 0
-        }
-        nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, userData in
-            guard let frame else { return 0 }
-            HTTP2Connection.connection(userData)?.frameReceived(frame)
-            return 0
-        }
-        nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, stream, errorCode, userData in
-            HTTP2Connection.connection(userData)?.streamClosed(stream, errorCode: errorCode)
-            return 0
-        }
+        setReceivingCallbacks(callbacks)
         nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, userData in
             guard let frame else { return 0 }
-            HTTP2Connection.connection(userData)?.frameSent(frame)
-            return 0
+            return HTTP2Connection.with(userData, otherwise: 0) { connection in connection.frameSent(frame) }
         }
         nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { _, frame, _, userData in
             guard let frame, frame.pointee.hd.type == UInt8(NGHTTP2_HEADERS.rawValue) else { return 0 }
-            HTTP2Connection.connection(userData)?.unsentStream = frame.pointee.hd.stream_id
-            return 0
+            return HTTP2Connection.with(userData, otherwise: 0) { connection in
+                connection.unsentStream = frame.pointee.hd.stream_id
+                return 0
+            }
         }
-        nghttp2_session_callbacks_set_send_data_callback(callbacks) { _, _, header, count, source, userData in
-            guard let header, let source, let connection = HTTP2Connection.connection(userData) else { return 0 }
-            return connection.sendData(header, count: count, slot: source.pointee.fd)
+        nghttp2_session_callbacks_set_send_data_callback(callbacks) { _, _, header, _, source, userData in
+            guard let header, let source else { return 0 }
+            return HTTP2Connection.with(userData, otherwise: 0) { connection in
+                connection.sendData(header, slot: source.pointee.fd)
+            }
+        }
+    }
+
+    private func setReceivingCallbacks(_ callbacks: OpaquePointer) {
+        nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, userData in
+            guard let frame else { return 0 }
+            return HTTP2Connection.with(userData, otherwise: 0) { connection in connection.headersBegan(frame) }
+        }
+        nghttp2_session_callbacks_set_on_header_callback(callbacks) {
+            _, frame, name, nameCount, value, valueCount, _, userData in
+            guard let frame else { return 0 }
+            return HTTP2Connection.with(userData, otherwise: 0) { connection in
+                guard !connection.isEnding else { return 0 }
+                connection.handler?.http2HeaderReceived(
+                    connection, stream: frame.pointee.hd.stream_id,
+                    name: UnsafeBufferPointer(start: name, count: nameCount),
+                    value: UnsafeBufferPointer(start: value, count: valueCount))
+                return 0
+            }
+        }
+        nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, stream, bytes, count, userData in
+            HTTP2Connection.with(userData, otherwise: 0) { connection in
+                guard !connection.isEnding else { return 0 }
+                connection.handler?.http2DataReceived(
+                    connection, stream: stream, bytes: UnsafeRawBufferPointer(start: bytes, count: count))
+                return 0
+            }
+        }
+        nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, userData in
+            guard let frame else { return 0 }
+            return HTTP2Connection.with(userData, otherwise: 0) { connection in connection.frameReceived(frame) }
+        }
+        nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, stream, errorCode, userData in
+            HTTP2Connection.with(userData, otherwise: 0) { connection in
+                connection.streamClosed(stream, errorCode: errorCode)
+            }
         }
     }
 
     // MARK: Receiving
 
-    private func headersBegan(_ frame: UnsafePointer<nghttp2_frame>) {
-        guard !isClient, frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST else { return }
+    // Each of these answers 0, by which nghttp2 goes on.
+
+    private func headersBegan(_ frame: UnsafePointer<nghttp2_frame>) -> Int32 {
+        guard !isClient, frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST else { return 0 }
         let mark = UserData(bitPattern: StreamMark.open)
-        guard nghttp2_session_set_stream_user_data(session, frame.pointee.hd.stream_id, mark) == 0 else { return }
+        guard nghttp2_session_set_stream_user_data(session, frame.pointee.hd.stream_id, mark) == 0 else { return 0 }
         streamCount += 1
+        return 0
     }
 
-    private func frameReceived(_ frame: UnsafePointer<nghttp2_frame>) {
+    private func frameReceived(_ frame: UnsafePointer<nghttp2_frame>) -> Int32 {
         let header = frame.pointee.hd
         switch UInt32(header.type) {
         case NGHTTP2_HEADERS.rawValue:
-            listener?.http2HeadersEnded(self, stream: header.stream_id)
+            if !isEnding { handler?.http2HeadersEnded(self, stream: header.stream_id) }
             reportEnd(header)
         case NGHTTP2_DATA.rawValue: reportEnd(header)
         case NGHTTP2_SETTINGS.rawValue: settingsReceived(header)
         case NGHTTP2_GOAWAY.rawValue: goAwayReceived(frame.pointee.goaway)
         case NGHTTP2_PING.rawValue where header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0:
             let opaque = withUnsafeBytes(of: frame.pointee.ping.opaque_data) { $0.loadUnaligned(as: UInt64.self) }
-            listener?.http2PingAcknowledged(self, opaque: UInt64(bigEndian: opaque))
-        default: return
+            if !isEnding { handler?.http2PingAcknowledged(self, opaque: UInt64(bigEndian: opaque)) }
+        default: break
         }
+        return 0
     }
 
     private func reportEnd(_ header: nghttp2_frame_hd) {
-        guard header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
-        listener?.http2StreamEnded(self, stream: header.stream_id)
+        guard header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0, !isEnding else { return }
+        handler?.http2StreamEnded(self, stream: header.stream_id)
     }
 
     private func settingsReceived(_ header: nghttp2_frame_hd) {
@@ -154,38 +171,42 @@ extension HTTP2Connection {
             hasReceivedSettings = true
             if let readinessTimer { loop.cancel(readinessTimer) }
             readinessTimer = nil
-            listener?.http2Ready(self)
+            if !isEnding { handler?.http2Ready(self) }
         }
-        listener?.http2SettingsReceived(self)
+        if !isEnding { handler?.http2SettingsReceived(self) }
     }
 
     private func goAwayReceived(_ frame: nghttp2_goaway) {
         hasReceivedGoAway = true
+        guard !isEnding else { return }
         let debugData = Array(UnsafeBufferPointer(start: frame.opaque_data, count: frame.opaque_data_len))
-        listener?.http2GoAwayReceived(
+        handler?.http2GoAwayReceived(
             self, lastStreamID: frame.last_stream_id, errorCode: frame.error_code, debugData: debugData)
     }
 
-    private func streamClosed(_ stream: Int32, errorCode: UInt32) {
+    private func streamClosed(_ stream: Int32, errorCode: UInt32) -> Int32 {
         let mark = Int(bitPattern: nghttp2_session_get_stream_user_data(session, stream))
-        guard mark >= StreamMark.open else { return }
+        guard mark >= StreamMark.open else { return 0 }
         streamCount -= 1
         if mark >= StreamMark.firstBody { bodies.remove(Int32(mark - StreamMark.firstBody)) }
+        guard !isEnding else { return 0 }
         // nghttp2 reports a request that it could not even write as an internal error.
         let isUnsent = isClient && stream == unsentStream && stream > lastWrittenStreamID
-        listener?.http2StreamClosed(
+        handler?.http2StreamClosed(
             self, stream: stream, errorCode: isUnsent ? NGHTTP2_REFUSED_STREAM.rawValue : errorCode)
+        return 0
     }
 
     // MARK: Sending
 
-    private func frameSent(_ frame: UnsafePointer<nghttp2_frame>) {
+    private func frameSent(_ frame: UnsafePointer<nghttp2_frame>) -> Int32 {
         let header = frame.pointee.hd
         if header.type == UInt8(NGHTTP2_HEADERS.rawValue) {
             if isClient { lastWrittenStreamID = max(lastWrittenStreamID, header.stream_id) }
         } else if header.type == UInt8(NGHTTP2_GOAWAY.rawValue) {
             goAwaySent(frame.pointee.goaway)
         }
+        return 0
     }
 
     private func goAwaySent(_ frame: nghttp2_goaway) {
@@ -205,20 +226,21 @@ extension HTTP2Connection {
         var provider = nghttp2_data_provider()
         provider.source.fd = slot
         provider.read_callback = { _, _, _, lengthMaximum, flags, source, userData in
-            guard let flags, let source, let connection = HTTP2Connection.connection(userData) else {
-                return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
+            let failure = Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
+            guard let flags, let source else { return failure }
+            return HTTP2Connection.with(userData, otherwise: failure) { connection in
+                let unsent = connection.bodies.unsentCount(source.pointee.fd)
+                let count = min(unsent, lengthMaximum)
+                flags.pointee |= NGHTTP2_DATA_FLAG_NO_COPY.rawValue
+                if count == unsent { flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
+                return count
             }
-            let unsent = connection.bodies.unsentCount(source.pointee.fd)
-            let count = min(unsent, lengthMaximum)
-            flags.pointee |= NGHTTP2_DATA_FLAG_NO_COPY.rawValue
-            if count == unsent { flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
-            return count
         }
         return provider
     }
 
     /// Appends a DATA frame; nghttp2 asks again later if the buffer is full.
-    private func sendData(_ header: UnsafePointer<UInt8>, count: Int, slot: Int32) -> Int32 {
+    private func sendData(_ header: UnsafePointer<UInt8>, slot: Int32) -> Int32 {
         guard !output.isFull else { return NGHTTP2_ERR_WOULDBLOCK.rawValue }
         // The frame header (RFC 9113 section 4.1) begins with the length in three bytes.
         let length = Int(header[0]) << 16 | Int(header[1]) << 8 | Int(header[2])

@@ -41,7 +41,9 @@ public final class HTTP2Connection {
     var isWriteBlocked = false
 
     /// Why the connection is to end at the end of this tick; once set, the handler hears only the end.
-    var closeReason: HTTP2CloseReason?
+    var closeReason: HTTP2CloseReason? { didSet { isEnding = closeReason != nil } }
+    /// Whether there is a `closeReason`, for the many places that ask no more.
+    private(set) var isEnding = false
     /// What the peer did wrong, once nghttp2 has told the peer so.
     var violation: String?
     var hasSentOwnGoAway = false
@@ -144,9 +146,9 @@ public final class HTTP2Connection {
             return end(.transport("cannot watch the socket: \(error)"))
         }
         let delay = UInt64(max(0, min(configuration.handshakeTimeoutSeconds, 86_400)) * 1_000_000_000)
-        // A weak reference would give the connection a side table, through which every later retain would have to go;
-        // and `tearDown` cancels the timer.
-        readinessTimer = loop.schedule(afterNanoseconds: delay) { [unowned self] in readinessTimedOut() }
+        // A weak reference would give the object a side table, and every later retain and release would take the slow
+        // path through it; `tearDown` cancels the timer, so a strong one does no harm.
+        readinessTimer = loop.schedule(afterNanoseconds: delay) { [self] in readinessTimedOut() }
     }
 
     private func readinessTimedOut() {
