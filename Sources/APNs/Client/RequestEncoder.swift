@@ -21,12 +21,13 @@ struct RequestEncoder: ~Copyable {
     private let authority: [UInt8]
     private var path: [UInt8]
     private var identifier = [UInt8](repeating: 0, count: APNsIdentifier.textLength)
+    /// The expiration written last, and its digits: pushes of one event, and of one second, share it.
+    private var expiration: (seconds: Int64, digits: [UInt8]) = (0, [0x30])
 
     /// Prepares requests to one endpoint.
     init(authority: String) {
         self.authority = Array(authority.utf8)
-        path = Self.pathPrefix
-        path.reserveCapacity(Self.pathPrefix.count + 2 * DeviceToken.bytesMaximum)
+        path = Self.pathPrefix + [UInt8](repeating: 0, count: 2 * DeviceToken.bytesMaximum)
     }
 
     /// Writes the fields of one push.
@@ -37,20 +38,20 @@ struct RequestEncoder: ~Copyable {
     ///   - sent: what the connection has sent before; brought up to date.
     mutating func encode(_ request: borrowing PushRequest, authorization: [UInt8], sent: inout SentFields) {
         let content = request.content
-        writePath(request.token)
         block.removeAll()
         block.add(":method", value: "POST" as StaticString)
         block.add(":scheme", value: "https" as StaticString)
         block.add(":authority", value: authority)
-        block.add(":path", value: path, indexing: .neverAdd)
+        addPath(request.token)
         block.add("authorization", value: authorization, indexing: .neverAdd)
         block.add("apns-topic", value: content.topic)
         block.add("apns-push-type", value: content.pushType.headerValue)
-        block.add("apns-priority", value: content.priority.rawValue)
+        block.add("apns-priority", value: content.priority.headerValue)
         identifier.withUnsafeMutableBufferPointer { request.apnsID.write(to: $0) }
         block.add("apns-id", value: identifier, indexing: Self.indexing(&sent.identifier))
-        if let expiration = content.expirationSeconds {
-            block.add("apns-expiration", value: expiration, indexing: Self.indexing(&sent.expiration))
+        if let seconds = content.expirationSeconds {
+            if seconds != expiration.seconds { expiration = (seconds, Array(String(seconds).utf8)) }
+            block.add("apns-expiration", value: expiration.digits, indexing: Self.indexing(&sent.expiration))
         }
         if let collapseID = content.collapseID {
             block.add("apns-collapse-id", value: collapseID, indexing: Self.indexing(&sent.collapseID))
@@ -63,15 +64,28 @@ struct RequestEncoder: ~Copyable {
         return .incremental
     }
 
-    private mutating func writePath(_ token: DeviceToken) {
-        path.removeLast(path.count - Self.pathPrefix.count)
-        for byte in token.bytes {
-            path.append(Self.digit(byte >> 4))
-            path.append(Self.digit(byte & 15))
+    private mutating func addPath(_ token: DeviceToken) {
+        let length = Self.pathPrefix.count + 2 * token.bytes.count
+        path.withUnsafeMutableBytes { path in
+            token.bytes.withUnsafeBufferPointer {
+                HexadecimalDigits.write($0, to: UnsafeMutableRawBufferPointer(rebasing: path[Self.pathPrefix.count...]))
+            }
+        }
+        path.withUnsafeBufferPointer {
+            block.add(":path", value: UnsafeBufferPointer(rebasing: $0[..<length]), indexing: .neverAdd)
         }
     }
+}
 
-    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 48 + value : 87 + value }
+extension PushPriority {
+    /// The header value as a constant, which needs no copy.
+    fileprivate var headerValue: StaticString {
+        switch self {
+        case .immediate: "10"
+        case .conserving: "5"
+        case .passive: "1"
+        }
+    }
 }
 
 extension PushType {

@@ -127,12 +127,11 @@ final class Route {
     }
 
     private func end(_ connection: RouteConnection, _ stream: Int32, _ answer: PushAnswer, provesToken: Bool) {
-        guard let push = pool.push(onStream: stream, of: connection.number) else { return }
-        let submitted = pool.submittedNanoseconds(ofPush: push)
-        _ = pool.answered(
+        let ended = pool.answered(
             stream: stream, of: connection.number, provesToken: provesToken, nowNanoseconds: loop.nowNanoseconds)
-        report(push: push, .answered(answer), submittedNanoseconds: submitted)
-        if let close = pool.connectionToClose(after: connection.number) { perform([close]) }
+        guard let ended else { return }
+        report(push: ended.push, .answered(answer), submittedNanoseconds: ended.submittedNanoseconds)
+        if ended.isLastOfDraining, let close = pool.connectionToClose(after: connection.number) { perform([close]) }
     }
 
     /// A connection that has seen an expired token may refuse newer ones as well, so it is replaced, if there is a

@@ -19,16 +19,27 @@ public struct APNsIdentifier: Hashable, Sendable, CustomStringConvertible {
     /// - Parameter buffer: room for at least 36 bytes.
     public func write(to buffer: UnsafeMutableBufferPointer<UInt8>) {
         precondition(buffer.count >= Self.textLength)
-        var position = 0
-        for index in 0..<32 {
-            if index == 8 || index == 12 || index == 16 || index == 20 {
-                buffer[position] = UInt8(ascii: "-")
-                position += 1
-            }
-            let word = index < 16 ? high : low
-            let nibble = UInt8(truncatingIfNeeded: word >> UInt64(60 - 4 * (index & 15))) & 15
-            buffer[position] = nibble < 10 ? 48 + nibble : 87 + nibble
-            position += 1
+        let text = UnsafeMutableRawBufferPointer(buffer)
+        let first = HexadecimalDigits.digits(of: UInt32(truncatingIfNeeded: high >> 32))
+        let second = HexadecimalDigits.digits(of: UInt32(truncatingIfNeeded: high))
+        let third = HexadecimalDigits.digits(of: UInt32(truncatingIfNeeded: low >> 32))
+        let fourth = HexadecimalDigits.digits(of: UInt32(truncatingIfNeeded: low))
+        // The groups have 8, 4, 4, 4 and 12 digits, so the middle words are stored in halves.
+        text.storeBytes(of: first, toByteOffset: 0, as: UInt64.self)
+        store(second, to: text, at: 9, 14)
+        store(third, to: text, at: 19, 24)
+        text.storeBytes(of: fourth, toByteOffset: 28, as: UInt64.self)
+        buffer[8] = UInt8(ascii: "-")
+        buffer[13] = UInt8(ascii: "-")
+        buffer[18] = UInt8(ascii: "-")
+        buffer[23] = UInt8(ascii: "-")
+    }
+
+    /// Stores eight digits as two groups of four.
+    private func store(_ digits: UInt64, to text: UnsafeMutableRawBufferPointer, at first: Int, _ second: Int) {
+        withUnsafeBytes(of: digits) { digits in
+            text.storeBytes(of: digits.load(as: UInt32.self), toByteOffset: first, as: UInt32.self)
+            text.storeBytes(of: digits.load(fromByteOffset: 4, as: UInt32.self), toByteOffset: second, as: UInt32.self)
         }
     }
 

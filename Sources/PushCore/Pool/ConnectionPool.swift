@@ -5,7 +5,7 @@
 /// clock (the time comes with the events, in monotonic nanoseconds), draws randomness from a seed, and knows pushes
 /// only by slots: small numbers under which its shell keeps the requests.
 ///
-/// Each push that arrived ends exactly once: `answered` returns its slot, or an action `end` carries it.
+/// Each push that arrived ends exactly once: `answered` returns it, or an action `end` carries it.
 ///
 /// The shell, after any event: carries out the actions, then submits while `nextSubmission()` has something, then sets
 /// its timer to `wakeUpNanoseconds`.
@@ -18,6 +18,16 @@ public struct ConnectionPool: ~Copyable, Sendable {
         public let push: Int
         /// The connection.
         public let connection: Int
+    }
+
+    /// A push whose answer is complete.
+    public struct Answered: Hashable, Sendable {
+        /// The slot of the push, which has ended; the next arrival may get it.
+        public let push: Int
+        /// When it was submitted.
+        public let submittedNanoseconds: UInt64
+        /// Whether its connection drains and is empty now: `connectionToClose` has to be asked.
+        public let isLastOfDraining: Bool
     }
 
     /// How connecting goes.
@@ -81,18 +91,6 @@ public struct ConnectionPool: ~Copyable, Sendable {
     /// Whether it was closed and nothing is left.
     public var isFinished: Bool { isClosing && connections.isEmpty }
 
-    /// When a push was submitted, for the duration of its attempt; nil if it is not in flight.
-    public func submittedNanoseconds(ofPush push: Int) -> UInt64? {
-        let record = pushes.records[push]
-        return record.place == .inFlight ? record.submittedNanoseconds : nil
-    }
-
-    /// The push on a stream; nil if none is known there (any more).
-    public func push(onStream stream: Int32, of connection: Int) -> Int? {
-        guard let index = index(of: connection) else { return nil }
-        return connections[index].streams.push(onStream: stream)
-    }
-
     // MARK: Pushes
 
     /// The pool may begin to connect.
@@ -152,11 +150,10 @@ public struct ConnectionPool: ~Copyable, Sendable {
     ///   - provesToken: whether the peer has accepted our provider token: true for any answer but 403 with a reason
     ///     about the token.
     ///   - nowNanoseconds: the time.
-    /// - Returns: the slot of the push, which has ended and may be reused by the next arrival; nil if the stream is
-    ///   not known any more.
+    /// - Returns: the push, which has ended; nil if the stream is not known any more.
     public mutating func answered(
         stream: Int32, of connection: Int, provesToken: Bool, nowNanoseconds: UInt64
-    ) -> Int? {
+    ) -> Answered? {
         guard let index = index(of: connection), let push = connections[index].streams.remove(stream: stream) else {
             return nil
         }
@@ -167,8 +164,10 @@ public struct ConnectionPool: ~Copyable, Sendable {
             failures = 0
             if connections[index].state == .proving { connections[index].state = .open }
         }
+        let submitted = pushes.records[push].submittedNanoseconds
         pushes.end(push)
-        return push
+        let isLast = connections[index].state == .draining && connections[index].streams.count == 0
+        return Answered(push: push, submittedNanoseconds: submitted, isLastOfDraining: isLast)
     }
 
     /// Whether a connection that drains has become empty and is to be closed; ask after `answered`.

@@ -2,8 +2,8 @@
 ///
 /// Stream identifiers of a client are odd and grow (RFC 9113, section 5.1.1), and those that are open lie close
 /// together. So half the identifier is its own perfect hash nearly always, and a look-up is one read. Where stragglers
-/// are in the way, entries stand in the order of their distance from home (Robin Hood hashing), which ends every search
-/// and every removal early.
+/// are in the way, entries stand in the order of their distance from home (Robin Hood hashing), which ends every
+/// search and every removal early.
 struct StreamTable: Sendable {
     struct Entry: Sendable {
         /// 0 if the place is empty.

@@ -108,8 +108,10 @@ struct PoolWorld: ~Copyable {
         }
         let proves = Int.random(in: 0..<20, using: &random) > 0
         if proves { peers[number]?.isProven = true }
-        let slot = pool.answered(stream: stream, of: number, provesToken: proves, nowNanoseconds: now)
-        guard let slot, arrivals[slot] == arrival else { return faults.append("an answer went astray") }
+        let answered = pool.answered(stream: stream, of: number, provesToken: proves, nowNanoseconds: now)
+        guard let slot = answered?.push, arrivals[slot] == arrival else {
+            return faults.append("an answer went astray")
+        }
         end(slot, as: .inFlight)
         answeredCount += 1
         if let close = pool.connectionToClose(after: number) { perform([close]) }

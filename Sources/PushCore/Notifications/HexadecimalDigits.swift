@@ -1,0 +1,40 @@
+/// Writes hexadecimal digits eight at a time, without a branch: identifiers and tokens are written for every push.
+public enum HexadecimalDigits {
+    /// The eight lowercase digits of a word, as the bytes of text from the lowest address on.
+    ///
+    /// - Parameter word: the highest four bits become the first digit.
+    /// - Returns: the text as it stands in memory.
+    public static func digits(of word: UInt32) -> UInt64 {
+        // Each digit's four bits move into a byte of their own.
+        var spread = UInt64(word)
+        spread = (spread & 0xffff_0000) << 16 | spread & 0xffff
+        spread = (spread & 0x0000_ff00_0000_ff00) << 8 | spread & 0x0000_00ff_0000_00ff
+        spread = (spread & 0x00f0_00f0_00f0_00f0) << 4 | spread & 0x000f_000f_000f_000f
+        // 1 in each byte that is 10 or more, where the letters begin: 39 places behind the digits.
+        let letters = (spread &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        return (spread &+ 0x3030_3030_3030_3030 &+ letters &* 39).bigEndian
+    }
+
+    /// Writes the digits of bytes.
+    ///
+    /// - Parameters:
+    ///   - bytes: what to write.
+    ///   - buffer: room for two digits for each byte.
+    public static func write(_ bytes: UnsafeBufferPointer<UInt8>, to buffer: UnsafeMutableRawBufferPointer) {
+        precondition(buffer.count >= 2 * bytes.count, "there must be room for every digit")
+        var index = 0
+        let source = UnsafeRawBufferPointer(bytes)
+        while index + 4 <= bytes.count {
+            let word = UInt32(bigEndian: source.loadUnaligned(fromByteOffset: index, as: UInt32.self))
+            buffer.storeBytes(of: digits(of: word), toByteOffset: 2 * index, as: UInt64.self)
+            index += 4
+        }
+        while index < bytes.count {
+            let pair = digits(of: UInt32(bytes[index]) << 24)
+            buffer.storeBytes(
+                of: UInt16(truncatingIfNeeded: UInt64(littleEndian: pair)).littleEndian,
+                toByteOffset: 2 * index, as: UInt16.self)
+            index += 1
+        }
+    }
+}
