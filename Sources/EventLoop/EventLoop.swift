@@ -37,8 +37,8 @@ public final class EventLoop: @unchecked Sendable {
     private static let readyEventsMaximum = 256
     /// The stack of the loop's thread, whatever `ulimit -s` says.
     ///
-    /// A C library may recurse as deep as the data that it decodes: librabbitmq needs 3 MiB for the deepest table that a
-    /// frame can hold. Only what is used takes memory.
+    /// A C library may recurse as deep as the data that it decodes: librabbitmq needs 3 MiB for the deepest table that
+    /// a frame can hold. Only what is used takes memory.
     private static let stackSizeBytes = 8 << 20
 
     /// The name of the loop and of its thread (the kernel shows the first 15 bytes).
