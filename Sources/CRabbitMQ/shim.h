@@ -55,15 +55,36 @@ static inline amqp_rpc_reply_t crabbitmq_login(
         state, vhost, 1, frame_max, heartbeat, properties, AMQP_SASL_METHOD_PLAIN, user, password);
 }
 
+// What OpenSSL finds wrong with a certificate: librabbitmq only says that the handshake failed.
+static inline int *crabbitmq_certificate_error(void) {
+    static _Thread_local int error;
+    return &error;
+}
+static inline int crabbitmq_note_certificate_error(int is_good, struct x509_store_ctx_st *context) {
+    extern int X509_STORE_CTX_get_error(const struct x509_store_ctx_st *);
+    if (!is_good) *crabbitmq_certificate_error() = X509_STORE_CTX_get_error(context);
+    return is_good;
+}
+// The error of the last handshake on this thread, or NULL if the certificate was not what failed.
+static inline const char *crabbitmq_certificate_error_text(void) {
+    extern const char *X509_verify_cert_error_string(long);
+    int error = *crabbitmq_certificate_error();
+    return error == 0 ? NULL : X509_verify_cert_error_string(error);
+}
+
 // librabbitmq 0.11 sets neither the system's trust anchors nor a minimum version of TLS; both go through OpenSSL's own
 // context. The declarations are OpenSSL's, repeated so that this module does not export all of OpenSSL.
 static inline int crabbitmq_harden_tls(amqp_socket_t *socket) {
     extern int SSL_CTX_set_default_verify_paths(struct ssl_ctx_st *);
     extern long SSL_CTX_ctrl(struct ssl_ctx_st *, int, long, void *);
+    extern void SSL_CTX_set_verify(struct ssl_ctx_st *, int, int (*)(int, struct x509_store_ctx_st *));
     enum { set_minimum_version = 123, tls_1_2 = 0x0303 };  // SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_2_VERSION
+    enum { verify_peer = 1 };                              // SSL_VERIFY_PEER
     struct ssl_ctx_st *context = (struct ssl_ctx_st *)amqp_ssl_socket_get_context(socket);
     amqp_ssl_socket_set_verify_peer(socket, 1);
     amqp_ssl_socket_set_verify_hostname(socket, 1);
+    *crabbitmq_certificate_error() = 0;
+    SSL_CTX_set_verify(context, verify_peer, crabbitmq_note_certificate_error);
     return SSL_CTX_set_default_verify_paths(context) == 1 && SSL_CTX_ctrl(context, set_minimum_version, tls_1_2, NULL) == 1;
 }
 

@@ -69,11 +69,17 @@ public final class AMQPConnection {
         return true
     }
 
-    /// Says goodbye to the broker, waiting up to three seconds for its answer, and ends the connection.
-    public func close() {
+    /// Says goodbye to the broker and ends the connection, waiting some seconds at most.
+    ///
+    /// - Parameter queues: quorum queues whose acknowledgements must not be forgotten; see
+    ///   `AMQPSession.synchronize(with:)`. Their consumers must have been cancelled.
+    public func close(synchronizing queues: [String] = []) {
         loop.preconditionOnLoop()
         guard handler != nil else { return }
         detach()
+        session.hasten()
+        // A queue that is gone, or a broker that does not answer, has nothing to lose by this.
+        for queue in queues { try? session.synchronize(with: queue) }
         session.close()
     }
 

@@ -10,4 +10,13 @@ public struct AMQPReturn: Sendable {
     public var routingKey: String
     /// The message, as it was published.
     public var message: AMQPMessage
+
+    /// Creates a return.
+    public init(code: UInt16, text: String, exchange: String, routingKey: String, message: AMQPMessage) {
+        self.code = code
+        self.text = text
+        self.exchange = exchange
+        self.routingKey = routingKey
+        self.message = message
+    }
 }

@@ -107,12 +107,42 @@ extension AMQPSession {
     ///   - tag: how its deliveries are marked; up to 15 bytes cost no allocation.
     /// - Throws: `AMQPError`: `missing`, `refused`, or the connection's end.
     public func consume(_ queue: String, tag: String) throws(AMQPError) {
+        try consume(queue, tag: tag, withoutCredit: false)
+    }
+
+    private func consume(_ queue: String, tag: String, withoutCredit: Bool) throws(AMQPError) {
         var writer = makeWriter()
+        let noCredit = AMQPFieldValue.table([AMQPHeader("credit", .int64(0)), AMQPHeader("drain", .boolean(false))])
+        let arguments = try writer.table(withoutCredit ? [AMQPHeader("x-credit", noCredit)] : [])
         let queueBytes = try writer.shortString(queue, "name of the queue")
         let tagBytes = try writer.shortString(tag, "consumer tag")
         try checked("consuming \(queue)") { handle in
-            amqp_basic_consume(handle, Self.channel, queueBytes, tagBytes, 0, 0, 0, amqp_empty_table) != nil
+            amqp_basic_consume(handle, Self.channel, queueBytes, tagBytes, 0, 0, 0, arguments) != nil
         }
+    }
+
+    /// Waits until a quorum queue has acted on what was acknowledged or given back before.
+    ///
+    /// `basic.ack` has no answer. RabbitMQ's channel passes acknowledgements on to a quorum queue without waiting; when
+    /// more than 32 such commands are under way it holds the next ones back, and when the channel closes it forgets them,
+    /// so that messages come again that were settled long ago. What the channel does wait for is a new consumer. So this
+    /// starts one without credit, which gets no message, and ends it again: twice, because the first time makes the
+    /// channel pass on what it had held back.
+    ///
+    /// - Parameter queue: a quorum queue, on which this session has no consumer left.
+    /// - Throws: `AMQPError` if the queue is not there any more, or the connection's end.
+    public func synchronize(with queue: String) throws(AMQPError) {
+        // A version of RabbitMQ that ignores the credit hands out one message at most, and takes it back at the end.
+        try setPrefetch(1)
+        for round in 0..<3 {
+            let tag = "synchronize-\(round)"
+            try consume(queue, tag: tag, withoutCredit: true)
+            var writer = makeWriter()
+            let tagBytes = try writer.shortString(tag, "consumer tag")
+            try checked("ending a consumer") { amqp_basic_cancel($0, Self.channel, tagBytes) != nil }
+        }
+        // The answers above come before the deed; this one comes after.
+        try declareQueue(queue, isPassive: true)
     }
 
     /// Makes the broker confirm every publish from now on, numbered from 1.

@@ -61,12 +61,18 @@ public final class AMQPSession {
     /// Everything that was sent before, acknowledgements included, has been taken by the broker when this returns.
     public func close() {
         if let handle, !isBroken {
-            crabbitmq_set_timeouts(handle, Self.goodbyeSeconds, Self.goodbyeSeconds)
+            hasten()
             stallGuard.arm()
             _ = amqp_connection_close(handle, Int32(AMQP_REPLY_SUCCESS))
             stallGuard.disarm()
         }
         destroy()
+    }
+
+    /// Waits but briefly for answers from now on.
+    func hasten() {
+        guard let handle else { return }
+        crabbitmq_set_timeouts(handle, Self.goodbyeSeconds, Self.goodbyeSeconds)
     }
 
     /// Closes the socket without a word; the broker takes back what was not acknowledged.
@@ -114,12 +120,14 @@ public final class AMQPSession {
 
     private func connectFailure(_ status: Int32) -> AMQPError {
         let text = String(cString: amqp_error_string2(status))
-        let anchors = options.caFile.isEmpty ? "this machine trusts" : "this machine or \(options.caFile) trusts"
-        switch status {
-        case AMQP_STATUS_SSL_PEER_VERIFY_FAILED.rawValue:
+        if endpoint.usesTLS, let problem = crabbitmq_certificate_error_text() {
+            let anchors = options.caFile.isEmpty ? "this machine trusts" : "this machine or \(options.caFile) trusts"
             return AMQPError(
                 .tlsFailed,
-                "the certificate of \(endpoint) is not signed by an authority that \(anchors), or is not valid now")
+                "the certificate of \(endpoint) is refused: \(String(cString: problem)); it has to be valid and signed by "
+                    + "an authority that \(anchors)")
+        }
+        switch status {
         case AMQP_STATUS_SSL_HOSTNAME_VERIFY_FAILED.rawValue:
             return AMQPError(.tlsFailed, "the certificate of \(endpoint) is not for the name \(endpoint.host)")
         case AMQP_STATUS_SSL_CONNECTION_FAILED.rawValue, AMQP_STATUS_SSL_ERROR.rawValue:
@@ -308,10 +316,10 @@ public final class AMQPSession {
         guard status == AMQP_STATUS_OK.rawValue else { throw failure(status: status, "acknowledging") }
     }
 
-    /// Gives a delivery back: to its queue, or to where its queue sends dead letters.
-    public func reject(_ number: UInt64, isRequeued: Bool) throws(AMQPError) {
-        let status = amqp_basic_reject(try usableHandle(), Self.channel, number, isRequeued ? 1 : 0)
-        guard status == AMQP_STATUS_OK.rawValue else { throw failure(status: status, "rejecting") }
+    /// Gives a delivery, or all unacknowledged deliveries up to and including it, back to the queue.
+    public func giveBack(_ number: UInt64, isMultiple: Bool) throws(AMQPError) {
+        let status = amqp_basic_nack(try usableHandle(), Self.channel, number, isMultiple ? 1 : 0, 1)
+        guard status == AMQP_STATUS_OK.rawValue else { throw failure(status: status, "giving back") }
     }
 
     /// Asks the broker to end a consumer, without waiting: `AMQPEvent.consumerCancelled` is the answer.

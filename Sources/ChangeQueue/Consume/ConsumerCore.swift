@@ -172,7 +172,9 @@ final class ConsumerCore {
         isCancelled = true
         if let connectTimer { loop.cancel(connectTimer) }
         acknowledge(isFinal: true)
-        connection?.close()
+        // With its consumers, the connection might hand out deliveries to the very end.
+        let isIdle = activeTags.isEmpty
+        connection?.close(synchronizing: isIdle ? [configuration.names.work, configuration.names.fanout] : [])
         connectionEnded()
         connectionMetrics.ended()
         if !cancelWaiters.isEmpty { becomeCancelled() }

@@ -3,13 +3,19 @@ import PushCore
 
 /// Reads, replays and deletes dead letters.
 ///
-/// Reading takes messages without acknowledging them and then closes the connection, upon which the broker puts them back;
-/// nothing is consumed. Replaying publishes a copy, waits for the confirm, and only then acknowledges the original, so a
+/// Reading takes messages without acknowledging them and then gives them back; nothing is consumed, even if it is
+/// interrupted. Replaying publishes a copy, waits for the confirm, and only then acknowledges the original, so a
 /// crash in between duplicates and never loses. All of it runs on a connection and a thread of its own.
 public struct DeadLetters: Sendable {
     /// How many letters are replayed with one wait for confirms.
     private static let batchSize = 100
-    /// The headers of an attempt that has ended; a replay begins anew. Which devices are still to be served stays.
+    /// How many letters are given back, or deleted, before the queue is waited for.
+    ///
+    /// When more than 32 are under way, RabbitMQ puts them back in a random order.
+    private static let unsynchronizedMaximum = 12
+    /// The headers of an attempt that has ended; a replay begins anew.
+    ///
+    /// Which devices are still to be served stays.
     private static let attemptHeaders: Set<String> = [
         ParkingHeader.attempt, ParkingHeader.firstSeenMilliseconds, ParkingHeader.reason, ParkingHeader.detail,
         ParkingHeader.expiresAtMilliseconds,
@@ -62,14 +68,16 @@ public struct DeadLetters: Sendable {
             try session.enableConfirms()
             var tally = DeadLetterTally()
             var batch: [(number: UInt64, letter: DeadLetter)] = []
-            try walk(session, selection, withBody: true, &tally) { number, letter, tally throws(AMQPError) in
+            var finished: Set<UInt64> = []
+            let held = try walk(session, selection, withBody: true, &tally) { number, letter, tally throws(AMQPError) in
                 guard !isDryRun else { return true }
                 batch.append((number, letter))
                 guard batch.count == Self.batchSize else { return true }
-                try replay(&batch, session, &tally)
+                try replay(&batch, session, &tally, &finished)
                 return tally.failure == nil
             }
-            try replay(&batch, session, &tally)
+            try replay(&batch, session, &tally, &finished)
+            try giveBack(held.filter { !finished.contains($0) }, session)
             progress(tally)
             return tally
         }
@@ -93,12 +101,15 @@ public struct DeadLetters: Sendable {
                 (tally.queuedCount, tally.selectedCount, tally.doneCount) = (count, count, count)
                 return tally
             }
-            try walk(session, selection, withBody: false, &tally) { number, _, tally throws(AMQPError) in
+            var deleted: Set<UInt64> = []
+            let held = try walk(session, selection, withBody: false, &tally) { number, _, tally throws(AMQPError) in
                 guard !isDryRun else { return true }
                 try session.acknowledge(number, isMultiple: false)
+                deleted.insert(number)
                 tally.doneCount += 1
                 return true
             }
+            try giveBack(held.filter { !deleted.contains($0) }, session)
             progress(tally)
             return tally
         }
@@ -112,43 +123,59 @@ public struct DeadLetters: Sendable {
         try await configuration.withSession(purpose: "dead-letters") { session in
             var letters: [DeadLetter] = []
             var tally = DeadLetterTally()
-            try walk(session, selection, withBody: withBody, &tally) { _, letter, _ throws(AMQPError) in
+            let held = try walk(session, selection, withBody: withBody, &tally) { _, letter, _ throws(AMQPError) in
                 letters.append(letter)
                 return true
             }
+            try giveBack(held, session)
             return letters
         }
     }
 
-    /// Takes letter after letter, unacknowledged, as many as there were at the beginning.
+    /// Takes letter after letter, unacknowledged, as many as there were at the beginning, and says what it took.
     private func walk(
         _ session: AMQPSession, _ selection: DeadLetterSelection, withBody: Bool, _ tally: inout DeadLetterTally,
         _ visit: (UInt64, DeadLetter, inout DeadLetterTally) throws(AMQPError) -> Bool
-    ) throws(AMQPError) {
+    ) throws(AMQPError) -> [UInt64] {
         let queue = configuration.names.deadLetter
+        var held: [UInt64] = []
         do throws(AMQPError) {
             tally.queuedCount = try session.declareQueue(queue, isPassive: true).messageCount
         } catch  where error.code == .missing {
             throw AMQPError(.missing, "\(queue) is missing at \(session.endpoint); run `apus topology apply`")
         }
         while tally.examinedCount < tally.queuedCount, selection.limit.map({ tally.selectedCount < $0 }) ?? true {
-            guard let (delivery, _) = try session.get(queue) else { return }
+            guard let (delivery, _) = try session.get(queue) else { return held }
             tally.examinedCount += 1
             let number = delivery.number
+            held.append(number)
             let letter = DeadLetter(position: tally.examinedCount, message: Message(delivery), withBody: withBody)
             if selection.includes(letter) {
                 tally.selectedCount += 1
-                guard try visit(number, letter, &tally) else { return }
+                guard try visit(number, letter, &tally) else { return held }
             }
             if tally.examinedCount.isMultiple(of: 100) { progress(tally) }
-            if let position = selection.position, tally.examinedCount >= position { return }
+            if let position = selection.position, tally.examinedCount >= position { return held }
         }
+        return held
+    }
+
+    /// Puts letters back where they were, in their order, and waits until the queue has forgotten those that are done.
+    private func giveBack(_ held: [UInt64], _ session: AMQPSession) throws(AMQPError) {
+        let queue = configuration.names.deadLetter
+        try session.synchronize(with: queue)
+        for (index, number) in held.enumerated() {
+            try session.giveBack(number, isMultiple: false)
+            if (index + 1).isMultiple(of: Self.unsynchronizedMaximum) { try session.synchronize(with: queue) }
+        }
+        try session.synchronize(with: queue)
     }
 
     // MARK: Replaying
 
     private func replay(
-        _ batch: inout [(number: UInt64, letter: DeadLetter)], _ session: AMQPSession, _ tally: inout DeadLetterTally
+        _ batch: inout [(number: UInt64, letter: DeadLetter)], _ session: AMQPSession, _ tally: inout DeadLetterTally,
+        _ finished: inout Set<UInt64>
     ) throws(AMQPError) {
         guard !batch.isEmpty, tally.failure == nil else { return }
         let failures = try session.publishConfirmed(
@@ -156,6 +183,7 @@ public struct DeadLetters: Sendable {
         for (item, failure) in zip(batch, failures) {
             guard let failure else {
                 try session.acknowledge(item.number, isMultiple: false)
+                finished.insert(item.number)
                 tally.doneCount += 1
                 continue
             }

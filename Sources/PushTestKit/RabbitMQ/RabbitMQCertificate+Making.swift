@@ -1,0 +1,32 @@
+import Glibc
+
+extension RabbitMQCertificate {
+    /// Makes a certificate that is its own authority, in a temporary folder, with the `openssl` command.
+    ///
+    /// - Parameter host: the DNS name that it is for.
+    /// - Returns: the files; `remove` deletes them.
+    /// - Throws: `RabbitMQFailure` with what `openssl` printed.
+    public static func make(host: String) async throws -> RabbitMQCertificate {
+        var template = Array("/tmp/apus-certificate-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw RabbitMQFailure("no temporary folder") }
+        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let made = RabbitMQCertificate(certificateFile: "\(folder)/certificate.pem", keyFile: "\(folder)/key.pem")
+        let result = try await RabbitMQProcess.run(
+            [
+                "/usr/bin/openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+                "-nodes",
+                "-days", "2", "-subj", "/CN=\(host)", "-addext", "subjectAltName=DNS:\(host)", "-keyout",
+                made.keyFile, "-out", made.certificateFile,
+            ],
+            environment: ["PATH": "/usr/bin:/bin"])
+        guard result.status == 0 else { throw RabbitMQFailure("openssl failed: \(result.output)") }
+        return made
+    }
+
+    /// Deletes the files of a certificate that was made.
+    public func remove() {
+        unlink(certificateFile)
+        unlink(keyFile)
+        rmdir(String(certificateFile.prefix { $0 != "." }.dropLast("/certificate".count)))
+    }
+}

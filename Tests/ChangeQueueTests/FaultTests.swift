@@ -1,0 +1,161 @@
+import ChangeQueue
+import Glibc
+import PushCore
+import PushTestKit
+import Testing
+
+@Suite("Faults of the broker and of librabbitmq", .serialized)
+struct FaultTests {
+    @Test("A broker that is stopped while we publish hangs no loop, and every message is confirmed once it runs on")
+    func brokerStopsWhilePublishing() async throws {
+        var queue = try await TestQueue.make(broker: FaultBroker.shared())
+        queue.configuration.stallLimitSeconds = 1
+        let publisher = try queue.makePublisher()
+        let log = OutcomeLog()
+        publisher.start(handler: log)
+        #expect(await log.state.wait { $0.isReady })
+        queue.broker.pause()
+        // More than all socket buffers hold, so that a write stands still.
+        let messages = queue.messages(0..<400, body: [UInt8](repeating: 7, count: 100_000))
+        publisher.publish(messages)
+        #expect(await log.state.wait { !$0.isReady })
+        #expect(log.state.value.outcomes.isEmpty)
+        queue.broker.resume()
+        #expect(await log.state.wait(deadlineSeconds: 120) { $0.outcomes.count == messages.count })
+        #expect(log.state.value.outcomes.values.allSatisfy { $0 == .confirmed })
+        #expect(log.state.value.surplusCount == 0)
+        #expect(await publisher.close(deadlineSeconds: 10))
+        try await queue.remove()
+    }
+
+    @Test("A queue that is deleted under the consumer is noticed, named, and consumed again once it is back")
+    func queueIsDeleted() async throws {
+        let queue = try await TestQueue.make(broker: FaultBroker.shared())
+        let consumer = try queue.makeConsumer()
+        let log = DeliveryLog()
+        consumer.start(handler: log)
+        #expect(await log.state.wait { $0.isConsuming })
+        try await queue.broker.control("delete_queue", queue.names.work)
+        #expect(await log.state.wait { $0.isMisconfigured })
+        guard case .misconfigured(let reason) = log.state.value.lastState else { return }
+        #expect(reason.contains(queue.names.work))
+        #expect(await log.state.wait { $0.states.contains { "\($0)".contains("apus topology apply") } })
+        _ = try await queue.topology.apply(to: queue.configuration)
+        #expect(await log.state.wait { $0.isConsuming && $0.epoch >= 2 })
+        let outcomes = try await queue.publish(queue.messages(0..<1))
+        #expect(outcomes == [0: .confirmed])
+        #expect(await log.state.wait { $0.deliveries.count == 1 })
+        consumer.settle(log.state.value.deliveries.map(\.tag))
+        await consumer.close()
+        #expect(try await queue.broker.messageCount(queue: queue.names.work) == 0)
+        try await queue.remove()
+    }
+
+    @Test("A memory alarm stops the publisher and not the acknowledgements; afterwards everything is confirmed")
+    func memoryAlarm() async throws {
+        let queue = try await TestQueue.make(broker: FaultBroker.shared())
+        _ = try await queue.publish(queue.messages(0..<500))
+        let consumer = try queue.makeConsumer()
+        let log = DeliveryLog()
+        consumer.start(handler: log)
+        let publisher = try queue.makePublisher()
+        let outcomes = OutcomeLog()
+        publisher.start(handler: outcomes)
+        #expect(await outcomes.state.wait { $0.isReady })
+        #expect(await log.state.wait { $0.deliveries.count == 500 })
+        try await queue.broker.control("set_vm_memory_high_watermark", "0.000001")
+        publisher.publish(queue.messages(500..<600))
+        #expect(await outcomes.state.wait { !$0.isReady })
+        consumer.settle(log.state.value.deliveries.map(\.tag).shuffled())
+        await consumer.cancel()
+        await consumer.close()
+        let blockedCount = try await queue.broker.messageCount(queue: queue.names.work)
+        #expect(blockedCount <= 100)
+        try await queue.broker.control("set_vm_memory_high_watermark", "0.6")
+        #expect(await outcomes.state.wait { $0.outcomes.count == 100 && $0.isReady })
+        #expect(outcomes.state.value.outcomes.values.allSatisfy { $0 == .confirmed })
+        #expect(await publisher.close(deadlineSeconds: 30))
+        #expect(try await queue.broker.messageCount(queue: queue.names.work) == 100)
+        try await queue.remove()
+    }
+
+    @Test("Through a kill of the broker nothing confirmed is lost, and tags of the old connection are not acknowledged")
+    func brokerIsKilled() async throws {
+        let queue = try await TestQueue.make(broker: FaultBroker.shared())
+        let consumer = try queue.makeConsumer()
+        let log = DeliveryLog()
+        consumer.start(handler: log)
+        let publisher = try queue.makePublisher()
+        let outcomes = OutcomeLog()
+        publisher.start(handler: outcomes)
+        try await queue.broker.writeOutQueues()
+        let count: UInt64 = 5_000
+        publisher.publish(queue.messages(0..<count))
+        #expect(await outcomes.state.wait { $0.outcomes.count > 500 })
+        try queue.broker.kill()
+        #expect(await log.state.wait { !$0.isConsuming })
+        // Under way when the broker died: it will send these again, and must not hear of the old numbers.
+        let oldTags = log.state.value.deliveries.map(\.tag)
+        try await queue.broker.startAgain()
+        #expect(await log.state.wait(deadlineSeconds: 120) { $0.isConsuming && $0.epoch >= 2 })
+        consumer.settle(oldTags)
+        #expect(await outcomes.state.wait(deadlineSeconds: 120) { $0.outcomes.count == Int(count) })
+        #expect(outcomes.state.value.outcomes.values.allSatisfy { $0 == .confirmed })
+        #expect(outcomes.state.value.surplusCount == 0)
+        // Settle whatever comes until every message has come with the new epoch or been settled before.
+        let epoch = log.state.value.epoch
+        let settler = Task {
+            var settledCount = 0
+            while !Task.isCancelled {
+                let seen = settledCount
+                guard await log.state.wait(deadlineSeconds: 2, until: { $0.deliveries.count > seen }) else { continue }
+                let deliveries = log.state.value.deliveries
+                consumer.settle(deliveries[settledCount...].map(\.tag))
+                settledCount = deliveries.count
+            }
+        }
+        let isComplete = await log.state.wait(deadlineSeconds: 120) { state in
+            Set(state.deliveries.filter { $0.tag.epoch >= epoch }.compactMap(\.message.properties.messageID)).count
+                == Int(count)
+        }
+        #expect(isComplete)
+        #expect(log.state.value.lastState == .consuming(epoch: epoch), "the old tags closed the channel")
+        settler.cancel()
+        consumer.settle(log.state.value.deliveries.map(\.tag))
+        await consumer.cancel()
+        await consumer.close()
+        #expect(await publisher.close(deadlineSeconds: 10))
+        #expect(try await queue.broker.messageCount(queue: queue.names.work) == 0)
+        try await queue.remove()
+    }
+
+    @Test("A broker killed in the middle of a replay loses no dead letter")
+    func brokerIsKilledWhileReplaying() async throws {
+        let queue = try await TestQueue.make(broker: FaultBroker.shared())
+        try await queue.broker.writeOutQueues()
+        try await queue.bury(0..<1_000, reason: "test")
+        let letters = DeadLetters(configuration: queue.configuration) { tally in
+            // A kill between two batches, or between a confirm and its acknowledgement; both must do.
+            if tally.examinedCount == 500 { try? queue.broker.kill() }
+        }
+        await #expect(throws: ChangeQueueError.self) { try await letters.replay(DeadLetterSelection()) }
+        try await queue.broker.startAgain()
+        // Right after its start the broker still counts what it had handed out as taken.
+        let deadline = ContinuousClock.now + .seconds(120)
+        repeat {
+            _ = try await DeadLetters(configuration: queue.configuration).replay(DeadLetterSelection())
+        } while try await queue.broker.messageCount(queue: queue.names.deadLetter) > 0
+            && ContinuousClock.now < deadline
+        let consumer = try queue.makeConsumer()
+        let log = DeliveryLog { consumer.settle($0.map(\.tag)) }
+        consumer.start(handler: log)
+        let isComplete = await log.state.wait(deadlineSeconds: 120) { state in
+            Set(state.deliveries.compactMap(\.message.properties.messageID)).count == 1_000
+        }
+        #expect(isComplete)
+        await consumer.cancel()
+        await consumer.close()
+        #expect(try await queue.broker.messageCount(queue: queue.names.deadLetter) == 0)
+        try await queue.remove()
+    }
+}

@@ -1,0 +1,87 @@
+import ChangeQueue
+import PushCore
+import PushTestKit
+import Testing
+
+@Suite("The confirmed publisher")
+struct PublisherTests {
+    @Test("An unroutable message comes back as returned, and its neighbours are confirmed")
+    func returnsUnroutable() async throws {
+        let queue = try await TestQueue.make()
+        var messages = queue.messages(0..<100)
+        messages[50].exchange = ""
+        messages[50].routingKey = "\(queue.names.namespace).nowhere"
+        let outcomes = try await queue.publish(messages)
+        #expect(outcomes.count == 100)
+        #expect(outcomes[50] == .returned("NO_ROUTE (312)"))
+        #expect(outcomes.filter { $0.value == .confirmed }.count == 99)
+        try await queue.remove()
+    }
+
+    @Test("A message that makes the broker close the channel is found and handed back; all others are confirmed")
+    func isolatesPoison() async throws {
+        let queue = try await TestQueue.make()
+        var messages = queue.messages(0..<100)
+        messages[30].exchange = "\(queue.names.namespace).no-such-exchange"
+        messages[60].message.headers = [MessageHeader(name: String(repeating: "n", count: 256), value: .void)]
+        let outcomes = try await queue.publish(messages)
+        #expect(outcomes.count == 100)
+        guard case .returned(let missing) = outcomes[30], case .returned(let tooLong) = outcomes[60] else {
+            Issue.record("\(String(describing: outcomes[30])) \(String(describing: outcomes[60]))")
+            return
+        }
+        #expect(missing.contains("no-such-exchange"))
+        #expect(tooLong.contains("256 bytes"))
+        #expect(outcomes.filter { $0.value == .confirmed }.count == 98)
+        try await queue.remove()
+    }
+
+    @Test("What a message carries for the broker is not acted upon again when the message is published on")
+    func leavesOutWhatTheBrokerActsOn() async throws {
+        let queue = try await TestQueue.make()
+        var message = queue.messages(0..<1)[0]
+        message.message.properties.userID = "someone-else"
+        message.message.properties.expiration = "soon"
+        message.message.properties.deliveryMode = 1
+        message.message.headers = [
+            MessageHeader(name: "CC", value: .array([.string(queue.names.deadLetter)])),
+            MessageHeader(name: "x-death", value: .array([])), MessageHeader(name: "kept", value: .int32(1)),
+        ]
+        #expect(try await queue.publish([message]) == [0: .confirmed])
+        let consumer = try queue.makeConsumer()
+        let log = DeliveryLog()
+        consumer.start(handler: log)
+        #expect(await log.state.wait { $0.deliveries.count == 1 })
+        let delivered = try #require(log.state.value.deliveries.first)
+        #expect(delivered.message.headers == [MessageHeader(name: "kept", value: .int32(1))])
+        #expect(delivered.message.properties.deliveryMode == 2)
+        #expect(delivered.message.properties.userID == nil)
+        #expect(delivered.message.properties.expiration == nil)
+        #expect(delivered.exchange == queue.names.changes)
+        #expect(delivered.routingKey == "test")
+        #expect(delivered.lane == .work)
+        await consumer.close()
+        try await queue.remove()
+    }
+
+    @Test("A queue that is full refuses, and the refusal is reported")
+    func reportsRefusals() async throws {
+        let queue = try await TestQueue.make()
+        try await queue.broker.control(
+            "set_policy", queue.names.namespace, "^\(queue.names.fanout)$", "{\"max-length\": 5}", "--apply-to",
+            "queues")
+        var outcomes: Set<PublishOutcome> = []
+        for _ in 0..<100 where !outcomes.contains(.refused) {
+            let messages = (UInt64(0)..<20).map { identifier in
+                OutgoingMessage(
+                    identifier: identifier, exchange: "", routingKey: queue.names.fanout, message: Message(body: [1]))
+            }
+            let round = try await queue.publish(messages)
+            #expect(round.count == 20)
+            outcomes.formUnion(round.values)
+        }
+        #expect(outcomes == [.confirmed, .refused])
+        try await queue.broker.control("clear_policy", queue.names.namespace)
+        try await queue.remove()
+    }
+}
