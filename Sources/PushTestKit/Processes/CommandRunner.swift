@@ -11,6 +11,11 @@ public enum CommandRunner {
         return URL(fileURLWithPath: program).deletingLastPathComponent().path + "/apus"
     }
 
+    /// The variables of this process, without those that begin with `APUS_`.
+    static var cleanEnvironment: [String: String] {
+        ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("APUS_") }
+    }
+
     /// Runs `apus`.
     ///
     /// - Parameters:
@@ -19,7 +24,7 @@ public enum CommandRunner {
     ///   - environment: the variables to set; of those that begin with `APUS_` it sees no others.
     ///   - folder: where it runs.
     /// - Returns: its end and its output.
-    /// - Throws: an error of Foundation if it cannot be started.
+    /// - Throws: an error that says why it cannot be started.
     public static func apus(
         _ arguments: [String], input: String = "", environment: [String: String] = [:], in folder: TemporaryFolder
     ) async throws -> CommandResult {
@@ -35,39 +40,23 @@ public enum CommandRunner {
     ///   - environment: the variables to set; of those that begin with `APUS_` it sees no others.
     ///   - folder: where it runs.
     /// - Returns: its end and its output.
-    /// - Throws: an error of Foundation if it cannot be started.
+    /// - Throws: an error that says why it cannot be started.
     public static func run(
         _ path: String, _ arguments: [String], input: String = "", environment: [String: String] = [:],
         in folder: TemporaryFolder
     ) async throws -> CommandResult {
         // Files rather than pipes: nobody has to read while the command writes. They lie outside of its folder.
         let files = try TemporaryFolder()
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: path)
-        process.arguments = arguments
-        process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
-        let inherited = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("APUS_") }
-        process.environment = inherited.merging(environment) { _, given in given }
-        process.standardInput = FileHandle(forReadingAtPath: try files.write("input", input))
-        process.standardOutput = FileHandle(forWritingAtPath: try files.write("output", ""))
-        process.standardError = FileHandle(forWritingAtPath: try files.write("errors", ""))
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            process.terminationHandler = { _ in continuation.resume() }
-            do {
-                try process.run()
-            } catch {
-                process.terminationHandler = nil
-                continuation.resume(throwing: error)
-                return
-            }
-            let identifier = process.processIdentifier
-            DispatchQueue.global().asyncAfter(deadline: .now() + deadlineSeconds) { [weak process] in
-                if process?.isRunning == true { kill(identifier, SIGKILL) }
-            }
+        let streams = SpawnedProcess.Streams(
+            input: try files.write("input", input), output: try files.write("output", ""),
+            errors: try files.write("errors", ""))
+        let process = try SpawnedProcess(
+            [path] + arguments, environment: cleanEnvironment.merging(environment) { _, given in given },
+            folder: folder.path, streams: streams)
+        DispatchQueue.global().asyncAfter(deadline: .now() + deadlineSeconds) { [weak process] in
+            process?.signal(SIGKILL)
         }
-        let isSignal = process.terminationReason == .uncaughtSignal
         return CommandResult(
-            exitCode: (isSignal ? 128 : 0) + process.terminationStatus, output: try files.read("output"),
-            errors: try files.read("errors"))
+            exitCode: await process.end(), output: try files.read("output"), errors: try files.read("errors"))
     }
 }
