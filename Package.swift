@@ -28,8 +28,8 @@ let package = Package(
         .library(
             name: "ApusInternals",
             targets: [
-                "EventLoop", "Crypto", "HTTP2", "AMQP", "JSON", "PushCore", "SQLiteRegistry", "APNsSimulator",
-                "PushTestKit",
+                "EventLoop", "Metrics", "Crypto", "HTTP2", "AMQP", "JSON", "PushCore", "SQLiteRegistry",
+                "APNsSimulator", "PushTestKit",
             ]
         ),
     ],

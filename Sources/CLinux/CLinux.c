@@ -24,5 +24,10 @@ int clinux_signal_pipe(const int *signals, int count) {
     for (int index = 0; index < count; index++) {
         if (sigaction(signals[index], &action, NULL) != 0) return -1;
     }
+    // A program that is started by a thread which blocks signals inherits that. One thread that does not is enough.
+    sigset_t set;
+    sigemptyset(&set);
+    for (int index = 0; index < count; index++) sigaddset(&set, signals[index]);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     return signal_pipe[0];
 }

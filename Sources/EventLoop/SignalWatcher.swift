@@ -27,6 +27,8 @@ public final class SignalWatcher {
         }
     }
 
-    /// Ends the watch, must be called on the loop; the signals stay without effect.
+    /// Ends the watch; must be called on the loop.
+    ///
+    /// The signals stay without effect.
     public func stop() { loop.deregister(registration) }
 }

@@ -9,6 +9,7 @@ extension Configuration {
     /// Where the broker is, for one of the things that this process does with it.
     ///
     /// - Parameter purpose: what the connection is for, as the broker's own tools will show it.
+    /// - Returns: what the adapters of the broker need.
     /// - Throws: `ChangeQueueError` if a URL cannot be read.
     public func broker(purpose: String) throws(ChangeQueueError) -> BrokerConfiguration {
         try BrokerConfiguration(
@@ -32,6 +33,7 @@ extension Configuration {
     /// Opens the registry.
     ///
     /// - Parameter mode: what may be done with it.
+    /// - Returns: the registry, to be used by one thread at a time.
     /// - Throws: `RegistryError` as `SQLiteRegistry.open`.
     public func openRegistry(mode: RegistryOpenMode) throws(RegistryError) -> SQLiteRegistry {
         switch registry {

@@ -23,7 +23,7 @@ final class ChildProcess {
         process.standardOutput = standardOutput
         process.standardInput = FileHandle.nullDevice
         if let errorFile {
-            FileManager.default.createFile(atPath: errorFile, contents: nil)
+            _ = FileManager.default.createFile(atPath: errorFile, contents: nil)
             process.standardError = FileHandle(forWritingAtPath: errorFile)
         } else {
             process.standardError = FileHandle.nullDevice
@@ -49,9 +49,20 @@ final class ChildProcess {
         return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
     }
 
-    /// Asks it to end and waits until it has.
+    /// Asks it to end, and makes it end if it has not after ten seconds.
+    ///
+    /// Threads of Foundation hand their blocked signals on to the processes that they start, so a program without a
+    /// handler of its own may never see the request.
     func end() {
         if process.isRunning { process.terminate() }
+        for _ in 0..<1_000 where process.isRunning { usleep(10_000) }
+        if process.isRunning { kill(identifier, SIGKILL) }
+        process.waitUntilExit()
+    }
+
+    /// Ends it without asking.
+    func endNow() {
+        if process.isRunning { kill(identifier, SIGKILL) }
         process.waitUntilExit()
     }
 

@@ -5,14 +5,14 @@ enum ProcessorTime {
     /// This process so far, all threads, user and system, in microseconds.
     static func ownMicroseconds() -> Double {
         var usage = rusage()
-        getrusage(RUSAGE_SELF, &usage)
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
         return microseconds(usage.ru_utime) + microseconds(usage.ru_stime)
     }
 
     /// All children that ended and were waited for, in microseconds.
     static func endedChildrenMicroseconds() -> Double {
         var usage = rusage()
-        getrusage(RUSAGE_CHILDREN, &usage)
+        getrusage(__rusage_who_t(RUSAGE_CHILDREN.rawValue), &usage)
         return microseconds(usage.ru_utime) + microseconds(usage.ru_stime)
     }
 

@@ -10,8 +10,11 @@ final class Report {
             name: name, value: value, unit: unit, reference: reference, ratio: ratio, budget: budget?.text,
             met: budget?.isMet(value: value, ratio: ratio))
         results.append(result)
-        print(Self.line(result))
+        Self.show(Self.line(result))
     }
+
+    /// Prints a line at once, also to a pipe.
+    static func show(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
     static let header =
         "figure".padded(44) + "value".padded(13, right: true) + " " + "unit".padded(12)

@@ -1,0 +1,22 @@
+/// What the command line asks for.
+struct BenchmarkOptions {
+    private(set) var apusPath = ""
+    private(set) var bareConsumerPath = ""
+    private(set) var resultsPath: String?
+    private var scenarios: [String] = []
+
+    init(_ arguments: [String]) throws(ChildProcess.Failure) {
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            switch argument {
+            case "--apus": apusPath = rest.popFirst() ?? ""
+            case "--bare-consumer": bareConsumerPath = rest.popFirst() ?? ""
+            case "--results": resultsPath = rest.popFirst()
+            case "client", "micro", "worker", "memory": scenarios.append(argument)
+            default: throw ChildProcess.Failure(description: "unknown argument \(argument); see main.swift")
+            }
+        }
+    }
+
+    func wants(_ scenario: String) -> Bool { scenarios.isEmpty || scenarios.contains(scenario) }
+}

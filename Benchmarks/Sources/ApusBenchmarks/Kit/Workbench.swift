@@ -1,0 +1,114 @@
+import Crypto
+import Foundation
+
+/// A temporary folder with a key and a certificate, and the programs that scenarios start in it.
+final class Workbench {
+    static let keyID = "ABC123DEFG"
+    static let teamID = "DEF123GHIJ"
+    static let bundleID = "com.example.chat"
+    static let pool = "us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"
+
+    let options: BenchmarkOptions
+    let folder: String
+    let key: ES256PrivateKey
+    /// The processor time that h2load needs for a request to the simulator, in microseconds; set by the client scenario
+    /// and measured anew by those that run without it.
+    var loadToolMicroseconds: Double?
+
+    init(options: BenchmarkOptions) throws {
+        self.options = options
+        folder = NSTemporaryDirectory() + "apus-bench-\(getpid())"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        key = try ES256PrivateKey.generate()
+        try write("key.p8", key.pem)
+        chmod(folder + "/key.p8", 0o600)
+        let now = Int64(time(nil))
+        let identity = try ServerIdentity.selfSigned(
+            names: ["localhost", "127.0.0.1"], notBeforeSeconds: now - 60, notAfterSeconds: now + 86_400)
+        try write("server.pem", identity.certificateChainPEM)
+        try write("server.key", identity.privateKeyPEM)
+    }
+
+    func removeFolder() { try? FileManager.default.removeItem(atPath: folder) }
+
+    @discardableResult
+    func write(_ name: String, _ text: String) throws -> String {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+        return "\(folder)/\(name)"
+    }
+
+    /// Runs a command of `apus` to its end in the folder.
+    func apus(_ arguments: String...) throws {
+        let result = try ChildProcess.run(options.apusPath, arguments + ["--config", folder + "/apus.toml"])
+        guard result.status == 0 else {
+            throw ChildProcess.Failure(description: "apus \(arguments.joined(separator: " ")) failed: \(result.output)")
+        }
+    }
+
+    /// Starts the simulator, and waits until it listens.
+    func startSimulator(_ arguments: [String]) throws -> (process: ChildProcess, port: UInt16) {
+        let process = try ChildProcess(
+            options.apusPath,
+            [
+                "simulate", "--listen", "127.0.0.1:0", "--ca-out", folder + "/anchor.pem", "--key-file",
+                folder + "/key.p8", "--key-id", Self.keyID, "--team-id", Self.teamID,
+            ] + arguments, errorFile: folder + "/simulator.log")
+        while let line = process.readLine() {
+            let digits = line.split(separator: "127.0.0.1:").last?.prefix { $0.isNumber } ?? ""
+            if let port = UInt16(digits) { return (process, port) }
+        }
+        throw ChildProcess.Failure(description: "the simulator did not start: see \(folder)/simulator.log")
+    }
+
+    /// A file of the folder with this many bytes of payload.
+    func payload(bytes count: Int) throws -> (path: String, bytes: [UInt8]) {
+        let frame = #"{"aps":{"alert":""}}"#
+        let text = #"{"aps":{"alert":"\#(String(repeating: "x", count: count - frame.utf8.count))"}}"#
+        return (try write("payload-\(count)", text), Array(text.utf8))
+    }
+}
+
+extension Workbench {
+    /// Writes `apus.toml` for a worker between this broker and this simulator.
+    func writeConfiguration(broker: String, simulatorPort: UInt16, registry: String) throws {
+        try write(
+            "apus.toml",
+            """
+            [rabbitmq]
+            url = "\(broker)"
+            [registry]
+            url = "sqlite:\(folder)/\(registry)"
+            [log]
+            format = "json"
+            [[app]]
+            name = "chat"
+            bundle_id = "\(Self.bundleID)"
+            identity_pools = ["\(Self.pool)"]
+            [app.apns]
+            key_file = "key.p8"
+            key_id = "\(Self.keyID)"
+            team_id = "\(Self.teamID)"
+            endpoint = "127.0.0.1:\(simulatorPort)"
+            ca_file = "anchor.pem"
+            """)
+    }
+
+    /// Imports devices into a registry of the folder; device n gets the identity that `identity` says.
+    func importDevices(_ count: Int, into registry: String, identity: (Int) -> Int) throws {
+        let path = folder + "/devices.ndjson"
+        _ = FileManager.default.createFile(atPath: path, contents: nil)
+        guard let file = FileHandle(forWritingAtPath: path) else {
+            throw ChildProcess.Failure(description: "cannot write \(path)")
+        }
+        for start in stride(from: 0, to: count, by: 10_000) {
+            let lines = (start..<min(count, start + 10_000)).map { RegisteredDevice.line($0, identity: identity($0)) }
+            try file.write(contentsOf: Data((lines.joined(separator: "\n") + "\n").utf8))
+        }
+        try file.close()
+        let result = try ChildProcess.run(
+            options.apusPath, ["device", "import", "--set", "registry.url=sqlite:\(folder)/\(registry)", path])
+        guard result.status == 0 else {
+            throw ChildProcess.Failure(description: "apus device import failed: \(result.output)")
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import PushTestKit
+
+/// The memory of a worker with a million devices registered and a thousand pushes in flight.
+struct MemoryScenario {
+    private static let devices = 1_000_000
+    private static let inFlight = 1_000
+
+    let bench: Workbench
+    let report: Report
+
+    func run() async throws {
+        let broker = try await PrivateRabbitMQ.start()
+        defer { broker.stop() }
+        let simulator = try bench.startSimulator(["--trusting", "--first-streams", "1000", "--latency", "3000"])
+        defer { simulator.process.end() }
+        try bench.writeConfiguration(broker: broker.url, simulatorPort: simulator.port, registry: "memory.db")
+        try bench.apus("topology", "apply")
+        let clock = ContinuousClock()
+        let start = clock.now
+        try bench.importDevices(Self.devices, into: "memory.db") { $0 }
+        report.add(
+            "devices_per_second_import_1000000", Double(Self.devices) / start.duration(to: clock.now).seconds, "1/s")
+        // Spread over the registry, so that its pages are touched everywhere.
+        let file = try bench.write(
+            "events.ndjson",
+            (0..<5_000).map { RegisteredDevice.event($0 * 199, syncCount: 1) }.joined(separator: "\n") + "\n")
+        try bench.apus("publish", "--file", file)
+        let worker = try WorkerUnderTest(bench: bench)
+        try worker.wait("\(Self.inFlight) pushes in flight") {
+            worker.metric("apus_pushes_in_flight", #"app="chat""#) >= Self.inFlight
+        }
+        try worker.wait(forAccepted: 3_000)
+        report.add(
+            "resident_memory_1000000_devices_1000_in_flight", residentMebibytes(worker.identifier), "MiB",
+            budget: .valueAtMost(64))
+        worker.end()
+    }
+
+    private func residentMebibytes(_ identifier: Int32) -> Double {
+        let status = (try? String(contentsOfFile: "/proc/\(identifier)/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
+        return (line.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0) / 1_024
+    }
+}

@@ -1,0 +1,69 @@
+import APNs
+import Crypto
+import PushCore
+import SQLiteRegistry
+
+/// The parts of an event's way that need no network: decoding, rendering, signing, looking up.
+struct MicroScenario {
+    private static let devices = 100_000
+
+    let bench: Workbench
+    let report: Report
+
+    func run() throws {
+        try decode()
+        try render()
+        try sign()
+        try lookUp()
+    }
+
+    private func measure(_ count: Int, _ body: (Int) throws -> Void) rethrows -> Double {
+        let cpu = ProcessorTime.ownMicroseconds()
+        for index in 0..<count { try body(index) }
+        return (ProcessorTime.ownMicroseconds() - cpu) / Double(count)
+    }
+
+    private func decode() throws {
+        let body = """
+            {"specversion":"1.0","id":"7c9e6679-7425-40de-944b-e07fc1f90ae7","source":"/sync/eu-west-1/worker-17",\
+            "type":"com.example.dataset.changed","time":"2026-11-21T10:11:12.345Z","datacontenttype":\
+            "application/json","data":{"identityPoolId":"\(Workbench.pool)","identityId":\
+            "us-east-1:00000000-0000-0000-0000-000000000001","datasetName":"notes","syncCount":42,"deviceId":"phone-1"}}
+            """
+        var properties = MessageProperties()
+        properties.contentType = "application/cloudevents+json"
+        let message = Message(properties: properties, body: Array(body.utf8))
+        let decoder = EventDecoder()
+        let cpu = try measure(200_000) { _ in _ = try decoder.decode(message) }
+        report.add("cpu_per_decode_dataset_changed_\(body.utf8.count)_bytes", cpu, "µs")
+    }
+
+    private func render() throws {
+        var builder = PushContentBuilder(bundleID: Workbench.bundleID)
+        let change = DatasetChange(
+            operation: .changed, key: RegisteredDevice.dataset(1), syncCount: 42, deviceID: nil)
+        let cpu = try measure(200_000) { _ in _ = try builder.content(of: change, expirationSeconds: nil) }
+        report.add("cpu_per_render_dataset", cpu, "µs")
+    }
+
+    private func sign() throws {
+        let message = [UInt8](repeating: 65, count: 120)
+        report.add(
+            "cpu_per_provider_token_signature", try measure(5_000) { _ in _ = try bench.key.sign(message) }, "µs")
+    }
+
+    private func lookUp() throws {
+        try bench.importDevices(Self.devices, into: "micro.db") { $0 }
+        let registry = try SQLiteRegistry.open(path: bench.folder + "/micro.db", mode: .readWrite)
+        for batch in [1, 100, 500] {
+            let cpu = try measure(100_000 / batch) { round in
+                let requests = (0..<batch).map { index in
+                    let device = (round &* 7_919 &+ index &* 104_729) % Self.devices
+                    return AudienceRequest(audience: .dataset(RegisteredDevice.dataset(device)))
+                }
+                _ = try registry.resolve(requests, limit: 250)
+            }
+            report.add("cpu_per_look_up_\(Self.devices)_devices_batch_\(batch)", cpu / Double(batch), "µs")
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import PushTestKit
+
+/// The whole worker between a private RabbitMQ and the simulator: one to one beside a bare consumer, fan-out, latency.
+struct WorkerScenario {
+    private static let events = 60_000
+    private static let fanoutDevices = 30_000
+
+    let bench: Workbench
+    let report: Report
+
+    func run() async throws {
+        let broker = try await PrivateRabbitMQ.start()
+        defer { broker.stop() }
+        let simulator = try bench.startSimulator(["--trusting", "--first-streams", "1000"])
+        defer { simulator.process.end() }
+        try bench.writeConfiguration(broker: broker.url, simulatorPort: simulator.port, registry: "worker.db")
+        try bench.apus("topology", "apply")
+        try bench.importDevices(Self.events, into: "worker.db") { $0 }
+        let tool = try bench.loadToolMicroseconds ?? measureLoadTool(port: simulator.port)
+        try oneToOne(broker: broker, tool: tool)
+        try fanOut(broker: broker, tool: tool)
+    }
+
+    private func measureLoadTool(port: UInt16) throws -> Double {
+        let payload = try bench.payload(bytes: 180)
+        return try LoadTool.run(
+            port: port, path: "/3/device/" + String(repeating: "ab", count: 32),
+            headers: [("apns-topic", Workbench.bundleID)], bodyFile: payload.path, count: 200_000, connections: 1,
+            streams: 500
+        ).microseconds
+    }
+
+    private func oneToOne(broker: PrivateRabbitMQ, tool: Double) throws {
+        let file = try bench.write(
+            "events.ndjson",
+            (0..<Self.events).map { RegisteredDevice.event($0, syncCount: 1) }.joined(separator: "\n") + "\n")
+        try bench.apus("publish", "--file", file)
+        let ours = try runWorker(pushes: Self.events)
+        try bench.apus("publish", "--file", file)
+        let bare = try ChildProcess.run(
+            bench.options.bareConsumerPath,
+            ["127.0.0.1", "\(broker.port)", "guest", "guest", "apus.work", "\(Self.events)", "1000"])
+        guard bare.status == 0, let figures = try? JSONDecoder().decode(BareFigures.self, from: Data(bare.output.utf8))
+        else { throw ChildProcess.Failure(description: "bare-consumer failed: \(bare.output)") }
+        report.add(
+            "events_per_second_worker_one_to_one", ours.perSecond, "1/s", reference: figures.messagesPerSecond,
+            budget: .ratioAtLeast(0.9))
+        report.add(
+            "cpu_per_push_worker_one_to_one", ours.microseconds, "µs", reference: tool, budget: .ratioAtMost(2.5))
+    }
+
+    private func fanOut(broker: PrivateRabbitMQ, tool: Double) throws {
+        try bench.importDevices(Self.fanoutDevices, into: "worker.db") { _ in 0 }
+        let push =
+            #"{"specversion":"1.0","id":"f","source":"/benchmark","type":"push.requested","data":{"app":"chat","#
+            + #""identityIds":["\#(RegisteredDevice.identity(0))"],"notification":{"body":"hello"}}}"#
+        let file = try bench.write(
+            "fanout.ndjson",
+            (0..<3).map { push.replacingOccurrences(of: #""id":"f""#, with: #""id":"f\#($0)""#) }
+                .joined(separator: "\n") + "\n")
+        try bench.apus("publish", "--file", file)
+        let ours = try runWorker(pushes: 3 * Self.fanoutDevices)
+        report.add("cpu_per_push_worker_fan_out", ours.microseconds, "µs", reference: tool, budget: .ratioAtMost(1.5))
+        report.add("pushes_per_second_worker_fan_out", ours.perSecond, "1/s")
+    }
+
+    /// Starts a worker on a full queue, waits until that many pushes were accepted, and ends it.
+    private func runWorker(pushes: Int) throws -> LoadTool.Figures {
+        let worker = try WorkerUnderTest(bench: bench)
+        let clock = ContinuousClock()
+        try worker.wait(forAccepted: 1)
+        let start = clock.now
+        let cpu = ProcessorTime.microseconds(ofProcess: worker.identifier)
+        let first = worker.accepted
+        try worker.wait(forAccepted: pushes)
+        let elapsed = start.duration(to: clock.now)
+        let spent = ProcessorTime.microseconds(ofProcess: worker.identifier) - cpu
+        worker.end()
+        let count = Double(pushes - first)
+        return LoadTool.Figures(perSecond: count / elapsed.seconds, microseconds: spent / count)
+    }
+
+    private struct BareFigures: Decodable {
+        var messagesPerSecond: Double
+        var cpuMicroseconds: Double
+    }
+}

@@ -1,0 +1,45 @@
+import Glibc
+import PushTestKit
+
+/// A running `apus run`, watched through its metrics.
+final class WorkerUnderTest {
+    private let process: ChildProcess
+    private let port: UInt16
+
+    var identifier: Int32 { process.identifier }
+
+    init(bench: Workbench) throws {
+        port = UInt16.random(in: 30_001...32_000)
+        process = try ChildProcess(
+            bench.options.apusPath,
+            ["run", "--config", bench.folder + "/apus.toml", "--set", "admin.listen=127.0.0.1:\(port)"],
+            errorFile: bench.folder + "/worker.log")
+        try ListeningPort.wait(port)
+    }
+
+    /// The sum of a metric over its series whose labels contain a text.
+    func metric(_ name: String, _ label: String = "") -> Int {
+        PlainHTTP.request("GET", "/metrics", port: port).body.split(separator: "\n")
+            .filter { $0.hasPrefix(name + "{") && $0.contains(label) }
+            .compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }.reduce(0, +)
+    }
+
+    var accepted: Int { metric("apus_pushes_total", #"outcome="accepted""#) }
+
+    /// Waits until that many pushes were accepted, two minutes at most.
+    func wait(forAccepted count: Int) throws(ChildProcess.Failure) {
+        try wait("\(count) accepted pushes") { accepted >= count }
+    }
+
+    /// Waits until a condition holds, two minutes at most.
+    func wait(_ what: String, until condition: () -> Bool) throws(ChildProcess.Failure) {
+        // Looked at rarely, because answering costs the worker some of the time that is measured.
+        for _ in 0..<6_000 {
+            if condition() { return }
+            usleep(20_000)
+        }
+        throw ChildProcess.Failure(description: "the worker did not reach \(what) in two minutes")
+    }
+
+    func end() { process.end() }
+}

@@ -1,0 +1,22 @@
+import Foundation
+
+// Usage: apus-benchmarks --apus PATH --bare-consumer PATH [--results FILE] [SCENARIO…]
+//
+// Scenarios: client, micro, worker, memory; all of them if none is named. Run through `make bench`, which builds what
+// is needed first.
+
+do {
+    let options = try BenchmarkOptions(Array(CommandLine.arguments.dropFirst()))
+    let report = Report()
+    Report.show("\(Machine.description); commit \(Machine.commit); \(Machine.date)\n\(Report.header)")
+    let bench = try Workbench(options: options)
+    if options.wants("client") { try await ClientScenario(bench: bench, report: report).run() }
+    if options.wants("micro") { try MicroScenario(bench: bench, report: report).run() }
+    if options.wants("worker") { try await WorkerScenario(bench: bench, report: report).run() }
+    if options.wants("memory") { try await MemoryScenario(bench: bench, report: report).run() }
+    if let path = options.resultsPath { try report.write(to: path) }
+    bench.removeFolder()
+} catch {
+    FileHandle.standardError.write(Data("apus-benchmarks: \(error)\n".utf8))
+    exit(70)
+}
