@@ -36,7 +36,8 @@ extension Route {
     private func perform(_ action: PoolAction) {
         switch action {
         case .connect(let number): connect(number)
-        case .close(let number), .abandon(let number): close(number)
+        case .close(let number): close(number)
+        case .abandon(let number): abandon(number)
         case .ping(let number): connection(number)?.http?.ping(UInt64(number))
         case .cancel(let number, let stream): cancel(stream: stream, of: number)
         case .end(let push, let ending): end(push, ending)
@@ -73,7 +74,19 @@ extension Route {
             connections.removeAll { $0 === connection }
             owner.connectionEnded()
         }
-        if !connection.isReady { log.failed(reason: "\(connection.address): not ready in time", hint: nil) }
+    }
+
+    /// Drops a connection that did not become ready in time, or owes the answer to a PING.
+    private func abandon(_ number: Int) {
+        if let connection = connection(number), !pool.isClosing {
+            if connection.isReady {
+                lastFailure = "\(connection.address): no answer to a PING"
+                log.lost(address: connection.address, reason: "no answer to a PING")
+            } else {
+                fail("\(connection.address): not ready in time", hint: ConnectionHint.reachability)
+            }
+        }
+        close(number)
     }
 
     /// Tells the peer to forget a stream; an answer whose body was still missing counts all the same.

@@ -14,6 +14,9 @@ final class Route {
         return configuration
     }()
 
+    /// How often the source is asked for the token, so that a new one is used soon and a push costs no look at it.
+    private static let tokenCheckNanoseconds: UInt64 = 1_000_000_000
+
     /// The place of the route among its client's.
     let index: Int
     let configuration: APNsRoute
@@ -27,11 +30,12 @@ final class Route {
     var connections: [RouteConnection] = []
     /// The answer that had arrived, but not ended, on the stream that was cancelled last.
     var answerAtDeadline: PushAnswer?
-    private(set) var lastFailure = ""
+    var lastFailure = ""
 
     private var encoder: RequestEncoder
     private let parser = AnswerParser()
     private var token: ProviderToken?
+    /// When the source is to be asked for the token again.
     private var tokenCheckedNanoseconds: UInt64 = 0
     private var failedAddresses: Set<String> = []
     private var reported = RouteLog.Sizes()
@@ -87,10 +91,10 @@ final class Route {
     /// The provider token, asked for at most once a second.
     private func currentToken() -> ProviderToken? {
         let now = loop.nowNanoseconds
-        if let token, now < tokenCheckedNanoseconds &+ 1_000_000_000 { return token }
+        guard now >= tokenCheckedNanoseconds else { return token }
+        tokenCheckedNanoseconds = now &+ Self.tokenCheckNanoseconds
         do throws(CryptoError) {
             token = try configuration.tokenSource.token()
-            tokenCheckedNanoseconds = now
         } catch {
             fail("no provider token: \(error.message)", hint: "check key_file")
         }
@@ -101,6 +105,7 @@ final class Route {
 
     func connectionReady(_ connection: RouteConnection, streamsMaximum: Int) {
         failedAddresses.remove(connection.address)
+        lastFailure = ""
         log.ready(address: connection.address, streamsMaximum: streamsMaximum)
         perform(
             pool.connectionReady(
@@ -157,6 +162,7 @@ final class Route {
     }
 
     func goAwayReceived(_ connection: RouteConnection, lastStream: Int32, errorCode: UInt32, debugData: [UInt8]) {
+        connection.isGoingAway = true
         log.goAway(
             address: connection.address, errorCode: errorCode, reason: parser.reason(inGoAway: debugData))
         perform(
@@ -175,7 +181,9 @@ final class Route {
             guard let answer = connection.takeAnswer(stream: stream) else { continue }
             answered(connection, stream: stream, answer: answer)
         }
-        if !connection.isForgotten {
+        if connection.isGoingAway {
+            log.closed(address: connection.address)
+        } else if !connection.isForgotten {
             lastFailure = "\(connection.address): \(reason)"
             log.lost(address: connection.address, reason: "\(reason)")
         }
@@ -199,7 +207,7 @@ final class Route {
 
     func addressFailed(_ address: String) { failedAddresses.insert(address) }
 
-    private func fail(_ reason: String, hint: String?) {
+    func fail(_ reason: String, hint: String?) {
         lastFailure = reason
         log.failed(reason: reason, hint: hint)
     }

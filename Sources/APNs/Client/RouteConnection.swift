@@ -18,6 +18,8 @@ final class RouteConnection {
     private(set) var isReady = false
     /// Whether the pool has given it up, so that its end is no news.
     var isForgotten = false
+    /// Whether the peer has announced the end, which then is no failure.
+    var isGoingAway = false
     var sentFields = RequestEncoder.SentFields()
     /// The generation of the provider token that was sent last.
     var tokenGeneration: UInt64 = 0

@@ -39,6 +39,10 @@ struct RouteLog {
         logger.log(.warning, "apns.connection.lost", route + [.field("address", address), .field("reason", reason)])
     }
 
+    func closed(address: String) {
+        logger.log(.info, "apns.connection.closed", route + [.field("address", address)])
+    }
+
     func goAway(address: String, errorCode: UInt32, reason: String) {
         metrics.goAways.add()
         logger.log(

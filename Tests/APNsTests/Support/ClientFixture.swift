@@ -19,18 +19,20 @@ final class ClientFixture: Sendable {
     ///   - host: the name under which it connects.
     ///   - change: changes the limits, whose deadlines are long by default so that a slow machine meets none.
     ///   - clock: of the provider token.
+    ///   - key: the signing key; nil makes one.
     /// - Throws: `APNsError`, if the trust anchors cannot be read.
     init(
         port: UInt16, trustAnchorsFile: String?, host: String = "127.0.0.1",
         limits change: (inout PoolLimits) -> Void = { _ in },
-        clock: @escaping ProviderTokenSource.Clock = ProviderTokenSource.systemClock
+        clock: @escaping ProviderTokenSource.Clock = ProviderTokenSource.systemClock,
+        key: ES256PrivateKey? = nil
     ) throws {
         var limits = PoolLimits()
         limits.deadlineNanoseconds = 60_000_000_000
         limits.backOff = BackOff(baseNanoseconds: 1_000_000, capNanoseconds: 20_000_000)
         change(&limits)
         tokenSource = try ProviderTokenSource(
-            key: ES256PrivateKey.generate(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ", clock: clock)
+            key: key ?? ES256PrivateKey.generate(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ", clock: clock)
         let route = try APNsRoute(
             app: "chat", environment: .production, endpoint: "\(host):\(port)",
             extraTrustAnchorsFile: trustAnchorsFile, tokenSource: tokenSource, limits: limits)
