@@ -1,0 +1,245 @@
+public import PushCore
+
+/// Does the same random things to a registry and to the in-memory one, and compares every answer.
+///
+/// The names come from small sets, so that devices, tokens and subscriptions meet all the time.
+public struct RegistryRandomWalk {
+    private let registry: any Registry
+    private let oracle = InMemoryRegistry()
+    private let seed: UInt64
+    private var generator: SeededGenerator
+    private var step = 0
+
+    /// Begins a walk.
+    ///
+    /// - Parameters:
+    ///   - registry: an empty registry.
+    ///   - seed: repeats the walk.
+    public init(_ registry: any Registry, seed: UInt64) {
+        self.registry = registry
+        self.seed = seed
+        generator = SeededGenerator(seed: seed)
+    }
+
+    /// Walks.
+    ///
+    /// - Parameter steps: how many things to do.
+    /// - Throws: `RegistryViolation` with seed and step if an answer differs.
+    public mutating func run(steps: Int) throws {
+        for number in 0..<steps {
+            step = number
+            try takeStep()
+        }
+        try compare("list") { registry throws(RegistryError) in
+            try registry.devices(matching: DeviceFilter(), after: nil, limit: 1_000)
+        }
+    }
+
+    private mutating func takeStep() throws {
+        switch Int.random(in: 0..<14, using: &generator) {
+        case 0, 1, 2: try register()
+        case 3: try prune()
+        case 4, 5, 6: try changeSubscription()
+        case 7: try recordDatasets()
+        case 8: try look()
+        default: try resolve()
+        }
+    }
+
+    // MARK: Names
+
+    private mutating func pick(_ kind: String, _ count: Int) -> String {
+        "\(kind)\(Int.random(in: 0..<count, using: &generator))"
+    }
+
+    private mutating func list<Element>(
+        _ countMaximum: Int, _ element: (inout RegistryRandomWalk) -> Element
+    ) -> [Element] {
+        let count = Int.random(in: 0...countMaximum, using: &generator)
+        return (0..<count).map { _ in element(&self) }
+    }
+
+    private mutating func deviceID() -> String { pick("d", 12) }
+
+    private mutating func chance(_ denominator: Int) -> Bool { Int.random(in: 0..<denominator, using: &generator) == 0 }
+
+    private mutating func token() -> DeviceToken {
+        // A few long ones that differ in the last byte only.
+        let last = UInt8.random(in: 0..<10, using: &generator)
+        let bytes = last < 5 ? [last] : Array(repeating: 9, count: 255) + [last]
+        guard let token = DeviceToken(bytes: bytes) else { preconditionFailure("1 or 256 bytes make a token") }
+        return token
+    }
+
+    private mutating func datasetKey() -> DatasetKey {
+        DatasetKey(
+            identityPoolID: pick("p", 2), identityID: pick("i", 3),
+            datasetName: chance(20) ? "*" : pick("s", 6))
+    }
+
+    private mutating func device() -> Device {
+        let hasIdentity = !chance(6)
+        return Device(
+            deviceID: deviceID(), platform: Platform.allCases.randomElement(using: &generator) ?? .apns,
+            token: token(), app: pick("app", 2), identityPoolID: hasIdentity ? pick("p", 2) : nil,
+            identityID: hasIdentity ? pick("i", 3) : nil, userID: chance(4) ? nil : pick("u", 3),
+            registeredAtMilliseconds: Int64.random(in: 0..<10, using: &generator))
+    }
+
+    // MARK: Steps
+
+    private mutating func register() throws {
+        let registrations = list(3) { walk in
+            DeviceRegistration(
+                device: walk.device(), datasetNames: walk.chance(2) ? walk.list(3) { $0.pick("s", 6) } : [],
+                topics: walk.list(2) { $0.pick("t", 3) })
+        }
+        try compare("register \(registrations)") { registry throws(RegistryError) in
+            try registry.register(registrations)
+            return true
+        }
+    }
+
+    private mutating func prune() throws {
+        let dead = list(3) { walk in
+            DeadToken(
+                deviceID: walk.deviceID(), token: walk.token(),
+                deadSinceMilliseconds: walk.chance(2) ? nil : Int64.random(in: 0..<10, using: &walk.generator))
+        }
+        try compare("prune \(dead)") { registry throws(RegistryError) in try registry.prune(dead) }
+    }
+
+    private mutating func changeSubscription() throws {
+        let deviceID = deviceID()
+        let dataset = pick("s", 6)
+        let topic = pick("t", 3)
+        switch Int.random(in: 0..<6, using: &generator) {
+        case 0:
+            try compare("subscribe \(deviceID) \(dataset)") { registry throws(RegistryError) in
+                try registry.subscribe(deviceID, toDataset: dataset)
+                return true
+            }
+        case 1:
+            try compare("unsubscribe \(deviceID) \(dataset)") { registry throws(RegistryError) in
+                try registry.unsubscribe(deviceID, fromDataset: dataset)
+            }
+        case 2, 3:
+            let names = chance(2) ? nil : list(2) { $0.pick("s", 6) }
+            let future = chance(2)
+            try compare("subscribe all \(deviceID) \(names ?? []) \(future)") { registry throws(RegistryError) in
+                try registry.subscribeToAllDatasets(deviceID, names: names, includingFuture: future)
+            }
+        case 4:
+            try compare("subscribe \(deviceID) \(topic)") { registry throws(RegistryError) in
+                try registry.subscribe(deviceID, toTopic: topic)
+                return true
+            }
+        default:
+            try compare("unsubscribe \(deviceID) \(topic)") { registry throws(RegistryError) in
+                try registry.unsubscribe(deviceID, fromTopic: topic)
+            }
+        }
+    }
+
+    private mutating func recordDatasets() throws {
+        let keys = list(4) { $0.datasetKey() }
+        try compare("record \(keys)") { registry throws(RegistryError) in
+            try registry.recordDatasets(keys)
+            return true
+        }
+    }
+
+    private mutating func look() throws {
+        let deviceID = deviceID()
+        try compare("device \(deviceID)") { registry throws(RegistryError) in try registry.device(deviceID) }
+        try compare("datasets of \(deviceID)") { registry throws(RegistryError) in
+            try registry.datasetSubscriptions(of: deviceID)
+        }
+        try compare("count") { registry throws(RegistryError) in try registry.deviceCount() }
+        let filter = DeviceFilter(
+            app: chance(2) ? pick("app", 3) : nil, identityID: chance(2) ? pick("i", 4) : nil,
+            userID: chance(2) ? pick("u", 4) : nil)
+        let after = chance(2) ? deviceID : nil
+        try compare("list \(filter) after \(after ?? "")") { registry throws(RegistryError) in
+            try registry.devices(matching: filter, after: after, limit: 4)
+        }
+        if chance(3) {
+            try compare("remove \(deviceID)") { registry throws(RegistryError) in try registry.removeDevice(deviceID) }
+        }
+    }
+
+    private mutating func audience() -> Audience {
+        let app = pick("app", 3)
+        switch Int.random(in: 0..<6, using: &generator) {
+        case 0, 1: return .dataset(datasetKey())
+        case 2: return .topic(pick("t", 4), app: app)
+        case 3: return chance(2) ? .identities(list(4) { $0.pick("i", 4) }, app: app) : .users(["u0", "u2"], app: app)
+        case 4: return .devices(list(8) { $0.deviceID() }, app: app)
+        default: return .tokens(list(8) { $0.token() }, app: app)
+        }
+    }
+
+    private mutating func resolve() throws {
+        let requests = list(9) { walk in
+            AudienceRequest(
+                audience: walk.audience(), excludedDeviceID: walk.chance(3) ? walk.deviceID() : nil,
+                onlyDeviceIDs: walk.chance(3)
+                    ? walk.list(5) { $0.chance(4) ? $0.token().hexadecimal : $0.deviceID() } : nil)
+        }
+        let limit = Int.random(in: 1...5, using: &generator)
+        try compare("resolve \(requests) by \(limit)") { registry throws(RegistryError) in
+            try Self.walk(requests, in: registry, limit: limit)
+        }
+    }
+
+    /// Reads all pages, those of one round in one call; what is named by a retry has no order of its own.
+    private static func walk(
+        _ requests: [AudienceRequest], in registry: any Registry, limit: Int
+    ) throws(RegistryError) -> [[Device]] {
+        var devices: [[Device]] = Array(repeating: [], count: requests.count)
+        var open = Array(requests.enumerated())
+        while !open.isEmpty {
+            let pages = try registry.resolve(open.map(\.element), limit: limit)
+            var remaining: [(offset: Int, element: AudienceRequest)] = []
+            for ((offset, element), page) in zip(open, pages) {
+                devices[offset] += page.devices
+                guard let next = page.next, !page.devices.isEmpty else { continue }
+                var request = element
+                request.cursor = next
+                remaining.append((offset, request))
+            }
+            open = remaining
+        }
+        for (index, request) in requests.enumerated() where request.onlyDeviceIDs != nil {
+            devices[index].sort { $0.deviceID < $1.deviceID }
+        }
+        return devices
+    }
+
+    // MARK: Comparing
+
+    private func compare<Value: Equatable>(
+        _ what: @autoclosure () -> String, _ body: (any Registry) throws(RegistryError) -> Value
+    ) throws {
+        let expected = Self.outcome(oracle, body)
+        let actual = Self.outcome(registry, body)
+        guard actual == expected else {
+            throw RegistryViolation("seed \(seed), step \(step), \(what()): expected \(expected), found \(actual)")
+        }
+    }
+
+    private static func outcome<Value>(
+        _ registry: any Registry, _ body: (any Registry) throws(RegistryError) -> Value
+    ) -> Result<Value, Failure> {
+        do throws(RegistryError) {
+            return .success(try body(registry))
+        } catch {
+            return .failure(Failure(code: error.code))
+        }
+    }
+
+    /// An error without its message, in which registries may differ.
+    private struct Failure: Error, Equatable {
+        let code: RegistryError.Code
+    }
+}
