@@ -30,8 +30,8 @@ public final class SQLiteRegistry: Registry {
     ///   - busyTimeoutMilliseconds: how long a call waits for another process that writes.
     ///   - cacheSizeKibibytes: how much of the file the connection keeps in memory.
     /// - Returns: the registry.
-    /// - Throws: `RegistryError`: `.unavailable` (missing, or locked too long), `.readOnly`, `.corrupt`, `.newerSchema`,
-    ///   `.invalid` (another program's database).
+    /// - Throws: `RegistryError`: `.unavailable` (missing, or locked too long), `.readOnly`, `.corrupt`,
+    ///   `.newerSchema`, `.invalid` (another program's database).
     public static func open(
         path: String, mode: RegistryOpenMode, busyTimeoutMilliseconds: Int = 5_000, cacheSizeKibibytes: Int = 16_384
     ) throws(RegistryError) -> SQLiteRegistry {

@@ -17,10 +17,10 @@ enum Schema {
     /// What leads from version `index` to version `index + 1`.
     static let migrations: [String] = [versionOne]
 
-    /// Opens a file for use: checks whose it is and its version, and brings it up to date if the mode allows that.
+    /// Checks whose file it is and its version, and brings it up to date if the mode allows that.
     ///
-    /// - Throws: `RegistryError` with `.newerSchema`, `.readOnly` if an older file may not be changed, `.invalid` if the
-    ///   file is another program's.
+    /// - Throws: `RegistryError` with `.newerSchema`, `.readOnly` if an older file may not be changed, `.invalid` if
+    ///   the file is another program's.
     static func prepare(_ connection: Connection, mode: RegistryOpenMode) throws(RegistryError) {
         var version = try readVersion(connection)
         if version < currentVersion {

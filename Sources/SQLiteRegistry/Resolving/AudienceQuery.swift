@@ -2,9 +2,13 @@ import PushCore
 
 /// One kind of question, as statements that ask it for many probes at once.
 ///
-/// The probes are a `VALUES` table with one row each, joined to the registry in the order of the probes. SQLite wants to
-/// know the number of rows when it prepares a statement, so there is one for each power of four, prepared at its first
-/// use; rows to spare are NULL and match nothing.
+/// The probes are a `VALUES` table with one row each, joined to the registry in the order of the probes. SQLite wants
+/// to know the number of rows when it prepares a statement, so there is one for each power of four, prepared at its
+/// first use; rows to spare are NULL and match nothing.
+///
+/// Measured in C with 10 000 devices, in batches of 100, per event: this 2.6 µs; a statement run for each event 5.5 µs;
+/// probes as JSON through `json_each` 10 µs; and 2 µs more if names of pools and datasets are joined, too, instead of
+/// being known by number.
 final class AudienceQuery {
     /// What the first column of a probe holds.
     enum Name {

@@ -4,12 +4,12 @@ extension AudienceResolution {
     /// Finds the subscribers of datasets.
     func resolveDatasets(_ indices: [Int]) throws(RegistryError) {
         guard !indices.isEmpty else { return }
-        var withoutSubscriber = Set(indices)
-        try scanDatasets(indices, registry.queries.datasetSubscribers, answered: &withoutSubscriber)
-        guard !withoutSubscriber.isEmpty else { return }
+        var isAnswered = Array(repeating: false, count: requests.count)
+        try scanDatasets(indices, registry.queries.datasetSubscribers, isAnswered: &isAnswered)
         // No subscriber by name: the dataset may be new, and then those count who subscribed to what is to come.
-        let remaining = indices.filter { withoutSubscriber.contains($0) }
-        try scanDatasets(remaining, registry.queries.futureSubscribers, answered: &withoutSubscriber)
+        let remaining = indices.filter { !isAnswered[$0] }
+        guard !remaining.isEmpty else { return }
+        try scanDatasets(remaining, registry.queries.futureSubscribers, isAnswered: &isAnswered)
     }
 
     /// The numbers of a dataset's pool and name.
@@ -24,15 +24,11 @@ extension AudienceResolution {
     }
 
     private func scanDatasets(
-        _ indices: [Int], _ query: AudienceQuery, answered: inout Set<Int>
+        _ indices: [Int], _ query: AudienceQuery, isAnswered: inout [Bool]
     ) throws(RegistryError) {
-        var lastAnswered = -1
         func flush() throws(RegistryError) {
             try run(query) { probe, row throws(RegistryError) in
-                if lastAnswered != probe.request {
-                    lastAnswered = probe.request
-                    answered.remove(probe.request)
-                }
+                isAnswered[probe.request] = true
                 guard case .dataset(let key) = requests[probe.request].audience else { return false }
                 let found = try registry.decodeDevice(row, firstColumn: 1, identity: key.identityID)
                 return add(found.device, request: probe.request, end: found.stored.row)
