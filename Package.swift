@@ -28,7 +28,7 @@ let package = Package(
         .library(
             name: "ApusInternals",
             targets: [
-                "EventLoop", "Metrics", "Crypto", "HTTP2", "AMQP", "JSON", "PushCore", "SQLiteRegistry",
+                "EventLoop", "Metrics", "Crypto", "HTTP2", "AMQP", "ChangeQueue", "JSON", "PushCore", "SQLiteRegistry",
                 "APNsSimulator", "PushTestKit",
             ]
         ),
