@@ -1,5 +1,6 @@
 public import Crypto
 internal import EventLoop
+internal import Metrics
 public import PushCore
 internal import Synchronization
 
@@ -17,6 +18,7 @@ public final class ProviderTokenSource: Sendable {
     private struct State {
         var schedule = ProviderTokenSchedule()
         var token: ProviderToken?
+        var minted: Counter?
     }
 
     /// The identifier of the key, ten characters.
@@ -26,7 +28,6 @@ public final class ProviderTokenSource: Sendable {
 
     private let key: ES256PrivateKey
     private let clock: Clock
-    private let didMint: @Sendable () -> Void
     private let state = Mutex(State())
 
     /// Creates the source; it signs nothing yet.
@@ -36,11 +37,9 @@ public final class ProviderTokenSource: Sendable {
     ///   - keyID: the key's identifier, from Apple's list of keys: capital letters and digits.
     ///   - teamID: the identifier of the developer team: capital letters and digits.
     ///   - clock: both clocks; the default reads the system's.
-    ///   - didMint: called after each minting, for a counter.
     /// - Throws: `APNsError` with `identifierInvalid` if an identifier has a character that cannot stand in a token.
     public init(
-        key: ES256PrivateKey, keyID: String, teamID: String, clock: @escaping Clock = ProviderTokenSource.systemClock,
-        didMint: @escaping @Sendable () -> Void = {}
+        key: ES256PrivateKey, keyID: String, teamID: String, clock: @escaping Clock = ProviderTokenSource.systemClock
     ) throws(APNsError) {
         for (name, value) in [("key_id", keyID), ("team_id", teamID)] {
             guard Self.isIdentifier(value) else {
@@ -54,7 +53,6 @@ public final class ProviderTokenSource: Sendable {
         self.keyID = keyID
         self.teamID = teamID
         self.clock = clock
-        self.didMint = didMint
     }
 
     /// The system's two clocks.
@@ -62,6 +60,9 @@ public final class ProviderTokenSource: Sendable {
         .init(
             wallSeconds: WallClock.nowMilliseconds() / 1_000, monotonicNanoseconds: MonotonicClock.nowNanoseconds())
     }
+
+    /// Counts the tokens from now on; a source that several routes share has one counter.
+    func count(in counter: Counter) { state.withLock { $0.minted = counter } }
 
     /// The token to use now; signs one if there is none or it is due.
     ///
@@ -115,7 +116,7 @@ public final class ProviderTokenSource: Sendable {
             headerValue: Array("bearer \(signingInput).\(Base64URL.encode(signature))".utf8))
         state.schedule.minted(at: now)
         state.token = token
-        didMint()
+        state.minted?.add()
         return token
     }
 

@@ -1,5 +1,6 @@
 import APNs
 import HTTP2
+import Metrics
 import PushCore
 import PushTestKit
 import Testing
@@ -27,6 +28,7 @@ struct ClientTrafficTests {
         let facts = peer.facts.value
         #expect(facts.openMaximum <= 100)
         #expect(facts.authorizations.count == 1)
+        #expect(fixture.metrics.render().contains(#"apus_provider_tokens_minted_total{key="ABC123DEFG"} 1"#))
         await fixture.client.close()
         #expect(await peer.facts.wait { $0.openConnectionCount == 0 })
         #expect(fixture.results.results.value.count == 5_000)
