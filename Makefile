@@ -22,8 +22,7 @@ test: ## install what is missing, build, run every test (FILTER=regex for some)
 	swift test --skip-build --disable-xctest $(DEBUG_FLAGS) $(if $(FILTER),--filter '$(FILTER)')
 
 bench: ## measure against the budgets, beside h2load and a bare rabbitmq-c consumer
-	@deploy/bin/install-packages bench
-	cd Benchmarks && swift run -c release --package-path . bench $(BENCH_FLAGS)
+	@deploy/bin/bench $(BENCH_FLAGS)
 
 build: ## build the command in release mode: .build/release/apus
 	@deploy/bin/install-packages build
