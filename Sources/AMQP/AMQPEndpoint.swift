@@ -18,8 +18,10 @@ public struct AMQPEndpoint: Hashable, Sendable, CustomStringConvertible {
 
     /// Takes an address apart.
     ///
-    /// - Parameter url: for example `amqps://worker:secret@broker.example.com:5671/production`. Without a path the virtual
-    ///   host is `/`; a path of only `/` means the same, as with most clients, although the specification says the empty
+    /// - Parameter url: for example `amqps://worker:secret@broker.example.com:5671/production`. Without a path the
+    ///   virtual
+    ///   host is `/`; a path of only `/` means the same, as with most clients, although the specification says the
+    ///   empty
     ///   name.
     /// - Throws: `AMQPError` (`invalid`), with the part that is wrong and without the password.
     public init(_ url: String) throws(AMQPError) {

@@ -26,7 +26,8 @@ public struct AMQPError: Error, Hashable, Sendable, CustomStringConvertible {
     public let code: Code
     /// What was wrong, where, and what to do; never holds a password.
     public let message: String
-    /// Whether the broker closed the channel because of a publish: the exchange is missing, or the message breaks a rule.
+    /// Whether the broker closed the channel because of a publish: the exchange is missing, or the message breaks a
+    /// rule.
     public let isCausedByPublish: Bool
 
     /// Creates an error.

@@ -24,7 +24,8 @@ public struct AMQPProperties: Hashable, Sendable {
     public var userID: String?
     /// The application that published.
     public var appID: String?
-    /// A property without a meaning of its own, which the broker hands on; `ConfirmedPublisher` numbers its publishes in it.
+    /// A property without a meaning of its own, which the broker hands on; `ConfirmedPublisher` numbers its publishes
+    /// in it.
     public var clusterID: String?
 
     /// Creates properties of which none is set.

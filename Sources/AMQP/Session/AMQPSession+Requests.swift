@@ -100,7 +100,8 @@ extension AMQPSession {
         try checked("setting the prefetch") { amqp_basic_qos($0, Self.channel, 0, count, 0) != nil }
     }
 
-    /// Starts a consumer that acknowledges; deliveries may come from now on, so make no other request than this after it.
+    /// Starts a consumer that acknowledges; deliveries may come from now on, so make no other request than this after
+    /// it.
     ///
     /// - Parameters:
     ///   - queue: what to consume.
@@ -124,8 +125,10 @@ extension AMQPSession {
     /// Waits until a quorum queue has acted on what was acknowledged or given back before.
     ///
     /// `basic.ack` has no answer. RabbitMQ's channel passes acknowledgements on to a quorum queue without waiting; when
-    /// more than 32 such commands are under way it holds the next ones back, and when the channel closes it forgets them,
-    /// so that messages come again that were settled long ago. What the channel does wait for is a new consumer. So this
+    /// more than 32 such commands are under way it holds the next ones back, and when the channel closes it forgets
+    /// them,
+    /// so that messages come again that were settled long ago. What the channel does wait for is a new consumer. So
+    /// this
     /// starts one without credit, which gets no message, and ends it again: twice, because the first time makes the
     /// channel pass on what it had held back.
     ///

@@ -124,8 +124,8 @@ public final class AMQPSession {
             let anchors = options.caFile.isEmpty ? "this machine trusts" : "this machine or \(options.caFile) trusts"
             return AMQPError(
                 .tlsFailed,
-                "the certificate of \(endpoint) is refused: \(String(cString: problem)); it has to be valid and signed by "
-                    + "an authority that \(anchors)")
+                "the certificate of \(endpoint) is refused: \(String(cString: problem)); it has to be valid and "
+                    + "signed by an authority that \(anchors)")
         }
         switch status {
         case AMQP_STATUS_SSL_HOSTNAME_VERIFY_FAILED.rawValue:
@@ -281,7 +281,8 @@ public final class AMQPSession {
     ///   - routingKey: up to 255 bytes.
     ///   - isMandatory: whether it shall come back if no queue takes it.
     /// - Returns: the number under which the broker will confirm it, if confirms are on.
-    /// - Throws: `AMQPError`: `invalid` if AMQP cannot express the message (nothing was sent, the session is as before), or
+    /// - Throws: `AMQPError`: `invalid` if AMQP cannot express the message (nothing was sent, the session is as
+    ///   before), or
     ///   the connection's end.
     @discardableResult
     public func publish(

@@ -3,7 +3,8 @@ import CRabbitMQ
 /// Puts the frames of one channel together again: a method with content comes as a method frame, a header frame and as
 /// many body frames as its body needs.
 ///
-/// This is what `amqp_consume_message` does, without its faults: that one blocks between the frames, and loses frames of
+/// This is what `amqp_consume_message` does, without its faults: that one blocks between the frames, and loses frames
+/// of
 /// channel 0 that come in between.
 struct FrameAssembler {
     private enum Method {

@@ -5,7 +5,8 @@ import Synchronization
 /// Ends a connection on which a call into librabbitmq stands still, from another thread.
 ///
 /// `amqp_basic_publish` and the other senders block without limit when the peer takes no bytes, and version 0.11 even
-/// ignores its own heartbeat then. Shutting the socket down makes the blocked call return with an error; nothing else does.
+/// ignores its own heartbeat then. Shutting the socket down makes the blocked call return with an error; nothing else
+/// does.
 final class StallGuard: Sendable {
     private struct Watched {
         var fileDescriptor: Int32 = -1

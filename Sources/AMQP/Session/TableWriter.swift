@@ -1,6 +1,7 @@
 import CRabbitMQ
 
-/// Lays values out for librabbitmq, in memory that is taken back after each call, and counts what they take on the wire.
+/// Lays values out for librabbitmq, in memory that is taken back after each call, and counts what they take on the
+/// wire.
 ///
 /// librabbitmq sends the method of a publish before it finds that the headers do not fit into a frame, and writes only
 /// the low byte of a length that is too great; so all of that is checked here, before anything is sent.

@@ -5,7 +5,8 @@ public import PushCore
 /// Consumes the work and fan-out queues, on a loop and a connection of its own.
 ///
 /// Both queues are consumed on one channel, so one series of delivery numbers serves both. When the connection is lost
-/// it connects again, forever; what was not acknowledged comes again under a new epoch, and tags of the old are ignored.
+/// it connects again, forever; what was not acknowledged comes again under a new epoch, and tags of the old are
+/// ignored.
 public final class ChangeConsumer: DeliverySource {
     private let loop: EventLoop
     private let core: LoopBound<ConsumerCore>

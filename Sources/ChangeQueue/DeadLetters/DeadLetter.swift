@@ -20,7 +20,8 @@ public struct DeadLetter: Sendable {
     /// The message's identifier, if its publisher gave one.
     public var messageID: String? { message.properties.messageID }
 
-    /// Why it is here: the reason that Apus gave, or the broker's own (`delivery-limit`, `expired`, `rejected`, `maxlen`).
+    /// Why it is here: the reason that Apus gave, or the broker's own (`delivery-limit`, `expired`, `rejected`,
+    /// `maxlen`).
     public var reason: String {
         if let reason = text(ParkingHeader.reason) { return reason }
         let broker = text("x-first-death-reason") ?? "unknown"

@@ -8,7 +8,8 @@ public import PushCore
 /// disk, and acknowledgements behind a publish would stand still with it.
 ///
 /// A message counts as parked only when the broker has confirmed it and no return came before. Each publish carries its
-/// number in the property `cluster-id`, which the broker hands back untouched, so that a return is never taken for that of
+/// number in the property `cluster-id`, which the broker hands back untouched, so that a return is never taken for that
+/// of
 /// another message with the same route. What is unconfirmed when a connection ends is published again on the next.
 ///
 /// Some of what a consumed message carries must not be published again as it is: the broker closes the channel over a

@@ -3,7 +3,8 @@ import PushCore
 
 /// The exchanges and queues of one namespace: what they are, and how the broker's compare with them.
 ///
-/// All queues are quorum queues: replicated, with a time to live per queue and dead-lettering that loses nothing, which in
+/// All queues are quorum queues: replicated, with a time to live per queue and dead-lettering that loses nothing, which
+/// in
 /// turn asks for `reject-publish` as the behaviour at a full queue. The retry queues have one delay each, because a
 /// message expires only at the head of its queue: different delays in one queue would wait for each other.
 public struct Topology: Hashable, Sendable {
@@ -72,7 +73,8 @@ public struct Topology: Hashable, Sendable {
             kind: .quorumQueue, name: name, purpose: purpose, arguments: [type] + arguments, bindings: bindings)
     }
 
-    /// Through the default exchange, which routes by queue name; at least once, for which the queue must reject publishes
+    /// Through the default exchange, which routes by queue name; at least once, for which the queue must reject
+    /// publishes
     /// rather than drop messages when it is full.
     private static func deadLettering(to queue: String) -> [MessageHeader] {
         [
@@ -157,7 +159,8 @@ public struct Topology: Hashable, Sendable {
         }
     }
 
-    /// RabbitMQ says: inequivalent arg 'x-message-ttl' for queue 'apus.retry.1s' in vhost '/': received '1000' but current
+    /// RabbitMQ says: inequivalent arg 'x-message-ttl' for queue 'apus.retry.1s' in vhost '/': received '1000' but
+    /// current
     /// is '2000'.
     private static func difference(_ text: String) -> TopologyFinding.Status {
         let quoted = text.split(separator: "'", omittingEmptySubsequences: false)

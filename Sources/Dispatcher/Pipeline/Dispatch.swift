@@ -57,7 +57,8 @@ public final class Dispatch: Sendable {
         try await loop.run { [pipeline] in pipeline.value.machine.ledgers }
     }
 
-    /// Ends in order: no new deliveries, all that was begun is finished, parked messages are confirmed, acknowledgements
+    /// Ends in order: no new deliveries, all that was begun is finished, parked messages are confirmed,
+    /// acknowledgements
     /// are written, connections closed.
     ///
     /// - Parameter timeoutSeconds: how long what was begun may take.

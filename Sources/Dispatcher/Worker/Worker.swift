@@ -8,7 +8,8 @@ import SQLiteRegistry
 
 /// One worker process: all parts, built from the configuration and joined.
 public final class Worker: Sendable {
-    /// A loop that hangs for longer than this makes `/livez` fail; connecting to the broker may block its loop for less.
+    /// A loop that hangs for longer than this makes `/livez` fail; connecting to the broker may block its loop for
+    /// less.
     static let hangSecondsMaximum: UInt64 = 60
 
     /// What keeps the worker from being ready.

@@ -2,7 +2,8 @@
 ///
 /// The broker numbers the deliveries of a channel from 1 without gaps. One acknowledgement of many is far cheaper than
 /// many of one, but it may only reach up to the first delivery that is still under way, the frontier. So what ends at
-/// the frontier is acknowledged together, in batches; what ended beyond it waits a little for the frontier to catch up and
+/// the frontier is acknowledged together, in batches; what ended beyond it waits a little for the frontier to catch up
+/// and
 /// is then acknowledged alone, lest one slow push keep the whole window waiting.
 ///
 /// RabbitMQ closes the channel when an acknowledgement of many names a delivery that is not unacknowledged itself; the

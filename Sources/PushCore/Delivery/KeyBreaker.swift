@@ -4,7 +4,7 @@
 /// |---|---|---|
 /// | closed | pushes flow | open, when an answer says that the key is wrong |
 /// | open | pushes are parked | probing, when `probeIntervalMilliseconds` have passed and a push comes |
-/// | probing | one push is out, the others are parked | closed, on any other answer; open, if the key is still wrong or the probe got no answer |
+/// | probing | one push is out, the others are parked | closed, on another answer; open, if still wrong or unanswered |
 public struct KeyBreaker: Hashable, Sendable {
     /// The states.
     public enum State: Hashable, Sendable {

@@ -34,7 +34,8 @@ public struct RecentChanges: Sendable {
         young[change.key] = Entry(syncCount: syncCount, seenAtMilliseconds: now, deviceID: change.deviceID)
     }
 
-    /// Whether a retry of `change` to `deviceID` is redundant: a newer change was seen after the event of the retry, and
+    /// Whether a retry of `change` to `deviceID` is redundant: a newer change was seen after the event of the retry,
+    /// and
     /// another device made it, so this device was told of it.
     public func supersedes(
         _ change: DatasetChange, firstSeenMilliseconds: Int64, deviceID: String

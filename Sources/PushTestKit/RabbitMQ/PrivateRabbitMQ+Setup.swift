@@ -3,7 +3,8 @@ import Glibc
 extension PrivateRabbitMQ {
     /// Runs commands from its standard input, and cleans up when that ends.
     ///
-    /// The node's pid is that of the Erlang machine itself (`detached` makes the start script replace itself with it), so
+    /// The node's pid is that of the Erlang machine itself (`detached` makes the start script replace itself with it),
+    /// so
     /// a signal reaches it directly.
     static let supervisorScript = """
         epmd -port "$ERL_EPMD_PORT" -address 127.0.0.1 </dev/null >/dev/null 2>&1 &

@@ -1,7 +1,8 @@
 import Glibc
 import Synchronization
 
-/// A RabbitMQ node of our own: its data, ports, name, cookie and port mapper are its own, the system's broker is untouched.
+/// A RabbitMQ node of our own: its data, ports, name, cookie and port mapper are its own, the system's broker is
+/// untouched.
 ///
 /// A small shell supervises the node and holds the reading end of a pipe whose other end is ours: when this process
 /// ends, however it ends, the shell kills the node and removes its folder, so that nothing survives.

@@ -2,7 +2,8 @@ import EventLoop
 import Glibc
 import Synchronization
 
-/// Waits for the signals that end a long-running command: the first asks it to end in order, the second ends it at once.
+/// Waits for the signals that end a long-running command: the first asks it to end in order, the second ends it at
+/// once.
 final class StopSignal: Sendable {
     private struct State {
         var isReceived = false

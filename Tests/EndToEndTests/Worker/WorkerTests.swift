@@ -158,10 +158,7 @@ struct WorkerTests {
     func missingTopology() async throws {
         let fixture = try await WorkerFixture()
         try fixture.register(1)
-        _ = try await fixture.broker.control(
-            "eval",
-            "rabbit_amqqueue:delete(element(2, rabbit_amqqueue:lookup(rabbit_misc:r(<<\"/\">>, queue, <<\"\(fixture.namespace).work\">>))), false, false, <<\"test\">>)."
-        )
+        try await fixture.broker.control("delete_queue", "\(fixture.namespace).work")
         let worker = try fixture.startWorker()
         while try await !worker.readiness(503).contains("\(fixture.namespace).work") { await Task.yield() }
         #expect(try await worker.get("/livez").status == 200)
