@@ -22,7 +22,7 @@ struct AcknowledgementFrontierTests {
     }
 
     @Test(
-        "In any order of deliveries, endings and time, exactly what has ended is acknowledged, once and in bounded time",
+        "In any order of deliveries and endings, exactly what has ended is acknowledged, once and in time",
         arguments: 0..<200)
     func agreesWithOracle(_ run: Int) {
         let seed = UInt64.random(in: 0 ... .max)
