@@ -79,7 +79,8 @@ class Record:
         if "serial" in payload:
             key = (token, payload["serial"])
         else:
-            key = (token, data.get("identityId"), data.get("datasetName"), data.get("syncCount"))
+            # Amazon's clients read the sync count as a string.
+            key = (token, data.get("identityId"), data.get("datasetName"), int(data.get("syncCount", 0)))
         self.first_seen.setdefault(key, time)
         if status != 200:
             return

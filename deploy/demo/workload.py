@@ -133,7 +133,8 @@ class Workload:
             serial = f"request-{number}"
             data = {
                 "app": APP,
-                "notification": {"aps": {"alert": {"title": "Demo", "body": f"Number {number}"}}, "serial": serial},
+                # What stands under "data" goes to the app as it is.
+                "notification": {"title": "Demo", "body": f"Number {number}", "data": {"serial": serial}},
                 "options": {"pushType": "alert", "priority": 10},
                 **target,
             }
@@ -147,7 +148,7 @@ class Workload:
     def _broken(self):
         """Twenty events that nobody can act on, of ten kinds; each has to end as a dead letter."""
         change = {"identityPoolId": POOL, "identityId": self.identities[0], "datasetName": "notes", "syncCount": 1}
-        request = {"app": APP, "deviceTokens": ["00" * 32], "notification": {"aps": {"alert": "x"}}}
+        request = {"app": APP, "deviceTokens": ["00" * 32], "notification": {"body": "x"}}
         kinds = [
             ("dataset.changed", {key: value for key, value in change.items() if key != "datasetName"}),
             ("dataset.changed", {**change, "syncCount": "seven"}),
