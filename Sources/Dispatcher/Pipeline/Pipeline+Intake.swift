@@ -22,17 +22,39 @@ extension Pipeline {
                 rejected.append((delivery, parking, error))
             }
         }
+        let delayed = takeTurns(&prepared)
         let groups = coalesce(prepared)
         guard let pages = resolve(groups, prepared) else {
             waiting.putBack(batch)
             return
         }
+        for (delivery, key) in delayed { turns.wait(delivery, for: key) }
         adaptBatchSize(devicesFound: pages.reduce(0) { $0 + $1.devices.count })
         for rejection in rejected { reject(rejection.delivery, rejection.parking, rejection.rejection) }
         for (group, page) in zip(groups, pages) { begin(group, page, prepared) }
         for event in prepared where event.isFresh {
             if case .dataset(let change) = event.event.kind { recent.saw(change, atMilliseconds: now) }
         }
+    }
+
+    /// Takes out the events whose dataset has another event under way, or before them in this batch, unless both are
+    /// fresh changes, which coalesce.
+    private func takeTurns(_ prepared: inout [PreparedEvent]) -> [(delivery: Delivery, key: DatasetKey)] {
+        var delayed: [(delivery: Delivery, key: DatasetKey)] = []
+        var coalescesInBatch: [DatasetKey: Bool] = [:]
+        prepared.removeAll { item in
+            guard case .dataset(let change) = item.event.kind else { return false }
+            let coalesces = item.isFresh && change.operation == .changed
+            let hasTurn = coalescesInBatch[change.key].map { $0 && coalesces } ?? !turns.isBusy(change.key)
+            if hasTurn {
+                if coalescesInBatch[change.key] == nil { coalescesInBatch[change.key] = coalesces }
+            } else {
+                delayed.append((item.delivery, change.key))
+                coalescesInBatch[change.key] = false
+            }
+            return !hasTurn
+        }
+        return delayed
     }
 
     private func adaptBatchSize(devicesFound: Int) {
@@ -128,6 +150,8 @@ extension Pipeline {
 
     private func begin(_ group: DatasetCoalescer.Group, _ page: AudiencePage, _ prepared: [PreparedEvent]) {
         var item = prepared[group.representative]
+        // Also if it turns out to be unfit for a push: what waits for its turn comes when this delivery is settled.
+        if case .dataset(let change) = item.event.kind { turns.begin(item.delivery.tag, change.key) }
         var devices = page.devices
         if devices.contains(where: { $0.platform == .gcm }) { devices.removeAll { $0.platform == .gcm } }
         if !group.superseded.isEmpty, group.excludedDeviceID == nil { item.parking.notifiesOrigin = true }

@@ -32,6 +32,7 @@ final class Pipeline {
     var recent = RecentChanges()
     var recorded = RecordedDatasets()
     var waiting = DeliveryQueue()
+    var turns = DatasetTurns()
     var actions = DispatchActions()
     var registryRetry: EventLoop.Timer?
     var batchSize = Pipeline.batchMaximum
@@ -68,10 +69,12 @@ final class Pipeline {
         switch state {
         case .consuming(let epoch):
             waiting.removeAll(before: epoch)
+            turns.forgetWaiting()
             health.set(.source, nil)
         case .interrupted(let reason):
             // All of it will come again; to begin it now would only make duplicates.
             waiting.removeAll()
+            turns.forgetWaiting()
             health.set(.source, "not consuming: \(reason)")
         case .misconfigured(let reason): health.set(.source, "cannot consume: \(reason)")
         case .cancelled: health.set(.source, "stopped consuming")
@@ -140,6 +143,7 @@ final class Pipeline {
         if let registryRetry { loop.cancel(registryRetry) }
         registryRetry = nil
         waiting.removeAll()
+        turns.forgetWaiting()
         self.whenDrained = whenDrained
         scheduleFlush()
     }

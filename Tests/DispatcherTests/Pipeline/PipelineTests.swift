@@ -80,6 +80,33 @@ struct PipelineTests {
         bench.stop()
     }
 
+    @Test("A newer change waits until the older one has been answered, so that no older state follows it")
+    func oneChangeAtATime() async throws {
+        let transport = FakeTransport { _, _ in nil }
+        let bench = try bench(transport: transport, devices: 1)
+        bench.broker.deliver([event("1", count: 1)])
+        await bench.settledLoop()
+        bench.broker.deliver([event("2", count: 2)])
+        bench.broker.deliver([
+            event("3", count: 3), event("4", type: "dataset.deleted", count: 4), event("5", count: 1),
+        ])
+        await bench.settledLoop()
+        #expect(transport.requests.count == 1)
+        for _ in 0..<4 {
+            transport.answerAll(.answered(PushAnswer(status: 200)))
+            await bench.settledLoop()
+        }
+        await bench.broker.wait { $0.unacknowledgedCount == 0 }
+        let counts = transport.requests.map { request in
+            String(decoding: request.content.payload, as: UTF8.self)
+                .split(separator: "\"syncCount\":\"").last?.prefix { $0.isNumber } ?? ""
+        }
+        #expect(counts == ["1", "3", "4", "1"])
+        let ledger = try await bench.dispatch.ledgers()[0]
+        #expect(ledger.coalesced == 1 && ledger.accepted == 4 && ledger.isBalanced)
+        bench.stop()
+    }
+
     @Test("A push that is throttled comes back from the retry queue for its device alone")
     func retry() async throws {
         let transport = FakeTransport { request, attempt in
