@@ -32,9 +32,7 @@ extension Pipeline {
         adaptBatchSize(devicesFound: pages.reduce(0) { $0 + $1.devices.count })
         for rejection in rejected { reject(rejection.delivery, rejection.parking, rejection.rejection) }
         for (group, page) in zip(groups, pages) { begin(group, page, prepared) }
-        for event in prepared where event.isFresh {
-            if case .dataset(let change) = event.event.kind { recent.saw(change, atMilliseconds: now) }
-        }
+        remember(groups, prepared, nowMilliseconds: now)
     }
 
     /// Takes out the events whose dataset has another event under way, or before them in this batch, unless both are
@@ -55,6 +53,17 @@ extension Pipeline {
             return !hasTurn
         }
         return delayed
+    }
+
+    /// Notes what devices are told of now, so that a retry of something older is left out.
+    private func remember(
+        _ groups: [DatasetCoalescer.Group], _ prepared: [PreparedEvent], nowMilliseconds: Int64
+    ) {
+        for group in groups where prepared[group.representative].isFresh {
+            guard case .dataset(var change) = prepared[group.representative].event.kind else { continue }
+            if !group.superseded.isEmpty { change.deviceID = group.excludedDeviceID }
+            recent.saw(change, atMilliseconds: nowMilliseconds)
+        }
     }
 
     private func adaptBatchSize(devicesFound: Int) {

@@ -3,10 +3,17 @@
 ///
 /// It forgets the oldest half when it is full, which costs a redundant push and never loses one.
 public struct RecentChanges: Sendable {
-    private struct Entry {
+    private struct Seen {
         var syncCount: Int64
         var seenAtMilliseconds: Int64
+        /// The device that was not told, because it made the change.
         var deviceID: String?
+    }
+
+    private struct Entry {
+        var newest: Seen
+        /// The newest one that the maker of `newest` was told of.
+        var newestOfOthers: Seen?
     }
 
     /// The most datasets in each of the two generations.
@@ -18,7 +25,7 @@ public struct RecentChanges: Sendable {
     /// Creates an empty memory.
     public init() {}
 
-    /// A fresh event was seen.
+    /// A fresh event was seen; its `deviceID` is the device that is not told of it.
     public mutating func saw(_ change: DatasetChange, atMilliseconds now: Int64) {
         guard change.operation == .changed, let syncCount = change.syncCount else {
             // After a deletion counts begin anew, so the old ones say nothing.
@@ -26,12 +33,19 @@ public struct RecentChanges: Sendable {
             old[change.key] = nil
             return
         }
-        if let known = young[change.key], known.syncCount > syncCount { return }
+        let seen = Seen(syncCount: syncCount, seenAtMilliseconds: now, deviceID: change.deviceID)
+        guard let known = young[change.key] ?? old[change.key] else { return insert(Entry(newest: seen), change.key) }
+        guard known.newest.syncCount <= syncCount else { return }
+        let others = known.newest.deviceID == seen.deviceID ? known.newestOfOthers : known.newest
+        insert(Entry(newest: seen, newestOfOthers: others), change.key)
+    }
+
+    private mutating func insert(_ entry: Entry, _ key: DatasetKey) {
         if young.count >= Self.generationMaximum {
             old = young
             young = [:]
         }
-        young[change.key] = Entry(syncCount: syncCount, seenAtMilliseconds: now, deviceID: change.deviceID)
+        young[key] = entry
     }
 
     /// Whether a retry of `change` to `deviceID` is redundant: a newer change was seen after the event of the retry,
@@ -41,8 +55,9 @@ public struct RecentChanges: Sendable {
         _ change: DatasetChange, firstSeenMilliseconds: Int64, deviceID: String
     ) -> Bool {
         guard change.operation == .changed, let syncCount = change.syncCount else { return false }
-        guard let newer = young[change.key] ?? old[change.key] else { return false }
-        return newer.syncCount > syncCount && newer.seenAtMilliseconds > firstSeenMilliseconds
-            && newer.deviceID != deviceID
+        guard let entry = young[change.key] ?? old[change.key] else { return false }
+        let told = entry.newest.deviceID == deviceID ? entry.newestOfOthers : entry.newest
+        guard let told else { return false }
+        return told.syncCount > syncCount && told.seenAtMilliseconds >= firstSeenMilliseconds
     }
 }

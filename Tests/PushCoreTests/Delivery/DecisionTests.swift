@@ -68,6 +68,9 @@ struct DecisionTests {
         #expect(!recent.supersedes(old, firstSeenMilliseconds: 150, deviceID: "y"))
         #expect(!recent.supersedes(change("a", 5), firstSeenMilliseconds: 50, deviceID: "y"))
         #expect(!recent.supersedes(change("b", 1), firstSeenMilliseconds: 50, deviceID: "y"))
+        recent.saw(change("a", 6, by: "y"), atMilliseconds: 120)
+        #expect(recent.supersedes(old, firstSeenMilliseconds: 50, deviceID: "y"), "it was told of 5")
+        #expect(recent.supersedes(old, firstSeenMilliseconds: 50, deviceID: "x"), "it was told of 6")
         recent.saw(change("a", nil, .deleted), atMilliseconds: 200)
         #expect(!recent.supersedes(old, firstSeenMilliseconds: 50, deviceID: "y"))
     }
