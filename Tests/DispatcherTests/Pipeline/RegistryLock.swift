@@ -2,6 +2,10 @@ import Foundation
 
 /// Holds the write lock of an SQLite file from another process, the way an operator's `sqlite3` does.
 final class RegistryLock {
+    struct Failure: Error {
+        let description: String
+    }
+
     private let process = Process()
     private let input = Pipe()
 
@@ -14,7 +18,10 @@ final class RegistryLock {
         process.standardOutput = output
         try process.run()
         input.fileHandleForWriting.write(Data("begin immediate; select 'locked';\n".utf8))
-        _ = output.fileHandleForReading.availableData
+        let answer = output.fileHandleForReading.availableData
+        guard answer.starts(with: Data("locked".utf8)) else {
+            throw Failure(description: "sqlite3 took no lock; is it installed? (apt-get install sqlite3)")
+        }
     }
 
     func release() {
