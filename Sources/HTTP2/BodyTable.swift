@@ -12,12 +12,15 @@ struct BodyTable {
 
     private var slots: [Slot] = []
     private var freeSlots: [Int32] = []
+    /// How many bytes of all bodies have not been sent.
+    private(set) var unsentBytes = 0
 
     /// Keeps a body, without copying it, until it has been sent.
     mutating func insert(_ bytes: [UInt8]) -> Int32 {
         let index = takeSlot()
         slots[Int(index)].bytes = bytes
         slots[Int(index)].isOwnArray = false
+        unsentBytes += bytes.count
         return index
     }
 
@@ -27,6 +30,7 @@ struct BodyTable {
         if !slots[Int(index)].isOwnArray { slots[Int(index)].bytes = [] }
         slots[Int(index)].bytes.append(contentsOf: bytes)
         slots[Int(index)].isOwnArray = true
+        unsentBytes += bytes.count
         return index
     }
 
@@ -40,9 +44,11 @@ struct BodyTable {
             if let start = bytes.baseAddress { body(start + offset) }
         }
         slots[Int(index)].offset = offset + count
+        unsentBytes -= count
     }
 
     mutating func remove(_ index: Int32) {
+        unsentBytes -= unsentCount(index)
         let isKept = slots[Int(index)].isOwnArray && slots[Int(index)].bytes.capacity <= Self.keptCapacityMaximum
         if isKept {
             slots[Int(index)].bytes.removeAll(keepingCapacity: true)

@@ -141,6 +141,17 @@ extension HTTP2Connection {
         scheduleEndOfTick()
     }
 
+    /// Lets the peer send more bytes of bodies on the connection (WINDOW_UPDATE); only if the configuration says that
+    /// windows are not opened by themselves.
+    ///
+    /// - Parameter bytes: how many more, at least 1.
+    public func openConnectionWindow(bytes: Int32) {
+        loop.preconditionOnLoop()
+        guard let session, closeReason == nil, !configuration.opensWindows else { return }
+        nghttp2_submit_window_update(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, bytes)
+        scheduleEndOfTick()
+    }
+
     /// Announces that no new streams are taken; the connection ends when the last open stream has ended.
     ///
     /// - Parameters:
@@ -193,6 +204,11 @@ extension HTTP2Connection {
         guard let session else { return 0 }
         return Int(nghttp2_session_get_remote_window_size(session))
     }
+
+    /// Bytes of bodies that may still be submitted and then sent at once, as far as the connection's window goes.
+    ///
+    /// Negative while bodies wait for the window that were submitted beyond it.
+    public var submittableBodyBytes: Int { peerConnectionWindowBytes - bodies.unsentBytes }
 
     /// Bytes of body that may be sent on a new stream until the peer opens its window.
     public var peerInitialStreamWindowBytes: Int {

@@ -5,6 +5,9 @@ extension HTTP2Connection {
         public var initialStreamWindowBytes: UInt32 = 1 << 20
         /// Bytes of all bodies together that the peer may send before we have read them.
         public var connectionWindowBytes: UInt32 = 16 << 20
+        /// Whether windows are opened again as bytes arrive; if not, the owner opens that of the connection by
+        /// `openConnectionWindow`, as a slow or broken server would.
+        public var opensWindows = true
         /// Streams that the peer may have open at a time (`SETTINGS_MAX_CONCURRENT_STREAMS`).
         public var maxConcurrentStreams: UInt32 = 1_000
         /// Size of the table with which the peer compresses header fields (`SETTINGS_HEADER_TABLE_SIZE`), in bytes.

@@ -32,6 +32,7 @@ extension HTTP2Connection {
         defer { nghttp2_option_del(options) }
         // Closed streams are kept only for the priorities of RFC 7540, which nobody uses.
         nghttp2_option_set_no_closed_streams(options, 1)
+        if !configuration.opensWindows { nghttp2_option_set_no_auto_window_update(options, 1) }
         let context = Unmanaged.passUnretained(self).toOpaque()
         let code =
             isClient
@@ -152,6 +153,8 @@ extension HTTP2Connection {
         case NGHTTP2_DATA.rawValue: reportEnd(header)
         case NGHTTP2_SETTINGS.rawValue: settingsReceived(header)
         case NGHTTP2_GOAWAY.rawValue: goAwayReceived(frame.pointee.goaway)
+        case NGHTTP2_WINDOW_UPDATE.rawValue where header.stream_id == 0:
+            if !isEnding { handler?.http2WindowOpened(self) }
         case NGHTTP2_PING.rawValue where header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0:
             let opaque = withUnsafeBytes(of: frame.pointee.ping.opaque_data) { $0.loadUnaligned(as: UInt64.self) }
             if !isEnding { handler?.http2PingAcknowledged(self, opaque: UInt64(bigEndian: opaque)) }

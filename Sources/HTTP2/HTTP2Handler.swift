@@ -7,6 +7,8 @@ public protocol HTTP2Handler: AnyObject {
     func http2Ready(_ connection: HTTP2Connection)
     /// The peer's SETTINGS arrived, the first (after `http2Ready`) or later ones; their values can be read.
     func http2SettingsReceived(_ connection: HTTP2Connection)
+    /// The peer takes more bytes of bodies on the connection (WINDOW_UPDATE); `submittableBodyBytes` says how many.
+    func http2WindowOpened(_ connection: HTTP2Connection)
     /// One header field of a request, a response or a trailer; pseudo-header fields come first, names in lower case.
     func http2HeaderReceived(
         _ connection: HTTP2Connection, stream: Int32, name: UnsafeBufferPointer<UInt8>,
@@ -38,6 +40,8 @@ extension HTTP2Handler {
     public func http2Ready(_ connection: HTTP2Connection) {}
     /// Ignores the event.
     public func http2SettingsReceived(_ connection: HTTP2Connection) {}
+    /// Ignores the event.
+    public func http2WindowOpened(_ connection: HTTP2Connection) {}
     /// Ignores the event.
     public func http2HeadersEnded(_ connection: HTTP2Connection, stream: Int32) {}
     /// Ignores the event.

@@ -2,7 +2,16 @@ internal import Metrics
 
 /// The instruments of one app; its two environments add to the same ones.
 struct APNsMetrics: Sendable {
-    let connections: Gauge
+    /// How many connections of one lane are in each state.
+    struct Connections: Sendable {
+        let connecting: Gauge
+        let proving: Gauge
+        let open: Gauge
+        let draining: Gauge
+    }
+
+    let mainConnections: Connections
+    let quarantineConnections: Connections
     let openStreams: Gauge
     let waiting: Gauge
     let connectsReady: Counter
@@ -11,11 +20,18 @@ struct APNsMetrics: Sendable {
     let goAways: Counter
     let ambiguous: Counter
     let notProcessed: Counter
+    let openedForStreams: Counter
+    let openedForWindow: Counter
+    let grownInVain: Counter
+    let retired: Counter
+    let evictedSilent: Counter
+    let evictedStarved: Counter
+    let quarantined: Counter
 
     init(app: String, registry: MetricsRegistry) {
         let label = MetricsRegistry.Label("app", app)
-        connections = registry.gauge(
-            "apus_apns_connections", help: "Connections to APNs that can take pushes.", labels: [label])
+        mainConnections = Self.connections(of: .main, label, registry)
+        quarantineConnections = Self.connections(of: .quarantine, label, registry)
         openStreams = registry.gauge(
             "apus_apns_open_streams", help: "Pushes that APNs has been sent and has not answered yet.",
             labels: [label])
@@ -36,5 +52,37 @@ struct APNsMetrics: Sendable {
             labels: [label])
         notProcessed = registry.counter(
             "apus_apns_not_processed_total", help: "Attempts that APNs certainly did not process.", labels: [label])
+        let openedHelp = "Connections opened because pushes waited, by what was exhausted."
+        openedForStreams = registry.counter(
+            "apus_apns_pool_opened_total", help: openedHelp, labels: [label, .init("cause", "streams")])
+        openedForWindow = registry.counter(
+            "apus_apns_pool_opened_total", help: openedHelp, labels: [label, .init("cause", "window")])
+        grownInVain = registry.counter(
+            "apus_apns_pool_grown_in_vain_total",
+            help: "How often more connections brought no more answers, so that they were closed again.",
+            labels: [label])
+        retired = registry.counter(
+            "apus_apns_pool_retired_total", help: "Connections closed because fewer sufficed.", labels: [label])
+        let evictedHelp = "Connections given up although nobody closed them, by reason."
+        evictedSilent = registry.counter(
+            "apus_apns_connections_evicted_total", help: evictedHelp, labels: [label, .init("reason", "silent")])
+        evictedStarved = registry.counter(
+            "apus_apns_connections_evicted_total", help: evictedHelp, labels: [label, .init("reason", "window")])
+        quarantined = registry.counter(
+            "apus_apns_quarantined_total",
+            help: "Pushes sent apart from the others, because their token was rejected lately.", labels: [label])
+    }
+
+    private static func connections(
+        of lane: Lane, _ label: MetricsRegistry.Label, _ registry: MetricsRegistry
+    ) -> Connections {
+        func gauge(_ state: String) -> Gauge {
+            registry.gauge(
+                "apus_apns_connections", help: "Connections to APNs, by lane and state.",
+                labels: [label, .init("lane", lane.rawValue), .init("state", state)])
+        }
+        return Connections(
+            connecting: gauge("connecting"), proving: gauge("proving"), open: gauge("open"),
+            draining: gauge("draining"))
     }
 }

@@ -2,12 +2,17 @@ internal import Crypto
 internal import EventLoop
 internal import PushCore
 
-/// The part of an `APNsClient` that lives on its loop: the routes, the results of the tick, and the one timer.
+/// The part of an `APNsClient` that lives on its loop: the lanes of all routes, the results of the tick, and the one
+/// timer.
 final class ClientCore {
     let loop: EventLoop
     /// The way back to here from another thread, while the client is open.
     private(set) var fromElsewhere: LoopBound<ClientCore>?
-    private var routes: [Route] = []
+    /// Two for each route: its main lane at twice its number, then its quarantine.
+    private var lanes: [Route] = []
+    private var books: [RejectionBook] = []
+    /// The lanes to which something happened in this tick.
+    private var touchedLanes: [Route] = []
     private var handler: (any PushTransportHandler)?
     private var results: [PushResult] = []
     private var isTouched = false
@@ -25,37 +30,42 @@ final class ClientCore {
 
     /// Adds the routes; once, before `start`.
     func addRoutes(_ parts: [(configuration: APNsRoute, context: TLSContext, log: RouteLog)], seed: UInt64) {
-        routes = parts.enumerated().map { index, part in
-            Route(
-                index: index, configuration: part.configuration, context: part.context, log: part.log, owner: self,
-                seed: seed &+ UInt64(index))
+        books = parts.map { RejectionBook(seed: seed, log: $0.log) }
+        for (route, part) in parts.enumerated() {
+            for lane in Lane.allCases {
+                let index = lanes.count
+                lanes.append(
+                    Route(
+                        index: index, lane: lane, part: part, rejections: books[route], owner: self,
+                        seed: seed &+ UInt64(index)))
+            }
         }
     }
 
     func start(handler: any PushTransportHandler, fromElsewhere: LoopBound<ClientCore>) {
         self.handler = handler
         self.fromElsewhere = fromElsewhere
-        for route in routes { route.start() }
+        for lane in lanes { lane.start() }
     }
 
     func send(_ requests: [PushRequest]) {
         let now = loop.nowNanoseconds
         for request in requests {
-            if routes.indices.contains(request.route) {
-                routes[request.route].send(request, nowNanoseconds: now)
-            } else {
+            guard books.indices.contains(request.route) else {
                 report(
                     PushResult(
                         identifier: request.identifier, outcome: .notProcessed("there is no such route"),
                         durationNanoseconds: 0))
+                continue
             }
+            let isSuspect = books[request.route].isSuspect(request.token, nowNanoseconds: now)
+            lanes[2 * request.route + (isSuspect ? 1 : 0)].send(request, nowNanoseconds: now)
         }
-        for route in routes where route.pool.waitingCount > 0 { route.pump() }
     }
 
-    func resolved(_ answer: AddressResolver.Answer, route index: Int, connection: Int) {
-        guard routes.indices.contains(index) else { return }
-        routes[index].resolved(answer, for: connection)
+    func resolved(_ answer: AddressResolver.Answer, lane index: Int, connection: Int) {
+        guard lanes.indices.contains(index) else { return }
+        lanes[index].resolved(answer, for: connection)
     }
 
     // MARK: The tick
@@ -67,6 +77,11 @@ final class ClientCore {
         loop.atEndOfTick(endOfTickWork)
     }
 
+    func touched(_ lane: Route) {
+        touchedLanes.append(lane)
+        touch()
+    }
+
     func report(_ result: PushResult) {
         results.append(result)
         touch()
@@ -74,19 +89,24 @@ final class ClientCore {
 
     private func tickEnded() {
         isTouched = false
+        var due = UInt64.max
+        // A lane that is touched by what another does is in the list of the next tick.
+        let touched = touchedLanes
+        touchedLanes.removeAll(keepingCapacity: true)
+        for lane in touched { due = min(due, lane.tickEnded()) }
         if !results.isEmpty {
             let batch = results
             results = []
             results.reserveCapacity(batch.count)
             handler?.pushesEnded(batch)
         }
-        for route in routes { route.reportSizes() }
-        armTimer()
+        armTimer(due)
         checkClosed()
     }
 
-    private func armTimer() {
-        let due = routes.reduce(UInt64.max) { min($0, $1.pool.wakeUpNanoseconds ?? .max) }
+    private func armTimer(_ dueOfTouched: UInt64) {
+        // Those that were not touched have their time in the timer that is set, unless it has just fired.
+        let due = timer == nil ? lanes.reduce(dueOfTouched) { min($0, $1.dueNanoseconds) } : dueOfTouched
         // A timer that is early does no harm: it finds nothing due and is set anew.
         guard due < timerDueNanoseconds else { return }
         if let timer { loop.cancel(timer) }
@@ -98,7 +118,7 @@ final class ClientCore {
     private func timerFired() {
         timer = nil
         timerDueNanoseconds = .max
-        for route in routes { route.timePassed() }
+        for lane in lanes { lane.timePassed() }
         touch()
     }
 
@@ -106,9 +126,9 @@ final class ClientCore {
 
     func close(whenClosed: @escaping () -> Void) {
         self.whenClosed = whenClosed
-        for route in routes { route.close() }
+        for lane in lanes { lane.close() }
         loop.schedule(afterNanoseconds: closeTimeoutNanoseconds) { [self] in
-            for route in routes { route.closeNow() }
+            for lane in lanes { lane.closeNow() }
             touch()
         }
         touch()
@@ -118,12 +138,12 @@ final class ClientCore {
 
     private func checkClosed() {
         guard let whenClosed, results.isEmpty,
-            routes.allSatisfy({ $0.pool.isFinished && $0.connections.isEmpty })
+            lanes.allSatisfy({ $0.pool.isFinished && $0.connections.isEmpty })
         else { return }
         self.whenClosed = nil
         if let timer { loop.cancel(timer) }
         timer = nil
-        routes = []
+        lanes = []
         handler = nil
         fromElsewhere = nil
         endOfTickWork = {}

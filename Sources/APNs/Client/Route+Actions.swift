@@ -7,26 +7,26 @@ internal import PushCore
 extension Route {
     func start() {
         perform(pool.start(nowNanoseconds: loop.nowNanoseconds))
-        owner.touch()
+        touch()
     }
 
     /// Time has passed.
     func timePassed() {
-        guard let due = pool.wakeUpNanoseconds, due <= loop.nowNanoseconds else { return }
+        guard dueNanoseconds <= loop.nowNanoseconds else { return }
         perform(pool.timePassed(nowNanoseconds: loop.nowNanoseconds))
-        pump()
+        touch()
     }
 
     /// The transport closes: nothing new is taken, what is in flight may still be answered.
     func close() {
         perform(pool.close(nowNanoseconds: loop.nowNanoseconds))
-        owner.touch()
+        touch()
     }
 
     /// The transport's time for answers is over.
     func closeNow() {
         perform(pool.closeNow(nowNanoseconds: loop.nowNanoseconds))
-        owner.touch()
+        touch()
     }
 
     func perform(_ actions: [PoolAction]) {
@@ -49,7 +49,7 @@ extension Route {
         connections.append(connection)
         guard let here = owner.fromElsewhere else { return }
         AddressResolver.resolve(host: configuration.host, port: configuration.port) { [index] answer in
-            here.loop.submit { here.value.resolved(answer, route: index, connection: number) }
+            here.loop.submit { here.value.resolved(answer, lane: index, connection: number) }
         }
     }
 

@@ -16,9 +16,12 @@ final class Route {
 
     /// How often the source is asked for the token, so that a new one is used soon and a push costs no look at it.
     private static let tokenCheckNanoseconds: UInt64 = 1_000_000_000
+    private static let failedAddressesMaximum = 64
 
-    /// The place of the route among its client's.
+    /// The place of this lane among its client's.
     let index: Int
+    /// Which of the route's lanes it is.
+    let lane: Lane
     let configuration: APNsRoute
     let context: TLSContext
     let loop: EventLoop
@@ -32,6 +35,13 @@ final class Route {
     var answerAtDeadline: PushAnswer?
     var lastFailure = ""
 
+    /// Whether something happened since the end of its last tick.
+    private var isTouched = false
+    /// When `timePassed` has to be called.
+    private(set) var dueNanoseconds = UInt64.max
+    /// The place of the connection that was looked for last.
+    private var latestIndex = 0
+    private let rejections: RejectionBook
     private var encoder: RequestEncoder
     private let parser = AnswerParser()
     private var token: ProviderToken?
@@ -40,32 +50,66 @@ final class Route {
     private var failedAddresses: Set<String> = []
     private var reported = RouteLog.Sizes()
 
-    init(index: Int, configuration: APNsRoute, context: TLSContext, log: RouteLog, owner: ClientCore, seed: UInt64) {
+    /// Prepares one lane of a route.
+    ///
+    /// - Parameters:
+    ///   - index: its place among the client's lanes.
+    ///   - lane: which it is; decides the limits of its pool.
+    ///   - part: what both lanes of the route share.
+    ///   - rejections: the book that both lanes of the route keep.
+    ///   - owner: the client's part on the loop.
+    ///   - seed: of the pool's jitter.
+    init(
+        index: Int, lane: Lane, part: (configuration: APNsRoute, context: TLSContext, log: RouteLog),
+        rejections: RejectionBook, owner: ClientCore, seed: UInt64
+    ) {
+        let configuration = part.configuration
         self.index = index
+        self.lane = lane
         self.configuration = configuration
-        self.context = context
-        self.log = log
+        context = part.context
+        log = part.log.for(lane)
+        self.rejections = rejections
         self.owner = owner
         loop = owner.loop
-        pool = ConnectionPool(limits: configuration.limits, seed: seed)
+        pool = ConnectionPool(limits: lane.limits(of: configuration.limits), seed: seed)
         encoder = RequestEncoder(authority: configuration.authority)
     }
 
     // MARK: Pushes
 
-    /// Takes in one push; `pump` sends it.
+    /// Takes in one push; the end of the tick sends it.
     func send(_ request: PushRequest, nowNanoseconds: UInt64) {
-        guard let push = pool.pushArrived(nowNanoseconds: nowNanoseconds) else {
+        touch()
+        let bodyBytes = request.content.payload.count
+        guard let push = pool.pushArrived(bodyBytes: bodyBytes, nowNanoseconds: nowNanoseconds) else {
             let reason = pool.isClosing ? "the transport is closing" : "too many pushes wait for APNs"
             return report(request.identifier, .notProcessed(reason), submittedNanoseconds: nil)
         }
         if push == requests.count { requests.append(request) } else { requests[push] = request }
     }
 
-    /// Submits what can be submitted; what a tick submits is written together at its end.
-    func pump() {
-        owner.touch()
-        guard let submission = pool.nextSubmission(), let token = currentToken() else { return }
+    /// Something happened, so that the end of the tick has work to do here.
+    func touch() {
+        guard !isTouched else { return }
+        isTouched = true
+        owner.touched(self)
+    }
+
+    /// All that the tick brought has been taken in: submits what can be submitted, so that it is written together.
+    ///
+    /// - Returns: when `timePassed` has to be called.
+    func tickEnded() -> UInt64 {
+        submitWaiting()
+        perform(pool.submissionsEnded(nowNanoseconds: loop.nowNanoseconds))
+        reportSizes()
+        isTouched = false
+        dueNanoseconds = pool.wakeUpNanoseconds ?? .max
+        return dueNanoseconds
+    }
+
+    private func submitWaiting() {
+        guard pool.waitingCount > 0, let submission = pool.nextSubmission(), let token = currentToken() else { return }
         var next: ConnectionPool.Submission? = submission
         while let submission = next {
             submit(submission, token: token)
@@ -109,14 +153,21 @@ final class Route {
         log.ready(address: connection.address, streamsMaximum: streamsMaximum)
         perform(
             pool.connectionReady(
-                connection.number, streamsMaximum: streamsMaximum, nowNanoseconds: loop.nowNanoseconds))
-        pump()
+                connection.number, streamsMaximum: streamsMaximum,
+                windowBytes: connection.http?.submittableBodyBytes ?? 0, nowNanoseconds: loop.nowNanoseconds))
+        touch()
     }
 
     func settingsChanged(_ connection: RouteConnection, streamsMaximum: Int) {
         pool.settingsChanged(
             connection.number, streamsMaximum: streamsMaximum, nowNanoseconds: loop.nowNanoseconds)
-        pump()
+        touch()
+    }
+
+    func windowChanged(_ connection: RouteConnection) {
+        guard let http = connection.http else { return }
+        pool.windowChanged(connection.number, windowBytes: http.submittableBodyBytes)
+        touch()
     }
 
     func answered(_ connection: RouteConnection, stream: Int32, answer: PartialAnswer) {
@@ -128,13 +179,16 @@ final class Route {
             end(connection, stream, full, provesToken: full.provesToken)
             if full.wedgesConnection { tokenRefused(on: connection, reason: full.reason) }
         }
-        pump()
+        touch()
     }
 
     private func end(_ connection: RouteConnection, _ stream: Int32, _ answer: PushAnswer, provesToken: Bool) {
         let ended = pool.answered(
             stream: stream, of: connection.number, provesToken: provesToken, nowNanoseconds: loop.nowNanoseconds)
         guard let ended else { return }
+        if answer.status != 200 || lane == .quarantine, let request = requests[ended.push] {
+            rejections.note(answer, about: request.token, nowNanoseconds: loop.nowNanoseconds)
+        }
         report(push: ended.push, .answered(answer), submittedNanoseconds: ended.submittedNanoseconds)
         if ended.isLastOfDraining, let close = pool.connectionToClose(after: connection.number) { perform([close]) }
     }
@@ -158,7 +212,8 @@ final class Route {
         perform(
             pool.streamReset(
                 stream: stream, of: connection.number, errorCode: errorCode, nowNanoseconds: loop.nowNanoseconds))
-        pump()
+        // Its body may not have been written, and then its share of the window is free again.
+        windowChanged(connection)
     }
 
     func goAwayReceived(_ connection: RouteConnection, lastStream: Int32, errorCode: UInt32, debugData: [UInt8]) {
@@ -167,12 +222,12 @@ final class Route {
             address: connection.address, errorCode: errorCode, reason: parser.reason(inGoAway: debugData))
         perform(
             pool.goAwayReceived(connection.number, lastStream: lastStream, nowNanoseconds: loop.nowNanoseconds))
-        pump()
+        touch()
     }
 
     func pingAcknowledged(_ connection: RouteConnection) {
         pool.pingAcknowledged(connection.number, nowNanoseconds: loop.nowNanoseconds)
-        pump()
+        touch()
     }
 
     func connectionLost(_ connection: RouteConnection, reason: HTTP2CloseReason, lastWrittenStream: Int32) {
@@ -190,7 +245,7 @@ final class Route {
         perform(
             pool.connectionLost(
                 connection.number, lastWrittenStream: lastWrittenStream, nowNanoseconds: loop.nowNanoseconds))
-        pump()
+        touch()
         owner.connectionEnded()
     }
 
@@ -201,18 +256,29 @@ final class Route {
         perform(
             pool.connectionLost(connection.number, lastWrittenStream: 0, nowNanoseconds: loop.nowNanoseconds))
         log.circuit(pool.circuit)
-        owner.touch()
+        touch()
         owner.connectionEnded()
     }
 
-    func addressFailed(_ address: String) { failedAddresses.insert(address) }
+    func addressFailed(_ address: String) {
+        // Names of large services answer with ever new addresses; those that failed long ago need not be known.
+        if failedAddresses.count >= Self.failedAddressesMaximum { failedAddresses = [] }
+        failedAddresses.insert(address)
+    }
 
     func fail(_ reason: String, hint: String?) {
         lastFailure = reason
         log.failed(reason: reason, hint: hint)
     }
 
-    func connection(_ number: Int) -> RouteConnection? { connections.first { $0.number == number } }
+    func connection(_ number: Int) -> RouteConnection? {
+        if latestIndex < connections.count, connections[latestIndex].number == number {
+            return connections[latestIndex]
+        }
+        guard let index = connections.firstIndex(where: { $0.number == number }) else { return nil }
+        latestIndex = index
+        return connections[index]
+    }
 
     /// The addresses in the order in which to try them: those that failed lately last, those with the fewest
     /// connections first, and from another place in the list for each connection.
@@ -227,10 +293,10 @@ final class Route {
         return ranked.sorted { $0.rank < $1.rank }.map(\.address)
     }
 
-    /// Brings the gauges up to date, once a tick.
-    func reportSizes() {
+    /// Brings the metrics up to date, once a tick.
+    private func reportSizes() {
         let sizes = RouteLog.Sizes(
-            connections: pool.readyConnectionCount, streams: pool.inFlightCount, waiting: pool.waitingCount)
+            states: pool.states, streams: pool.inFlightCount, waiting: pool.waitingCount, counts: pool.counts)
         log.changed(from: reported, to: sizes)
         reported = sizes
     }

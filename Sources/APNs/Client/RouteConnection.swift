@@ -94,6 +94,8 @@ extension RouteConnection: HTTP2Handler {
         route.settingsChanged(self, streamsMaximum: Int(connection.peerMaxConcurrentStreams))
     }
 
+    func http2WindowOpened(_ connection: HTTP2Connection) { route.windowChanged(self) }
+
     func http2HeaderReceived(
         _ connection: HTTP2Connection, stream: Int32, name: UnsafeBufferPointer<UInt8>,
         value: UnsafeBufferPointer<UInt8>

@@ -5,9 +5,10 @@ internal import PushCore
 struct RouteLog {
     /// The numbers that the gauges show.
     struct Sizes {
-        var connections = 0
+        var states = PoolStates()
         var streams = 0
         var waiting = 0
+        var counts = PoolCounts()
     }
 
     let app: String
@@ -15,9 +16,18 @@ struct RouteLog {
     let endpoint: String
     let logger: Logger
     let metrics: APNsMetrics
+    private(set) var lane = Lane.main
+
+    /// The same for one of the lanes.
+    func `for`(_ lane: Lane) -> RouteLog {
+        var log = self
+        log.lane = lane
+        return log
+    }
 
     private var route: [LogField] {
         [.field("app", app), .field("route", environment), .field("endpoint", endpoint)]
+            + (lane == .main ? [] : [.field("lane", lane.rawValue)])
     }
 
     func ready(address: String, streamsMaximum: Int) {
@@ -66,8 +76,35 @@ struct RouteLog {
     }
 
     func changed(from old: Sizes, to new: Sizes) {
-        if new.connections != old.connections { metrics.connections.add(new.connections - old.connections) }
+        if new.states != old.states { statesChanged(from: old.states, to: new.states) }
         if new.streams != old.streams { metrics.openStreams.add(new.streams - old.streams) }
         if new.waiting != old.waiting { metrics.waiting.add(new.waiting - old.waiting) }
+        if new.counts != old.counts { countsChanged(from: old.counts, to: new.counts) }
+    }
+
+    private func statesChanged(from old: PoolStates, to new: PoolStates) {
+        let gauges = lane == .main ? metrics.mainConnections : metrics.quarantineConnections
+        gauges.connecting.add(new.connecting - old.connecting)
+        gauges.proving.add(new.proving - old.proving)
+        gauges.open.add(new.open - old.open)
+        gauges.draining.add(new.draining - old.draining)
+    }
+
+    private func countsChanged(from old: PoolCounts, to new: PoolCounts) {
+        metrics.openedForStreams.add(new.openedForStreams - old.openedForStreams)
+        metrics.openedForWindow.add(new.openedForWindow - old.openedForWindow)
+        metrics.grownInVain.add(new.grownInVain - old.grownInVain)
+        metrics.retired.add(new.retired - old.retired)
+        metrics.evictedSilent.add(new.evictedSilent - old.evictedSilent)
+        metrics.evictedStarved.add(new.evictedStarved - old.evictedStarved)
+        if new.openedForStreams + new.openedForWindow > old.openedForStreams + old.openedForWindow {
+            let cause = new.openedForWindow > old.openedForWindow ? "window" : "streams"
+            logger.log(.info, "apns.pool.grows", route + [.field("cause", cause)])
+        }
+        if new.evictedStarved > old.evictedStarved {
+            logger.log(
+                .warning, "apns.connection.starved",
+                route + [.field("reason", "APNs answered everything and opened the flow-control window no more")])
+        }
     }
 }

@@ -25,5 +25,9 @@ extension Configuration {
         ///
         /// `app.N.apns.connections`, default 2.
         public var connections: Int
+        /// How many connections a worker opens to each environment under pressure, 1 to 64.
+        ///
+        /// `app.N.apns.connections_max`, default 16; less than `connections` means `connections`.
+        public var connectionsMaximum: Int
     }
 }

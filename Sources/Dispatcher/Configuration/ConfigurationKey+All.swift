@@ -110,13 +110,20 @@ extension ConfigurationKey {
         comment: "A PEM file with an extra trust anchor, for a simulator; \"\" for the system's own only.")
     static let appConnections = ConfigurationKey(
         section: "app.apns", name: "connections", kind: .integer(1...64), standard: .integer(2),
-        comment: "How many connections a worker keeps to each of Apple's environments in use (1 to 64).")
+        comment: "How many connections a worker keeps to each of Apple's environments (1 to 64).")
+    static let appConnectionsMaximum = ConfigurationKey(
+        section: "app.apns", name: "connections_max", kind: .integer(1...64), standard: .integer(16),
+        comment: """
+            How many connections a worker opens to each of Apple's environments when pushes wait
+            because streams or flow-control windows are exhausted (1 to 64, at least 'connections').
+            They are closed again when fewer suffice.
+            """)
 
     /// Every key, in the order of the sample.
     static let all = [
         rabbitMQURL, rabbitMQCAFile, rabbitMQNamespace, rabbitMQPrefetch, registryURL, retryDelays,
         retryAttemptsMaximum, retryAgeMaximum, retryServerErrorDelay, adminListen, logLevel, logFormat,
         workerDrainTimeout, workerPushTimeout, workerDeclaresTopology, appName, appBundleID, appIdentityPools,
-        appKeyFile, appKeyID, appTeamID, appEndpoint, appCAFile, appConnections,
+        appKeyFile, appKeyID, appTeamID, appEndpoint, appCAFile, appConnections, appConnectionsMaximum,
     ]
 }

@@ -61,7 +61,8 @@ extension ConfigurationReader {
         return Configuration.APNs(
             keyFile: keyFile ?? "", keyID: readIdentifier(.appKeyID, app: index),
             teamID: readIdentifier(.appTeamID, app: index), endpoint: readEndpoint(app: index),
-            caFile: readCertificateFile(.appCAFile, app: index), connections: integer(.appConnections, app: index))
+            caFile: readCertificateFile(.appCAFile, app: index), connections: integer(.appConnections, app: index),
+            connectionsMaximum: integer(.appConnectionsMaximum, app: index))
     }
 
     private mutating func readIdentifier(_ key: ConfigurationKey, app index: Int) -> String {

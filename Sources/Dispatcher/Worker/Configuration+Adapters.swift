@@ -58,6 +58,7 @@ extension Configuration {
             }
             var limits = PoolLimits()
             limits.connections = app.apns.connections
+            limits.connectionsMaximum = app.apns.connectionsMaximum
             limits.deadlineNanoseconds = worker.pushTimeout.nanoseconds
             for environment in [APNsRoute.Environment.production, .sandbox] {
                 routes.append(

@@ -5,14 +5,16 @@ extension ConnectionPool {
     /// - Parameters:
     ///   - connection: the connection.
     ///   - streamsMaximum: the peer's SETTINGS_MAX_CONCURRENT_STREAMS.
+    ///   - windowBytes: how many bytes of bodies the peer takes now, over all streams.
     ///   - nowNanoseconds: the time.
     /// - Returns: what to do.
     public mutating func connectionReady(
-        _ connection: Int, streamsMaximum: Int, nowNanoseconds: UInt64
+        _ connection: Int, streamsMaximum: Int, windowBytes: Int, nowNanoseconds: UInt64
     ) -> [PoolAction] {
         guard let index = index(of: connection), connections[index].state == .connecting else { return [] }
         connections[index].state = .proving
         connections[index].peerStreamsMaximum = streamsMaximum
+        connections[index].windowBytes = windowBytes
         connections[index].readyNanoseconds = nowNanoseconds
         connections[index].heardNanoseconds = nowNanoseconds
         return replenish(nowNanoseconds)
@@ -23,6 +25,17 @@ extension ConnectionPool {
         guard let index = index(of: connection) else { return }
         connections[index].peerStreamsMaximum = streamsMaximum
         connections[index].heardNanoseconds = nowNanoseconds
+    }
+
+    /// The flow-control window of a connection changed other than by a submission: the peer opened it, or a request
+    /// ended whose body had not been written.
+    ///
+    /// - Parameters:
+    ///   - connection: the connection.
+    ///   - windowBytes: how many bytes of bodies the peer takes now, over all streams, beside those submitted already.
+    public mutating func windowChanged(_ connection: Int, windowBytes: Int) {
+        guard let index = index(of: connection) else { return }
+        connections[index].windowBytes = windowBytes
     }
 
     /// The peer will take no new streams (GOAWAY): the replacement is asked for first, then the connection drains.
@@ -48,6 +61,17 @@ extension ConnectionPool {
     public mutating func tokenExpired(on connection: Int, nowNanoseconds: UInt64) -> [PoolAction] {
         guard let index = index(of: connection) else { return [] }
         return drain(index, nowNanoseconds)
+    }
+
+    /// What connections carry is to come under another signing key, which APNs wants on connections of its own: all are
+    /// replaced, and those that are in use drain.
+    public mutating func keyReplaced(nowNanoseconds: UInt64) -> [PoolAction] {
+        var actions: [PoolAction] = []
+        for identifier in connections.filter(\.isReady).map(\.identifier) {
+            guard let index = index(of: identifier) else { continue }
+            actions += drain(index, nowNanoseconds, isFailure: false)
+        }
+        return actions
     }
 
     /// A connection ended, or could not be made.
@@ -110,13 +134,19 @@ extension ConnectionPool {
     // MARK: Steps
 
     /// Takes a connection out of use: opens its replacement, then lets it end, at once if nothing is in flight on it.
-    mutating func drain(_ index: Int, _ nowNanoseconds: UInt64) -> [PoolAction] {
+    ///
+    /// - Parameters:
+    ///   - index: the place of the connection.
+    ///   - nowNanoseconds: the time.
+    ///   - isFailure: whether its end may say something about the peer; if it was our own choice, it does not.
+    /// - Returns: what to do.
+    mutating func drain(_ index: Int, _ nowNanoseconds: UInt64, isFailure: Bool = true) -> [PoolAction] {
         let connection = connections[index]
         guard connection.state != .draining else {
             return connectionToClose(after: connection.identifier).map { [$0] } ?? []
         }
         connections[index].state = .draining
-        countLoss(of: connection, wasAsked: true, nowNanoseconds)
+        if isFailure { countLoss(of: connection, wasAsked: true, nowNanoseconds) }
         var actions = replenish(nowNanoseconds)
         if let close = connectionToClose(after: connection.identifier) { actions.append(close) }
         return actions

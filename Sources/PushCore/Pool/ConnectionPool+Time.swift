@@ -2,9 +2,9 @@
 extension ConnectionPool {
     /// When `timePassed` has to be called next; nil if nothing is to come.
     public var wakeUpNanoseconds: UInt64? {
-        var due = UInt64.max
+        var due = isClosing ? .max : sizeDueNanoseconds
         if let push = pushes.firstWaiting {
-            due = pushes.records[push].arrivedNanoseconds &+ limits.deadlineNanoseconds
+            due = min(due, pushes.records[push].arrivedNanoseconds &+ limits.deadlineNanoseconds)
         }
         if let push = pushes.firstInFlight {
             due = min(due, pushes.records[push].submittedNanoseconds &+ limits.deadlineNanoseconds)
@@ -16,11 +16,13 @@ extension ConnectionPool {
             if connection.state == .connecting { connecting += 1 }
             due = min(due, self.due(of: connection))
         }
-        if !isClosing, live < limits.connections, connecting == 0 { due = min(due, notBeforeNanoseconds) }
+        if !isClosing, live < target, connecting == 0 { due = min(due, notBeforeNanoseconds) }
         return due == .max ? nil : due
     }
 
     /// Time has passed: deadlines, PINGs, slow connects, and the end of a back-off.
+    ///
+    /// What the pool does about its size it decides in `submissionsEnded`, which has to follow.
     public mutating func timePassed(nowNanoseconds: UInt64) -> [PoolAction] {
         var actions: [PoolAction] = []
         endOverdueWaiting(nowNanoseconds, &actions)
@@ -34,9 +36,21 @@ extension ConnectionPool {
         switch connection.state {
         case .connecting: connection.beganNanoseconds &+ limits.connectTimeoutNanoseconds
         case .proving, .open:
-            connection.pingDueNanoseconds ?? connection.heardNanoseconds &+ limits.idlePingNanoseconds
+            if let pingDue = connection.pingDueNanoseconds {
+                pingDue
+            } else if isStarved(connection) {
+                connection.heardNanoseconds &+ limits.starvationNanoseconds
+            } else {
+                connection.heardNanoseconds &+ limits.idlePingNanoseconds
+            }
         case .draining: .max
         }
+    }
+
+    /// Whether a connection has nothing to do but to wait for its window, while a push waits for it.
+    private func isStarved(_ connection: PoolConnection) -> Bool {
+        guard let push = pushes.firstWaiting else { return false }
+        return connection.isStarved(bodyBytes: Int(pushes.records[push].bodyBytes))
     }
 
     private mutating func endOverdueWaiting(_ nowNanoseconds: UInt64, _ actions: inout [PoolAction]) {
@@ -62,7 +76,7 @@ extension ConnectionPool {
     }
 
     /// Sends a PING on a connection that is quiet or whose pushes met their deadlines in a row, drops one that owes
-    /// the answer to a PING for too long, and one that does not become ready.
+    /// the answer to a PING for too long, and one that does not become ready, and replaces one whose window stays shut.
     ///
     /// Some tokens are never answered while others on the same connection are, so a deadline alone says nothing about
     /// the connection; the PING does.
@@ -71,8 +85,12 @@ extension ConnectionPool {
         let isDue = due(of: connections[index]) <= nowNanoseconds
         if connections[index].state == .connecting || connections[index].pingDueNanoseconds != nil {
             guard isDue else { return }
+            if connections[index].state != .connecting { counts.evictedSilent += 1 }
             actions.append(.abandon(connection: connection))
             actions += connectionLost(connection, lastWrittenStream: .max, nowNanoseconds: nowNanoseconds)
+        } else if isDue, isStarved(connections[index]) {
+            counts.evictedStarved += 1
+            actions += drain(index, nowNanoseconds)
         } else if isDue || connections[index].deadlinesInARow >= limits.deadlinesBeforePing {
             connections[index].pingDueNanoseconds = nowNanoseconds &+ limits.pingTimeoutNanoseconds
             actions.append(.ping(connection: connection))

@@ -7,8 +7,13 @@
 ///
 /// Each push that arrived ends exactly once: `answered` returns it, or an action `end` carries it.
 ///
-/// The shell, after any event: carries out the actions, then submits while `nextSubmission()` has something, then sets
-/// its timer to `wakeUpNanoseconds`.
+/// The shell, after any event: carries out the actions. At the latest at the end of its tick it submits while
+/// `nextSubmission()` has something, calls `submissionsEnded`, and sets its timer to `wakeUpNanoseconds`.
+///
+/// A connection goes through `connecting`, `proving`, `open` and `draining`; `PoolConnection.State` says when. How many
+/// there are lies between two limits: the pool grows while pushes wait, because streams or flow-control windows are
+/// exhausted, for as long as growing raises the rate of answers (`PoolGrowth`), and shrinks by one at a time when fewer
+/// would have done for a hold time.
 ///
 /// It cannot be copied: a copy would share its tables, and every change would then copy them.
 public struct ConnectionPool: ~Copyable, Sendable {
@@ -58,6 +63,23 @@ public struct ConnectionPool: ~Copyable, Sendable {
     var nextConnection = 1
     var random: SplitMix
 
+    /// How many connections are wanted now, not counting those that drain.
+    var target = 0
+    var growth = PoolGrowth()
+    /// What a connection carried when the pool last grew: its streams, or what its window allowed.
+    var pushesPerConnection = 1
+    /// The most pushes that waited or were in flight during this hold time.
+    var peakOutstanding = 0
+    var holdBeganNanoseconds: UInt64 = 0
+    /// What it has done of its own accord.
+    public internal(set) var counts = PoolCounts()
+
+    /// The place of the connection that events were about last: mostly the next is about it, too.
+    private var latestIndex = 0
+    /// How many more pushes go to the connection that was chosen last before another is looked for.
+    private var runLength = 0
+    private static let runLengthMaximum = 32
+
     /// Creates a pool without connections.
     ///
     /// - Parameters:
@@ -76,8 +98,19 @@ public struct ConnectionPool: ~Copyable, Sendable {
         return failures < limits.failuresToOpenCircuit ? .failing(failures: failures) : .open(failures: failures)
     }
 
-    /// How many connections can take pushes.
-    public var readyConnectionCount: Int { connections.count { $0.isReady } }
+    /// How many connections are in each state.
+    public var states: PoolStates {
+        var states = PoolStates()
+        for index in connections.indices {
+            switch connections[index].state {
+            case .connecting: states.connecting += 1
+            case .proving: states.proving += 1
+            case .open: states.open += 1
+            case .draining: states.draining += 1
+            }
+        }
+        return states
+    }
 
     /// How many connections there are in any state.
     public var connectionCount: Int { connections.count }
@@ -94,32 +127,50 @@ public struct ConnectionPool: ~Copyable, Sendable {
     // MARK: Pushes
 
     /// The pool may begin to connect.
-    public mutating func start(nowNanoseconds: UInt64) -> [PoolAction] { replenish(nowNanoseconds) }
+    public mutating func start(nowNanoseconds: UInt64) -> [PoolAction] {
+        target = limits.connections
+        growth.connectionsWanted(target)
+        holdBeganNanoseconds = nowNanoseconds
+        return replenish(nowNanoseconds)
+    }
 
     /// A push is to be sent.
     ///
+    /// - Parameters:
+    ///   - bodyBytes: the size of its payload, which has to fit into a connection's flow-control window.
+    ///   - nowNanoseconds: the time.
     /// - Returns: the slot under which it is known until it ends, or nil if the pool is full or closing.
-    public mutating func pushArrived(nowNanoseconds: UInt64) -> Int? {
+    public mutating func pushArrived(bodyBytes: Int, nowNanoseconds: UInt64) -> Int? {
         guard !isClosing, pushes.waitingCount + pushes.inFlightCount < limits.outstandingMaximum else { return nil }
-        return pushes.arrive(nowNanoseconds: nowNanoseconds)
+        return pushes.arrive(bodyBytes: bodyBytes, nowNanoseconds: nowNanoseconds)
     }
 
     /// The next push to submit, the oldest first, on the connection with the most free streams.
     ///
+    /// Several in a row go to the same connection, as far as it has room: so the others are not looked at for each
+    /// push, and what goes out together fills fewer TLS records.
+    ///
     /// - Returns: nil if nothing waits or no stream is free. Report each by `submitted` or `submissionFailed` before
     ///   asking for the next.
-    public func nextSubmission() -> Submission? {
+    public mutating func nextSubmission() -> Submission? {
         guard let push = pushes.firstWaiting else { return nil }
+        let bodyBytes = Int(pushes.records[push].bodyBytes)
+        if runLength > 0, latestIndex < connections.count,
+            connections[latestIndex].freeStreams(maximum: limits.streamsMaximum, bodyBytes: bodyBytes) > 0
+        {
+            runLength -= 1
+            return Submission(push: push, connection: connections[latestIndex].identifier)
+        }
         var best = 0
-        var connection = 0
         for index in connections.indices {
-            let free = connections[index].freeStreams(maximum: limits.streamsMaximum)
+            let free = connections[index].freeStreams(maximum: limits.streamsMaximum, bodyBytes: bodyBytes)
             if free > best {
                 best = free
-                connection = connections[index].identifier
+                latestIndex = index
             }
         }
-        return best > 0 ? Submission(push: push, connection: connection) : nil
+        runLength = min(best, Self.runLengthMaximum) - 1
+        return best > 0 ? Submission(push: push, connection: connections[latestIndex].identifier) : nil
     }
 
     /// A push was submitted on a stream.
@@ -128,6 +179,7 @@ public struct ConnectionPool: ~Copyable, Sendable {
             preconditionFailure("a connection cannot go between nextSubmission and submitted")
         }
         connections[index].streams.insert(stream: stream, push: submission.push)
+        connections[index].windowBytes -= Int(pushes.records[submission.push].bodyBytes)
         pushes.submit(
             submission.push, connection: submission.connection, stream: stream, nowNanoseconds: nowNanoseconds)
     }
@@ -162,12 +214,36 @@ public struct ConnectionPool: ~Copyable, Sendable {
         if provesToken {
             connections[index].hasAnswered = true
             failures = 0
-            if connections[index].state == .proving { connections[index].state = .open }
+            if connections[index].state == .proving {
+                connections[index].state = .open
+                growth.connectionOpened(nowNanoseconds: nowNanoseconds)
+            }
         }
         let submitted = pushes.records[push].submittedNanoseconds
+        growth.answered(afterNanoseconds: nowNanoseconds &- submitted)
         pushes.end(push)
         let isLast = connections[index].state == .draining && connections[index].streams.count == 0
         return Answered(push: push, submittedNanoseconds: submitted, isLastOfDraining: isLast)
+    }
+
+    /// The answer on a stream says that the push was not looked at, for a reason that is gone by now: it waits again.
+    ///
+    /// - Parameters:
+    ///   - stream: the stream.
+    ///   - connection: the connection that it belongs to.
+    ///   - nowNanoseconds: the time.
+    /// - Returns: false if the push cannot wait again, because that has happened too often or the pool closes; then
+    ///   nothing has changed, and `answered` ends it.
+    public mutating func answeredUnprocessed(stream: Int32, of connection: Int, nowNanoseconds: UInt64) -> Bool {
+        guard !isClosing, let index = index(of: connection),
+            let push = connections[index].streams.push(onStream: stream),
+            Int(pushes.records[push].resends) < limits.resendsMaximum
+        else { return false }
+        connections[index].streams.remove(stream: stream)
+        connections[index].heardNanoseconds = nowNanoseconds
+        connections[index].deadlinesInARow = 0
+        pushes.giveBack(push)
+        return true
     }
 
     /// Whether a connection that drains has become empty and is to be closed; ask after `answered`.
@@ -209,10 +285,18 @@ public struct ConnectionPool: ~Copyable, Sendable {
     /// The HTTP/2 error code REFUSED_STREAM (RFC 9113, section 7).
     static let refusedStream: UInt32 = 7
 
-    func index(of connection: Int) -> Int? {
-        for index in connections.indices where connections[index].identifier == connection { return index }
+    mutating func index(of connection: Int) -> Int? {
+        if latestIndex < connections.count, connections[latestIndex].identifier == connection { return latestIndex }
+        for index in connections.indices where connections[index].identifier == connection {
+            latestIndex = index
+            runLength = 0
+            return index
+        }
         return nil
     }
+
+    /// How many connections there are that do not drain.
+    var liveCount: Int { connections.count { $0.state != .draining } }
 
     mutating func end(_ push: Int, _ ending: PushEnding, _ actions: inout [PoolAction]) {
         pushes.end(push)
@@ -235,11 +319,11 @@ public struct ConnectionPool: ~Copyable, Sendable {
     /// Opens what is missing: all at once while all is well, else one at a time and not before the back-off is over.
     mutating func replenish(_ nowNanoseconds: UInt64) -> [PoolAction] {
         guard !isClosing, nowNanoseconds >= notBeforeNanoseconds else { return [] }
-        var live = connections.count { $0.state != .draining }
+        var live = liveCount
         var connecting = connections.count { $0.state == .connecting }
-        let connectingMaximum = failures == 0 ? limits.connections : 1
+        let connectingMaximum = failures == 0 ? target : 1
         var actions: [PoolAction] = []
-        while live < limits.connections, connecting < connectingMaximum {
+        while live < target, connecting < connectingMaximum {
             connections.append(PoolConnection(identifier: nextConnection, nowNanoseconds: nowNanoseconds))
             actions.append(.connect(connection: nextConnection))
             nextConnection += 1

@@ -1,7 +1,13 @@
 /// The numbers that bound a pool of connections.
 public struct PoolLimits: Hashable, Sendable {
-    /// How many connections to keep open, not counting those that drain.
+    /// How many connections to keep open even when there is nothing to send, not counting those that drain; 0 opens the
+    /// first when a push waits for it.
     public var connections = 2
+    /// How many connections to open under pressure, not counting those that drain; less than `connections` means
+    /// `connections`.
+    ///
+    /// Apple's names answer with about eight addresses, and users of APNs saw little gain beyond 16 connections.
+    public var connectionsMaximum = 16
     /// The most streams on one connection, whatever the peer allows.
     public var streamsMaximum = 1_000
     /// The most pushes that wait or are in flight; one more ends at once as not processed.
@@ -25,9 +31,23 @@ public struct PoolLimits: Hashable, Sendable {
     public var stableNanoseconds: UInt64 = 10_000_000_000
     /// After how many failures in a row the circuit is open.
     public var failuresToOpenCircuit = 5
+    /// How long pushes must have waited, without a pause, before the pool grows.
+    public var pressureNanoseconds: UInt64 = 50_000_000
+    /// How long a new connection may take to become of use before the pool grows past it.
+    public var growthPatienceNanoseconds: UInt64 = 1_000_000_000
+    /// How long the pool does not grow after it has grown in vain; doubled each time that this happens in a row.
+    public var growthPauseNanoseconds: UInt64 = 5_000_000_000
+    /// How long connections beyond `connections` must have been dispensable before one of them is closed.
+    public var holdNanoseconds: UInt64 = 60_000_000_000
+    /// How long a connection without streams may keep its flow-control window shut while pushes wait for it, before it
+    /// is replaced: everything sent has been answered, so the peer has read it and owes us the window.
+    public var starvationNanoseconds: UInt64 = 1_000_000_000
     /// How long to wait between attempts to connect.
     public var backOff = BackOff()
 
     /// Creates the default limits.
     public init() {}
+
+    /// The most connections that are kept at any time, not counting those that drain.
+    var connectionsLimit: Int { max(1, connections, connectionsMaximum) }
 }

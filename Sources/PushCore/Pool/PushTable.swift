@@ -10,6 +10,8 @@ struct PushTable: Sendable {
         var submittedNanoseconds: UInt64 = 0
         var connection = 0
         var stream: Int32 = 0
+        /// How many bytes of the flow-control window its body needs.
+        var bodyBytes: Int32 = 0
         var previous: Int32 = PushTable.none
         var next: Int32 = PushTable.none
         var place = Place.free
@@ -70,7 +72,7 @@ struct PushTable: Sendable {
     var firstInFlight: Int? { inFlight.first == Self.none ? nil : Int(inFlight.first) }
 
     /// Takes in a new push, the youngest of those that wait.
-    mutating func arrive(nowNanoseconds: UInt64) -> Int {
+    mutating func arrive(bodyBytes: Int, nowNanoseconds: UInt64) -> Int {
         let slot: Int
         if let free = freeSlots.popLast() {
             slot = Int(free)
@@ -80,6 +82,7 @@ struct PushTable: Sendable {
         }
         records[slot].sequence = nextSequence
         records[slot].arrivedNanoseconds = nowNanoseconds
+        records[slot].bodyBytes = Int32(clamping: bodyBytes)
         records[slot].resends = 0
         nextSequence += 1
         records[slot].place = .waiting

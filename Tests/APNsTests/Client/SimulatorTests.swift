@@ -1,44 +1,15 @@
 import APNs
 import APNsSimulator
-import Crypto
-import Foundation
 import PushCore
-import PushTestKit
 import Testing
 
 @Suite("Client: against the simulator, which has rules of its own")
 struct SimulatorTests {
-    private struct World {
-        let simulator: APNsSimulator
-        let fixture: ClientFixture
-        let trustAnchorsFile: String
-
-        func end() async throws -> SimulatorSummary {
-            await fixture.client.close()
-            let summary = try await simulator.stop()
-            try FileManager.default.removeItem(atPath: trustAnchorsFile)
-            return summary
-        }
-    }
-
     private func makeWorld(
         script: String = "", limits: (inout PoolLimits) -> Void = { _ in },
         simulator change: (inout SimulatorConfiguration) -> Void = { _ in }
-    ) async throws -> World {
-        let key = try ES256PrivateKey.generate()
-        var configuration = SimulatorConfiguration()
-        configuration.teamKeys = [
-            .init(teamID: "DEF123GHIJ", keyID: "ABC123DEFG", publicKeyPEM: key.publicKeyPEM)
-        ]
-        configuration.recordsInMemoryMaximum = 10_000
-        configuration.script = try AnswerScript(parsing: Array(script.utf8), nowMilliseconds: 1_700_000_000_000)
-        change(&configuration)
-        let simulator = try await APNsSimulator.start(configuration)
-        let file = FileManager.default.temporaryDirectory.appending(path: "apus-simulator-\(UUID().uuidString).pem")
-        try Data(simulator.trustAnchorPEM.utf8).write(to: file)
-        let fixture = try ClientFixture(
-            port: simulator.port, trustAnchorsFile: file.path, limits: limits, key: key)
-        return World(simulator: simulator, fixture: fixture, trustAnchorsFile: file.path)
+    ) async throws -> SimulatorWorld {
+        try await SimulatorWorld(script: script, limits: limits, simulator: change)
     }
 
     private static func notification(for type: PushType) -> PushCore.Notification {

@@ -29,6 +29,8 @@ final class ClientFixture: Sendable {
     ) throws {
         var limits = PoolLimits()
         limits.deadlineNanoseconds = 60_000_000_000
+        // A pool that is to grow says so.
+        limits.connectionsMaximum = 0
         limits.backOff = BackOff(baseNanoseconds: 1_000_000, capNanoseconds: 20_000_000)
         change(&limits)
         tokenSource = try ProviderTokenSource(

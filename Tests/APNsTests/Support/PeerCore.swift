@@ -44,6 +44,8 @@ final class PeerCore {
         nextNumber += 1
         var configuration = HTTP2Connection.Configuration()
         configuration.maxConcurrentStreams = script.streamsMaximum
+        configuration.connectionWindowBytes = script.windowBytes
+        configuration.opensWindows = script.opensWindows
         guard
             let http = try? HTTP2Connection(
                 server: context, socket: socket, loop: loop, configuration: configuration, handler: connection)

@@ -14,9 +14,9 @@ struct ConnectionPoolTests {
         change(&limits)
         var pool = ConnectionPool(limits: limits, seed: 1)
         #expect(pool.start(nowNanoseconds: 0) == (1...limits.connections).map { .connect(connection: $0) })
-        #expect(pool.connectionReady(1, streamsMaximum: streams, nowNanoseconds: 0) == [])
+        #expect(pool.connectionReady(1, streamsMaximum: streams, windowBytes: 65_535, nowNanoseconds: 0) == [])
         if proven {
-            _ = pool.pushArrived(nowNanoseconds: 0)
+            _ = pool.pushArrived(bodyBytes: 100, nowNanoseconds: 0)
             #expect(submitAll(&pool, firstStream: 1, at: 0) == 1)
             #expect(pool.answered(stream: 1, of: 1, provesToken: true, nowNanoseconds: 0) != nil)
         }
@@ -24,7 +24,7 @@ struct ConnectionPoolTests {
     }
 
     private func arrive(_ count: Int, _ pool: inout ConnectionPool, at now: UInt64 = 0) {
-        for _ in 0..<count { #expect(pool.pushArrived(nowNanoseconds: now) != nil) }
+        for _ in 0..<count { #expect(pool.pushArrived(bodyBytes: 100, nowNanoseconds: now) != nil) }
     }
 
     private func submitAll(_ pool: inout ConnectionPool, firstStream: Int32, at now: UInt64) -> Int {
@@ -75,7 +75,7 @@ struct ConnectionPoolTests {
         arrive(4, &pool)
         _ = pool.connectionLost(1, lastWrittenStream: 1, nowNanoseconds: 0)
         _ = pool.timePassed(nowNanoseconds: second)
-        _ = pool.connectionReady(2, streamsMaximum: 100, nowNanoseconds: second)
+        _ = pool.connectionReady(2, streamsMaximum: 100, windowBytes: 65_535, nowNanoseconds: second)
         var order: [Int] = []
         var stream: Int32 = 1
         while let submission = pool.nextSubmission() {
@@ -132,12 +132,12 @@ struct ConnectionPoolTests {
         var pool = ConnectionPool(limits: limits, seed: 1)
         #expect(pool.start(nowNanoseconds: 0).count == 2)
         arrive(2, &pool)
-        #expect(pool.pushArrived(nowNanoseconds: 0) == nil)
+        #expect(pool.pushArrived(bodyBytes: 100, nowNanoseconds: 0) == nil)
         let ended = pool.timePassed(nowNanoseconds: 20 * second).filter {
             if case .end(_, .notProcessed(.waitedTooLong)) = $0 { true } else { false }
         }
         #expect(ended.count == 2)
-        #expect(pool.pushArrived(nowNanoseconds: 20 * second) != nil)
+        #expect(pool.pushArrived(bodyBytes: 100, nowNanoseconds: 20 * second) != nil)
     }
 
     @Test("Failures in a row wait longer and longer, one attempt at a time, and open the circuit; an answer closes it")
@@ -159,7 +159,10 @@ struct ConnectionPoolTests {
         #expect(pool.circuit == .open(failures: 12))
         now = pool.wakeUpNanoseconds ?? now
         #expect(pool.timePassed(nowNanoseconds: now) == [.connect(connection: 13)])
-        #expect(pool.connectionReady(13, streamsMaximum: 1, nowNanoseconds: now) == [.connect(connection: 14)])
+        #expect(
+            pool.connectionReady(13, streamsMaximum: 1, windowBytes: 65_535, nowNanoseconds: now) == [
+                .connect(connection: 14)
+            ])
         arrive(1, &pool, at: now)
         #expect(submitAll(&pool, firstStream: 1, at: now) == 1)
         #expect(pool.circuit == .open(failures: 12))
@@ -175,7 +178,7 @@ struct ConnectionPoolTests {
         _ = pool.start(nowNanoseconds: 0)
         #expect(pool.wakeUpNanoseconds == 15 * second)
         #expect(pool.timePassed(nowNanoseconds: 15 * second).first == .abandon(connection: 1))
-        #expect(pool.connectionReady(1, streamsMaximum: 1, nowNanoseconds: 15 * second) == [])
+        #expect(pool.connectionReady(1, streamsMaximum: 1, windowBytes: 65_535, nowNanoseconds: 15 * second) == [])
         #expect(pool.circuit == .failing(failures: 1))
     }
 
@@ -186,7 +189,7 @@ struct ConnectionPoolTests {
             let next = number + 1
             let actions = pool.goAwayReceived(number, lastStream: .max, nowNanoseconds: 0)
             #expect(actions == [.connect(connection: next), .close(connection: number)])
-            _ = pool.connectionReady(next, streamsMaximum: 10, nowNanoseconds: 0)
+            _ = pool.connectionReady(next, streamsMaximum: 10, windowBytes: 65_535, nowNanoseconds: 0)
             arrive(1, &pool)
             #expect(submitAll(&pool, firstStream: 1, at: 0) == 1)
             _ = pool.answered(stream: 1, of: next, provesToken: true, nowNanoseconds: 0)
@@ -212,7 +215,7 @@ struct ConnectionPoolTests {
                 if case .end = $0 { true } else { false }
             }
             _ = pool.timePassed(nowNanoseconds: 0)
-            _ = pool.connectionReady(number + 1, streamsMaximum: 10, nowNanoseconds: 0)
+            _ = pool.connectionReady(number + 1, streamsMaximum: 10, windowBytes: 65_535, nowNanoseconds: 0)
         }
         #expect(ended.count == 1)
         #expect(pool.waitingCount == 0)

@@ -30,7 +30,9 @@ struct PoolSimulationTests {
                 world.decideConnect()
                 for number in world.peers.keys.sorted() where world.peers[number]?.isReady == true {
                     world.peers[number]?.streamsMaximum = 5
+                    world.peers[number]?.windowBytes = 1_500
                     world.pool.settingsChanged(number, streamsMaximum: 5, nowNanoseconds: world.now)
+                    world.pool.windowChanged(number, windowBytes: 1_500)
                 }
                 world.acknowledgePing()
                 world.pump()

@@ -15,6 +15,7 @@ struct PoolWorld: ~Copyable {
         var isGoingAway = false
         var owesPing = false
         var streamsMaximum = 0
+        var windowBytes = 0
         var nextStream: Int32 = 1
         var open: [Int32: Int] = [:]
     }
@@ -26,6 +27,8 @@ struct PoolWorld: ~Copyable {
     /// The pushes that have not ended, by arrival.
     var fates: [Int: Fate] = [:]
     var arrivedCount = 0
+    /// The size of each arrival's body.
+    var sizes: [Int] = []
     /// Which arrival holds a slot.
     var arrivals: [Int: Int] = [:]
     var answeredCount = 0
@@ -37,6 +40,13 @@ struct PoolWorld: ~Copyable {
         random = SeededGenerator(seed: seed)
         var limits = PoolLimits()
         limits.connections = Int.random(in: 1...4, using: &random)
+        limits.connectionsMaximum = Int.random(in: 0...6, using: &random)
+        if limits.connectionsMaximum > 0, Int.random(in: 0..<4, using: &random) == 0 { limits.connections = 0 }
+        limits.pressureNanoseconds = 2_000
+        limits.growthPatienceNanoseconds = 4_000
+        limits.growthPauseNanoseconds = 10_000
+        limits.holdNanoseconds = 15_000
+        limits.starvationNanoseconds = 3_000
         limits.streamsMaximum = Int.random(in: 1...12, using: &random)
         limits.outstandingMaximum = 60
         limits.deadlineNanoseconds = 20_000
@@ -58,9 +68,10 @@ struct PoolWorld: ~Copyable {
         case 45..<75: answer()
         case 75..<80: reset()
         case 80..<83: changeSettings()
-        case 83..<85: goAway()
+        case 83: openWindow()
+        case 84: goAway()
         case 85..<87: loseConnection()
-        case 87: expireToken()
+        case 87: Int.random(in: 0..<3, using: &random) == 0 ? replaceKey() : expireToken()
         case 88..<91: acknowledgePing()
         default: passTime()
         }
@@ -70,7 +81,9 @@ struct PoolWorld: ~Copyable {
 
     mutating func arrive() {
         for _ in 0..<Int.random(in: 1...8, using: &random) {
-            guard let slot = pool.pushArrived(nowNanoseconds: now) else { return }
+            let size = Int.random(in: 0...500, using: &random)
+            guard let slot = pool.pushArrived(bodyBytes: size, nowNanoseconds: now) else { return }
+            sizes.append(size)
             if arrivals[slot] != nil { faults.append("slot \(slot) was given out twice") }
             arrivals[slot] = arrivedCount
             fates[arrivedCount] = .waiting
@@ -88,7 +101,9 @@ struct PoolWorld: ~Copyable {
             peers[number]?.isReady = true
             let maximum = Int.random(in: 0...16, using: &random)
             peers[number]?.streamsMaximum = maximum
-            perform(pool.connectionReady(number, streamsMaximum: maximum, nowNanoseconds: now))
+            peers[number]?.windowBytes = 1_500
+            perform(
+                pool.connectionReady(number, streamsMaximum: maximum, windowBytes: 1_500, nowNanoseconds: now))
         } else {
             peers[number] = nil
             perform(pool.connectionLost(number, lastWrittenStream: 0, nowNanoseconds: now))
@@ -107,6 +122,13 @@ struct PoolWorld: ~Copyable {
             return
         }
         let proves = Int.random(in: 0..<20, using: &random) > 0
+        if Int.random(in: 0..<20, using: &random) == 0,
+            pool.answeredUnprocessed(stream: stream, of: number, nowNanoseconds: now)
+        {
+            fates[arrival] = .waiting
+            if let close = pool.connectionToClose(after: number) { perform([close]) }
+            return
+        }
         if proves { peers[number]?.isProven = true }
         let answered = pool.answered(stream: stream, of: number, provesToken: proves, nowNanoseconds: now)
         guard let slot = answered?.push, arrivals[slot] == arrival else {
@@ -132,6 +154,12 @@ struct PoolWorld: ~Copyable {
         let maximum = Int.random(in: 0...16, using: &random)
         peers[number]?.streamsMaximum = maximum
         pool.settingsChanged(number, streamsMaximum: maximum, nowNanoseconds: now)
+    }
+
+    mutating func openWindow() {
+        guard let number = pick({ $0.isReady }) else { return }
+        peers[number]?.windowBytes += Int.random(in: 0...1_500, using: &random)
+        pool.windowChanged(number, windowBytes: peers[number]?.windowBytes ?? 0)
     }
 
     mutating func goAway() {
@@ -164,6 +192,11 @@ struct PoolWorld: ~Copyable {
         perform(pool.tokenExpired(on: number, nowNanoseconds: now))
     }
 
+    mutating func replaceKey() {
+        for number in peers.keys where peers[number]?.isReady == true { peers[number]?.isGoingAway = true }
+        perform(pool.keyReplaced(nowNanoseconds: now))
+    }
+
     mutating func acknowledgePing() {
         guard let number = pick({ $0.owesPing }) else { return }
         peers[number]?.owesPing = false
@@ -172,8 +205,12 @@ struct PoolWorld: ~Copyable {
 
     mutating func passTime() {
         now += UInt64.random(in: 1...3_000, using: &random)
-        guard let due = pool.wakeUpNanoseconds, due <= now else { return }
-        perform(pool.timePassed(nowNanoseconds: now))
+        // What is submitted may make something else due at once, such as a window that is too small for the next.
+        for _ in 0..<3 {
+            guard let due = pool.wakeUpNanoseconds, due <= now else { return }
+            perform(pool.timePassed(nowNanoseconds: now))
+            pump()
+        }
         if let next = pool.wakeUpNanoseconds, next <= now { faults.append("the timer would spin at \(now)") }
     }
 
@@ -186,6 +223,7 @@ struct PoolWorld: ~Copyable {
                 if peers[number] != nil { faults.append("connection \(number) was asked for twice") }
                 peers[number] = Peer()
             case .close(let number):
+                // A connection that is of no use any more is closed without a GOAWAY of the peer.
                 if let peer = peers.removeValue(forKey: number), !peer.open.isEmpty, !pool.isClosing {
                     faults.append("connection \(number) was closed with pushes on it")
                 }
@@ -222,6 +260,7 @@ struct PoolWorld: ~Copyable {
             }
             let maximum = min(peer.streamsMaximum, pool.limits.streamsMaximum)
             if !peer.isReady || peer.isGoingAway || peer.owesPing { faults.append("submitted where it must not") }
+            if sizes[arrival] > peer.windowBytes { faults.append("beyond the window") }
             if peer.open.count >= (peer.isProven ? maximum : min(1, maximum)) { faults.append("too many streams") }
             if fates.lazy.filter({ $0.value == .waiting }).map(\.key).min() != arrival {
                 faults.append("submitted out of order")
@@ -229,13 +268,18 @@ struct PoolWorld: ~Copyable {
             fates[arrival] = .inFlight
             peers[submission.connection]?.open[peer.nextStream] = arrival
             peers[submission.connection]?.nextStream += 2
+            peers[submission.connection]?.windowBytes -= sizes[arrival]
             pool.submitted(submission, stream: peer.nextStream, nowNanoseconds: now)
         }
+        perform(pool.submissionsEnded(nowNanoseconds: now))
     }
 
     mutating func check() {
-        let live = peers.values.count { !$0.isGoingAway }
-        if live > pool.limits.connections { faults.append("\(live) connections at once") }
+        let states = pool.states
+        let live = states.connecting + states.proving + states.open
+        if live > max(1, pool.limits.connections, pool.limits.connectionsMaximum) {
+            faults.append("\(live) connections at once")
+        }
         if pool.waitingCount != fates.values.count(where: { $0 == .waiting }) {
             faults.append("the waiting are miscounted")
         }

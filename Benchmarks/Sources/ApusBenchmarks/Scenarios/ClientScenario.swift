@@ -81,6 +81,8 @@ struct ClientScenario {
     ) async throws -> LoadTool.Figures {
         var limits = PoolLimits()
         limits.connections = connections
+        // A figure is about a number of connections, so the pool may not choose another.
+        limits.connectionsMaximum = connections
         limits.streamsMaximum = Self.streams
         let route = try APNsRoute(
             app: "chat", environment: .production, endpoint: "127.0.0.1:\(port)",
