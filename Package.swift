@@ -29,7 +29,7 @@ let package = Package(
             name: "ApusInternals",
             targets: [
                 "EventLoop", "Metrics", "Crypto", "HTTP2", "AMQP", "ChangeQueue", "JSON", "PushCore", "SQLiteRegistry",
-                "APNsSimulator", "PushTestKit",
+                "Dispatcher", "APNsSimulator", "PushTestKit",
             ]
         ),
     ],

@@ -43,11 +43,12 @@ struct ContentRenderer {
 
     /// Renders the event for each app that occurs among the devices.
     mutating func render(
-        _ event: ChangeEvent, expiresAtMilliseconds: Int64?, devices: [Device]
+        _ event: ChangeEvent, expiresAtMilliseconds: Int64?, devices: [Recipient]
     ) throws(EventRejection) -> [AppRendering] {
         var renderings: [AppRendering] = []
-        for device in devices where !renderings.contains(where: { $0.app.name == device.app }) {
-            guard let index = indexByName[device.app] else { continue }
+        for device in devices.indices {
+            if renderings.contains(where: { $0.app.name == devices[device].app }) { continue }
+            guard let index = indexByName[devices[device].app] else { continue }
             let content = try content(event, expiresAtMilliseconds: expiresAtMilliseconds, app: index)
             renderings.append(AppRendering(app: apps[index].route, content: content))
         }

@@ -10,21 +10,19 @@ extension Pipeline {
         if !actions.sends.isEmpty { parts.transport.send(actions.sends) }
         if !actions.publishes.isEmpty { parts.publisher.publish(actions.publishes) }
         if !actions.publishesToRepeat.isEmpty { publishLater(actions.publishesToRepeat) }
-        if !actions.settles.isEmpty { settle(actions.settles) }
+        if !actions.settles.isEmpty { parts.source.settle(actions.settles) }
+        for dataset in actions.datasetsSettled { giveTurn(dataset) }
         for lag in actions.lagsMilliseconds { metrics.lag.observe(nanoseconds: UInt64(lag) &* 1_000_000) }
         for notice in actions.notices { report(notice) }
         actions.removeAll()
         metrics.report(machine.ledgers)
     }
 
-    private func settle(_ tags: [DeliveryTag]) {
-        parts.source.settle(tags)
-        for tag in tags {
-            let next = turns.settled(tag)
-            guard !next.isEmpty, !isDraining else { continue }
-            waiting.append(next)
-            scheduleFlush()
-        }
+    private func giveTurn(_ dataset: DatasetKey) {
+        let next = turns.end(dataset)
+        guard !next.isEmpty, !isDraining else { return }
+        waiting.append(next)
+        scheduleFlush()
     }
 
     private func prune(_ deadTokens: [DeadToken]) {

@@ -41,15 +41,12 @@ extension Pipeline {
         var delayed: [(delivery: Delivery, key: DatasetKey)] = []
         var coalescesInBatch: [DatasetKey: Bool] = [:]
         prepared.removeAll { item in
-            guard case .dataset(let change) = item.event.kind else { return false }
-            let coalesces = item.isFresh && change.operation == .changed
-            let hasTurn = coalescesInBatch[change.key].map { $0 && coalesces } ?? !turns.isBusy(change.key)
-            if hasTurn {
-                if coalescesInBatch[change.key] == nil { coalescesInBatch[change.key] = coalesces }
-            } else {
-                delayed.append((item.delivery, change.key))
-                coalescesInBatch[change.key] = false
-            }
+            guard let dataset = item.dataset else { return false }
+            let coalesces = item.isFresh && item.type == .datasetChanged
+            let known = coalescesInBatch[dataset]
+            let hasTurn = known.map { $0 && coalesces } ?? !turns.isBusy(dataset)
+            if !hasTurn { delayed.append((item.delivery, dataset)) }
+            if !hasTurn || known == nil { coalescesInBatch[dataset] = hasTurn && coalesces }
             return !hasTurn
         }
         return delayed
@@ -126,20 +123,20 @@ extension Pipeline {
     }
 
     private func recordDatasets(_ prepared: [PreparedEvent]) throws(RegistryError) {
-        var unknown: Set<DatasetKey> = []
-        for item in prepared {
-            guard case .dataset(let change) = item.event.kind, change.operation != .deleted else { continue }
-            if !recorded.contains(change.key) { unknown.insert(change.key) }
+        var unknown: [DatasetKey] = []
+        for item in prepared where item.type != .datasetDeleted {
+            guard let dataset = item.dataset, !recorded.contains(dataset) else { continue }
+            unknown.append(dataset)
         }
         guard !unknown.isEmpty else { return }
         do throws(RegistryError) {
-            try parts.registry.recordDatasets(Array(unknown))
-            recorded.insert(Array(unknown))
+            try parts.registry.recordDatasets(unknown)
+            recorded.insert(unknown)
         } catch {
             // A registry that this worker may only read can serve pushes; only `subscribe-all` knows less.
             guard error.code == .readOnly else { throw error }
             logger.log(.warning, "registry.read-only", [.field("message", error.message)])
-            recorded.insert(Array(unknown))
+            recorded.insert(unknown)
         }
     }
 
@@ -158,30 +155,33 @@ extension Pipeline {
     // MARK: The job
 
     private func begin(_ group: DatasetCoalescer.Group, _ page: AudiencePage, _ prepared: [PreparedEvent]) {
-        var item = prepared[group.representative]
+        let item = prepared[group.representative]
         // Also if it turns out to be unfit for a push: what waits for its turn comes when this delivery is settled.
-        if case .dataset(let change) = item.event.kind { turns.begin(item.delivery.tag, change.key) }
+        let dataset = item.dataset
+        if let dataset { turns.begin(dataset) }
         var devices = page.devices
         if devices.contains(where: { $0.platform == .gcm }) { devices.removeAll { $0.platform == .gcm } }
-        if !group.superseded.isEmpty, group.excludedDeviceID == nil { item.parking.notifiesOrigin = true }
+        var parking = item.parking
+        if !group.superseded.isEmpty, group.excludedDeviceID == nil { parking.notifiesOrigin = true }
         leaveOutSuperseded(&devices, item)
         do throws(EventRejection) {
             let renderings = try renderer.render(
-                item.event, expiresAtMilliseconds: item.parking.expiresAtMilliseconds, devices: devices)
+                item.event, expiresAtMilliseconds: parking.expiresAtMilliseconds, devices: devices)
             countCoalesced(group, devices, prepared)
-            metrics.countEvent(item.typeName, devices.isEmpty ? .unmatched : .dispatched)
-            let tags = [item.delivery.tag] + group.superseded.map { prepared[$0].delivery.tag }
+            metrics.countEvent(item.type, devices.isEmpty ? .unmatched : .dispatched)
+            var tags = [item.delivery.tag]
+            for place in group.superseded { tags.append(prepared[place].delivery.tag) }
             machine.jobArrived(
                 DispatchJob(
-                    tags: tags, message: item.delivery.message, parking: item.parking,
+                    tags: tags, message: item.delivery.message, parking: parking,
                     identity: PushIdentity(source: item.event.source, identifier: item.event.identifier),
                     renderings: renderings, devices: devices, continuation: page.next,
-                    publishedAtMilliseconds: item.event.timeMilliseconds, isNowOrNever: isNowOrNever(item.event)),
+                    publishedAtMilliseconds: item.event.timeMilliseconds, isNowOrNever: isNowOrNever(item.event),
+                    dataset: dataset),
                 into: &actions)
         } catch {
-            for place in [group.representative] + group.superseded {
-                reject(prepared[place].delivery, prepared[place].parking, error)
-            }
+            reject(item.delivery, item.parking, error, dataset: dataset)
+            for place in group.superseded { reject(prepared[place].delivery, prepared[place].parking, error) }
         }
     }
 
@@ -191,7 +191,7 @@ extension Pipeline {
     }
 
     /// Leaves out of a retry the devices that have been told of a newer state since.
-    private func leaveOutSuperseded(_ devices: inout [Device], _ item: PreparedEvent) {
+    private func leaveOutSuperseded(_ devices: inout [Recipient], _ item: PreparedEvent) {
         guard item.parking.isParkedCopy, case .dataset(let change) = item.event.kind else { return }
         devices.removeAll { device in
             let isSuperseded = recent.supersedes(
@@ -202,10 +202,10 @@ extension Pipeline {
     }
 
     private func countCoalesced(
-        _ group: DatasetCoalescer.Group, _ devices: [Device], _ prepared: [PreparedEvent]
+        _ group: DatasetCoalescer.Group, _ devices: [Recipient], _ prepared: [PreparedEvent]
     ) {
         for place in group.superseded {
-            metrics.countEvent(prepared[place].typeName, .coalesced)
+            metrics.countEvent(prepared[place].type, .coalesced)
             let origin = prepared[place].excludedDeviceID
             for device in devices where device.deviceID != origin {
                 machine.pushesCoalesced(1, app: renderer.appIndex(named: device.app))
@@ -213,10 +213,12 @@ extension Pipeline {
         }
     }
 
-    private func reject(_ delivery: Delivery, _ parking: ParkingRecord, _ rejection: EventRejection) {
-        metrics.countEvent("unknown", .rejected)
+    private func reject(
+        _ delivery: Delivery, _ parking: ParkingRecord, _ rejection: EventRejection, dataset: DatasetKey? = nil
+    ) {
+        metrics.countEvent(.unknown, .rejected)
         machine.deliveryRejected(
-            [delivery.tag], message: delivery.message, parking: parking, reason: rejection.reason.rawValue,
-            detail: rejection.message, into: &actions)
+            [delivery.tag], message: delivery.message, parking: parking, dataset: dataset,
+            reason: rejection.reason.rawValue, detail: rejection.message, into: &actions)
     }
 }

@@ -3,6 +3,14 @@ import PushCore
 
 /// The instruments of the pipeline; made at start, so that each shows as 0 before its first event.
 final class PipelineMetrics {
+    enum EventType: String, CaseIterable {
+        case datasetChanged = "dataset.changed"
+        case datasetDeleted = "dataset.deleted"
+        case datasetsMerged = "datasets.merged"
+        case pushRequested = "push.requested"
+        case unknown
+    }
+
     enum EventOutcome: String, CaseIterable {
         case dispatched
         case unmatched
@@ -22,10 +30,6 @@ final class PipelineMetrics {
         let duration: Histogram
     }
 
-    static let eventTypes = [
-        "dataset.changed", "dataset.deleted", "datasets.merged", "push.requested", "unknown",
-    ]
-
     let redelivered: Counter
     let lag: Histogram
     let pruned: Counter
@@ -33,7 +37,7 @@ final class PipelineMetrics {
     let ambiguous: Counter
     private let registry: MetricsRegistry
     private let apps: [AppInstruments]
-    private let events: [String: [EventOutcome: Counter]]
+    private let events: [EventType: [EventOutcome: Counter]]
     private var reported: [PushLedger]
     private var deadLetters: [String: Counter] = [:]
 
@@ -77,19 +81,19 @@ final class PipelineMetrics {
                 boundsSeconds: Histogram.requestBoundsSeconds, labels: [label]))
     }
 
-    private static func eventCounters(_ registry: MetricsRegistry) -> [String: [EventOutcome: Counter]] {
-        var counters: [String: [EventOutcome: Counter]] = [:]
-        for type in eventTypes {
+    private static func eventCounters(_ registry: MetricsRegistry) -> [EventType: [EventOutcome: Counter]] {
+        var counters: [EventType: [EventOutcome: Counter]] = [:]
+        for type in EventType.allCases {
             for outcome in EventOutcome.allCases {
                 counters[type, default: [:]][outcome] = registry.counter(
                     "apus_events_total", help: "Events by type and by what was done with them.",
-                    labels: [.init("type", type), .init("outcome", outcome.rawValue)])
+                    labels: [.init("type", type.rawValue), .init("outcome", outcome.rawValue)])
             }
         }
         return counters
     }
 
-    func countEvent(_ type: String, _ outcome: EventOutcome) { events[type]?[outcome]?.add() }
+    func countEvent(_ type: EventType, _ outcome: EventOutcome) { events[type]?[outcome]?.add() }
 
     func countDeadLetter(_ reason: String) { deadLetterCounter(reason).add() }
 

@@ -1,23 +1,33 @@
 import PushCore
 
 /// A delivery that was understood and waits for its audience.
-struct PreparedEvent {
-    var delivery: Delivery
-    var parking: ParkingRecord
-    var event: ChangeEvent
+final class PreparedEvent {
+    let delivery: Delivery
+    let parking: ParkingRecord
+    let event: ChangeEvent
 
-    /// The name of its type, for metrics.
-    var typeName: String {
+    init(delivery: Delivery, parking: ParkingRecord, event: ChangeEvent) {
+        self.delivery = delivery
+        self.parking = parking
+        self.event = event
+        dataset = if case .dataset(let change) = event.kind { change.key } else { nil }
+    }
+
+    /// Its type, for metrics.
+    var type: PipelineMetrics.EventType {
         switch event.kind {
-        case .push: "push.requested"
+        case .push: .pushRequested
         case .dataset(let change):
             switch change.operation {
-            case .changed: "dataset.changed"
-            case .deleted: "dataset.deleted"
-            case .merged: "datasets.merged"
+            case .changed: .datasetChanged
+            case .deleted: .datasetDeleted
+            case .merged: .datasetsMerged
             }
         }
     }
+
+    /// The dataset that it is about, if it is about one.
+    let dataset: DatasetKey?
 
     /// Whether it comes whole from a backend, and not as a retry or as a page of a large fan-out.
     var isFresh: Bool { !parking.isParkedCopy && parking.deviceIDs == nil && parking.cursor == nil }

@@ -1,15 +1,15 @@
 /// Where the pushes of one app go: its name and the transport's routes for its two environments.
-public struct AppRoute: Hashable, Sendable {
+public final class AppRoute: Sendable {
     /// The app's place in the configuration, and in every array that is kept by app.
-    public var index: Int
+    public let index: Int
     /// The app's name, as devices carry it.
-    public var name: String
+    public let name: String
     /// The header `apns-topic` without a suffix.
-    public var bundleID: String
+    public let bundleID: String
     /// The transport's route to Apple's production environment.
-    public var productionRoute: Int
+    public let productionRoute: Int
     /// The transport's route to Apple's development environment.
-    public var sandboxRoute: Int
+    public let sandboxRoute: Int
 
     /// Creates a route.
     public init(index: Int, name: String, bundleID: String, productionRoute: Int, sandboxRoute: Int) {

@@ -22,6 +22,8 @@ public struct DispatchActions: Sendable {
     public var publishesToRepeat: [OutgoingMessage] = []
     /// Deliveries that have ended.
     public var settles: [DeliveryTag] = []
+    /// The datasets of jobs that have ended.
+    public var datasetsSettled: [DatasetKey] = []
     /// Tokens to prune.
     public var deadTokens: [DeadToken] = []
     /// For each push sent for the first time: how long ago its event was published, in milliseconds.
@@ -38,6 +40,7 @@ public struct DispatchActions: Sendable {
         publishes.removeAll(keepingCapacity: true)
         publishesToRepeat.removeAll(keepingCapacity: true)
         settles.removeAll(keepingCapacity: true)
+        datasetsSettled.removeAll(keepingCapacity: true)
         deadTokens.removeAll(keepingCapacity: true)
         lagsMilliseconds.removeAll(keepingCapacity: true)
         notices.removeAll(keepingCapacity: true)

@@ -1,29 +1,33 @@
 /// One page of an event's audience, with everything that is needed to push to it and to park what fails.
-public struct DispatchJob: Sendable {
+///
+/// Nothing of it changes while its pushes are out, so all who work on it share one copy.
+public final class DispatchJob: Sendable {
     /// The deliveries that end with this job: the event's own, and those of the events that it stands for.
-    public var tags: [DeliveryTag]
+    public let tags: [DeliveryTag]
     /// The message of the event, for copies that are parked.
-    public var message: Message
+    public let message: Message
     /// The history of the event.
-    public var parking: ParkingRecord
+    public let parking: ParkingRecord
     /// From which each push derives its `apns-id`.
-    public var identity: PushIdentity
+    public let identity: PushIdentity
     /// What it says, for each app among its devices.
-    public var renderings: [AppRendering]
+    public let renderings: [AppRendering]
     /// The devices of this page.
-    public var devices: [Device]
+    public let devices: [Recipient]
     /// Where the next page begins; nil if this is the last.
-    public var continuation: AudienceCursor?
+    public let continuation: AudienceCursor?
     /// When the event was published, in milliseconds since 1970, for the lag; nil if unknown.
-    public var publishedAtMilliseconds: Int64?
+    public let publishedAtMilliseconds: Int64?
     /// Whether each push gets one attempt only.
-    public var isNowOrNever: Bool
+    public let isNowOrNever: Bool
+    /// The dataset whose turn ends with this job; nil if others need not wait for it.
+    public let dataset: DatasetKey?
 
     /// Creates a job.
     public init(
         tags: [DeliveryTag], message: Message, parking: ParkingRecord, identity: PushIdentity,
-        renderings: [AppRendering], devices: [Device], continuation: AudienceCursor? = nil,
-        publishedAtMilliseconds: Int64? = nil, isNowOrNever: Bool = false
+        renderings: [AppRendering], devices: [Recipient], continuation: AudienceCursor? = nil,
+        publishedAtMilliseconds: Int64? = nil, isNowOrNever: Bool = false, dataset: DatasetKey? = nil
     ) {
         self.tags = tags
         self.message = message
@@ -34,5 +38,6 @@ public struct DispatchJob: Sendable {
         self.continuation = continuation
         self.publishedAtMilliseconds = publishedAtMilliseconds
         self.isNowOrNever = isNowOrNever
+        self.dataset = dataset
     }
 }

@@ -58,6 +58,7 @@ extension DispatchStateMachine {
         job.failures = []
         if failures.isEmpty, job.publishesOut == 0 {
             actions.settles.append(contentsOf: job.work.tags)
+            if let dataset = job.work.dataset { actions.datasetsSettled.append(dataset) }
             jobs.putBack(job, number)
             _ = jobs.remove(number)
             return

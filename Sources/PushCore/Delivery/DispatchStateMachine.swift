@@ -115,8 +115,11 @@ public struct DispatchStateMachine: Sendable {
 
     /// A page of an audience is ready to be pushed to.
     public mutating func jobArrived(_ work: DispatchJob, into actions: inout DispatchActions) {
-        for device in work.devices { ledgers[appIndex(of: device, in: work)].matched += 1 }
-        for device in work.devices { ledgers[appIndex(of: device, in: work)].inFlight += 1 }
+        for device in work.devices.indices {
+            let app = rendering(of: device, in: work).map { work.renderings[$0].app.index } ?? ledgers.count - 1
+            ledgers[app].matched += 1
+            ledgers[app].inFlight += 1
+        }
         let continuation = work.continuation
         let number = jobs.insert(Job(work: work))
         if let continuation { publishContinuation(continuation, of: number, into: &actions) }
@@ -129,12 +132,12 @@ public struct DispatchStateMachine: Sendable {
 
     /// A delivery cannot be acted on: it goes to the dead letters as it is.
     public mutating func deliveryRejected(
-        _ tags: [DeliveryTag], message: Message, parking: ParkingRecord, reason: String, detail: String,
-        into actions: inout DispatchActions
+        _ tags: [DeliveryTag], message: Message, parking: ParkingRecord, dataset: DatasetKey? = nil, reason: String,
+        detail: String, into actions: inout DispatchActions
     ) {
         let work = DispatchJob(
             tags: tags, message: message, parking: parking, identity: PushIdentity(source: "", identifier: ""),
-            renderings: [], devices: [])
+            renderings: [], devices: [], dataset: dataset)
         var job = Job(work: work)
         job.failures = [
             Failure(
@@ -175,37 +178,44 @@ public struct DispatchStateMachine: Sendable {
     private mutating func sendNext(
         of job: inout Job, number: UInt64, nowMilliseconds: Int64, into actions: inout DispatchActions
     ) {
-        let device = job.work.devices[job.nextDevice]
-        let deviceIndex = job.nextDevice
+        let device = job.nextDevice
         job.nextDevice += 1
-        guard let rendering = job.work.renderings.firstIndex(where: { $0.app.name == device.app }) else {
-            let detail = "No app named \(device.app) is configured; add it as [[app]], or remove the device."
+        guard let rendering = rendering(of: device, in: job.work) else {
+            let name = job.work.devices[device].app
+            let detail = "No app named \(name) is configured; add it as [[app]], or remove the device."
             fail(&job, device, app: nil, .deadLetter, "unknown-app", detail)
             return
         }
-        let app = job.work.renderings[rendering].app
+        let app = job.work.renderings[rendering].app.index
         if let expiresAt = job.work.parking.expiresAtMilliseconds, expiresAt <= nowMilliseconds {
-            end(app: app.index) { $0.expired += 1 }
+            end(app: app) { $0.expired += 1 }
             return
         }
-        guard breakers[app.index].admits(nowMilliseconds: nowMilliseconds) else {
-            retry(&job, device, app: app.index, .keyRejected, afterSeconds: nil, nowMilliseconds: nowMilliseconds)
+        guard breakers[app].admits(nowMilliseconds: nowMilliseconds) else {
+            retry(&job, device, app: app, .keyRejected, afterSeconds: nil, nowMilliseconds: nowMilliseconds)
             return
         }
         job.pushesOut += 1
-        let push = pushes.insert(Push(job: number, device: deviceIndex, rendering: rendering, app: app.index))
+        let push = pushes.insert(Push(job: number, device: device, rendering: rendering, app: app))
         actions.sends.append(request(push, device, job.work, rendering))
         if let published = job.work.publishedAtMilliseconds, !job.work.parking.isParkedCopy {
             actions.lagsMilliseconds.append(max(0, nowMilliseconds - published))
         }
     }
 
-    private func request(_ push: UInt64, _ device: Device, _ work: DispatchJob, _ rendering: Int) -> PushRequest {
-        let rendering = work.renderings[rendering]
+    private func request(_ push: UInt64, _ device: Int, _ work: DispatchJob, _ rendering: Int) -> PushRequest {
+        let token = work.devices[device].token
+        let isSandbox = work.devices[device].platform == .apnsSandbox
         return PushRequest(
             identifier: push,
-            route: device.platform == .apnsSandbox ? rendering.app.sandboxRoute : rendering.app.productionRoute,
-            token: device.token, apnsID: work.identity.apnsID(for: device.token), content: rendering.content)
+            route: isSandbox
+                ? work.renderings[rendering].app.sandboxRoute : work.renderings[rendering].app.productionRoute,
+            token: token, apnsID: work.identity.apnsID(for: token), content: work.renderings[rendering].content)
+    }
+
+    /// Which rendering is for the app of a device; nil if the app is not configured.
+    private func rendering(of device: Int, in work: DispatchJob) -> Int? {
+        work.renderings.indices.first { work.renderings[$0].app.name == work.devices[device].app }
     }
 
     // MARK: Answers
@@ -216,18 +226,17 @@ public struct DispatchStateMachine: Sendable {
     ) {
         guard var push = pushes[result.identifier], var job = jobs.take(push.job) else { return }
         let app = push.app
-        let device = job.work.devices[push.device]
         noteKey(result.outcome, app: app, nowMilliseconds: nowMilliseconds, into: &actions)
         let disposition = Disposition(result.outcome)
         if mayResend(disposition, &push) {
             pushes.putBack(push, result.identifier)
-            actions.sends.append(request(result.identifier, device, job.work, push.rendering))
+            actions.sends.append(request(result.identifier, push.device, job.work, push.rendering))
             jobs.putBack(job, push.job)
             return
         }
         _ = pushes.remove(result.identifier)
         job.pushesOut -= 1
-        settle(disposition, &job, device, app: app, nowMilliseconds: nowMilliseconds, into: &actions)
+        settle(disposition, &job, push.device, app: app, nowMilliseconds: nowMilliseconds, into: &actions)
         let isDone = job.pushesOut == 0 && job.nextDevice == job.work.devices.count
         jobs.putBack(job, push.job)
         if isDone { jobAdvanced(push.job, into: &actions) }
@@ -258,7 +267,7 @@ public struct DispatchStateMachine: Sendable {
     }
 
     private mutating func settle(
-        _ disposition: Disposition, _ job: inout Job, _ device: Device, app: Int, nowMilliseconds: Int64,
+        _ disposition: Disposition, _ job: inout Job, _ device: Int, app: Int, nowMilliseconds: Int64,
         into actions: inout DispatchActions
     ) {
         switch disposition {
@@ -268,8 +277,7 @@ public struct DispatchStateMachine: Sendable {
         case .tokenDead(let since):
             watches[app].tokenWasGood()
             end(app: app) { $0.tokenDead += 1 }
-            actions.deadTokens.append(
-                DeadToken(deviceID: device.deviceID, token: device.token, deadSinceMilliseconds: since))
+            actions.deadTokens.append(deadToken(job.work.devices[device], since: since))
         case .tokenRejected(let reason):
             tokenRejected(&job, device, app: app, reason, nowMilliseconds: nowMilliseconds, into: &actions)
         case .deadLetter(let reason):
@@ -289,7 +297,7 @@ public struct DispatchStateMachine: Sendable {
     }
 
     private mutating func tokenRejected(
-        _ job: inout Job, _ device: Device, app: Int, _ reason: String, nowMilliseconds: Int64,
+        _ job: inout Job, _ device: Int, app: Int, _ reason: String, nowMilliseconds: Int64,
         into actions: inout DispatchActions
     ) {
         let wasInDoubt = watches[app].isInDoubt
@@ -297,8 +305,7 @@ public struct DispatchStateMachine: Sendable {
         case .keep: end(app: app) { $0.tokenDead += 1 }
         case .prune:
             end(app: app) { $0.tokenDead += 1 }
-            actions.deadTokens.append(
-                DeadToken(deviceID: device.deviceID, token: device.token, deadSinceMilliseconds: nil))
+            actions.deadTokens.append(deadToken(job.work.devices[device], since: nil))
         case .hold:
             if !wasInDoubt { actions.notices.append(.tokensInDoubt(app: app, reason: reason)) }
             retry(&job, device, app: app, .tokensInDoubt, afterSeconds: nil, nowMilliseconds: nowMilliseconds)
@@ -306,7 +313,7 @@ public struct DispatchStateMachine: Sendable {
     }
 
     private mutating func retry(
-        _ job: inout Job, _ device: Device, app: Int, _ cause: Disposition.RetryCause, afterSeconds: Int?,
+        _ job: inout Job, _ device: Int, app: Int, _ cause: Disposition.RetryCause, afterSeconds: Int?,
         nowMilliseconds: Int64
     ) {
         if job.work.isNowOrNever { return end(app: app) { $0.expired += 1 } }
@@ -332,25 +339,26 @@ public struct DispatchStateMachine: Sendable {
     }
 
     private func fail(
-        _ job: inout Job, _ device: Device, app: Int?, _ destination: Destination, _ reason: String,
+        _ job: inout Job, _ device: Int, app: Int?, _ destination: Destination, _ reason: String,
         _ detail: String, attempt: Int? = nil
     ) {
         let attempt = attempt ?? job.work.parking.attempt + 1
+        let deviceID = job.work.devices[device].deviceID
         let index = job.failures.firstIndex { failure in
             failure.destination == destination && failure.reason == reason && failure.appIndex == app
                 && failure.attempt == attempt
         }
         if let index {
-            job.failures[index].deviceIDs.append(device.deviceID)
+            job.failures[index].deviceIDs.append(deviceID)
         } else {
             job.failures.append(
                 Failure(
                     destination: destination, reason: reason, detail: detail, attempt: attempt, appIndex: app,
-                    deviceIDs: [device.deviceID]))
+                    deviceIDs: [deviceID]))
         }
     }
 
-    private func appIndex(of device: Device, in work: DispatchJob) -> Int {
-        work.renderings.first { $0.app.name == device.app }?.app.index ?? ledgers.count - 1
+    private func deadToken(_ device: Recipient, since: Int64?) -> DeadToken {
+        DeadToken(deviceID: device.deviceID, token: device.token, deadSinceMilliseconds: since)
     }
 }

@@ -1,26 +1,37 @@
 /// Remembers the newest sync counts that this worker has seen, so that a retry does not announce an older state after a
 /// newer one was announced.
 ///
-/// It forgets the oldest half when it is full, which costs a redundant push and never loses one.
+/// When it is full it forgets old ones, which costs a redundant push and never loses one.
 public struct RecentChanges: Sendable {
-    private struct Seen {
+    private struct Seen: BitwiseCopyable {
         var syncCount: Int64
         var seenAtMilliseconds: Int64
         /// The device that was not told, because it made the change.
-        var deviceID: String?
+        var device: DeviceMark
     }
 
-    private struct Entry {
+    private struct Entry: BitwiseCopyable {
         var newest: Seen
         /// The newest one that the maker of `newest` was told of.
         var newestOfOthers: Seen?
     }
 
-    /// The most datasets in each of the two generations.
-    public static let generationMaximum = 16_384
+    /// Stands for a device, or for none: 64 bits of the hash of its name.
+    private struct DeviceMark: Equatable, BitwiseCopyable {
+        var hash: UInt64
 
-    private var young: [DatasetKey: Entry] = [:]
-    private var old: [DatasetKey: Entry] = [:]
+        init(_ deviceID: String?) {
+            var digest = WordDigest(seed: WordDigest.secretSeed)
+            if let deviceID { digest.mix(deviceID) }
+            digest.finish()
+            hash = digest.low
+        }
+    }
+
+    /// The most datasets that it remembers.
+    public static let datasetsMaximum = 32_768
+
+    private var entries = DigestCache<Entry>(capacity: Self.datasetsMaximum)
 
     /// Creates an empty memory.
     public init() {}
@@ -29,34 +40,25 @@ public struct RecentChanges: Sendable {
     public mutating func saw(_ change: DatasetChange, atMilliseconds now: Int64) {
         guard change.operation == .changed, let syncCount = change.syncCount else {
             // After a deletion counts begin anew, so the old ones say nothing.
-            young[change.key] = nil
-            old[change.key] = nil
-            return
+            return entries.remove(change.key.digest)
         }
-        let seen = Seen(syncCount: syncCount, seenAtMilliseconds: now, deviceID: change.deviceID)
-        guard let known = young[change.key] ?? old[change.key] else { return insert(Entry(newest: seen), change.key) }
+        let seen = Seen(syncCount: syncCount, seenAtMilliseconds: now, device: DeviceMark(change.deviceID))
+        guard let known = entries[change.key.digest] else {
+            return entries.set(Entry(newest: seen), for: change.key.digest)
+        }
         guard known.newest.syncCount <= syncCount else { return }
-        let others = known.newest.deviceID == seen.deviceID ? known.newestOfOthers : known.newest
-        insert(Entry(newest: seen, newestOfOthers: others), change.key)
-    }
-
-    private mutating func insert(_ entry: Entry, _ key: DatasetKey) {
-        if young.count >= Self.generationMaximum {
-            old = young
-            young = [:]
-        }
-        young[key] = entry
+        let others = known.newest.device == seen.device ? known.newestOfOthers : known.newest
+        entries.set(Entry(newest: seen, newestOfOthers: others), for: change.key.digest)
     }
 
     /// Whether a retry of `change` to `deviceID` is redundant: a newer change was seen after the event of the retry,
-    /// and
-    /// another device made it, so this device was told of it.
+    /// and another device made it, so this device was told of it.
     public func supersedes(
         _ change: DatasetChange, firstSeenMilliseconds: Int64, deviceID: String
     ) -> Bool {
         guard change.operation == .changed, let syncCount = change.syncCount else { return false }
-        guard let entry = young[change.key] ?? old[change.key] else { return false }
-        let told = entry.newest.deviceID == deviceID ? entry.newestOfOthers : entry.newest
+        guard let entry = entries[change.key.digest] else { return false }
+        let told = entry.newest.device == DeviceMark(deviceID) ? entry.newestOfOthers : entry.newest
         guard let told else { return false }
         return told.syncCount > syncCount && told.seenAtMilliseconds >= firstSeenMilliseconds
     }

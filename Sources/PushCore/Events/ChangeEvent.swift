@@ -6,7 +6,7 @@ public struct ChangeEvent: Hashable, Sendable {
         /// `datasets.merged`.
         case dataset(DatasetChange)
         /// A backend asks for a push by itself: `push.requested`.
-        case push(RequestedPush)
+        indirect case push(RequestedPush)
     }
 
     /// The CloudEvents attribute `id`; with `source` it names the event, so a resend of it is recognised.

@@ -53,7 +53,7 @@ public final class InMemoryRegistry: Registry {
 
     private func page(_ request: AudienceRequest, limit: Int) -> AudiencePage {
         let remaining = members(request.audience).sorted { $0.position < $1.position }.filter { member in
-            let device = member.device
+            let device = member.recipient
             guard member.position > request.cursor?.position ?? -1 else { return false }
             guard device.deviceID != request.excludedDeviceID else { return false }
             guard let only = request.onlyDeviceIDs else { return true }
@@ -65,20 +65,20 @@ public final class InMemoryRegistry: Registry {
         }
         let devices = remaining.prefix(limit)
         let next = remaining.count > limit ? devices.last.map { AudienceCursor(position: $0.position) } : nil
-        return AudiencePage(devices: devices.map(\.device), next: next)
+        return AudiencePage(devices: devices.map(\.recipient), next: next)
     }
 
-    private func members(_ audience: Audience) -> [(position: Int64, device: Device)] {
+    private func members(_ audience: Audience) -> [(position: Int64, recipient: Recipient)] {
         switch audience {
         case .dataset(let key):
             let isKnown = knownDatasets[Owner(key)]?.contains(key.datasetName) ?? false
             return entries.values.filter { entry in
                 guard RegistryRules.isDatasetName(key.datasetName), entry.owner == Owner(key) else { return false }
                 return isKnown ? entry.datasets.contains(key.datasetName) : entry.includesFuture
-            }.map { ($0.number, $0.device) }
+            }.map { ($0.number, Recipient($0.device)) }
         case .topic(let topic, let app):
             return entries.values.filter { $0.device.app == app && $0.topics.contains(topic) }
-                .map { ($0.number, $0.device) }
+                .map { ($0.number, Recipient($0.device)) }
         case .identities(let identities, let app):
             return members(of: identities, app: app) { $0.identityID }
         case .users(let users, let app):
@@ -86,22 +86,22 @@ public final class InMemoryRegistry: Registry {
         case .devices(let deviceIDs, let app):
             return unique(deviceIDs).compactMap { index, deviceID in
                 guard let entry = entries[deviceID], entry.device.app == app else { return nil }
-                return (Int64(index), entry.device)
+                return (Int64(index), Recipient(entry.device))
             }
         case .tokens(let tokens, let app):
             return unique(tokens).map { index, token in
                 let entry = entries.values.first { $0.device.app == app && $0.device.token == token }
-                return (Int64(index), entry?.device ?? Device(unregistered: token, app: app))
+                return (Int64(index), entry.map { Recipient($0.device) } ?? Recipient(unregistered: token, app: app))
             }
         }
     }
 
     private func members(
         of owners: [String], app: String, owner: (Device) -> String?
-    ) -> [(position: Int64, device: Device)] {
+    ) -> [(position: Int64, recipient: Recipient)] {
         unique(owners).flatMap { index, name in
             entries.values.filter { $0.device.app == app && owner($0.device) == name }
-                .map { (position: Int64(index) << 40 + $0.number, device: $0.device) }
+                .map { (position: Int64(index) << 40 + $0.number, recipient: Recipient($0.device)) }
         }
     }
 

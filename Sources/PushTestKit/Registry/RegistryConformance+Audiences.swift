@@ -54,14 +54,14 @@ extension RegistryConformance {
             for limit in [1, 2, 3, 100] {
                 let devices = try RegistryPages.all(of: request, in: registry, limit: limit)
                 let expected = [
-                    Device(unregistered: tokens[0], app: "chat"), sandbox, known,
-                    Device(unregistered: tokens[4], app: "chat"),
+                    Recipient(unregistered: tokens[0], app: "chat"), Recipient(sandbox), Recipient(known),
+                    Recipient(unregistered: tokens[4], app: "chat"),
                 ]
                 try expect(devices, is: expected, "devices in pages of \(limit)")
             }
             let unknownApp = AudienceRequest(audience: .tokens([tokens[0]], app: "none"))
             let madeUp = try RegistryPages.all(of: unknownApp, in: registry, limit: 9)
-            try expect(madeUp, is: [Device(unregistered: tokens[0], app: "none")], "unknown app")
+            try expect(madeUp, is: [Recipient(unregistered: tokens[0], app: "none")], "unknown app")
             try expect(madeUp.first?.deviceID, is: "01", "identifier that was made up")
         },
         RegistryConformance("The device that made the change is left out of every kind of audience") { registry in

@@ -14,9 +14,9 @@ public enum RegistryPages {
     ///   throws; what `between` throws.
     public static func all(
         of request: AudienceRequest, in registry: any Registry, limit: Int, between: () throws -> Void = {}
-    ) throws -> [Device] {
+    ) throws -> [Recipient] {
         var request = request
-        var devices: [Device] = []
+        var devices: [Recipient] = []
         while true {
             let pages = try registry.resolve([request], limit: limit)
             guard pages.count == 1 else {

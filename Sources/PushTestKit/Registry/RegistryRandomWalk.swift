@@ -195,8 +195,8 @@ public struct RegistryRandomWalk {
     /// Reads all pages, those of one round in one call; what is named by a retry has no order of its own.
     private static func walk(
         _ requests: [AudienceRequest], in registry: any Registry, limit: Int
-    ) throws(RegistryError) -> [[Device]] {
-        var devices: [[Device]] = Array(repeating: [], count: requests.count)
+    ) throws(RegistryError) -> [[Recipient]] {
+        var devices: [[Recipient]] = Array(repeating: [], count: requests.count)
         var open = Array(requests.enumerated())
         while !open.isEmpty {
             let pages = try registry.resolve(open.map(\.element), limit: limit)

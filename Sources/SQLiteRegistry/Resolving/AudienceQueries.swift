@@ -35,8 +35,8 @@ struct AudienceQueries {
         ) -> AudienceQuery {
             AudienceQuery(name: name, numbers: numbers, columns: columns, from: from, connection: connection)
         }
-        let device = ", " + DeviceRow.columns
-        let deviceAndIdentity = device + ", n.name"
+        let recipient = ", " + RecipientRow.columns
+        let deviceAndIdentity = ", " + DeviceRow.columns + ", n.name"
         let identity = "LEFT JOIN identity n ON n.id = d.identity"
         let isUnknown = """
             NOT EXISTS (SELECT 1 FROM dataset k WHERE k.identity = n.id AND k.identity_pool = r.pool
@@ -44,7 +44,7 @@ struct AudienceQueries {
             """
         func subscribers(_ dataset: String, where condition: String) -> AudienceQuery {
             query(
-                .text, ["pool", "dataset", "after"], device,
+                .text, ["pool", "dataset", "after"], recipient,
                 """
                 CROSS JOIN identity n ON n.name = r.name
                 CROSS JOIN dataset_subscription u
@@ -56,20 +56,20 @@ struct AudienceQueries {
         datasetSubscribers = subscribers("r.dataset", where: "1")
         futureSubscribers = subscribers("\(Schema.futureDatasets)", where: isUnknown)
         identityDevices = query(
-            .text, ["app", "after"], device,
+            .text, ["app", "after"], recipient,
             """
             CROSS JOIN identity n ON n.name = r.name
             CROSS JOIN device d ON d.identity = n.id AND d.app = r.app AND d.id > r.after
             """)
         userDevices = query(
-            .text, ["app", "after"], deviceAndIdentity,
-            "CROSS JOIN device d ON d.user_id = r.name AND d.app = r.app AND d.id > r.after \(identity)")
+            .text, ["app", "after"], recipient,
+            "CROSS JOIN device d ON d.user_id = r.name AND d.app = r.app AND d.id > r.after")
         topicSubscribers = query(
-            .text, ["app", "after"], deviceAndIdentity,
+            .text, ["app", "after"], recipient,
             """
             CROSS JOIN topic t ON t.name = r.name AND t.app = r.app
             CROSS JOIN topic_subscription u ON u.topic = t.id AND u.device > r.after
-            CROSS JOIN device d ON d.id = u.device \(identity)
+            CROSS JOIN device d ON d.id = u.device
             """)
         deviceOfApp = query(
             .text, ["app"], deviceAndIdentity,

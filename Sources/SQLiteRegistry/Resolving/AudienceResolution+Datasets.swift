@@ -29,9 +29,8 @@ extension AudienceResolution {
         func flush() throws(RegistryError) {
             try run(query) { probe, row throws(RegistryError) in
                 isAnswered[probe.request] = true
-                guard case .dataset(let key) = requests[probe.request].audience else { return false }
-                let found = try registry.decodeDevice(row, firstColumn: 1, identity: key.identityID)
-                return add(found.device, request: probe.request, end: found.stored.row)
+                let found = try registry.decodeRecipient(row, firstColumn: 1)
+                return add(found.recipient, request: probe.request, end: found.row)
             }
         }
         for index in indices {

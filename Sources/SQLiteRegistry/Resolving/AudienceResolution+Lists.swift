@@ -21,7 +21,7 @@ extension AudienceResolution {
     private func fillDevices() throws(RegistryError) {
         for (probe, found) in try lookUp(registry.queries.deviceOfApp) {
             guard let found, !isComplete(probe.request) else { continue }
-            add(found.device, request: probe.request, end: Int64(probe.element + 1))
+            add(Recipient(found.device), request: probe.request, end: Int64(probe.element + 1))
         }
     }
 
@@ -48,7 +48,7 @@ extension AudienceResolution {
         for (probe, found) in try lookUp(registry.queries.tokenOfApp) {
             guard !isComplete(probe.request), case .tokens(let list, let app) = requests[probe.request].audience
             else { continue }
-            let device = found?.device ?? Device(unregistered: list[probe.element], app: app)
+            let device = found.map { Recipient($0.device) } ?? Recipient(unregistered: list[probe.element], app: app)
             add(device, request: probe.request, end: Int64(probe.element + 1))
         }
     }

@@ -15,7 +15,7 @@ extension AudienceResolution {
             let answers = try lookUp(registry.queries.device)
             for ((probe, found), belongs) in zip(answers, try isMember(answers)) {
                 guard belongs, let found, !isComplete(probe.request) else { continue }
-                add(found.device, request: probe.request, end: Int64(probe.element + 1))
+                add(Recipient(found.device), request: probe.request, end: Int64(probe.element + 1))
             }
         }
         for index in indices {

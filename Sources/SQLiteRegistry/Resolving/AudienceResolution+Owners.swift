@@ -12,7 +12,7 @@ extension AudienceResolution {
 
     /// Finds the devices of identities.
     func resolveIdentities(_ indices: [Int]) throws(RegistryError) {
-        try scan(indices, registry.queries.identityDevices, namesAreIdentities: true) { audience in
+        try scan(indices, registry.queries.identityDevices) { audience in
             guard case .identities(let identities, let app) = audience else { return nil }
             return (identities, app)
         }
@@ -27,7 +27,7 @@ extension AudienceResolution {
     }
 
     private func scan(
-        _ indices: [Int], _ query: AudienceQuery, namesAreIdentities: Bool = false,
+        _ indices: [Int], _ query: AudienceQuery,
         names: (Audience) -> (names: [String], app: String)?
     ) throws(RegistryError) {
         for index in indices {
@@ -35,25 +35,21 @@ extension AudienceResolution {
             let appNumber = try registry.apps.identifier(of: app) ?? Self.unknown
             let start = OwnerPosition(encoded: position(index))
             for element in FirstOccurrences(of: list, from: start.element) {
-                if buffer.isFull { try fill(from: query, namesAreIdentities: namesAreIdentities) }
+                if buffer.isFull { try fill(from: query) }
                 if isComplete(index) { break }
                 let after = element == start.element ? start.row : 0
                 buffer.append(
                     request: index, element: element, name: list[element].utf8, numbers: (appNumber, after, 0, 0))
             }
         }
-        try fill(from: query, namesAreIdentities: namesAreIdentities)
+        try fill(from: query)
     }
 
-    private func fill(from query: AudienceQuery, namesAreIdentities: Bool) throws(RegistryError) {
+    private func fill(from query: AudienceQuery) throws(RegistryError) {
         try run(query) { probe, row throws(RegistryError) in
-            var identity: String?
-            if namesAreIdentities, case .identities(let identities, _) = requests[probe.request].audience {
-                identity = identities[probe.element]
-            }
-            let found = try registry.decodeDevice(row, firstColumn: 1, identity: identity)
-            let end = OwnerPosition(element: probe.element, row: found.stored.row)
-            return add(found.device, request: probe.request, end: end.encoded)
+            let found = try registry.decodeRecipient(row, firstColumn: 1)
+            let end = OwnerPosition(element: probe.element, row: found.row)
+            return add(found.recipient, request: probe.request, end: end.encoded)
         }
     }
 }

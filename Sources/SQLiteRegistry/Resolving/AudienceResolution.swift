@@ -52,7 +52,7 @@ final class AudienceResolution {
     ///   - end: where the page goes on if it ends with this device.
     /// - Returns: false if the page was full, so that the device belongs to the next one.
     @discardableResult
-    func add(_ device: consuming Device, request: Int, end: Int64) -> Bool {
+    func add(_ device: consuming Recipient, request: Int, end: Int64) -> Bool {
         if device.deviceID == requests[request].excludedDeviceID { return true }
         guard pages[request].devices.count < limit else {
             pages[request].next = AudienceCursor(position: ends[request])

@@ -78,11 +78,11 @@ struct DecisionTests {
     @Test("The memory of recent changes is bounded")
     func recentChangesBounded() {
         var recent = RecentChanges()
-        for index in 0..<(3 * RecentChanges.generationMaximum) {
+        for index in 0..<(8 * RecentChanges.datasetsMaximum) {
             recent.saw(change("dataset-\(index)", 2), atMilliseconds: 10)
         }
         #expect(!recent.supersedes(change("dataset-0", 1), firstSeenMilliseconds: 0, deviceID: "y"))
-        let last = 3 * RecentChanges.generationMaximum - 1
+        let last = 8 * RecentChanges.datasetsMaximum - 1
         #expect(recent.supersedes(change("dataset-\(last)", 1), firstSeenMilliseconds: 0, deviceID: "y"))
     }
 

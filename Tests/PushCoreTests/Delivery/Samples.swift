@@ -13,17 +13,16 @@ enum Samples {
             routingKey: "a.b", message: Message(headers: headers, body: Array(body.utf8)))
     }
 
-    static func device(_ identifier: String, app: String = "chat", platform: Platform = .apns) -> Device {
+    static func device(_ identifier: String, app: String = "chat", platform: Platform = .apns) -> Recipient {
         let bytes = Array(identifier.utf8)
         guard let token = DeviceToken(bytes: bytes.isEmpty ? [0] : bytes) else {
             preconditionFailure("a sample name is a valid token")
         }
-        return Device(
-            deviceID: identifier, platform: platform, token: token, app: app, registeredAtMilliseconds: 0)
+        return Recipient(deviceID: identifier, platform: platform, token: token, app: app)
     }
 
     static func job(
-        number: UInt64 = 1, devices: [Device], parking: ParkingRecord? = nil, continuation: AudienceCursor? = nil
+        number: UInt64 = 1, devices: [Recipient], parking: ParkingRecord? = nil, continuation: AudienceCursor? = nil
     ) -> DispatchJob {
         let delivery = delivery(number: number)
         return DispatchJob(

@@ -27,4 +27,10 @@ enum RegisteredDevice {
             + #""identityPoolId":"\#(Workbench.pool)","identityId":"\#(identity(index))","datasetName":"notes","#
             + #""syncCount":\#(syncCount)}}"#
     }
+
+    /// A request for a push to the devices of an identity, for `apus publish --file`.
+    static func request(_ identifier: String, identity: String) -> String {
+        #"{"specversion":"1.0","id":"\#(identifier)","source":"/benchmark","type":"push.requested","data":{"#
+            + #""app":"chat","identityIds":["\#(identity)"],"notification":{"body":"hello"}}}"#
+    }
 }

@@ -52,13 +52,8 @@ struct WorkerScenario {
 
     private func fanOut(broker: PrivateRabbitMQ, tool: Double) throws {
         try bench.importDevices(Self.fanoutDevices, into: "worker.db") { _ in 0 }
-        let push =
-            #"{"specversion":"1.0","id":"f","source":"/benchmark","type":"push.requested","data":{"app":"chat","#
-            + #""identityIds":["\#(RegisteredDevice.identity(0))"],"notification":{"body":"hello"}}}"#
-        let file = try bench.write(
-            "fanout.ndjson",
-            (0..<3).map { push.replacingOccurrences(of: #""id":"f""#, with: #""id":"f\#($0)""#) }
-                .joined(separator: "\n") + "\n")
+        let requests = (0..<3).map { RegisteredDevice.request("f\($0)", identity: RegisteredDevice.identity(0)) }
+        let file = try bench.write("fanout.ndjson", requests.joined(separator: "\n") + "\n")
         try bench.apus("publish", "--file", file)
         let ours = try runWorker(pushes: 3 * Self.fanoutDevices)
         report.add("cpu_per_push_worker_fan_out", ours.microseconds, "µs", reference: tool, budget: .ratioAtMost(1.5))

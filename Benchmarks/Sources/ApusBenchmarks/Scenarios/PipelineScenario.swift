@@ -1,0 +1,67 @@
+import Dispatcher
+import EventLoop
+import Metrics
+import PushCore
+import SQLiteRegistry
+
+/// The pipeline alone, from delivery to acknowledgement: with a real registry, between a broker and a push service in
+/// memory.
+struct PipelineScenario {
+    private static let events = 60_000
+    private static let fanOutDevices = 30_000
+    private static let fanOutEvents = 10
+
+    let bench: Workbench
+    let report: Report
+
+    func run() async throws {
+        try bench.importDevices(Self.events, into: "pipeline.db") { $0 }
+        let events = (0..<Self.events).map { Self.message(RegisteredDevice.event($0, syncCount: 1)) }
+        let oneToOne = try await microseconds(events) / Double(Self.events)
+        report.add("cpu_per_push_pipeline_one_to_one", oneToOne, "µs")
+        try bench.importDevices(Self.fanOutDevices, into: "pipeline.db") { _ in 0 }
+        let pushes = (0..<Self.fanOutEvents).map {
+            Self.message(RegisteredDevice.request("f\($0)", identity: RegisteredDevice.identity(0)))
+        }
+        let fanOut = try await microseconds(pushes) / Double(Self.fanOutEvents * Self.fanOutDevices)
+        report.add("cpu_per_push_pipeline_fan_out", fanOut, "µs")
+    }
+
+    private static func message(_ event: String) -> Message {
+        var properties = MessageProperties()
+        properties.contentType = "application/cloudevents+json"
+        return Message(properties: properties, body: Array(event.utf8))
+    }
+
+    /// The processor time of this process until every message has been acknowledged.
+    private func microseconds(_ messages: [Message]) async throws -> Double {
+        let loop = try EventLoop(name: "dispatch")
+        let (settled, continuation) = AsyncStream.makeStream(of: Void.self)
+        let adapters = InstantAdapters(messages: messages) { continuation.finish() }
+        let dispatch = Dispatch(
+            loop: loop, configuration: Self.configuration,
+            parts: PipelineParts(
+                source: adapters, publisher: adapters, transport: adapters,
+                registry: try SQLiteRegistry.open(path: bench.folder + "/pipeline.db", mode: .readWrite),
+                nowMilliseconds: { WallClock.nowMilliseconds() }),
+            metrics: MetricsRegistry(), logger: .silent)
+        let start = ProcessorTime.ownMicroseconds()
+        dispatch.start()
+        for await _ in settled {}
+        let spent = ProcessorTime.ownMicroseconds() - start
+        loop.stopAndJoin()
+        return spent
+    }
+
+    private static var configuration: PipelineConfiguration {
+        let route = AppRoute(
+            index: 0, name: "chat", bundleID: Workbench.bundleID, productionRoute: 0, sandboxRoute: 1)
+        return PipelineConfiguration(
+            apps: [.init(route: route, identityPoolIDs: [Workbench.pool])],
+            retryPolicy: RetryPolicy(
+                delaysMilliseconds: [1_000], attemptsMaximum: 3, ageMaximumMilliseconds: 3_600_000,
+                serverErrorDelayMilliseconds: 0),
+            queues: DispatchQueues(
+                retry: [1_000: "apus.retry.1s"], fanout: "apus.fanout", deadLetter: "apus.dead-letter"))
+    }
+}

@@ -1,0 +1,8 @@
+extension Recipient {
+    /// Makes up a device for a token that the registry does not have, so that it can be pushed to.
+    ///
+    /// Its `deviceID` is the token in lowercase hexadecimal digits, its platform is Apple's production environment.
+    public init(unregistered token: DeviceToken, app: String) {
+        self.init(deviceID: token.hexadecimal, platform: .apns, token: token, app: app)
+    }
+}

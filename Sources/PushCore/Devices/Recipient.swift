@@ -1,0 +1,26 @@
+/// A device as a push needs it: where it is reached, and what it is called when its push must be parked.
+///
+/// It leaves out what a `Device` has besides, because every push of a fan-out carries one.
+public struct Recipient: Hashable, Sendable {
+    /// The name of the device in the registry; for a token that no device has, the token's hexadecimal digits.
+    public var deviceID: String
+    /// The push service and environment of the token.
+    public var platform: Platform
+    /// Where the push service reaches the device.
+    public var token: DeviceToken
+    /// The name of the app.
+    public var app: String
+
+    /// Creates a recipient from its parts.
+    public init(deviceID: String, platform: Platform, token: DeviceToken, app: String) {
+        self.deviceID = deviceID
+        self.platform = platform
+        self.token = token
+        self.app = app
+    }
+
+    /// What a push needs of a registered device.
+    public init(_ device: Device) {
+        self.init(deviceID: device.deviceID, platform: device.platform, token: device.token, app: device.app)
+    }
+}
