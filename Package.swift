@@ -105,7 +105,8 @@ let package = Package(
         testTarget(
             "DispatcherTests",
             [
-                "Dispatcher", "PushCore", "EventLoop", "Metrics", "SQLiteRegistry", "JSON", "Crypto", "PushTestKit",
+                "APNs", "Dispatcher", "PushCore", "EventLoop", "Metrics", "SQLiteRegistry", "JSON", "Crypto",
+                "PushTestKit",
             ]
         ),
         testTarget(

@@ -41,10 +41,11 @@ public final class APNsClient: PushTransport {
             let log = RouteLog(
                 app: route.app, environment: route.environment.rawValue, endpoint: route.endpoint, logger: logger,
                 metrics: APNsMetrics(app: route.app, registry: metrics))
-            route.tokenSource.count(
-                in: metrics.counter(
+            route.tokenSource.count { keyID in
+                metrics.counter(
                     "apus_provider_tokens_minted_total", help: "Provider tokens signed, by key.",
-                    labels: [.init("key", route.tokenSource.keyID)]))
+                    labels: [.init("key", keyID)])
+            }
             parts.append((route, try route.makeContext(), log))
         }
         do throws(EventLoopError) {

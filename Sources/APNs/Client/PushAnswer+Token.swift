@@ -5,8 +5,13 @@ extension PushAnswer {
     /// Whether the peer has accepted our provider token: any answer does, but 403 with a reason about the token.
     var provesToken: Bool { !(status == 403 && (reason.hasSuffix("ProviderToken") || isAboutKeyID)) }
 
-    /// Whether the connection has seen a token that makes it useless for others: a new connection is needed.
-    var wedgesConnection: Bool { status == 403 && (reason == "ExpiredProviderToken" || isAboutKeyID) }
+    /// Whether the push was refused for what the connection has seen before, so that a new connection may be needed.
+    ///
+    /// A connection that has seen an expired token may refuse newer ones; one that has seen a token of one key refuses
+    /// those of an unrelated key (Apple, "Handling notification responses from APNs").
+    var wedgesConnection: Bool {
+        status == 403 && (reason == "ExpiredProviderToken" || reason == "UnrelatedKeyIdInToken")
+    }
 
     /// Whether the device token is to blame, so that the next push to it will likely be rejected, too.
     var blamesToken: Bool {

@@ -109,12 +109,8 @@ final class Route {
     }
 
     private func submitWaiting() {
-        guard pool.waitingCount > 0, let submission = pool.nextSubmission(), let token = currentToken() else { return }
-        var next: ConnectionPool.Submission? = submission
-        while let submission = next {
-            submit(submission, token: token)
-            next = pool.nextSubmission()
-        }
+        guard pool.waitingCount > 0, let token = currentToken() else { return }
+        while let submission = pool.nextSubmission() { submit(submission, token: token) }
     }
 
     private func submit(_ submission: ConnectionPool.Submission, token: ProviderToken) {
@@ -138,7 +134,11 @@ final class Route {
         guard now >= tokenCheckedNanoseconds else { return token }
         tokenCheckedNanoseconds = now &+ Self.tokenCheckNanoseconds
         do throws(CryptoError) {
-            token = try configuration.tokenSource.token()
+            let newest = try configuration.tokenSource.token()
+            if let token, token.keyGeneration != newest.keyGeneration {
+                perform(pool.keyReplaced(nowNanoseconds: now))
+            }
+            token = newest
         } catch {
             fail("no provider token: \(error.message)", hint: "check key_file")
         }
@@ -176,8 +176,8 @@ final class Route {
         } else {
             let full = parser.answer(
                 status: answer.status, body: answer.body, retryAfterSeconds: answer.retryAfterSeconds)
+            if full.wedgesConnection, isSentAgain(stream, of: connection, after: full.reason) { return touch() }
             end(connection, stream, full, provesToken: full.provesToken)
-            if full.wedgesConnection { tokenRefused(on: connection, reason: full.reason) }
         }
         touch()
     }
@@ -186,6 +186,7 @@ final class Route {
         let ended = pool.answered(
             stream: stream, of: connection.number, provesToken: provesToken, nowNanoseconds: loop.nowNanoseconds)
         guard let ended else { return }
+        if provesToken { connection.hasProvenToken = true }
         if answer.status != 200 || lane == .quarantine, let request = requests[ended.push] {
             rejections.note(answer, about: request.token, nowNanoseconds: loop.nowNanoseconds)
         }
@@ -193,19 +194,27 @@ final class Route {
         if ended.isLastOfDraining, let close = pool.connectionToClose(after: connection.number) { perform([close]) }
     }
 
-    /// A connection that has seen an expired token may refuse newer ones as well, so it is replaced, if there is a
-    /// newer.
-    private func tokenRefused(on connection: RouteConnection, reason: String) {
-        var isReplaced = reason != "ExpiredProviderToken"
-        if !isReplaced,
-            let newer = try? configuration.tokenSource.tokenExpired(generation: connection.tokenGeneration)
+    /// The provider token was refused on a connection that may go on to refuse others.
+    ///
+    /// If the connection took a token before, or there is a newer one by now, it is replaced, and what it refused is
+    /// sent again: nothing of it was processed.
+    ///
+    /// - Returns: whether the push waits again; if not, its answer counts.
+    private func isSentAgain(_ stream: Int32, of connection: RouteConnection, after reason: String) -> Bool {
+        var isReplaced = connection.hasProvenToken
+        if reason == "ExpiredProviderToken",
+            let newest = try? configuration.tokenSource.tokenExpired(generation: connection.tokenGeneration)
         {
-            isReplaced = newer.generation > connection.tokenGeneration
-            token = newer
+            if newest.generation > connection.tokenGeneration { isReplaced = true }
+            token = newest
         }
-        guard isReplaced else { return }
-        log.tokenRefused(reason: reason)
+        guard isReplaced else { return false }
+        let isWaiting = pool.answeredUnprocessed(
+            stream: stream, of: connection.number, nowNanoseconds: loop.nowNanoseconds)
+        if !connection.isRefused { log.tokenRefused(reason: reason) }
+        connection.isRefused = true
         perform(pool.tokenExpired(on: connection.number, nowNanoseconds: loop.nowNanoseconds))
+        return isWaiting
     }
 
     func streamReset(_ connection: RouteConnection, stream: Int32, errorCode: UInt32) {

@@ -23,6 +23,10 @@ final class RouteConnection {
     var sentFields = RequestEncoder.SentFields()
     /// The generation of the provider token that was sent last.
     var tokenGeneration: UInt64 = 0
+    /// Whether an answer has shown that the peer accepts our provider token.
+    var hasProvenToken = false
+    /// Whether it is being replaced because of a refused token.
+    var isRefused = false
 
     private var current = PartialAnswer()
     /// Answers that others came between.

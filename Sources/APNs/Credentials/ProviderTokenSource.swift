@@ -1,13 +1,14 @@
 public import Crypto
 internal import EventLoop
+internal import Glibc
 internal import Metrics
 public import PushCore
 internal import Synchronization
 
 /// The provider token of one signing key: minted once, shared by every connection and loop that uses the key.
 ///
-/// Make one for each key and process. Tokens made per connection or per worker are what APNs answers with
-/// `TooManyProviderTokenUpdates`.
+/// Make one for each key and process; `ProviderKeyWatcher` replaces the key when its file changes. Tokens made per
+/// connection or per worker are what APNs answers with `TooManyProviderTokenUpdates`.
 ///
 /// The token is a JSON Web Token with the header `{"alg":"ES256","kid":…}` and the claims `{"iss":…,"iat":…}`
 /// (Apple, "Establishing a token-based connection to APNs").
@@ -16,19 +17,23 @@ public final class ProviderTokenSource: Sendable {
     public typealias Clock = @Sendable () -> ProviderTokenSchedule.Moment
 
     private struct State {
+        var key: ES256PrivateKey
+        var keyID: String
+        var keyGeneration: UInt64 = 1
         var schedule = ProviderTokenSchedule()
         var token: ProviderToken?
+        var counterOfKey: (@Sendable (String) -> Counter)?
         var minted: Counter?
     }
 
-    /// The identifier of the key, ten characters.
-    public let keyID: String
     /// The identifier of the team, ten characters.
     public let teamID: String
 
-    private let key: ES256PrivateKey
     private let clock: Clock
-    private let state = Mutex(State())
+    private let state: Mutex<State>
+
+    /// The identifier of the key, ten characters.
+    public var keyID: String { state.withLock { $0.keyID } }
 
     /// Creates the source; it signs nothing yet.
     ///
@@ -41,28 +46,61 @@ public final class ProviderTokenSource: Sendable {
     public init(
         key: ES256PrivateKey, keyID: String, teamID: String, clock: @escaping Clock = ProviderTokenSource.systemClock
     ) throws(APNsError) {
-        for (name, value) in [("key_id", keyID), ("team_id", teamID)] {
-            guard Self.isIdentifier(value) else {
-                throw APNsError(
-                    .identifierInvalid,
-                    "\(name) must be the identifier that Apple gave out (ten capital letters and digits, like "
-                        + "ABC123DEFG), but it is \(value.isEmpty ? "empty" : "\"\(value.prefix(32))\"")")
-            }
-        }
-        self.key = key
-        self.keyID = keyID
+        try Self.requireIdentifier(keyID, name: "key_id")
+        try Self.requireIdentifier(teamID, name: "team_id")
+        state = Mutex(State(key: key, keyID: keyID))
         self.teamID = teamID
         self.clock = clock
     }
 
-    /// The system's two clocks.
-    public static let systemClock: Clock = {
-        .init(
-            wallSeconds: WallClock.nowMilliseconds() / 1_000, monotonicNanoseconds: MonotonicClock.nowNanoseconds())
+    private static func requireIdentifier(_ value: String, name: String) throws(APNsError) {
+        guard !isIdentifier(value) else { return }
+        throw APNsError(
+            .identifierInvalid,
+            "\(name) must be the identifier that Apple gave out (ten capital letters and digits, like "
+                + "ABC123DEFG), but it is \(value.isEmpty ? "empty" : "\"\(value.prefix(32))\"")")
     }
 
-    /// Counts the tokens from now on; a source that several routes share has one counter.
-    func count(in counter: Counter) { state.withLock { $0.minted = counter } }
+    /// The system's two clocks; the monotonic one goes on while the machine is suspended.
+    public static let systemClock: Clock = {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return .init(
+            wallSeconds: WallClock.nowMilliseconds() / 1_000,
+            monotonicNanoseconds: UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec))
+    }
+
+    /// Counts the tokens from now on; a source that several routes share has one counter for each key.
+    func count(in counterOfKey: @escaping @Sendable (String) -> Counter) {
+        state.withLock { state in
+            state.counterOfKey = counterOfKey
+            state.minted = counterOfKey(state.keyID)
+        }
+    }
+
+    /// Another key is to sign from now on; the next use of the token mints one with it, whatever the age of the old.
+    ///
+    /// Connections that have carried a token of the old key are replaced, as they are used next.
+    ///
+    /// - Parameters:
+    ///   - key: the key; if it is the one in use, nothing changes.
+    ///   - keyID: its identifier; nil for the same as before.
+    /// - Returns: whether anything changed.
+    /// - Throws: `APNsError` with `identifierInvalid` as for `init`; then the old key stays in use.
+    @discardableResult
+    public func replaceKey(_ key: ES256PrivateKey, keyID: String? = nil) throws(APNsError) -> Bool {
+        if let keyID { try Self.requireIdentifier(keyID, name: "key_id") }
+        return state.withLock { state in
+            let keyID = keyID ?? state.keyID
+            guard key.publicKeyPEM != state.key.publicKeyPEM || keyID != state.keyID else { return false }
+            if keyID != state.keyID { state.minted = state.counterOfKey?(keyID) }
+            state.key = key
+            state.keyID = keyID
+            state.keyGeneration += 1
+            state.schedule = ProviderTokenSchedule()
+            return true
+        }
+    }
 
     /// The token to use now; signs one if there is none or it is due.
     ///
@@ -107,12 +145,12 @@ public final class ProviderTokenSource: Sendable {
     private func mint(
         issuedAtSeconds: Int64, at now: ProviderTokenSchedule.Moment, on state: inout State
     ) throws(CryptoError) -> ProviderToken {
-        let header = Base64URL.encode(Array("{\"alg\":\"ES256\",\"kid\":\"\(keyID)\"}".utf8))
+        let header = Base64URL.encode(Array("{\"alg\":\"ES256\",\"kid\":\"\(state.keyID)\"}".utf8))
         let claims = Base64URL.encode(Array("{\"iss\":\"\(teamID)\",\"iat\":\(issuedAtSeconds)}".utf8))
         let signingInput = header + "." + claims
-        let signature = try key.sign(Array(signingInput.utf8))
+        let signature = try state.key.sign(Array(signingInput.utf8))
         let token = ProviderToken(
-            generation: (state.token?.generation ?? 0) + 1,
+            generation: (state.token?.generation ?? 0) + 1, keyGeneration: state.keyGeneration,
             headerValue: Array("bearer \(signingInput).\(Base64URL.encode(signature))".utf8))
         state.schedule.minted(at: now)
         state.token = token

@@ -43,18 +43,19 @@ extension Configuration {
 
     /// The client for APNs: two routes for each app, production first, and one provider token for each key.
     ///
-    /// - Throws: `APNsError` if a key file or an endpoint is wrong.
+    /// - Throws: `APNsError` if a key file or an endpoint is wrong, or two files say to hold the same key and do not.
     public func apnsClient() throws(APNsError) -> APNsClientConfiguration {
-        var sources: [APNs.KeyIdentity: ProviderTokenSource] = [:]
+        var sources: [APNs.KeyIdentity: (source: ProviderTokenSource, keyFile: String)] = [:]
         var routes: [APNsRoute] = []
         for app in apps {
             let identity = APNs.KeyIdentity(app.apns)
             let source: ProviderTokenSource
             if let shared = sources[identity] {
-                source = shared
+                try app.apns.requireSameKey(asIn: shared.keyFile)
+                source = shared.source
             } else {
                 source = try Self.tokenSource(app.apns)
-                sources[identity] = source
+                sources[identity] = (source, app.apns.keyFile)
             }
             var limits = PoolLimits()
             limits.connections = app.apns.connections
@@ -77,16 +78,24 @@ extension Configuration {
 }
 
 extension Configuration.APNs {
-    /// What makes two apps share a provider token: APNs counts updates by key.
+    /// What makes two apps share a provider token: APNs counts its updates by key.
     fileprivate struct KeyIdentity: Hashable {
-        let keyFile: String
         let keyID: String
         let teamID: String
 
         init(_ apns: Configuration.APNs) {
-            keyFile = apns.keyFile
             keyID = apns.keyID
             teamID = apns.teamID
         }
+    }
+
+    /// Two files may hold the same key, but not two keys under one identifier.
+    fileprivate func requireSameKey(asIn otherFile: String) throws(APNsError) {
+        guard keyFile != otherFile else { return }
+        let (own, other) = (try ProviderKeyFile.read(path: keyFile), try ProviderKeyFile.read(path: otherFile))
+        guard own.key.publicKeyPEM != other.key.publicKeyPEM else { return }
+        throw APNsError(
+            .keyInvalid,
+            "\(keyFile) and \(otherFile) hold different keys, but both are configured as \(keyID); correct a key_id")
     }
 }

@@ -24,6 +24,7 @@ public final class Worker: Sendable {
     private let consumer: ChangeConsumer
     private let publisher: ConfirmedPublisher
     private let transport: APNsClient
+    private let keys: WorkerKeys
 
     /// Builds the parts; nothing is sent or consumed before `start`.
     ///
@@ -41,7 +42,10 @@ public final class Worker: Sendable {
             loop = try EventLoop(name: "dispatch")
             consumer = try ChangeConsumer(configuration: broker, logger: logger, metrics: metrics)
             publisher = try ConfirmedPublisher(configuration: broker, logger: logger, metrics: metrics)
-            transport = try APNsClient(configuration: configuration.apnsClient(), logger: logger, metrics: metrics)
+            let client = try configuration.apnsClient()
+            transport = try APNsClient(configuration: client, logger: logger, metrics: metrics)
+            keys = try WorkerKeys(
+                apps: configuration.apps, sources: client.routes.map(\.tokenSource), logger: logger)
             let registry = try configuration.openRegistry(mode: .readWrite)
             dispatch = Dispatch(
                 loop: loop, configuration: configuration.pipeline,
@@ -65,12 +69,21 @@ public final class Worker: Sendable {
             }
         }
         dispatch.start()
+        keys.watcher.start()
         logger.log(
             .info, "worker.started",
             [
                 .field("apps", configuration.apps.map(\.name).joined(separator: ",")),
                 .field("queue", configuration.topology.names.work), .field("prefetch", configuration.rabbitMQ.prefetch),
             ])
+    }
+
+    /// Reads the signing keys again, under the names that a newer configuration gives them; nothing else of it counts.
+    ///
+    /// - Parameter configuration: what the configuration is now, checked.
+    public func reloadKeys(_ configuration: Configuration) {
+        logger.log(.info, "worker.keys.reloaded", [.field("apps", configuration.apps.count)])
+        keys.reload(configuration.apps)
     }
 
     /// What the admin server shows of this worker.
@@ -102,6 +115,7 @@ public final class Worker: Sendable {
     public func drain() async -> Dispatch.DrainOutcome {
         logger.log(.info, "worker.draining", [.field("timeoutSeconds", configuration.worker.drainTimeout.seconds)])
         let outcome = await dispatch.drain(timeoutSeconds: configuration.worker.drainTimeout.seconds)
+        keys.watcher.stop()
         if let ledgers = try? await dispatch.ledgers() { logLedgers(ledgers) }
         if outcome == .timedOut {
             logger.log(

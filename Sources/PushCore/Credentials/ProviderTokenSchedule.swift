@@ -4,19 +4,21 @@
 /// less than once every 60 minutes". A token that is too old is answered with 403 `ExpiredProviderToken`; one that
 /// changes too often with 429 `TooManyProviderTokenUpdates`, which can stay on a connection for an hour.
 ///
-/// What makes a token old is `iat`, which the wall clock wrote; but a wall clock can be set, and the monotonic clock
-/// stands still while a machine is suspended. So the age is taken by both clocks, and
+/// What makes a token old is `iat`, which the wall clock wrote; but a wall clock can be set, by mistake or to put a
+/// mistake right, and nobody here can know which. So the age is taken by both clocks, and
 ///
 /// - a token is *due* when it is 50 minutes old by either clock, or when its `iat` lies in the future because the wall
 ///   clock was set back since;
-/// - a due token is *replaced* only when 20 minutes have passed by either clock since it was minted. Until then the
-///   old one stays in use: APNs may well still take it, since it was APNs' time that the old clock agreed with.
+/// - a due token is *replaced* when 20 minutes have really passed since it was minted. Until then the old one stays in
+///   use: APNs may well still take it, since it was APNs' time that the old clock agreed with;
+/// - if APNs itself calls it expired, 20 minutes by either clock suffice: then the jump of the wall clock has put a
+///   mistake right, as on a machine that began in the past until it was told the time.
 public struct ProviderTokenSchedule: Sendable {
     /// One reading of both clocks.
     public struct Moment: Hashable, Sendable {
         /// The wall clock, in seconds since 1970.
         public let wallSeconds: Int64
-        /// The monotonic clock, in nanoseconds.
+        /// The monotonic clock, in nanoseconds; best one that goes on while the machine is suspended.
         public let monotonicNanoseconds: UInt64
 
         /// Creates a reading.
@@ -52,33 +54,37 @@ public struct ProviderTokenSchedule: Sendable {
         guard let mintedAt else { return .mint(issuedAtSeconds: now.wallSeconds) }
         let isDue =
             Self.age(of: mintedAt, at: now) >= Self.renewalAgeSeconds || mintedAt.wallSeconds > now.wallSeconds
-        return isDue ? replacement(at: now) : .keep
+        guard isDue, Self.elapsedSeconds(since: mintedAt, at: now) >= Self.replacementAgeSecondsMinimum else {
+            return .keep
+        }
+        return .mint(issuedAtSeconds: now.wallSeconds)
     }
 
     /// APNs answered `ExpiredProviderToken` to the token that is there: replaced, if the limit allows it.
     ///
     /// - Parameter now: both clocks.
     /// - Returns: whether to go on with it all the same.
-    public func tokenExpired(at now: Moment) -> Decision { replacement(at: now) }
-
-    /// The token that `tokenNeeded` or `tokenExpired` asked for has been signed.
-    ///
-    /// - Parameter now: the reading that the decision was made with, so that the age counts from `iat`.
-    public mutating func minted(at now: Moment) { mintedAt = now }
-
-    private func replacement(at now: Moment) -> Decision {
+    public func tokenExpired(at now: Moment) -> Decision {
         guard let mintedAt, Self.age(of: mintedAt, at: now) < Self.replacementAgeSecondsMinimum else {
             return .mint(issuedAtSeconds: now.wallSeconds)
         }
         return .keep
     }
 
+    /// The token that `tokenNeeded` or `tokenExpired` asked for has been signed.
+    ///
+    /// - Parameter now: the reading that the decision was made with, so that the age counts from `iat`.
+    public mutating func minted(at now: Moment) { mintedAt = now }
+
+    /// The whole seconds that have passed, by the monotonic clock.
+    private static func elapsedSeconds(since mintedAt: Moment, at now: Moment) -> Int64 {
+        guard now.monotonicNanoseconds > mintedAt.monotonicNanoseconds else { return 0 }
+        return Int64((now.monotonicNanoseconds - mintedAt.monotonicNanoseconds) / 1_000_000_000)
+    }
+
     /// The age in whole seconds, by the clock that says more.
     private static func age(of mintedAt: Moment, at now: Moment) -> Int64 {
-        let monotonic =
-            now.monotonicNanoseconds > mintedAt.monotonicNanoseconds
-            ? Int64((now.monotonicNanoseconds - mintedAt.monotonicNanoseconds) / 1_000_000_000) : 0
         let wall = now.wallSeconds.subtractingReportingOverflow(mintedAt.wallSeconds)
-        return max(monotonic, wall.overflow ? 0 : wall.partialValue)
+        return max(elapsedSeconds(since: mintedAt, at: now), wall.overflow ? 0 : wall.partialValue)
     }
 }

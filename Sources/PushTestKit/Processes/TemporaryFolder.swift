@@ -48,4 +48,7 @@ public final class TemporaryFolder: Sendable {
     public func read(_ name: String) throws -> String {
         try String(decoding: Data(contentsOf: URL(fileURLWithPath: "\(path)/\(name)")), as: UTF8.self)
     }
+
+    /// Removes a file from the folder.
+    public func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: "\(path)/\(name)") }
 }

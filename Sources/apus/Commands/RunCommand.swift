@@ -21,6 +21,10 @@ struct RunCommand: Command {
             flight (at most [worker] drain_timeout), and exits with 0, or with 75 if time ran
             out. A second signal exits at once. Nothing is lost by either: what was not
             finished goes back to the queue; some pushes may be sent twice.
+
+            A key file that changes is read again by itself within seconds. SIGHUP reads all
+            of them at once, and key_file and key_id of the apps from the configuration;
+            every other change of the configuration takes a restart.
             """,
         examples: [
             .init("apus run", "Runs with apus.toml in this folder."),
@@ -42,12 +46,23 @@ struct RunCommand: Command {
             let admin = try startAdminServer(worker, configuration.admin)
             if let admin { logger.log(.info, "admin.listening", [.field("port", Int(admin.port))]) }
             try await worker.start()
+            stop.onHangUp { reloadKeys(of: worker, invocation, logger) }
             await stop.wait()
             let outcome = await worker.drain()
             admin?.stop()
             return outcome == .complete ? .ok : .temporaryFailure
         } catch let error as WorkerError {
             throw CommandFailure(exitCode(of: error), error.message)
+        }
+    }
+
+    private func reloadKeys(of worker: Worker, _ invocation: CommandInvocation, _ logger: Logger) {
+        do throws(CommandFailure) {
+            worker.reloadKeys(try invocation.loadConfiguration(for: .worker).configuration)
+        } catch {
+            logger.log(
+                .error, "worker.reload.failed",
+                [.field("reason", error.message), .field("hint", "the worker goes on with what it has")])
         }
     }
 

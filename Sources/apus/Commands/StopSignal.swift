@@ -4,10 +4,13 @@ import Synchronization
 
 /// Waits for the signals that end a long-running command: the first asks it to end in order, the second ends it at
 /// once.
+///
+/// A hang-up, if anybody wants to know of it, asks to read again what may have changed.
 final class StopSignal: Sendable {
     private struct State {
         var isReceived = false
         var waiter: CheckedContinuation<Void, Never>?
+        var hangUpHandler: (@Sendable () -> Void)?
     }
 
     private let state = Mutex(State())
@@ -16,18 +19,25 @@ final class StopSignal: Sendable {
     /// Creates the loop that reads the signals; `watch` begins.
     init() throws(EventLoopError) { loop = try EventLoop(name: "signals") }
 
-    /// Begins to watch SIGTERM and SIGINT.
+    /// Begins to watch SIGTERM and SIGINT, and SIGHUP, which without a handler has no effect from now on.
     ///
     /// - Parameter exitCode: with which the second signal ends the process.
     /// - Throws: `EventLoopError` if the kernel refuses the handler.
     func watch(exitCodeOfSecond exitCode: ExitCode) async throws {
         let watcher = try await loop.run { [self] in
-            LoopBound(
-                try SignalWatcher(signals: [SIGTERM, SIGINT], loop: loop) { _ in self.received(exitCode) }, to: loop)
+            let watcher = try SignalWatcher(signals: [SIGTERM, SIGINT, SIGHUP], loop: loop) { signal in
+                if signal == SIGHUP { self.hungUp() } else { self.received(exitCode) }
+            }
+            return LoopBound(watcher, to: loop)
         }
         // The watcher serves until the process ends.
         _ = watcher
     }
+
+    /// Calls a handler for each SIGHUP, on the thread of the signals.
+    func onHangUp(_ handler: @escaping @Sendable () -> Void) { state.withLock { $0.hangUpHandler = handler } }
+
+    private func hungUp() { state.withLock { $0.hangUpHandler }?() }
 
     private func received(_ exitCode: ExitCode) {
         let (isSecond, waiter) = state.withLock { state in

@@ -1,4 +1,5 @@
 import APNs
+import Crypto
 import HTTP2
 import PushCore
 import PushTestKit
@@ -100,15 +101,76 @@ struct ClientConnectionTests {
         fixture.send(0..<10)
         _ = await fixture.results.wait(count: 10)
         clock.update { $0 += 1_500 }
-        fixture.send([10])
-        _ = await fixture.results.wait(count: 11)
-        #expect(
-            fixture.results.outcome(10) == .answered(PushAnswer(status: 403, reason: "ExpiredProviderToken")))
-        fixture.send(11..<20)
-        _ = await fixture.results.wait(count: 20)
-        #expect((11..<20).allSatisfy { fixture.results.outcome(UInt64($0)) == accepted })
+        fixture.send(10..<20)
+        let results = await fixture.results.wait(count: 20)
+        #expect(results.allSatisfy { $0.outcome == accepted }, "what was refused is sent again")
         #expect(peer.facts.value.authorizations.count == 2)
         #expect(peer.facts.value.connectionCount == 2)
+        await fixture.client.close()
+        try await peer.stop()
+    }
+
+    @Test("A connection that goes on to refuse a good provider token is replaced, and no push is the worse for it")
+    func replacesAWedgedConnection() async throws {
+        var script = PeerScript()
+        script.onRequest = { connection, request in
+            if connection.number == 0, connection.requestCount > 10 {
+                connection.reject(request, status: 403, reason: "ExpiredProviderToken")
+            } else {
+                connection.answer(request)
+            }
+        }
+        let peer = try await ScriptedPeer(script)
+        let fixture = try ClientFixture(peer) { $0.connections = 1 }
+        fixture.send(0..<200)
+        let results = await fixture.results.wait(count: 200)
+        #expect(results.allSatisfy { $0.outcome == accepted })
+        #expect(peer.facts.value.authorizations.count == 1, "the token is too young to be replaced")
+        #expect(peer.facts.value.connectionCount == 2)
+        await fixture.client.close()
+        try await peer.stop()
+    }
+
+    @Test("A provider token that is refused from the beginning is reported, and its connection is kept")
+    func reportsATokenThatNeverWorked() async throws {
+        var script = PeerScript()
+        script.onRequest = { $0.reject($1, status: 403, reason: "ExpiredProviderToken") }
+        let peer = try await ScriptedPeer(script)
+        let fixture = try ClientFixture(peer) { $0.connections = 1 }
+        fixture.send(0..<5)
+        let results = await fixture.results.wait(count: 5)
+        let refused = PushOutcome.answered(PushAnswer(status: 403, reason: "ExpiredProviderToken"))
+        #expect(results.allSatisfy { $0.outcome == refused })
+        #expect(peer.facts.value.connectionCount == 1)
+        #expect(peer.facts.value.authorizations.count == 1)
+        await fixture.client.close()
+        try await peer.stop()
+    }
+
+    @Test("A new signing key goes out on new connections only")
+    func replacesConnectionsWithTheKey() async throws {
+        let seen = Watched<[Int: Set<String>]>([:])
+        var script = PeerScript()
+        script.onRequest = { connection, request in
+            let authorization = request.headers["authorization"] ?? ""
+            seen.update { $0[connection.number, default: []].insert(authorization) }
+            connection.answer(request)
+        }
+        let peer = try await ScriptedPeer(script)
+        let fixture = try ClientFixture(peer) { $0.connections = 1 }
+        fixture.send(0..<10)
+        _ = await fixture.results.wait(count: 10)
+        #expect(try fixture.tokenSource.replaceKey(ES256PrivateKey.generate(), keyID: "NEWKEY1234"))
+        var count = 10
+        while peer.facts.value.connectionCount < 2, count < 100_000 {
+            // The client looks for a new token once a second.
+            fixture.send(count..<count + 10)
+            count += 10
+            _ = await fixture.results.wait(count: count)
+        }
+        #expect(fixture.results.results.value.allSatisfy { $0.outcome == accepted })
+        #expect(seen.value.count == 2)
+        #expect(seen.value.values.allSatisfy { $0.count == 1 })
         await fixture.client.close()
         try await peer.stop()
     }

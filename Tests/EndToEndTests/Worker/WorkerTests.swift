@@ -1,4 +1,5 @@
 import APNsSimulator
+import Crypto
 import Glibc
 import PushTestKit
 import Testing
@@ -236,6 +237,28 @@ struct WorkerTests {
         try await worker.wait(for: "apus_pushes_total", #"outcome="parked_retry""#, toReach: 3)
         #expect(worker.command.errors.contains("apns.key.rejected"))
         _ = await worker.drain()
+        try await fixture.stop()
+    }
+
+    @Test("SIGHUP reads the key file again without a restart; a broken file leaves the old key in use")
+    func rereadsKeys() async throws {
+        let fixture = try await WorkerFixture()
+        try fixture.register(2)
+        let worker = try fixture.startWorker()
+        _ = try await worker.readiness(200)
+        let key = try fixture.folder.read("key.p8")
+        try fixture.folder.write("key.p8", ES256PrivateKey.generate().pem)
+        worker.command.signal(SIGHUP)
+        while !worker.command.errors.contains("apns.key.replaced") { await Task.yield() }
+        try fixture.folder.write("key.p8", key)
+        worker.command.signal(SIGHUP)
+        while worker.command.errors.split(separator: "apns.key.replaced").count < 3 { await Task.yield() }
+        try fixture.folder.write("key.p8", "broken")
+        worker.command.signal(SIGHUP)
+        while !worker.command.errors.contains("worker.reload.failed") { await Task.yield() }
+        try await fixture.publish([WorkerFixture.datasetChanged("one", identity: 0, syncCount: 1)])
+        _ = try await fixture.accepted(reachingDevices: 1)
+        #expect(await worker.drain().exitCode == 0)
         try await fixture.stop()
     }
 }
