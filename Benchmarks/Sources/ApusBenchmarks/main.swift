@@ -2,8 +2,8 @@ import Foundation
 
 // Usage: apus-benchmarks --apus PATH --bare-consumer PATH [--results FILE] [SCENARIO…]
 //
-// Scenarios: client, micro, pipeline, worker, memory; all of them if none is named. Run through `make bench`, which
-// builds what is needed first.
+// Scenarios: client, micro, pipeline, worker, latency, memory; all of them if none is named. Run through `make bench`,
+// which builds what is needed first.
 
 do {
     let options = try BenchmarkOptions(Array(CommandLine.arguments.dropFirst()))
@@ -14,6 +14,7 @@ do {
     if options.wants("micro") { try MicroScenario(bench: bench, report: report).run() }
     if options.wants("pipeline") { try await PipelineScenario(bench: bench, report: report).run() }
     if options.wants("worker") { try await WorkerScenario(bench: bench, report: report).run() }
+    if options.wants("latency") { try await LatencyScenario(bench: bench, report: report).run() }
     if options.wants("memory") { try await MemoryScenario(bench: bench, report: report).run() }
     if let path = options.resultsPath { try report.write(to: path) }
     bench.removeFolder()

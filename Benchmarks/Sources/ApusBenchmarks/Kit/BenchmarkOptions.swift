@@ -12,7 +12,7 @@ struct BenchmarkOptions {
             case "--apus": apusPath = rest.popFirst() ?? ""
             case "--bare-consumer": bareConsumerPath = rest.popFirst() ?? ""
             case "--results": resultsPath = rest.popFirst()
-            case "client", "micro", "pipeline", "worker", "memory": scenarios.append(argument)
+            case "client", "micro", "pipeline", "worker", "latency", "memory": scenarios.append(argument)
             default: throw ChildProcess.Failure(description: "unknown argument \(argument); see main.swift")
             }
         }

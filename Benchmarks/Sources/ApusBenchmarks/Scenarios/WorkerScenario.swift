@@ -3,8 +3,8 @@ import PushTestKit
 
 /// The whole worker between a private RabbitMQ and the simulator: one to one beside a bare consumer, fan-out, latency.
 struct WorkerScenario {
-    private static let events = 60_000
-    private static let fanoutDevices = 30_000
+    private static let events = 120_000
+    private static let fanoutDevices = 60_000
 
     let bench: Workbench
     let report: Report

@@ -34,9 +34,9 @@ final class WorkerUnderTest {
     /// Waits until a condition holds, two minutes at most.
     func wait(_ what: String, until condition: () -> Bool) throws(ChildProcess.Failure) {
         // Looked at rarely, because answering costs the worker some of the time that is measured.
-        for _ in 0..<6_000 {
+        for _ in 0..<2_400 {
             if condition() { return }
-            usleep(20_000)
+            usleep(50_000)
         }
         throw ChildProcess.Failure(description: "the worker did not reach \(what) in two minutes")
     }

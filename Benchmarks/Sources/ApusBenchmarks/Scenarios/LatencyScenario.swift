@@ -1,0 +1,69 @@
+import Foundation
+import PushTestKit
+
+/// From publish to the request at APNs, at half of the rate that the same machine sustains with publisher, broker,
+/// worker and simulator all on it.
+struct LatencyScenario {
+    private static let warmUpEvents = 5_000
+    private static let fullLoadEvents = 60_000
+    private static let halfLoadEvents = 60_000
+
+    let bench: Workbench
+    let report: Report
+
+    func run() async throws {
+        let broker = try await PrivateRabbitMQ.start()
+        defer { broker.stop() }
+        let record = bench.folder + "/latency.ndjson"
+        let simulator = try bench.startSimulator(["--trusting", "--first-streams", "1000", "--record", record])
+        defer { simulator.process.end() }
+        try bench.writeConfiguration(broker: broker.url, simulatorPort: simulator.port, registry: "latency.db")
+        try bench.apus("topology", "apply")
+        let devices = Self.warmUpEvents + Self.fullLoadEvents + Self.halfLoadEvents
+        try bench.importDevices(devices, into: "latency.db") { $0 }
+        let worker = try WorkerUnderTest(bench: bench)
+        let publisher = try PacedPublisher(broker: broker.url)
+        _ = publisher.publish(0..<Self.warmUpEvents, perSecond: nil)
+        try worker.wait(forAccepted: Self.warmUpEvents)
+
+        let fullLoad = Self.warmUpEvents..<Self.warmUpEvents + Self.fullLoadEvents
+        let start = PacedPublisher.nowMilliseconds()
+        _ = publisher.publish(fullLoad, perSecond: nil)
+        try worker.wait(forAccepted: fullLoad.upperBound)
+        let perSecond = Double(Self.fullLoadEvents) / (PacedPublisher.nowMilliseconds() - start) * 1_000
+        report.add("events_per_second_published_and_pushed", perSecond, "1/s")
+
+        let halfLoad = fullLoad.upperBound..<devices
+        let published = publisher.publish(halfLoad, perSecond: perSecond / 2)
+        try worker.wait(forAccepted: devices)
+        await publisher.close()
+        worker.end()
+        simulator.process.end()
+        let delays = try Self.delays(record: record, published: published, first: halfLoad.lowerBound).sorted()
+        guard delays.count == Self.halfLoadEvents else {
+            throw ChildProcess.Failure(description: "\(delays.count) of \(Self.halfLoadEvents) pushes were recorded")
+        }
+        report.add("publish_to_push_p50_half_load", delays[delays.count / 2], "ms")
+        report.add(
+            "publish_to_push_p99_half_load", delays[delays.count * 99 / 100], "ms", budget: .valueAtMost(10))
+    }
+
+    private struct RecordedRequest: Decodable {
+        // The record's own names.
+        var time_ms: Double
+        var token: String
+    }
+
+    /// How long each push of the last part took, in milliseconds.
+    private static func delays(record: String, published: [Double], first: Int) throws -> [Double] {
+        let decoder = JSONDecoder()
+        let lines = try Data(contentsOf: URL(fileURLWithPath: record)).split(separator: UInt8(ascii: "\n"))
+        var delays: [Double] = []
+        for line in lines {
+            let request = try decoder.decode(RecordedRequest.self, from: line)
+            guard let device = Int(request.token.suffix(8), radix: 16), device >= first else { continue }
+            delays.append(max(0, request.time_ms - published[device - first]))
+        }
+        return delays
+    }
+}
