@@ -49,9 +49,13 @@ struct LatencyScenario {
     }
 
     private struct RecordedRequest: Decodable {
-        // The record's own names.
-        var time_ms: Double
+        var timeMilliseconds: Double
         var token: String
+
+        private enum CodingKeys: String, CodingKey {
+            case timeMilliseconds = "time_ms"
+            case token
+        }
     }
 
     /// How long each push of the last part took, in milliseconds.
@@ -62,7 +66,7 @@ struct LatencyScenario {
         for line in lines {
             let request = try decoder.decode(RecordedRequest.self, from: line)
             guard let device = Int(request.token.suffix(8), radix: 16), device >= first else { continue }
-            delays.append(max(0, request.time_ms - published[device - first]))
+            delays.append(max(0, request.timeMilliseconds - published[device - first]))
         }
         return delays
     }
