@@ -10,6 +10,8 @@ public struct APNsError: Error, Sendable, CustomStringConvertible {
         case identifierInvalid
         /// A route's endpoint or trust anchor is unusable.
         case routeInvalid
+        /// The URL of a proxy is unusable.
+        case proxyInvalid
         /// The operating system gave no thread or no descriptor.
         case systemFailed
         /// A connection could not be made.

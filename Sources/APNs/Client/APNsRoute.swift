@@ -34,6 +34,8 @@ public struct APNsRoute: Sendable {
     public var tokenSource: ProviderTokenSource
     /// The bounds of the pool, among them how many connections to keep.
     public var limits: PoolLimits
+    /// The HTTP proxy through which connections are made, if the endpoint cannot be reached directly.
+    public var proxy: HTTPProxy?
 
     /// Creates a route to one of Apple's environments, or to another endpoint in its place.
     ///
@@ -41,32 +43,39 @@ public struct APNsRoute: Sendable {
     ///   - app: the name of the app.
     ///   - environment: the environment.
     ///   - endpoint: `host` or `host:port` (an IPv6 address in brackets); empty for Apple's host.
+    ///   - port: the port if the endpoint names none: 443, or 2197.
     ///   - extraTrustAnchorsFile: a PEM file to trust besides the system's.
     ///   - tokenSource: the provider token.
     ///   - limits: the bounds of the pool.
+    ///   - proxy: the HTTP proxy to go through; nil for none.
     /// - Throws: `APNsError` with `routeInvalid` if the endpoint is not of that form.
     public init(
-        app: String, environment: Environment, endpoint: String = "", extraTrustAnchorsFile: String? = nil,
-        tokenSource: ProviderTokenSource, limits: PoolLimits = PoolLimits()
+        app: String, environment: Environment, endpoint: String = "", port: UInt16 = 443,
+        extraTrustAnchorsFile: String? = nil, tokenSource: ProviderTokenSource, limits: PoolLimits = PoolLimits(),
+        proxy: HTTPProxy? = nil
     ) throws(APNsError) {
         self.app = app
         self.environment = environment
-        (host, port) = try Self.parse(endpoint: endpoint, environment: environment)
+        (host, self.port) = try Self.parse(endpoint: endpoint, environment: environment, defaultPort: port)
         self.extraTrustAnchorsFile = extraTrustAnchorsFile
         self.tokenSource = tokenSource
         self.limits = limits
+        self.proxy = proxy
     }
 
     /// The host and port as one text, for logs.
     public var endpoint: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
+    /// Where connections begin: at the endpoint, or at the proxy.
+    var nextHop: (host: String, port: UInt16) { proxy.map { ($0.host, $0.port) } ?? (host, port) }
+
     /// Reads `host`, `host:port`, `[address]` or `[address]:port`.
     private static func parse(
-        endpoint: String, environment: Environment
+        endpoint: String, environment: Environment, defaultPort: UInt16
     ) throws(APNsError) -> (host: String, port: UInt16) {
-        guard !endpoint.isEmpty else { return (environment.host, 443) }
+        guard !endpoint.isEmpty else { return (environment.host, defaultPort) }
         var host = endpoint[...]
-        var port = "443"[...]
+        var port = String(defaultPort)[...]
         if endpoint.hasPrefix("["), let end = endpoint.firstIndex(of: "]") {
             host = endpoint[endpoint.index(after: endpoint.startIndex)..<end]
             let rest = endpoint[endpoint.index(after: end)...]

@@ -4,6 +4,10 @@ internal import HTTP2
 enum ConnectionHint {
     static let reachability = "check endpoint, and that the firewall lets port 443 (or 2197) out"
 
+    static func resolution(isOfProxy: Bool) -> String {
+        "check the name in \(isOfProxy ? "proxy" : "endpoint"), and the machine's resolver"
+    }
+
     static func hint(for reason: HTTP2CloseReason) -> String? {
         switch reason {
         case .noHTTP2: "check that endpoint names an APNs host and that no proxy between rewrites TLS"

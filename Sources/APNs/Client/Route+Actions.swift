@@ -48,7 +48,8 @@ extension Route {
         let connection = RouteConnection(number: number, route: self)
         connections.append(connection)
         guard let here = owner.fromElsewhere else { return }
-        AddressResolver.resolve(host: configuration.host, port: configuration.port) { [index] answer in
+        let (host, port) = configuration.nextHop
+        AddressResolver.resolve(host: host, port: port) { [index] answer in
             here.loop.submit { here.value.resolved(answer, lane: index, connection: number) }
         }
     }
@@ -61,7 +62,8 @@ extension Route {
             connection.connect(to: inOrderOfTrial(addresses, connection: number))
         case .failure(let error):
             connectionFailed(
-                connection, reason: error.message, hint: "check the name in endpoint, and the machine's resolver")
+                connection, reason: error.message,
+                hint: ConnectionHint.resolution(isOfProxy: configuration.proxy != nil))
         }
     }
 
@@ -71,6 +73,7 @@ extension Route {
         if let http = connection.http {
             http.close()
         } else {
+            connection.cancelTunnel()
             connections.removeAll { $0 === connection }
             owner.connectionEnded()
         }
@@ -83,7 +86,7 @@ extension Route {
                 lastFailure = "\(connection.address): no answer to a PING"
                 log.lost(address: connection.address, reason: "no answer to a PING")
             } else {
-                fail("\(connection.address): not ready in time", hint: ConnectionHint.reachability)
+                fail("\(connection.place): not ready in time", hint: ConnectionHint.reachability)
             }
         }
         close(number)

@@ -15,6 +15,8 @@ final class RouteConnection {
     private(set) var address = ""
     /// Addresses to try if this one cannot be reached.
     private var remaining: [SocketAddress] = []
+    /// Asks the proxy for the way to the endpoint.
+    private var tunnel: ProxyTunnel?
     private(set) var isReady = false
     /// Whether the pool has given it up, so that its end is no news.
     var isForgotten = false
@@ -49,17 +51,54 @@ final class RouteConnection {
         }
         let next = remaining.removeFirst()
         address = next.description
-        do {
+        do throws(EventLoopError) {
             let socket = try TCPSocket.connect(to: next)
+            guard let proxy = route.configuration.proxy else { return begin(over: socket) }
+            let tunnel = ProxyTunnel(
+                proxy: proxy, socket: socket, target: route.configuration.endpoint, loop: route.loop,
+                timeoutSeconds: Route.http2Configuration.handshakeTimeoutSeconds
+            ) { [self] in tunnelEnded($0) }
+            self.tunnel = tunnel
+            tunnel.start()
+        } catch {
+            route.addressFailed(address)
+            connectToNext(failure: "\(place): \(error)")
+        }
+    }
+
+    private func tunnelEnded(_ result: Result<Int32, ProxyFailure>) {
+        tunnel = nil
+        switch result {
+        case .success(let socket): begin(over: socket)
+        case .failure(let failure):
+            let reason = "\(place): \(failure.reason)"
+            guard failure.isAboutAddress, !remaining.isEmpty else {
+                return route.connectionFailed(self, reason: reason, hint: failure.hint)
+            }
+            route.addressFailed(address)
+            connectToNext(failure: reason)
+        }
+    }
+
+    private func begin(over socket: Int32) {
+        do throws(HTTP2Error) {
             let http = try HTTP2Connection(
                 client: route.context, serverName: route.configuration.host, socket: socket, loop: route.loop,
                 configuration: Route.http2Configuration, handler: self)
             self.http = http
             http.start()
         } catch {
-            route.addressFailed(address)
-            connectToNext(failure: "\(address): \(error)")
+            connectToNext(failure: "\(place): \(error)")
         }
+    }
+
+    /// The address as it is logged.
+    var place: String { route.configuration.proxy == nil ? address : "proxy \(address)" }
+
+    /// Gives up the way through the proxy, if it is not there yet.
+    func cancelTunnel() {
+        tunnel?.cancel()
+        tunnel = nil
     }
 
     /// The answer on a stream, as far as its final status has arrived; the connection forgets it.
@@ -140,9 +179,9 @@ extension RouteConnection: HTTP2Handler {
             route.connectionLost(self, reason: reason, lastWrittenStream: connection.lastWrittenStreamID)
         } else if case .transport(let text) = reason {
             route.addressFailed(address)
-            connectToNext(failure: "\(address): \(text)")
+            connectToNext(failure: "\(place): \(text)")
         } else {
-            route.connectionFailed(self, reason: "\(address): \(reason)", hint: ConnectionHint.hint(for: reason))
+            route.connectionFailed(self, reason: "\(place): \(reason)", hint: ConnectionHint.hint(for: reason))
         }
     }
 }

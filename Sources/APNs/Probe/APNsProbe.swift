@@ -12,7 +12,8 @@ public enum APNsProbe {
         public let streamsMaximum: Int
     }
 
-    /// Connects to the endpoint of a route, and closes the connection when the peer's SETTINGS have arrived.
+    /// Connects to the endpoint of a route, through its proxy if it has one, and closes the connection when the peer's
+    /// SETTINGS have arrived.
     ///
     /// That the provider token is accepted is not tried: APNs says so only in answer to a push.
     ///
@@ -30,13 +31,17 @@ public enum APNsProbe {
         }
         defer { loop.stopAndJoin() }
         let result = await withCheckedContinuation { continuation in
-            AddressResolver.resolve(host: route.host, port: route.port) { answer in
+            let (host, port) = route.nextHop
+            AddressResolver.resolve(host: host, port: port) { answer in
                 loop.submit {
                     switch answer {
                     case .success(let addresses):
                         ProbeAttempt(route: route, context: context, loop: loop) { continuation.resume(returning: $0) }
                             .connect(to: addresses)
-                    case .failure(let error): continuation.resume(returning: .failure(error))
+                    case .failure(let error):
+                        let hint = ConnectionHint.resolution(isOfProxy: route.proxy != nil)
+                        continuation.resume(
+                            returning: .failure(APNsError(error.code, "\(error.message); \(hint)")))
                     }
                 }
             }

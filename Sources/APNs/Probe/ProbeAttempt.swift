@@ -16,6 +16,7 @@ final class ProbeAttempt: HTTP2Handler {
     private let ended: (Result<APNsProbe.Report, APNsError>) -> Void
     private var address = ""
     private var remaining: [SocketAddress] = []
+    private var tunnel: ProxyTunnel?
     private var report: APNsProbe.Report?
 
     /// Prepares an attempt.
@@ -47,19 +48,47 @@ final class ProbeAttempt: HTTP2Handler {
         }
         let next = remaining.removeFirst()
         address = next.description
-        do {
-            let http = try HTTP2Connection(
-                client: context, serverName: route.host, socket: try TCPSocket.connect(to: next), loop: loop,
-                configuration: Self.configuration, handler: self)
-            http.start()
+        do throws(EventLoopError) {
+            let socket = try TCPSocket.connect(to: next)
+            guard let proxy = route.proxy else { return begin(over: socket) }
+            let tunnel = ProxyTunnel(
+                proxy: proxy, socket: socket, target: route.endpoint, loop: loop,
+                timeoutSeconds: Self.configuration.handshakeTimeoutSeconds
+            ) { [self] in tunnelEnded($0) }
+            self.tunnel = tunnel
+            tunnel.start()
         } catch {
-            connectToNext(failure: "\(address): \(error)", hint: ConnectionHint.reachability)
+            connectToNext(failure: "\(place): \(error)", hint: ConnectionHint.reachability)
         }
     }
 
+    private func tunnelEnded(_ result: Result<Int32, ProxyFailure>) {
+        tunnel = nil
+        switch result {
+        case .success(let socket): begin(over: socket)
+        case .failure(let failure):
+            if !failure.isAboutAddress { remaining = [] }
+            connectToNext(failure: "\(place): \(failure.reason)", hint: failure.hint)
+        }
+    }
+
+    private func begin(over socket: Int32) {
+        do throws(HTTP2Error) {
+            let http = try HTTP2Connection(
+                client: context, serverName: route.host, socket: socket, loop: loop,
+                configuration: Self.configuration, handler: self)
+            http.start()
+        } catch {
+            connectToNext(failure: "\(place): \(error)", hint: ConnectionHint.reachability)
+        }
+    }
+
+    /// The address as it is reported.
+    private var place: String { route.proxy == nil ? address : "proxy \(address)" }
+
     func http2Ready(_ connection: HTTP2Connection) {
         report = APNsProbe.Report(
-            address: address, streamsMaximum: Int(connection.peerMaxConcurrentStreams))
+            address: place, streamsMaximum: Int(connection.peerMaxConcurrentStreams))
         connection.close()
     }
 
@@ -74,6 +103,6 @@ final class ProbeAttempt: HTTP2Handler {
 
     func http2Closed(_ connection: HTTP2Connection, reason: HTTP2CloseReason) {
         if let report { return ended(.success(report)) }
-        connectToNext(failure: "\(address): \(reason)", hint: ConnectionHint.hint(for: reason))
+        connectToNext(failure: "\(place): \(reason)", hint: ConnectionHint.hint(for: reason))
     }
 }

@@ -17,6 +17,14 @@ extension Configuration {
         ///
         /// `app.N.apns.endpoint`, default `""` for nil.
         public var endpoint: HostPort?
+        /// The port of Apple's servers, where `endpoint` names no other: 443 or 2197.
+        ///
+        /// `app.N.apns.port`, default 443.
+        public var port: UInt16
+        /// The URL of the HTTP proxy to go through, or nil.
+        ///
+        /// `app.N.apns.proxy`, secret, default `""` for none.
+        public var proxy: Secret?
         /// A PEM file with an extra trust anchor, for a simulator, or nil.
         ///
         /// `app.N.apns.ca_file`, default `""` for none.

@@ -105,6 +105,17 @@ extension ConfigurationKey {
             HOST:PORT of another server for all of the app's pushes, for example a simulator; "" for
             Apple's own, production or sandbox as each device's platform says.
             """)
+    static let appPort = ConfigurationKey(
+        section: "app.apns", name: "port", kind: .integer(1...65_535), standard: .integer(443),
+        comment: "The port of Apple's servers: 443, or 2197 where a firewall tells pushes apart by it.")
+    static let appProxy = ConfigurationKey(
+        section: "app.apns", name: "proxy", kind: .string, standard: .string(""), isSecret: true,
+        comment: """
+            An HTTP proxy to go through: http://USER:PASSWORD@HOST:PORT, or without USER:PASSWORD@;
+            "" for none. Special characters are written as %XX. The proxy must allow CONNECT to the
+            endpoint's port. A secret: rather give it as APUS_APP_0_APNS_PROXY, or name a file that
+            holds it in APUS_APP_0_APNS_PROXY_FILE.
+            """)
     static let appCAFile = ConfigurationKey(
         section: "app.apns", name: "ca_file", kind: .string, standard: .string(""),
         comment: "A PEM file with an extra trust anchor, for a simulator; \"\" for the system's own only.")
@@ -124,6 +135,7 @@ extension ConfigurationKey {
         rabbitMQURL, rabbitMQCAFile, rabbitMQNamespace, rabbitMQPrefetch, registryURL, retryDelays,
         retryAttemptsMaximum, retryAgeMaximum, retryServerErrorDelay, adminListen, logLevel, logFormat,
         workerDrainTimeout, workerPushTimeout, workerDeclaresTopology, appName, appBundleID, appIdentityPools,
-        appKeyFile, appKeyID, appTeamID, appEndpoint, appCAFile, appConnections, appConnectionsMaximum,
+        appKeyFile, appKeyID, appTeamID, appEndpoint, appPort, appProxy, appCAFile, appConnections,
+        appConnectionsMaximum,
     ]
 }

@@ -1,3 +1,4 @@
+import APNs
 import Crypto
 
 extension ConfigurationReader {
@@ -61,6 +62,7 @@ extension ConfigurationReader {
         return Configuration.APNs(
             keyFile: keyFile ?? "", keyID: readIdentifier(.appKeyID, app: index),
             teamID: readIdentifier(.appTeamID, app: index), endpoint: readEndpoint(app: index),
+            port: UInt16(clamping: integer(.appPort, app: index)), proxy: readProxy(app: index),
             caFile: readCertificateFile(.appCAFile, app: index), connections: integer(.appConnections, app: index),
             connectionsMaximum: integer(.appConnectionsMaximum, app: index))
     }
@@ -91,6 +93,24 @@ extension ConfigurationReader {
                 "write HOST:PORT or https://HOST:PORT, or \"\" for Apple's own (TLS is always used)")
         }
         return endpoint
+    }
+
+    private mutating func readProxy(app index: Int) -> Secret? {
+        let url = text(.appProxy, app: index)
+        guard !url.isEmpty else { return nil }
+        do throws(APNsError) {
+            _ = try HTTPProxy(url: url)
+        } catch {
+            fail(.appProxy, app: index, error.message, "check each part of it")
+        }
+        if url.contains("@"), case .file(let path, _) = origin(of: .appProxy, app: index),
+            SmallFile.isReadableByOthers(path)
+        {
+            warn(
+                .appProxy, app: index, "others may read \(path), which holds the proxy's password",
+                "run 'chmod 600 \(path)'")
+        }
+        return Secret(url)
     }
 
     private mutating func checkKeyFile(_ path: String, app index: Int) {

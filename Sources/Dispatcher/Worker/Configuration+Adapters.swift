@@ -61,11 +61,13 @@ extension Configuration {
             limits.connections = app.apns.connections
             limits.connectionsMaximum = app.apns.connectionsMaximum
             limits.deadlineNanoseconds = worker.pushTimeout.nanoseconds
+            let proxy = try app.apns.proxy.map { (url) throws(APNsError) in try HTTPProxy(url: url.revealed) }
             for environment in [APNsRoute.Environment.production, .sandbox] {
                 routes.append(
                     try APNsRoute(
                         app: app.name, environment: environment, endpoint: app.apns.endpoint?.description ?? "",
-                        extraTrustAnchorsFile: app.apns.caFile, tokenSource: source, limits: limits))
+                        port: app.apns.port, extraTrustAnchorsFile: app.apns.caFile, tokenSource: source,
+                        limits: limits, proxy: proxy))
             }
         }
         return APNsClientConfiguration(routes: routes)

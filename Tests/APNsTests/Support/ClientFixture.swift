@@ -20,12 +20,13 @@ final class ClientFixture: Sendable {
     ///   - change: changes the limits, whose deadlines are long by default so that a slow machine meets none.
     ///   - clock: of the provider token.
     ///   - key: the signing key; nil makes one.
+    ///   - proxy: the proxy to go through; nil for none.
     /// - Throws: `APNsError`, if the trust anchors cannot be read.
     init(
         port: UInt16, trustAnchorsFile: String?, host: String = "127.0.0.1",
         limits change: (inout PoolLimits) -> Void = { _ in },
         clock: @escaping ProviderTokenSource.Clock = ProviderTokenSource.systemClock,
-        key: ES256PrivateKey? = nil
+        key: ES256PrivateKey? = nil, proxy: HTTPProxy? = nil
     ) throws {
         var limits = PoolLimits()
         limits.deadlineNanoseconds = 60_000_000_000
@@ -37,7 +38,8 @@ final class ClientFixture: Sendable {
             key: key ?? ES256PrivateKey.generate(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ", clock: clock)
         let route = try APNsRoute(
             app: "chat", environment: .production, endpoint: "\(host):\(port)",
-            extraTrustAnchorsFile: trustAnchorsFile, tokenSource: tokenSource, limits: limits)
+            extraTrustAnchorsFile: trustAnchorsFile, tokenSource: tokenSource, limits: limits,
+            proxy: proxy)
         client = try APNsClient(
             configuration: APNsClientConfiguration(routes: [route]), logger: log.logger, metrics: metrics)
         client.start(handler: results)

@@ -1,3 +1,4 @@
+import APNs
 import Dispatcher
 import JSON
 import PushTestKit
@@ -44,5 +45,45 @@ struct SecretTests {
         let json = try fixture.load(ConfigurationFixture.app).effectiveJSON
         #expect(throws: Never.self) { try JSONParser().parse(json) }
         #expect(json.contains(#"{"key":"rabbitmq.prefetch","value":1000,"origin":"default"}"#))
+    }
+
+    @Test("A proxy's password is read from each place, and shown nowhere")
+    func hidesTheProxy() throws {
+        let fixture = try ConfigurationFixture()
+        let file = try fixture.folder.write("proxy", "http://me:s3cr3t@proxy.example:3128\n")
+        let places: [(text: String, environment: [String: String])] = [
+            (ConfigurationFixture.app + "proxy = \"http://me:s3cr3t@proxy.example:3128\"\n", [:]),
+            (ConfigurationFixture.app, ["APUS_APP_0_APNS_PROXY": "http://me:s3cr3t@proxy.example:3128"]),
+            (ConfigurationFixture.app, ["APUS_APP_0_APNS_PROXY_FILE": file]),
+        ]
+        for place in places {
+            let loaded = try fixture.load(place.text, environment: place.environment)
+            #expect(loaded.configuration.apps[0].apns.proxy?.revealed == "http://me:s3cr3t@proxy.example:3128")
+            let client = try loaded.configuration.apnsClient()
+            #expect(client.routes.allSatisfy { $0.proxy?.description == "proxy.example:3128" })
+            var dumped = ""
+            dump(loaded, to: &dumped)
+            dump(client, to: &dumped)
+            for printed in ["\(loaded)", dumped, loaded.effectiveText, loaded.effectiveJSON] {
+                #expect(!printed.contains("s3cr3t"), "\(printed)")
+            }
+            #expect(loaded.effectiveText.contains("http://me:[redacted]@proxy.example:3128"))
+        }
+        for url in ["https://me:s3cr3t@h", "http://me:s3cr3t@h:0", "s3cr3t"] {
+            let problems = try fixture.problems(ConfigurationFixture.app + "proxy = \"\(url)\"\n")
+            #expect(problems.count == 1)
+            #expect(!"\(problems)".contains("s3cr3t"), "\(problems)")
+        }
+    }
+
+    @Test("Apple's other port is used for Apple's own hosts, and an endpoint keeps its own")
+    func usesTheOtherPort() throws {
+        let fixture = try ConfigurationFixture()
+        let apple = try fixture.load(ConfigurationFixture.app + "port = 2197\n").configuration.apnsClient()
+        #expect(apple.routes.map(\.endpoint) == ["api.push.apple.com:2197", "api.sandbox.push.apple.com:2197"])
+        let other = ConfigurationFixture.app + "port = 2197\nendpoint = \"127.0.0.1:8443\"\n"
+        #expect(try fixture.load(other).configuration.apnsClient().routes[0].endpoint == "127.0.0.1:8443")
+        let standard = try fixture.load(ConfigurationFixture.app).configuration.apnsClient()
+        #expect(standard.routes[0].endpoint == "api.push.apple.com:443")
     }
 }

@@ -103,4 +103,26 @@ struct CommandLineConnectTests {
         #expect(notTLS.output.contains("FAILED  apns chat"), "\(notTLS.output)")
         _ = try await simulator.stop()
     }
+
+    @Test("A proxy with credentials is gone through, its failures are told, and its password is not shown")
+    func throughAProxy() async throws {
+        let simulator = try await startSimulator()
+        try folder.write("anchor.pem", simulator.trustAnchorPEM)
+        try write(endpoint: "127.0.0.1:\(simulator.port)")
+        let proxy = try await ConnectProxy.start(.tunnel(authorization: "Basic bWU6czNjcjN0"))
+        let through = try await apus(
+            "check", "--connect", "--set", "app.0.apns.proxy=http://me:s3cr3t@127.0.0.1:\(proxy.port)")
+        #expect(through.output.contains("OK      apns chat 127.0.0.1:\(simulator.port): "), "\(through)")
+        #expect(proxy.requests.value.count == 1)
+        let refused = try await apus(
+            "check", "--connect", "--values", "--set", "app.0.apns.proxy=http://me:wr0ng@127.0.0.1:\(proxy.port)")
+        #expect(refused.output.contains("FAILED  apns chat"), "\(refused)")
+        #expect(refused.output.contains("refuses the credentials (407"), "\(refused)")
+        for result in [through, refused] {
+            #expect(!(result.output + result.errors).contains("s3cr3t"))
+            #expect(!(result.output + result.errors).contains("wr0ng"))
+        }
+        try await proxy.stop()
+        _ = try await simulator.stop()
+    }
 }

@@ -1,0 +1,114 @@
+internal import Crypto
+
+/// An HTTP proxy through which connections to APNs are made, by its method CONNECT (RFC 9110, section 9.3.6).
+///
+/// TLS goes through the tunnel, so the proxy sees the name of the endpoint and how much is sent, but no push. Whatever
+/// prints a proxy (interpolation, `dump`, a debugger's summary) shows its host and port, never its credentials.
+public struct HTTPProxy: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The name or address of the proxy.
+    public let host: String
+    /// The port of the proxy.
+    public let port: UInt16
+    /// The value of the header `proxy-authorization`, a secret; nil without credentials.
+    let authorization: String?
+
+    /// Describes a proxy.
+    ///
+    /// - Parameters:
+    ///   - host: a name or an address; an IPv6 address without its brackets.
+    ///   - port: the port.
+    ///   - user: the name for the scheme Basic (RFC 7617), without a colon; nil for a proxy that asks for none.
+    ///   - password: the password.
+    public init(host: String, port: UInt16, user: String? = nil, password: String = "") {
+        self.host = host
+        self.port = port
+        authorization = user.map { "Basic " + Self.base64(Array("\($0):\(password)".utf8)) }
+    }
+
+    /// Reads `http://[user[:password]@]host[:port]`; the port is 80 if none is written.
+    ///
+    /// - Parameter url: the text; special characters of the user and the password are written as `%XX`.
+    /// - Throws: `APNsError` with `proxyInvalid`, which says what is wrong without a word of the URL.
+    public init(url: String) throws(APNsError) {
+        var rest = url[...]
+        guard rest.lowercased().hasPrefix("http://") else {
+            let isOther = url.lowercased().hasPrefix("https://") || url.lowercased().hasPrefix("socks")
+            throw Self.invalid(
+                isOther
+                    ? "only plain HTTP is spoken to a proxy (what goes through it is encrypted all the same)"
+                    : "it does not begin with http://")
+        }
+        rest.removeFirst("http://".count)
+        if rest.hasSuffix("/") { rest.removeLast() }
+        let parts = rest.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count <= 2 else { throw Self.invalid("the user or the password holds a '@', which is written %40") }
+        guard let place = parts.last, let (host, port) = Self.hostAndPort(place) else {
+            throw Self.invalid("its host or its port is missing or malformed")
+        }
+        guard parts.count == 2 else {
+            self.init(host: host, port: port)
+            return
+        }
+        let credentials = parts[0].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let user = credentials.first.flatMap(Self.decoded),
+            let password = Self.decoded(credentials.count == 2 ? credentials[1] : "")
+        else { throw Self.invalid("a '%' in it is not followed by two hexadecimal digits") }
+        guard !user.contains(":") else { throw Self.invalid("the user holds a ':', which the scheme Basic forbids") }
+        self.init(host: host, port: port, user: user, password: password)
+    }
+
+    /// The host and the port.
+    public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    /// The host and the port.
+    public var debugDescription: String { description }
+    /// A mirror without children.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+
+    private static func invalid(_ reason: String) -> APNsError {
+        APNsError(.proxyInvalid, "the proxy's URL cannot be used: \(reason); write http://USER:PASSWORD@HOST:PORT")
+    }
+
+    private static func hostAndPort(_ text: Substring) -> (host: String, port: UInt16)? {
+        var host = text
+        var port = "80"[...]
+        if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
+            host = text[text.index(after: text.startIndex)..<end]
+            let rest = text[text.index(after: end)...]
+            if !rest.isEmpty { port = rest.hasPrefix(":") ? rest.dropFirst() : "" }
+        } else if let colon = text.lastIndex(of: ":") {
+            host = text[..<colon]
+            port = text[text.index(after: colon)...]
+            guard !host.contains(":") else { return nil }
+        }
+        let isName = host.utf8.allSatisfy {
+            (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0)
+                || [UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: ":")].contains($0)
+        }
+        guard !host.isEmpty, host.utf8.count <= 253, isName, let number = UInt16(port), number > 0 else { return nil }
+        return (String(host), number)
+    }
+
+    private static func decoded(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = rest.prefix(2)
+            guard digits.count == 2, let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16) else {
+                return nil
+            }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Base64 with the standard alphabet and padding (RFC 4648, section 4).
+    private static func base64(_ bytes: [UInt8]) -> String {
+        let text = Base64URL.encode(bytes).map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
+        return String(text) + String(repeating: "=", count: (4 - text.count % 4) % 4)
+    }
+}

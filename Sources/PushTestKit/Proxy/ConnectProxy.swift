@@ -1,0 +1,53 @@
+import EventLoop
+
+/// An HTTP proxy for tests: makes tunnels by CONNECT, or misbehaves.
+public final class ConnectProxy: Sendable {
+    /// What it does with a request.
+    public enum Behaviour: Sendable {
+        /// Connects to the target, if the header `proxy-authorization` has this value; nil asks for none.
+        case tunnel(authorization: String?)
+        /// Connects to this port of the machine, whatever the target is called.
+        case tunnelTo(port: UInt16)
+        /// Writes these bytes, whatever was asked, and closes.
+        case answer(String)
+        /// Never answers.
+        case hang
+        /// Closes without an answer.
+        case close
+    }
+
+    /// Its port on 127.0.0.1.
+    public let port: UInt16
+    /// The heads of the requests that it got.
+    public let requests: Watched<[String]>
+    private let loop: EventLoop
+    private let core: LoopBound<ConnectProxyCore>
+
+    private init(
+        port: UInt16, requests: Watched<[String]>, loop: EventLoop, core: LoopBound<ConnectProxyCore>
+    ) {
+        self.port = port
+        self.requests = requests
+        self.loop = loop
+        self.core = core
+    }
+
+    /// Starts a proxy.
+    ///
+    /// - Parameter behaviour: what it does with each request.
+    /// - Returns: the proxy.
+    /// - Throws: `EventLoopError` if there is no thread or no port.
+    public static func start(_ behaviour: Behaviour) async throws -> ConnectProxy {
+        let loop = try EventLoop(name: "test-proxy")
+        let requests = Watched<[String]>([])
+        let core = LoopBound(ConnectProxyCore(loop: loop, behaviour: behaviour, requests: requests), to: loop)
+        let port = try await loop.run { try core.value.listen() }
+        return ConnectProxy(port: port, requests: requests, loop: loop, core: core)
+    }
+
+    /// Closes everything.
+    public func stop() async throws {
+        try await loop.run { [core] in core.value.stop() }
+        loop.stopAndJoin()
+    }
+}
