@@ -1,0 +1,114 @@
+import APNsSimulator
+import Crypto
+import PushCore
+import PushTestKit
+import SQLiteRegistry
+import Testing
+
+@Suite("The worker, when APNs finds fault")
+struct WorkerDispositionTests {
+    private static let otherPool = "us-east-1:277a950c-2c08-43f0-9983-28727e0a1b2c"
+
+    /// Adds an app whose key APNs does not know, with as many devices.
+    private func addAppWithWrongKey(to fixture: WorkerFixture, devices count: Int) throws {
+        try fixture.folder.write("wrong.p8", ES256PrivateKey.generate().pem)
+        let configuration = try fixture.folder.read("apus.toml")
+        try fixture.folder.write(
+            "apus.toml",
+            configuration + """
+
+                [[app]]
+                name = "mail"
+                bundle_id = "com.example.mail"
+                identity_pools = ["\(Self.otherPool)"]
+                [app.apns]
+                key_file = "wrong.p8"
+                key_id = "WRONGKEY01"
+                team_id = "DEF123GHIJ"
+                endpoint = "127.0.0.1:\(fixture.simulator.port)"
+                ca_file = "anchor.pem"
+                """)
+        let registry = try SQLiteRegistry.open(path: fixture.folder.path + "/registry.db", mode: .create)
+        for index in 0..<count {
+            let identity = WorkerFixture.identity(index)
+            try registry.upsert([
+                Device(
+                    deviceID: "mail-\(index)", platform: .apns, token: try WorkerFixture.token(5_000 + index),
+                    app: "mail", identityPoolID: Self.otherPool, identityID: identity,
+                    registeredAtMilliseconds: 1_600_000_000_000)
+            ])
+            try registry.recordDatasets([
+                DatasetKey(identityPoolID: Self.otherPool, identityID: identity, datasetName: "notes")
+            ])
+            try registry.subscribe("mail-\(index)", toDataset: "notes")
+        }
+    }
+
+    @Test("A wrong key parks the pushes of its app only, and those of the others are sent")
+    func wrongKeyOfOneApp() async throws {
+        let fixture = try await WorkerFixture()
+        try fixture.register(200)
+        try addAppWithWrongKey(to: fixture, devices: 50)
+        let worker = try fixture.startWorker()
+        _ = try await worker.readiness(200)
+        let events = (0..<200).flatMap { index in
+            let event = WorkerFixture.datasetChanged("chat\(index)", identity: index, syncCount: 1)
+            guard index < 50 else { return [event] }
+            let other = WorkerFixture.datasetChanged("mail\(index)", identity: index, syncCount: 1)
+            return [other.replacing(WorkerFixture.pool, with: Self.otherPool), event]
+        }
+        try await fixture.publish(events)
+        let body = try await worker.readiness(503)
+        #expect(body.contains("mail") && !body.contains("chat"), "\(body)")
+        try await worker.wait(for: "apus_pushes_total", #"app="mail",outcome="parked_retry""#, toReach: 50)
+        _ = try await fixture.accepted(reachingDevices: 200)
+        let asked = try await fixture.simulator.recorded().count { $0.status == 403 }
+        #expect(asked < 50, "the breaker asks now and then, not for each push")
+        #expect(try await worker.metric("apus_pushes_total", #"outcome="parked_dead_letter""#) == 0)
+        let end = await worker.drain()
+        #expect(end.errors.contains(#""balanced":true"#), "\(end.errors)")
+        try await fixture.stop()
+    }
+
+    @Test("When APNs calls all tokens bad, no device is removed and the pushes wait for the configuration")
+    func allTokensBad() async throws {
+        let fixture = try await WorkerFixture(script: #"{"token":"aaaa","answer":"bad-device-token"}"#)
+        try fixture.register(60)
+        let worker = try fixture.startWorker()
+        _ = try await worker.readiness(200)
+        try await fixture.publish(
+            (0..<60).map { WorkerFixture.datasetChanged("e\($0)", identity: $0, syncCount: 1) })
+        // The first nine are too few to judge by, and end; the others are kept.
+        try await worker.wait(for: "apus_pushes_total", #"outcome="parked_retry""#, toReach: 51)
+        #expect(try await worker.metric("apus_tokens_pruned_total") == 0)
+        #expect(worker.command.errors.contains("apns.tokens.in-doubt"))
+        let registry = try SQLiteRegistry.open(path: fixture.folder.path + "/registry.db", mode: .readOnly)
+        #expect(try registry.deviceCount() == 60)
+        // They come back from the retry queue, to tokens that were rejected: now in quarantine.
+        try await worker.wait(for: "apus_apns_quarantined_total", toReach: 1)
+        _ = await worker.drain()
+        try await fixture.stop()
+    }
+
+    @Test("A device is removed if its token was dead after it was registered, and kept if that was before")
+    func prunesByTime() async throws {
+        let (dead, reborn) = (WorkerFixture.tokenText(0), WorkerFixture.tokenText(1))
+        let fixture = try await WorkerFixture(
+            script: """
+                {"token":"\(dead)","answer":"unregistered","since":1600000000001}
+                {"token":"\(reborn)","answer":"unregistered","since":1599999999999}
+                """)
+        try fixture.register(3)
+        let worker = try fixture.startWorker()
+        _ = try await worker.readiness(200)
+        try await fixture.publish(
+            (0..<3).map { WorkerFixture.datasetChanged("e\($0)", identity: $0, syncCount: 1) })
+        try await worker.wait(for: "apus_pushes_total", #"outcome="token_dead""#, toReach: 2)
+        try await worker.wait(for: "apus_tokens_pruned_total", toReach: 1)
+        _ = await worker.drain()
+        #expect(try await fixture.apus("device", "show", "device-0").exitCode != 0)
+        #expect(try await fixture.apus("device", "show", "device-1").exitCode == 0)
+        #expect(try await fixture.apus("device", "show", "device-2").exitCode == 0)
+        try await fixture.stop()
+    }
+}
