@@ -27,6 +27,7 @@ struct APNsMetrics: Sendable {
     let evictedSilent: Counter
     let evictedStarved: Counter
     let quarantined: Counter
+    let openCircuits: Gauge
 
     init(app: String, registry: MetricsRegistry) {
         let label = MetricsRegistry.Label("app", app)
@@ -52,6 +53,9 @@ struct APNsMetrics: Sendable {
             labels: [label])
         notProcessed = registry.counter(
             "apus_apns_not_processed_total", help: "Attempts that APNs certainly did not process.", labels: [label])
+        openCircuits = registry.gauge(
+            "apus_apns_open_circuits", help: "Pools that have failed to connect many times in a row.",
+            labels: [label])
         let openedHelp = "Connections opened because pushes waited, by what was exhausted."
         openedForStreams = registry.counter(
             "apus_apns_pool_opened_total", help: openedHelp, labels: [label, .init("cause", "streams")])

@@ -16,7 +16,6 @@ final class Route {
 
     /// How often the source is asked for the token, so that a new one is used soon and a push costs no look at it.
     private static let tokenCheckNanoseconds: UInt64 = 1_000_000_000
-    private static let failedAddressesMaximum = 64
 
     /// The place of this lane among its client's.
     let index: Int
@@ -47,7 +46,7 @@ final class Route {
     private var token: ProviderToken?
     /// When the source is to be asked for the token again.
     private var tokenCheckedNanoseconds: UInt64 = 0
-    private var failedAddresses: Set<String> = []
+    private var addresses = AddressBook()
     private var reported = RouteLog.Sizes()
 
     /// Prepares one lane of a route.
@@ -148,7 +147,7 @@ final class Route {
     // MARK: What connections report
 
     func connectionReady(_ connection: RouteConnection, streamsMaximum: Int) {
-        failedAddresses.remove(connection.address)
+        addresses.succeeded(connection.address)
         lastFailure = ""
         log.ready(address: connection.address, streamsMaximum: streamsMaximum)
         perform(
@@ -269,11 +268,7 @@ final class Route {
         owner.connectionEnded()
     }
 
-    func addressFailed(_ address: String) {
-        // Names of large services answer with ever new addresses; those that failed long ago need not be known.
-        if failedAddresses.count >= Self.failedAddressesMaximum { failedAddresses = [] }
-        failedAddresses.insert(address)
-    }
+    func addressFailed(_ address: String) { addresses.failed(address) }
 
     func fail(_ reason: String, hint: String?) {
         lastFailure = reason
@@ -289,23 +284,17 @@ final class Route {
         return connections[index]
     }
 
-    /// The addresses in the order in which to try them: those that failed lately last, those with the fewest
-    /// connections first, and from another place in the list for each connection.
-    func inOrderOfTrial(_ addresses: [SocketAddress], connection: Int) -> [SocketAddress] {
-        let shift = addresses.isEmpty ? 0 : connection % addresses.count
-        let turned = addresses[shift...] + addresses[..<shift]
-        let ranked = turned.enumerated().map { place, address in
-            let text = address.description
-            let uses = connections.count { $0.address == text }
-            return (rank: (failedAddresses.contains(text) ? 1 : 0, uses, place), address: address)
-        }
-        return ranked.sorted { $0.rank < $1.rank }.map(\.address)
+    /// The addresses in the order in which to try them for a connection.
+    func inOrderOfTrial(_ found: [SocketAddress], connection: Int) -> [SocketAddress] {
+        addresses.order(found.map(\.description), used: connections.map(\.address), turn: connection)
+            .map { found[$0] }
     }
 
     /// Brings the metrics up to date, once a tick.
     private func reportSizes() {
         let sizes = RouteLog.Sizes(
-            states: pool.states, streams: pool.inFlightCount, waiting: pool.waitingCount, counts: pool.counts)
+            states: pool.states, streams: pool.inFlightCount, waiting: pool.waitingCount, counts: pool.counts,
+            isCircuitOpen: pool.isCircuitOpen)
         log.changed(from: reported, to: sizes)
         reported = sizes
     }

@@ -9,6 +9,7 @@ struct RouteLog {
         var streams = 0
         var waiting = 0
         var counts = PoolCounts()
+        var isCircuitOpen = false
     }
 
     let app: String
@@ -79,6 +80,7 @@ struct RouteLog {
         if new.states != old.states { statesChanged(from: old.states, to: new.states) }
         if new.streams != old.streams { metrics.openStreams.add(new.streams - old.streams) }
         if new.waiting != old.waiting { metrics.waiting.add(new.waiting - old.waiting) }
+        if new.isCircuitOpen != old.isCircuitOpen { metrics.openCircuits.add(new.isCircuitOpen ? 1 : -1) }
         if new.counts != old.counts { countsChanged(from: old.counts, to: new.counts) }
     }
 

@@ -98,6 +98,9 @@ public struct ConnectionPool: ~Copyable, Sendable {
         return failures < limits.failuresToOpenCircuit ? .failing(failures: failures) : .open(failures: failures)
     }
 
+    /// Whether connecting has failed so often in a row that an operator should look.
+    public var isCircuitOpen: Bool { failures >= limits.failuresToOpenCircuit }
+
     /// How many connections are in each state.
     public var states: PoolStates {
         var states = PoolStates()

@@ -28,6 +28,8 @@ final class ConnectProxyCore {
 
     func ended(_ link: ConnectProxyLink) { links.removeAll { $0 === link } }
 
+    func freeze() { for link in links { link.freeze() } }
+
     func stop() {
         listener?.close()
         listener = nil

@@ -34,6 +34,11 @@ final class ConnectProxyLink {
         core.ended(self)
     }
 
+    func freeze() {
+        for registration in registrations.values { core.loop.deregister(registration) }
+        registrations = [:]
+    }
+
     private func watch(_ socket: Int32) {
         do {
             registrations[socket] = try core.loop.register(socket, for: .readable) { [self] _ in ready(socket) }

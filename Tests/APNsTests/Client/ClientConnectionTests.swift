@@ -1,6 +1,7 @@
 import APNs
 import Crypto
 import HTTP2
+import Metrics
 import PushCore
 import PushTestKit
 import Testing
@@ -107,6 +108,36 @@ struct ClientConnectionTests {
         #expect(peer.facts.value.authorizations.count == 2)
         #expect(peer.facts.value.connectionCount == 2)
         await fixture.client.close()
+        try await peer.stop()
+    }
+
+    @Test("A peer that vanishes without a word is found out by a PING, given up, and costs a bounded time")
+    func evictsAHalfOpenConnection() async throws {
+        let peer = try await ScriptedPeer()
+        let proxy = try await ConnectProxy.start(.tunnelTo(port: peer.port))
+        let fixture = try ClientFixture(
+            port: peer.port, trustAnchorsFile: peer.trustAnchorsFile,
+            limits: {
+                $0.connections = 1
+                $0.deadlineNanoseconds = 1_000_000_000
+                $0.pingTimeoutNanoseconds = 300_000_000
+            }, proxy: HTTPProxy(host: "127.0.0.1", port: proxy.port))
+        fixture.send(0..<10)
+        _ = await fixture.results.wait(count: 10)
+        try await proxy.freeze()
+        fixture.send(10..<20)
+        _ = await fixture.results.wait(count: 20)
+        #expect((10..<20).allSatisfy { fixture.results.outcome(UInt64($0)) == .ambiguous("no answer in time") })
+        #expect(await fixture.log.wait(for: "apns.connection.lost", "no answer to a PING"))
+        // What comes now finds a new connection, which is not frozen.
+        #expect(await peer.facts.wait { $0.connectionCount == 2 })
+        fixture.send(20..<30)
+        _ = await fixture.results.wait(count: 30)
+        #expect((20..<30).allSatisfy { fixture.results.outcome(UInt64($0)) == accepted })
+        #expect(
+            fixture.metrics.render().contains(#"apus_apns_connections_evicted_total{app="chat",reason="silent"} 1"#))
+        await fixture.client.close()
+        try await proxy.stop()
         try await peer.stop()
     }
 

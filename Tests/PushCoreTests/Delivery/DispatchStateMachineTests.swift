@@ -40,6 +40,13 @@ struct DispatchStateMachineTests {
         #expect(machine.ledgers[0].accepted == 2 && machine.ledgers[0].isBalanced)
     }
 
+    @Test("A device gets its push by the environment that its token belongs to")
+    mutating func keepsEnvironmentsApart() {
+        let sends = send(
+            Samples.job(devices: [Samples.device("a"), Samples.device("b", platform: .apnsSandbox)]))
+        #expect(sends.map(\.route) == [Samples.app.productionRoute, Samples.app.sandboxRoute])
+    }
+
     @Test("A delivery without an audience is settled at once")
     mutating func noAudience() {
         let sends = send(Samples.job(devices: []))

@@ -1,0 +1,42 @@
+/// In which order to try the addresses of a name, so that connections spread over them: a pure value.
+///
+/// APNs answers with about eight addresses. A token may get no answer from one of them while the others answer, and an
+/// address may be down; so no two connections go to the same one while another is free, and those that failed lately
+/// come last.
+public struct AddressBook: Sendable {
+    /// How many addresses are remembered to have failed; names of large services answer with ever new ones.
+    public static let failuresMaximum = 64
+
+    private var failed: Set<String> = []
+
+    /// Creates a book in which no address has failed.
+    public init() {}
+
+    /// An address could not be reached, or did not speak as it should.
+    public mutating func failed(_ address: String) {
+        if failed.count >= Self.failuresMaximum { failed = [] }
+        failed.insert(address)
+    }
+
+    /// A connection to an address was made.
+    public mutating func succeeded(_ address: String) { failed.remove(address) }
+
+    /// The order of trial.
+    ///
+    /// - Parameters:
+    ///   - addresses: what the name stands for now.
+    ///   - used: the addresses of the connections that there are.
+    ///   - turn: a number that differs from one connection to the next, so that each begins at another place.
+    /// - Returns: the places in `addresses`: those that failed lately last, those with the fewest connections first.
+    public func order(_ addresses: [String], used: [String], turn: Int) -> [Int] {
+        guard !addresses.isEmpty else { return [] }
+        let count = addresses.count
+        let uses = addresses.map { address in used.count { $0 == address } }
+        let isFailed = addresses.map { failed.contains($0) }
+        return addresses.indices.sorted { left, right in
+            let leftTurn = (left - turn % count + count) % count
+            let rightTurn = (right - turn % count + count) % count
+            return (isFailed[left] ? 1 : 0, uses[left], leftTurn) < (isFailed[right] ? 1 : 0, uses[right], rightTurn)
+        }
+    }
+}
