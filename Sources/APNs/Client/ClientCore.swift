@@ -50,16 +50,31 @@ final class ClientCore {
 
     func send(_ requests: [PushRequest]) {
         let now = loop.nowNanoseconds
+        var next = 0
+        // Pushes of one batch are mostly of one route, which is looked up once for all that follow each other.
+        while next < requests.count {
+            let route = requests[next].route
+            let isKnown = books.indices.contains(route)
+            let first = next
+            while next < requests.count, requests[next].route == route { next += 1 }
+            if isKnown { send(requests[first..<next], by: route, now) } else { refuse(requests[first..<next]) }
+        }
+    }
+
+    private func send(_ requests: ArraySlice<PushRequest>, by route: Int, _ nowNanoseconds: UInt64) {
+        let (book, main, quarantine) = (books[route], lanes[2 * route], lanes[2 * route + 1])
         for request in requests {
-            guard books.indices.contains(request.route) else {
-                report(
-                    PushResult(
-                        identifier: request.identifier, outcome: .notProcessed("there is no such route"),
-                        durationNanoseconds: 0))
-                continue
-            }
-            let isSuspect = books[request.route].isSuspect(request.token, nowNanoseconds: now)
-            lanes[2 * request.route + (isSuspect ? 1 : 0)].send(request, nowNanoseconds: now)
+            let isSuspect = book.isSuspect(request.token, nowNanoseconds: nowNanoseconds)
+            (isSuspect ? quarantine : main).send(request, nowNanoseconds: nowNanoseconds)
+        }
+    }
+
+    private func refuse(_ requests: ArraySlice<PushRequest>) {
+        for request in requests {
+            report(
+                PushResult(
+                    identifier: request.identifier, outcome: .notProcessed("there is no such route"),
+                    durationNanoseconds: 0))
         }
     }
 
