@@ -3,6 +3,7 @@ import PackageDescription
 
 let package = Package(
     name: "apus-benchmarks",
+    products: [.library(name: "allocation-counter", type: .dynamic, targets: ["AllocationCounter"])],
     dependencies: [.package(name: "apus", path: "..")],
     targets: [
         .executableTarget(
@@ -18,6 +19,8 @@ let package = Package(
                 .enableUpcomingFeature("MemberImportVisibility"),
                 .enableUpcomingFeature("InternalImportsByDefault"),
             ]),
+        // Put in front of glibc's own functions by LD_PRELOAD, never linked.
+        .target(name: "AllocationCounter"),
         // The reference for the worker: the least that a consumer in C can do with the same queue, prefetch and acks.
         .executableTarget(
             name: "bare-consumer", path: "Sources/BareConsumer", linkerSettings: [.linkedLibrary("rabbitmq")]),

@@ -1,9 +1,10 @@
 import Foundation
 
-// Usage: apus-benchmarks --apus PATH --bare-consumer PATH [--results FILE] [SCENARIO…]
+// Usage: apus-benchmarks --apus PATH --bare-consumer PATH [--peer-python PATH --peer-script PATH] [--results FILE]
+//        [SCENARIO…]
 //
-// Scenarios: client, micro, pipeline, worker, latency, memory; all of them if none is named. Run through `make bench`,
-// which builds what is needed first.
+// Scenarios: client, distance, peer, allocations, micro, pipeline, worker, latency, memory; all of them if none is
+// named. Run through `make bench`, which builds what is needed first.
 
 do {
     let options = try BenchmarkOptions(Array(CommandLine.arguments.dropFirst()))
@@ -11,6 +12,9 @@ do {
     Report.show("\(Machine.description); commit \(Machine.commit); \(Machine.date)\n\(Report.header)")
     let bench = try Workbench(options: options)
     if options.wants("client") { try await ClientScenario(bench: bench, report: report).run() }
+    if options.wants("distance") { try await DistanceScenario(bench: bench, report: report).run() }
+    if options.wants("peer") { try await PeerScenario(bench: bench, report: report).run() }
+    if options.wants("allocations") { try await AllocationScenario(bench: bench, report: report).run() }
     if options.wants("micro") { try MicroScenario(bench: bench, report: report).run() }
     if options.wants("pipeline") { try await PipelineScenario(bench: bench, report: report).run() }
     if options.wants("worker") { try await WorkerScenario(bench: bench, report: report).run() }

@@ -2,8 +2,14 @@
 struct BenchmarkOptions {
     private(set) var apusPath = ""
     private(set) var bareConsumerPath = ""
+    private(set) var peerPythonPath = ""
+    private(set) var peerScriptPath = ""
     private(set) var resultsPath: String?
     private var scenarios: [String] = []
+
+    private static let scenarioNames = [
+        "client", "distance", "peer", "allocations", "micro", "pipeline", "worker", "latency", "memory",
+    ]
 
     init(_ arguments: [String]) throws(ChildProcess.Failure) {
         var rest = arguments[...]
@@ -11,8 +17,10 @@ struct BenchmarkOptions {
             switch argument {
             case "--apus": apusPath = rest.popFirst() ?? ""
             case "--bare-consumer": bareConsumerPath = rest.popFirst() ?? ""
+            case "--peer-python": peerPythonPath = rest.popFirst() ?? ""
+            case "--peer-script": peerScriptPath = rest.popFirst() ?? ""
             case "--results": resultsPath = rest.popFirst()
-            case "client", "micro", "pipeline", "worker", "latency", "memory": scenarios.append(argument)
+            case _ where Self.scenarioNames.contains(argument): scenarios.append(argument)
             default: throw ChildProcess.Failure(description: "unknown argument \(argument); see main.swift")
             }
         }

@@ -15,16 +15,32 @@ struct PipelineScenario {
     let report: Report
 
     func run() async throws {
+        let costs = try await costs()
+        report.add("cpu_per_push_pipeline_one_to_one", costs.oneToOne.microseconds, "µs")
+        report.add("cpu_per_push_pipeline_fan_out", costs.fanOut.microseconds, "µs")
+    }
+
+    /// Reports allocations instead, in a process that counts them.
+    func countAllocations() async throws {
+        let costs = try await costs()
+        report.add("allocations_per_push_pipeline_one_to_one", costs.oneToOne.allocations, "")
+        report.add("allocations_per_push_pipeline_fan_out", costs.fanOut.allocations, "")
+    }
+
+    private struct Cost {
+        var microseconds: Double
+        var allocations: Double
+    }
+
+    private func costs() async throws -> (oneToOne: Cost, fanOut: Cost) {
         try bench.importDevices(Self.events, into: "pipeline.db") { $0 }
         let events = (0..<Self.events).map { Self.message(RegisteredDevice.event($0, syncCount: 1)) }
-        let oneToOne = try await microseconds(events) / Double(Self.events)
-        report.add("cpu_per_push_pipeline_one_to_one", oneToOne, "µs")
+        let oneToOne = try await cost(events, pushes: Self.events)
         try bench.importDevices(Self.fanOutDevices, into: "pipeline.db") { _ in 0 }
-        let pushes = (0..<Self.fanOutEvents).map {
+        let requests = (0..<Self.fanOutEvents).map {
             Self.message(RegisteredDevice.request("f\($0)", identity: RegisteredDevice.identity(0)))
         }
-        let fanOut = try await microseconds(pushes) / Double(Self.fanOutEvents * Self.fanOutDevices)
-        report.add("cpu_per_push_pipeline_fan_out", fanOut, "µs")
+        return (oneToOne, try await cost(requests, pushes: Self.fanOutEvents * Self.fanOutDevices))
     }
 
     private static func message(_ event: String) -> Message {
@@ -33,8 +49,8 @@ struct PipelineScenario {
         return Message(properties: properties, body: Array(event.utf8))
     }
 
-    /// The processor time of this process until every message has been acknowledged.
-    private func microseconds(_ messages: [Message]) async throws -> Double {
+    /// What this process spends for each push until every message has been acknowledged.
+    private func cost(_ messages: [Message], pushes: Int) async throws -> Cost {
         let loop = try EventLoop(name: "dispatch")
         let (settled, continuation) = AsyncStream.makeStream(of: Void.self)
         let adapters = InstantAdapters(messages: messages) { continuation.finish() }
@@ -46,11 +62,13 @@ struct PipelineScenario {
                 nowMilliseconds: { WallClock.nowMilliseconds() }),
             metrics: MetricsRegistry(), logger: .silent)
         let start = ProcessorTime.ownMicroseconds()
+        let allocations = Allocations.count ?? 0
         dispatch.start()
         for await _ in settled {}
         let spent = ProcessorTime.ownMicroseconds() - start
+        let allocated = (Allocations.count ?? 0) - allocations
         loop.stopAndJoin()
-        return spent
+        return Cost(microseconds: spent / Double(pushes), allocations: Double(allocated) / Double(pushes))
     }
 
     private static var configuration: PipelineConfiguration {

@@ -2,32 +2,31 @@ import APNs
 import PushCore
 import Synchronization
 
-/// Sends a number of pushes through a client, with a number of them out at any time, and waits for the last answer.
+/// Sends pushes through a client, with a number of them out at any time, and waits for the last answer.
 final class PushLoad: PushTransportHandler {
     private struct State {
-        var toSend: Int
-        var toEnd: Int
+        var toSend = 0
+        var toEnd = 0
         var accepted = 0
         var continuation: CheckedContinuation<Int, Never>?
     }
 
-    private let state: Mutex<State>
+    private let state = Mutex(State())
     private let client: APNsClient
     private let request: PushRequest
     private let window: Int
 
-    init(client: APNsClient, content: PushContent, token: DeviceToken, count: Int, window: Int) {
+    init(client: APNsClient, content: PushContent, token: DeviceToken, window: Int) {
         self.client = client
         self.window = window
         request = PushRequest(
             identifier: 0, route: 0, token: token, apnsID: APNsIdentifier(high: 0, low: 0), content: content)
-        state = Mutex(State(toSend: count, toEnd: count))
     }
 
-    /// Sends everything, and says how many were accepted.
-    func run() async -> Int {
+    /// Sends this many, and says how many were accepted; one run at a time.
+    func run(count: Int) async -> Int {
         await withCheckedContinuation { continuation in
-            state.withLock { $0.continuation = continuation }
+            state.withLock { $0 = State(toSend: count, toEnd: count, continuation: continuation) }
             send(window)
         }
     }

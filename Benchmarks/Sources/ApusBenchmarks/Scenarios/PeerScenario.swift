@@ -1,0 +1,41 @@
+import APNs
+import Foundation
+
+/// aioapns, a sender in Python that many servers use, against the same simulator and beside our client.
+struct PeerScenario {
+    private static let peerCount = 20_000
+    private static let count = 200_000
+
+    let bench: Workbench
+    let report: Report
+
+    private struct Figures: Decodable {
+        var pushesPerSecond: Double
+        var cpuMicroseconds: Double
+    }
+
+    func run() async throws {
+        let simulator = try bench.startSimulator(["--trusting", "--first-streams", "1000"])
+        defer { simulator.process.end() }
+        let result = try ChildProcess.run(
+            bench.options.peerPythonPath,
+            [
+                bench.options.peerScriptPath, "\(simulator.port)", bench.folder + "/anchor.pem",
+                bench.folder + "/key.p8", Workbench.keyID, Workbench.teamID, Workbench.bundleID, ClientRun.token,
+                "\(Self.peerCount)", "\(ClientScenario.streams)",
+            ])
+        guard result.status == 0,
+            let peer = try? JSONDecoder().decode(Figures.self, from: Data(result.output.utf8))
+        else {
+            throw ChildProcess.Failure(
+                description: "aioapns failed: run \(bench.options.peerScriptPath) by hand to see why")
+        }
+        let payload = try bench.payload(bytes: 200)
+        let source = try ProviderTokenSource(key: bench.key, keyID: Workbench.keyID, teamID: Workbench.teamID)
+        let ours = try await ClientRun(
+            bench: bench, port: simulator.port, anchor: "anchor.pem", payload: payload.bytes, source: source
+        ).measure(count: Self.count, connections: 1)
+        report.add("cpu_per_push_beside_aioapns", ours.microseconds, "µs", reference: peer.cpuMicroseconds)
+        report.add("pushes_per_second_beside_aioapns", ours.perSecond, "1/s", reference: peer.pushesPerSecond)
+    }
+}
