@@ -111,7 +111,10 @@ let package = Package(
         ),
         testTarget(
             "EndToEndTests",
-            ["Dispatcher", "PushCore", "APNsSimulator", "SQLiteRegistry", "JSON", "EventLoop", "Crypto", "PushTestKit"]
+            [
+                "Dispatcher", "ChangeQueue", "PushCore", "APNsSimulator", "SQLiteRegistry", "AMQP", "JSON", "HTTP2",
+                "EventLoop", "Crypto", "Metrics", "PushTestKit",
+            ]
         ),
         testTarget("TidyTests", []),
     ],

@@ -55,6 +55,12 @@ final class PipelineBench: Sendable {
         for device in devices { try registry.subscribe(device.deviceID, toDataset: dataset) }
     }
 
+    /// Registers many devices in one transaction, as an import does.
+    func registerAtOnce(_ devices: [Device], dataset: String) throws {
+        let registry = try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .readWrite)
+        try registry.register(devices.map { DeviceRegistration(device: $0, datasetNames: [dataset]) })
+    }
+
     /// Subscribes a device to the datasets that its identity gets later.
     func subscribeToFutureDatasets(_ deviceID: String) throws {
         let registry = try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .readWrite)

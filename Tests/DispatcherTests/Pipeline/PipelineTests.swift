@@ -231,6 +231,32 @@ struct PipelineTests {
         bench.stop()
     }
 
+    @Test("An identity with 100,000 devices is served in pages that are bounded, each device once")
+    func identityOfManyDevices() async throws {
+        let count = 100_000
+        let bench = try PipelineBench(transport: FakeTransport())
+        try bench.registerAtOnce(
+            (0..<count).map { PipelineBench.device("device-\($0)", identity: Self.identity, pool: Self.pool) },
+            dataset: "notes")
+        bench.broker.deliver([event("1")])
+        await bench.broker.wait { $0.unacknowledgedCount == 0 }
+        let page = DispatchLimits().devicesPerPageMaximum
+        var served = bench.transport.requests.count
+        #expect(served == page)
+        while !bench.broker.parked(in: "apus.fanout").isEmpty {
+            bench.broker.deliverParked(in: "apus.fanout")
+            await bench.broker.wait { $0.unacknowledgedCount == 0 }
+            let total = bench.transport.requests.count
+            #expect((1...page).contains(total - served), "a page of \(total - served)")
+            served = total
+        }
+        let tokens = bench.transport.requests.map(\.token)
+        #expect(tokens.count == count && Set(tokens).count == count)
+        let ledger = try await bench.dispatch.ledgers()[0]
+        #expect(ledger.accepted == count && ledger.isBalanced)
+        bench.stop()
+    }
+
     @Test("Draining finishes what was begun and leaves the rest to the broker")
     func draining() async throws {
         let transport = FakeTransport { _, _ in nil }

@@ -1,0 +1,181 @@
+import APNsSimulator
+import PushCore
+import PushTestKit
+import SQLiteRegistry
+import Testing
+
+@Suite("The worker, when what it is given is wrong")
+struct WorkerBadInputTests {
+    private typealias Wrong = (message: Message, reason: String, words: String)
+
+    private static let longestToken = String(repeating: "ab", count: DeviceToken.bytesMaximum)
+
+    private static func change(_ data: String, type: String = "dataset.changed") -> Message {
+        WorkerFixture.message(#"{"specversion":"1.0","id":"b","source":"test","type":"\#(type)","data":{\#(data)}}"#)
+    }
+
+    private static func dataset(_ rest: String) -> Message {
+        change(#""identityPoolId":"\#(WorkerFixture.pool)","identityId":"\#(WorkerFixture.identity(0))",\#(rest)"#)
+    }
+
+    private static func push(
+        _ identifier: String = "b", token: String, app: String = "chat", body: String = "x", options: String = "{}"
+    ) -> Message {
+        WorkerFixture.message(
+            #"{"specversion":"1.0","id":"\#(identifier)","source":"test","type":"push.requested","data":{"#
+                + #""app":"\#(app)","deviceTokens":["\#(token)"],"notification":{"body":"\#(body)"},"#
+                + #""options":\#(options)}}"#)
+    }
+
+    private static var everythingWrong: [Wrong] {
+        let deep = String(repeating: "[", count: 100) + "1" + String(repeating: "]", count: 100)
+        return [
+            (WorkerFixture.message([0x7B, 0x22, 0xFF, 0x22, 0x7D]), "invalid-utf8", "byte 2"),
+            (WorkerFixture.message(#"{"id":"#), "invalid-json", "byte"),
+            (WorkerFixture.message(#"{"specversion":"1.0","x":\#(deep)}"#), "too-deep", "64"),
+            (WorkerFixture.message([UInt8](repeating: 32, count: 5_000_000)), "body-too-large", "4194304"),
+            (dataset(#""syncCount":1"#), "missing-field", "data.datasetName is missing; it must be"),
+            (dataset(#""datasetName":7,"syncCount":1"#), "invalid-field", "data.datasetName is an integer; it must be"),
+            (
+                dataset(#""datasetName":"notes","syncCount":9223372036854775808"#), "invalid-field",
+                "data.syncCount is"
+            ),
+            (change("", type: "dataset.exploded"), "unknown-type", "dataset.exploded"),
+            (push(token: ""), "invalid-field", "data.deviceTokens[0] is an empty string; it must be"),
+            (
+                push(token: String(repeating: "ab", count: 300)), "invalid-field",
+                "data.deviceTokens[0] is a string of 600 bytes; it must be"
+            ),
+            (push(token: "abc"), "invalid-field", "data.deviceTokens[0] is a string of 3 bytes; it must be"),
+            (push(token: "abcd", app: "nobody"), "unknown-app", "nobody"),
+            (push(token: "abcd", body: String(repeating: "x", count: 5_000)), "invalid-notification", "4096"),
+        ]
+    }
+
+    @Test("Every kind of broken event becomes a dead letter that says what was wrong, and the good ones are sent")
+    func brokenEvents() async throws {
+        let fixture = try await WorkerFixture()
+        try fixture.register(1)
+        let worker = try fixture.startWorker()
+        _ = try await worker.readiness(200)
+        let wrong = Self.everythingWrong
+        try await fixture.publish(
+            wrong.map(\.message) + [WorkerFixture.message(WorkerFixture.datasetChanged("g", identity: 0, syncCount: 1))]
+        )
+        _ = try await fixture.accepted(reachingDevices: 1)
+        try await worker.wait(for: "apus_dead_letters_total", toReach: wrong.count)
+        let letters = try await fixture.deadLetters()
+        #expect(letters.map(\.reason) == wrong.map(\.reason))
+        for (letter, wrong) in zip(letters, wrong) {
+            #expect(letter.detail.contains(wrong.words), "\(letter)")
+        }
+        #expect(try await worker.get("/readyz").status == 200)
+        #expect(await worker.drain().exitCode == 0)
+        try await fixture.waitForMessages(0)
+        try await fixture.stop()
+    }
+
+    @Test("A token of the greatest length is registered and pushed to; one longer, or of no bytes, is refused")
+    func tokenLengths() async throws {
+        let fixture = try await WorkerFixture()
+        try fixture.register(1)
+        let add = ["device", "add", "--app", "chat", "--id", "long", "--token", Self.longestToken]
+        #expect(try await CommandRunner.apus(add, in: fixture.folder).exitCode == 0)
+        for (token, words) in [(Self.longestToken + "ab", "512"), ("", "--token")] {
+            let refused = try await fixture.apus("device", "add", "--app", "chat", "--token", token)
+            #expect([64, 65].contains(refused.exitCode) && refused.errors.contains(words), "\(refused)")
+            #expect(!refused.errors.contains("abababab"))
+        }
+        let worker = try fixture.startWorker()
+        _ = try await worker.readiness(200)
+        try await fixture.publish([
+            Self.push("1", token: Self.longestToken),
+            WorkerFixture.message(
+                #"{"specversion":"1.0","id":"2","source":"test","type":"push.requested","data":{"app":"chat","#
+                    + #""deviceIds":["long"],"notification":{"body":"x"}}}"#),
+        ])
+        try await fixture.simulator.waitForAnswers(2)
+        let pushes = try await fixture.simulator.recorded()
+        #expect(pushes.map(\.deviceToken) == [Self.longestToken, Self.longestToken])
+        #expect(pushes.allSatisfy { $0.status == 200 })
+        #expect(await worker.drain().exitCode == 0)
+        try await fixture.waitForMessages(0)
+        try await fixture.stop()
+    }
+
+    @Test("What has expired is not sent, is counted and acknowledged; what the broker finds expired is a dead letter")
+    func expired() async throws {
+        let fixture = try await WorkerFixture()
+        try fixture.register(2)
+        var ofTheBroker = WorkerFixture.message(WorkerFixture.datasetChanged("1", identity: 0, syncCount: 1))
+        ofTheBroker.properties.expiration = "0"
+        try await fixture.publish([ofTheBroker])
+        try await fixture.waitForMessages(0)
+
+        let worker = try fixture.startWorker()
+        _ = try await worker.readiness(200)
+        let change = WorkerFixture.datasetChanged("2", identity: 0, syncCount: 2)
+        // The broker counts from when it got the message; the event says when its time began.
+        var old = WorkerFixture.message(
+            change.replacing(#""id":"2""#, with: #""id":"2","time":"2020-01-01T00:00:00Z""#))
+        old.properties.expiration = "60000"
+        try await fixture.publish([
+            old, Self.push("3", token: WorkerFixture.tokenText(0), options: #"{"expiration":1}"#),
+            WorkerFixture.message(WorkerFixture.datasetChanged("4", identity: 1, syncCount: 1)),
+        ])
+        try await worker.wait(for: "apus_pushes_total", #"outcome="expired""#, toReach: 2)
+        try await worker.wait(for: "apus_pushes_total", #"outcome="accepted""#, toReach: 1)
+        let end = await worker.drain()
+        #expect(end.errors.contains(#""balanced":true"#), "\(end.errors)")
+        #expect(try await fixture.simulator.recorded().map(\.deviceToken) == [WorkerFixture.tokenText(1)])
+        try await fixture.waitForMessages(0)
+        #expect(try await fixture.deadLetters().map(\.reason) == ["expired"])
+        try await fixture.stop()
+    }
+
+    private static let inner = MessageHeader(name: "inner", value: .array([.int32(1), .string("two"), .array([])]))
+
+    private static let headers: [MessageHeader] = [
+        MessageHeader(name: "boolean", value: .boolean(true)), MessageHeader(name: "int8", value: .int8(-128)),
+        MessageHeader(name: "uint8", value: .uint8(255)), MessageHeader(name: "int16", value: .int16(.min)),
+        MessageHeader(name: "uint16", value: .uint16(.max)), MessageHeader(name: "int32", value: .int32(.min)),
+        MessageHeader(name: "uint32", value: .uint32(.max)), MessageHeader(name: "int64", value: .int64(.min)),
+        MessageHeader(name: "float32", value: .float32(1.5)), MessageHeader(name: "float64", value: .float64(-2.25)),
+        MessageHeader(name: "decimal", value: .decimal(scale: 2, value: 314)),
+        MessageHeader(name: "timestamp", value: .timestamp(1_700_000_000)),
+        MessageHeader(name: "string", value: .string("gr\u{FC}n")),
+        MessageHeader(name: "raw", value: .rawString([0xFF, 0, 0xC3])),
+        MessageHeader(name: "bytes", value: .bytes([0, 1, 255])), MessageHeader(name: "void", value: .void),
+        MessageHeader(name: "array", value: .array([.int32(1), .string("two"), .array([])])),
+        MessageHeader(name: "table", value: .table([inner])),
+    ]
+
+    @Test("An event with headers of every type is pushed, and carries them intact up the retry ladder")
+    func headersOfEveryType() async throws {
+        let throttled = WorkerFixture.tokenText(0)
+        let fixture = try await WorkerFixture(script: #"{"token":"\#(throttled)","answer":"throttle"}"#)
+        let configuration = try fixture.folder.read("apus.toml")
+        try fixture.folder.write(
+            "apus.toml",
+            configuration.replacing(#"["200ms", "500ms", "1s"]"#, with: #"["200ms", "1h"]"#))
+        #expect(try await fixture.apus("topology", "apply").exitCode == 0)
+        try fixture.register(2, perIdentity: 2)
+        let worker = try fixture.startWorker()
+        _ = try await worker.readiness(200)
+        var message = WorkerFixture.message(WorkerFixture.datasetChanged("1", identity: 0, syncCount: 1))
+        message.headers = Self.headers + [MessageHeader(name: "uint64", value: .uint64(7))]
+        try await fixture.publish([message])
+        #expect(try await fixture.accepted(reachingDevices: 1).map(\.deviceToken) == [WorkerFixture.tokenText(1)])
+        // Its first retry has been through the ladder, the broker's dead-lettering and the worker; this is the second.
+        let parked = try await fixture.take(from: "\(fixture.namespace).retry.1h")
+        // RabbitMQ sorts the headers of what it dead-letters, counts how often it has delivered it, and has no type
+        // for unsigned numbers of 64 bits: it hands them on as signed ones.
+        let own = parked.headers.filter { !$0.name.hasPrefix(ParkingHeader.prefix) && $0.name != "x-delivery-count" }
+        let signed = MessageHeader(name: "uint64", value: .int64(7))
+        #expect(own == (Self.headers + [signed]).sorted { $0.name < $1.name })
+        #expect(parked.header(ParkingHeader.attempt) == .int64(2))
+        #expect(parked.body == message.body)
+        #expect(await worker.drain().exitCode == 0)
+        try await fixture.stop()
+    }
+}
