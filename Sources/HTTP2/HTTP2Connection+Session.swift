@@ -34,10 +34,11 @@ extension HTTP2Connection {
         nghttp2_option_set_no_closed_streams(options, 1)
         if !configuration.opensWindows { nghttp2_option_set_no_auto_window_update(options, 1) }
         let context = Unmanaged.passUnretained(self).toOpaque()
+        var functions = memory.functions
         let code =
             isClient
-            ? nghttp2_session_client_new2(&session, callbacks, context, options)
-            : nghttp2_session_server_new2(&session, callbacks, context, options)
+            ? nghttp2_session_client_new3(&session, callbacks, context, options, &functions)
+            : nghttp2_session_server_new3(&session, callbacks, context, options, &functions)
         guard code == 0 else { throw HTTP2Error(.libraryFailed, String(cString: nghttp2_strerror(code))) }
         try submitFirstSettings()
     }

@@ -28,6 +28,7 @@ public final class HTTP2Connection {
     var handler: (any HTTP2Handler)?
     var tls: TLSSession?
     var session: OpaquePointer?
+    let memory = SessionMemory()
     var registration: EventLoop.Registration?
     var interest: ReadyEvents = []
     var readinessTimer: EventLoop.Timer?

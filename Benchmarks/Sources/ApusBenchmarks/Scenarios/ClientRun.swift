@@ -21,6 +21,7 @@ struct ClientRun {
     ///   - streams: the most streams on a connection.
     ///   - window: how many pushes are out at any time.
     /// - Returns: both, and where the client counts.
+    /// - Throws: what the client throws if it cannot be made.
     func start(
         connections: Int, connectionsMaximum: Int? = nil, streams: Int = ClientScenario.streams, window: Int
     ) throws -> (client: APNsClient, load: PushLoad, metrics: MetricsRegistry) {
