@@ -128,6 +128,7 @@ extension Route {
         case .aboveGoAway: "APNs closed the connection (GOAWAY) before the request"
         case .neverWritten: "the connection was lost before the request was written"
         case .closing: "the transport is closing"
+        case .tokenRefused: "APNs refuses the provider token (\(refusal))"
         case .notAccepted: "the connection took no request"
         }
     }

@@ -33,6 +33,8 @@ final class Route {
     /// The answer that had arrived, but not ended, on the stream that was cancelled last.
     var answerAtDeadline: PushAnswer?
     var lastFailure = ""
+    /// Why the provider token was refused last.
+    private(set) var refusal = ""
 
     /// Whether something happened since the end of its last tick.
     private var isTouched = false
@@ -185,7 +187,7 @@ final class Route {
         let ended = pool.answered(
             stream: stream, of: connection.number, provesToken: provesToken, nowNanoseconds: loop.nowNanoseconds)
         guard let ended else { return }
-        if provesToken { connection.hasProvenToken = true }
+        if provesToken { connection.hasProvenToken = true } else { refusal = answer.reason }
         if answer.status != 200 || lane == .quarantine, let request = requests[ended.push] {
             rejections.note(answer, about: request.token, nowNanoseconds: loop.nowNanoseconds)
         }

@@ -228,7 +228,7 @@ public struct DispatchStateMachine: Sendable {
         let app = push.app
         noteKey(result.outcome, app: app, nowMilliseconds: nowMilliseconds, into: &actions)
         let disposition = Disposition(result.outcome)
-        if mayResend(disposition, &push) {
+        if breakers[app].state == .closed, mayResend(disposition, &push) {
             pushes.putBack(push, result.identifier)
             actions.sends.append(request(result.identifier, push.device, job.work, push.rendering))
             jobs.putBack(job, push.job)
@@ -286,6 +286,10 @@ public struct DispatchStateMachine: Sendable {
             fail(&job, device, app: app, .deadLetter, reason, detail)
         case .retry(let cause, let after):
             retry(&job, device, app: app, cause, afterSeconds: after, nowMilliseconds: nowMilliseconds)
+        case .resend where breakers[app].state != .closed:
+            // It waited while the key was found to be wrong; nothing of it is spent.
+            breakers[app].attemptWasUnanswered(nowMilliseconds: nowMilliseconds)
+            retry(&job, device, app: app, .keyRejected, afterSeconds: nil, nowMilliseconds: nowMilliseconds)
         case .resend, .resendPossibleDuplicate:
             breakers[app].attemptWasUnanswered(nowMilliseconds: nowMilliseconds)
             retry(&job, device, app: app, .unreachable, afterSeconds: nil, nowMilliseconds: nowMilliseconds)

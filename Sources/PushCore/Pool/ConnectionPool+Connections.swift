@@ -66,6 +66,7 @@ extension ConnectionPool {
     /// What connections carry is to come under another signing key, which APNs wants on connections of its own: all are
     /// replaced, and those that are in use drain.
     public mutating func keyReplaced(nowNanoseconds: UInt64) -> [PoolAction] {
+        tokenRefusals = 0
         var actions: [PoolAction] = []
         for identifier in connections.filter(\.isReady).map(\.identifier) {
             guard let index = index(of: identifier) else { continue }

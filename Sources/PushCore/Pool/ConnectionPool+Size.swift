@@ -5,12 +5,21 @@ extension ConnectionPool {
     /// - Parameter nowNanoseconds: the time.
     /// - Returns: what to do; nearly always nothing.
     public mutating func submissionsEnded(nowNanoseconds: UInt64) -> [PoolAction] {
+        if tokenRefusals >= limits.tokenRefusalsMaximum, pushes.waitingCount > 0 { return endWaiting(nowNanoseconds) }
         let waiting = pushes.waitingCount
         growth.submissionsEnded(areSomeWaiting: waiting > 0, nowNanoseconds: nowNanoseconds)
         peakOutstanding = max(peakOutstanding, waiting + pushes.inFlightCount)
         guard !isClosing else { return [] }
         if target == 0, waiting > 0 { return setTarget(1, nowNanoseconds) }
         return sizeDueNanoseconds <= nowNanoseconds ? checkSize(nowNanoseconds) : []
+    }
+
+    /// Ends what waits, because the provider token is refused whatever is sent with it.
+    private mutating func endWaiting(_ nowNanoseconds: UInt64) -> [PoolAction] {
+        var actions: [PoolAction] = []
+        while let push = pushes.firstWaiting { end(push, .notProcessed(.tokenRefused), &actions) }
+        growth.submissionsEnded(areSomeWaiting: false, nowNanoseconds: nowNanoseconds)
+        return actions
     }
 
     /// When growing or shrinking has to be thought about next.
@@ -23,6 +32,7 @@ extension ConnectionPool {
     /// When the measure is complete, and those that are waited for have had their time.
     private var growthDueNanoseconds: UInt64 {
         guard var due = growth.dueNanoseconds(pressureNanoseconds: limits.pressureNanoseconds), failures == 0,
+            tokenRefusals == 0,
             target < limits.connectionsLimit || growth.step != nil, liveCount >= target
         else { return .max }
         guard growth.openingsToCome > 0 else { return due }

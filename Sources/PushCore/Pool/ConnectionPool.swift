@@ -57,6 +57,8 @@ public struct ConnectionPool: ~Copyable, Sendable {
     var connections: [PoolConnection] = []
     var pushes = PushTable()
     var failures = 0
+    /// How often the provider token was refused since it was accepted last.
+    var tokenRefusals = 0
     var notBeforeNanoseconds: UInt64 = 0
     /// Whether it takes no new pushes, because `close` was called.
     public internal(set) var isClosing = false
@@ -214,9 +216,11 @@ public struct ConnectionPool: ~Copyable, Sendable {
         }
         connections[index].heardNanoseconds = nowNanoseconds
         connections[index].deadlinesInARow = 0
+        if !provesToken { tokenRefusals += 1 }
         if provesToken {
             connections[index].hasAnswered = true
             failures = 0
+            tokenRefusals = 0
             if connections[index].state == .proving {
                 connections[index].state = .open
                 growth.connectionOpened(nowNanoseconds: nowNanoseconds)

@@ -16,6 +16,11 @@ public struct PoolLimits: Hashable, Sendable {
     public var deadlineNanoseconds: UInt64 = 20_000_000_000
     /// How often the pool itself resends a push that was certainly not processed, before it reports it.
     public var resendsMaximum = 3
+    /// After how many refusals of the provider token in a row what waits is ended as not processed.
+    ///
+    /// More of the same would only make APNs close connections sooner. What comes later is tried again, one push for
+    /// each connection.
+    public var tokenRefusalsMaximum = 8
     /// After how many deadlines in a row, with no answer between, a connection has to prove by a PING that it lives.
     public var deadlinesBeforePing = 3
     /// How long the answer to a PING may take.

@@ -12,6 +12,8 @@ public enum PushEnding: Hashable, Sendable {
         case neverWritten
         /// The pool is closing.
         case closing
+        /// The peer refuses the provider token, again and again, whatever push comes with it.
+        case tokenRefused
         /// It could not be handed to the connection, again and again.
         case notAccepted
     }

@@ -27,7 +27,7 @@ struct PoolTests {
         #expect(results.count { $0.outcome == accepted } == 600)
         #expect(await world.fixture.log.wait(for: "apns.pool.grows", "streams"))
         let summary = try await world.end()
-        #expect((2...6).contains(summary.connections))
+        #expect(summary.connections >= 2)
         #expect(summary.concurrentStreamsMaximum <= 5)
         #expect(summary.duplicates == 0)
     }

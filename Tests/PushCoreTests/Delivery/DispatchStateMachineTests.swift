@@ -143,6 +143,34 @@ struct DispatchStateMachineTests {
         #expect(machine.heldApps.isEmpty)
     }
 
+    @Test("Pushes that waited for a stream while the key was found to be wrong are parked without spending an attempt")
+    mutating func wrongKeyWithPushesWaiting() {
+        let sends = send(Samples.job(devices: [Samples.device("a"), Samples.device("b"), Samples.device("c")]))
+        answer(sends[0], 403, "InvalidProviderToken")
+        end(sends[1], .notProcessed("no stream"))
+        end(sends[2], .notProcessed("no stream"))
+        #expect(actions.sends.isEmpty, "they do not go out again")
+        #expect(actions.publishes.count == 1)
+        #expect(actions.publishes[0].message.header(ParkingHeader.attempt) == .int64(0))
+        confirmAll()
+        #expect(machine.ledgers[0].parkedForRetry == 3)
+    }
+
+    @Test("A probe whose provider token has expired leaves the breaker open, and another is sent after the interval")
+    mutating func expiredProbe() {
+        answer(send(Samples.job(number: 1, devices: [Samples.device("a")]))[0], 403, "InvalidProviderToken")
+        machine.jobArrived(Samples.job(number: 2, devices: [Samples.device("b")]), into: &actions)
+        actions.sends = []
+        machine.sendWaiting(nowMilliseconds: KeyBreaker.probeIntervalMilliseconds, into: &actions)
+        let probe = actions.sends[0]
+        actions.sends = []
+        answer(probe, 403, "ExpiredProviderToken", now: KeyBreaker.probeIntervalMilliseconds)
+        #expect(actions.sends.isEmpty)
+        machine.jobArrived(Samples.job(number: 3, devices: [Samples.device("c")]), into: &actions)
+        machine.sendWaiting(nowMilliseconds: 2 * KeyBreaker.probeIntervalMilliseconds, into: &actions)
+        #expect(actions.sends.count == 1)
+    }
+
     @Test("When most tokens are called bad none is pruned and their pushes wait")
     mutating func badTokens() {
         let devices = (0..<40).map { Samples.device("device-\($0)") }

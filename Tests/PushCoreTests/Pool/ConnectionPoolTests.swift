@@ -220,4 +220,43 @@ struct ConnectionPoolTests {
         #expect(ended.count == 1)
         #expect(pool.waitingCount == 0)
     }
+
+    @Test("A provider token that is refused again and again ends what waits, opens no connection, and is tried again")
+    func givesUpOnTheToken() {
+        var pool = makeReady(proven: false) {
+            $0.tokenRefusalsMaximum = 3
+            $0.connectionsMaximum = 8
+        }
+        arrive(10, &pool)
+        var now: UInt64 = 0
+        for attempt in 0..<3 {
+            #expect(pool.submissionsEnded(nowNanoseconds: now) == [])
+            #expect(submitAll(&pool, firstStream: Int32(1 + 2 * attempt), at: now) == 1)
+            now += 10 * second
+            let stream = Int32(1 + 2 * attempt)
+            _ = pool.answered(stream: stream, of: 1, provesToken: false, nowNanoseconds: now)
+        }
+        #expect(submitAll(&pool, firstStream: 7, at: now) == 1)
+        let ended = pool.submissionsEnded(nowNanoseconds: now)
+        #expect(ended.count == 6)
+        #expect(ended.allSatisfy { if case .end(_, .notProcessed(.tokenRefused)) = $0 { true } else { false } })
+        _ = pool.answered(stream: 7, of: 1, provesToken: true, nowNanoseconds: now)
+        arrive(5, &pool, at: now)
+        #expect(submitAll(&pool, firstStream: 9, at: now) == 5)
+        #expect(pool.submissionsEnded(nowNanoseconds: now) == [])
+    }
+
+    @Test("A new key gets new connections, while what is in flight on the old ones may still be answered")
+    func replacesTheKey() {
+        var pool = makeReady()
+        arrive(3, &pool)
+        #expect(submitAll(&pool, firstStream: 3, at: 0) == 3)
+        #expect(pool.keyReplaced(nowNanoseconds: 0) == [.connect(connection: 2)])
+        #expect(pool.circuit == .closed)
+        arrive(1, &pool)
+        #expect(pool.nextSubmission() == nil)
+        _ = pool.connectionReady(2, streamsMaximum: 10, windowBytes: 65_535, nowNanoseconds: 0)
+        #expect(pool.nextSubmission()?.connection == 2)
+        #expect(pool.answered(stream: 3, of: 1, provesToken: true, nowNanoseconds: 0) != nil)
+    }
 }

@@ -42,6 +42,7 @@ struct PoolWorld: ~Copyable {
         limits.connections = Int.random(in: 1...4, using: &random)
         limits.connectionsMaximum = Int.random(in: 0...6, using: &random)
         if limits.connectionsMaximum > 0, Int.random(in: 0..<4, using: &random) == 0 { limits.connections = 0 }
+        limits.tokenRefusalsMaximum = 2
         limits.pressureNanoseconds = 2_000
         limits.growthPatienceNanoseconds = 4_000
         limits.growthPauseNanoseconds = 10_000
