@@ -52,7 +52,8 @@ extension ConnectionPool {
         guard let index = index(of: connection) else { return [] }
         var actions: [PoolAction] = []
         let unprocessed = takeStreams(above: lastStream, of: index)
-        for push in unprocessed { giveBackOrEnd(push, .aboveGoAway, &actions) }
+        let isCounted = !connections[index].hasAnswered
+        for push in unprocessed { giveBackOrEnd(push, .aboveGoAway, isCounted: isCounted, &actions) }
         return actions + drain(index, nowNanoseconds)
     }
 
@@ -88,7 +89,10 @@ extension ConnectionPool {
     ) -> [PoolAction] {
         guard let index = index(of: connection) else { return [] }
         var actions: [PoolAction] = []
-        for push in takeStreams(above: lastWrittenStream, of: index) { giveBackOrEnd(push, .neverWritten, &actions) }
+        let isCounted = !connections[index].hasAnswered
+        for push in takeStreams(above: lastWrittenStream, of: index) {
+            giveBackOrEnd(push, .neverWritten, isCounted: isCounted, &actions)
+        }
         for push in takeStreams(above: 0, of: index) { end(push, .ambiguous(.connectionLost), &actions) }
         let lost = connections.remove(at: index)
         if lost.state != .draining { countLoss(of: lost, wasAsked: false, nowNanoseconds) }

@@ -249,7 +249,7 @@ public struct ConnectionPool: ~Copyable, Sendable {
         connections[index].streams.remove(stream: stream)
         connections[index].heardNanoseconds = nowNanoseconds
         connections[index].deadlinesInARow = 0
-        pushes.giveBack(push)
+        pushes.giveBack(push, isCounted: true)
         return true
     }
 
@@ -311,15 +311,18 @@ public struct ConnectionPool: ~Copyable, Sendable {
     }
 
     /// A push was certainly not processed: it waits again, unless that has happened too often.
+    ///
+    /// It is not counted if its connection was of use to others: a server that takes a hundred requests on a connection
+    /// and then says GOAWAY makes progress, however often the same push is unlucky. Its deadline is the limit then.
     mutating func giveBackOrEnd(
-        _ push: Int, _ cause: PushEnding.NotProcessedCause, _ actions: inout [PoolAction]
+        _ push: Int, _ cause: PushEnding.NotProcessedCause, isCounted: Bool = true, _ actions: inout [PoolAction]
     ) {
         if isClosing {
             end(push, .notProcessed(.closing), &actions)
-        } else if Int(pushes.records[push].resends) >= limits.resendsMaximum {
+        } else if isCounted, Int(pushes.records[push].resends) >= limits.resendsMaximum {
             end(push, .notProcessed(cause), &actions)
         } else {
-            pushes.giveBack(push)
+            pushes.giveBack(push, isCounted: isCounted)
         }
     }
 

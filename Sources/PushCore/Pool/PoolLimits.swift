@@ -15,6 +15,8 @@ public struct PoolLimits: Hashable, Sendable {
     /// How long a push may wait for a stream, and then again how long its answer may take.
     public var deadlineNanoseconds: UInt64 = 20_000_000_000
     /// How often the pool itself resends a push that was certainly not processed, before it reports it.
+    ///
+    /// Not counted is what a GOAWAY or a cut gives back on a connection that has brought answers.
     public var resendsMaximum = 3
     /// After how many refusals of the provider token in a row what waits is ended as not processed.
     ///

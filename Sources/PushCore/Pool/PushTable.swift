@@ -105,10 +105,14 @@ struct PushTable: Sendable {
     ///
     /// What comes back is older than nearly all that waits, so its place is looked for from the front; several are
     /// best given back youngest first.
-    mutating func giveBack(_ slot: Int) {
+    ///
+    /// - Parameters:
+    ///   - slot: the push.
+    ///   - isCounted: whether it counts among the resends, which are limited.
+    mutating func giveBack(_ slot: Int, isCounted: Bool) {
         precondition(records[slot].place == .inFlight, "only a push in flight can be given back")
         inFlight.remove(slot, in: &records)
-        records[slot].resends += 1
+        if isCounted { records[slot].resends += 1 }
         var before = Self.none
         var after = waiting.first
         while after != Self.none, records[Int(after)].sequence < records[slot].sequence {

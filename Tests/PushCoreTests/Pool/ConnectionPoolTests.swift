@@ -259,4 +259,22 @@ struct ConnectionPoolTests {
         #expect(pool.nextSubmission()?.connection == 2)
         #expect(pool.answered(stream: 3, of: 1, provesToken: true, nowNanoseconds: 0) != nil)
     }
+
+    @Test("A push that is unlucky with GOAWAY again and again goes out all the same while others are answered")
+    func isPatientWithRequestLimits() {
+        var pool = makeReady()
+        arrive(20, &pool)
+        for number in 1...15 {
+            #expect(submitAll(&pool, firstStream: 1_001, at: 0) == 10)
+            let first = pool.answered(stream: 1_001, of: number, provesToken: true, nowNanoseconds: 0)
+            #expect(first != nil)
+            let actions = pool.goAwayReceived(number, lastStream: 1_001, nowNanoseconds: 0)
+            #expect(!actions.contains { if case .end = $0 { true } else { false } })
+            _ = pool.connectionReady(number + 1, streamsMaximum: 10, windowBytes: 65_535, nowNanoseconds: 0)
+            arrive(2, &pool)
+            // The new connection proves the token with the oldest.
+            #expect(submitAll(&pool, firstStream: 1, at: 0) == 1)
+            _ = pool.answered(stream: 1, of: number + 1, provesToken: true, nowNanoseconds: 0)
+        }
+    }
 }

@@ -1,0 +1,82 @@
+import EventLoop
+import Glibc
+
+/// A server that is not ours, run by a test until it ends.
+public final class RunningServer: Sendable {
+    /// Why a server could not be started, or what it said when it ended too soon.
+    public struct Failure: Error, CustomStringConvertible {
+        /// A sentence for whoever reads the test's output.
+        public let description: String
+    }
+
+    /// Where it listens on 127.0.0.1.
+    public let port: UInt16
+    private let files: TemporaryFolder
+    private let process: SpawnedProcess
+
+    private init(port: UInt16, files: TemporaryFolder, process: SpawnedProcess) {
+        self.port = port
+        self.files = files
+        self.process = process
+    }
+
+    deinit { process.signal(SIGKILL) }
+
+    /// Starts a program and waits until it listens.
+    ///
+    /// - Parameters:
+    ///   - package: the Debian package that has it, to be named if it is missing.
+    ///   - folder: where it runs.
+    ///   - arguments: gives the path of the program and its arguments, for a port that is free.
+    /// - Returns: the server.
+    /// - Throws: `Failure` if it is not installed or ends, `EventLoopError` if there is no port.
+    public static func start(
+        package: String, in folder: TemporaryFolder, arguments: (UInt16) throws -> [String]
+    ) async throws -> RunningServer {
+        let (socket, port) = try TCPSocket.listen(host: "127.0.0.1", port: 0)
+        close(socket)
+        let command = try arguments(port)
+        let files = try TemporaryFolder()
+        let streams = SpawnedProcess.Streams(
+            input: "/dev/null", output: try files.write("output", ""), errors: try files.write("errors", ""))
+        let process: SpawnedProcess
+        do throws(SpawnedProcess.Failure) {
+            process = try SpawnedProcess(
+                command, environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"], folder: folder.path,
+                streams: streams)
+        } catch {
+            throw Failure(description: "\(error.description); run: apt-get install \(package)")
+        }
+        let server = RunningServer(port: port, files: files, process: process)
+        while !isListening(port) {
+            guard !process.hasEnded else { throw Failure(description: "it ended: \(server.errors)") }
+            await Task.yield()
+        }
+        return server
+    }
+
+    private static func isListening(_ port: UInt16) -> Bool {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+    }
+
+    /// What it has written to standard output so far.
+    public var output: String { (try? files.read("output")) ?? "" }
+    /// What it has written to standard error so far.
+    public var errors: String { (try? files.read("errors")) ?? "" }
+
+    /// Asks it to end, and waits until it has.
+    public func stop() async {
+        process.signal(SIGTERM)
+        _ = await process.end()
+    }
+}
