@@ -82,6 +82,8 @@ extension Route {
     /// Drops a connection that did not become ready in time, or owes the answer to a PING.
     private func abandon(_ number: Int) {
         if let connection = connection(number), !pool.isClosing {
+            // The next attempt is better made elsewhere.
+            if !connection.address.isEmpty { addressFailed(connection.address) }
             if connection.isReady {
                 lastFailure = "\(connection.address): no answer to a PING"
                 log.lost(address: connection.address, reason: "no answer to a PING")

@@ -45,6 +45,11 @@ public final class ConnectProxy: Sendable {
         return ConnectProxy(port: port, requests: requests, loop: loop, core: core)
     }
 
+    /// Does something else with requests from now on.
+    public func behave(_ behaviour: Behaviour) async throws {
+        try await loop.run { [core] in core.value.behaviour = behaviour }
+    }
+
     /// Passes nothing on any more in the tunnels that there are, and leaves them open: both ends see a peer that has
     /// vanished without a word.
     public func freeze() async throws { try await loop.run { [core] in core.value.freeze() } }

@@ -3,7 +3,7 @@ import EventLoop
 /// The part of a `ConnectProxy` that lives on its loop.
 final class ConnectProxyCore {
     let loop: EventLoop
-    let behaviour: ConnectProxy.Behaviour
+    var behaviour: ConnectProxy.Behaviour
     private let requests: Watched<[String]>
     private var listener: TCPListener?
     private var links: [ConnectProxyLink] = []

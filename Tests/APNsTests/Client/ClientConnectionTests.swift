@@ -141,6 +141,27 @@ struct ClientConnectionTests {
         try await peer.stop()
     }
 
+    @Test("An endpoint that cannot be reached opens the circuit; pushes wait, and go out when it is back")
+    func waitsForTheEndpoint() async throws {
+        let peer = try await ScriptedPeer()
+        let proxy = try await ConnectProxy.start(.close)
+        let fixture = try ClientFixture(
+            port: peer.port, trustAnchorsFile: peer.trustAnchorsFile, limits: { $0.connections = 2 },
+            proxy: HTTPProxy(host: "127.0.0.1", port: proxy.port))
+        fixture.send(0..<50)
+        #expect(await fixture.log.wait(for: "apns.circuit.open"))
+        // The metric follows at the end of the tick.
+        while !fixture.metrics.render().contains(#"apus_apns_open_circuits{app="chat"} 1"#) { await Task.yield() }
+        #expect(fixture.results.results.value.isEmpty)
+        try await proxy.behave(.tunnelTo(port: peer.port))
+        let results = await fixture.results.wait(count: 50)
+        #expect(results.count { $0.outcome == accepted } == 50)
+        await fixture.client.close()
+        #expect(fixture.metrics.render().contains(#"apus_apns_open_circuits{app="chat"} 0"#))
+        try await proxy.stop()
+        try await peer.stop()
+    }
+
     @Test("A connection that goes on to refuse a good provider token is replaced, and no push is the worse for it")
     func replacesAWedgedConnection() async throws {
         var script = PeerScript()

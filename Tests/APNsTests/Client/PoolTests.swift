@@ -109,6 +109,7 @@ struct PoolTests {
     @Test("Tokens that were rejected lately travel apart, so the others keep their streams")
     func quarantines() async throws {
         let places = Watched<Set<String>>([])
+        let isHolding = Watched(false)
         var script = PeerScript()
         script.onRequest = { connection, request in
             let isBad = (Int(request.token, radix: 16) ?? 0) % 2 == 1
@@ -116,23 +117,28 @@ struct PoolTests {
             if isBad {
                 // As APNs does: a rejection costs the connection its streams.
                 connection.http?.submitSettings(maxConcurrentStreams: 1)
-                connection.reject(request, status: 400, reason: "BadDeviceToken")
-            } else {
-                connection.http?.submitSettings(maxConcurrentStreams: 100)
-                connection.answer(request)
+                return connection.reject(request, status: 400, reason: "BadDeviceToken")
             }
+            connection.http?.submitSettings(maxConcurrentStreams: 100)
+            guard isHolding.value else { return connection.answer(request) }
+            connection.held.append(request)
+            guard connection.held.count == 20 else { return }
+            for request in connection.held { connection.answer(request) }
+            connection.held = []
         }
         let peer = try await ScriptedPeer(script)
         let fixture = try ClientFixture(peer) { $0.connections = 1 }
-        fixture.send(0..<40)
-        _ = await fixture.results.wait(count: 40)
+        fixture.send(0..<41)
+        _ = await fixture.results.wait(count: 41)
         #expect(peer.facts.value.connectionCount == 1)
         places.update { $0 = [] }
+        isHolding.update { $0 = true }
 
-        // From now on every bad token goes to the other connection.
+        // From now on every bad token goes to the other connection, and the good ones travel twenty at a time: the peer
+        // answers none before it has so many.
         fixture.send(0..<40)
-        let results = await fixture.results.wait(count: 80)
-        #expect(results.count { $0.outcome == accepted } == 40)
+        let results = await fixture.results.wait(count: 81)
+        #expect(results.count { $0.outcome == accepted } == 41)
         #expect(places.value == ["good on 0", "bad on 1"])
         #expect(fixture.metrics.render().contains(#"apus_apns_quarantined_total{app="chat"} 20"#))
         await fixture.client.close()
