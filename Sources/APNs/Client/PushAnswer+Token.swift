@@ -1,6 +1,6 @@
 internal import PushCore
 
-/// What an answer says about the provider token and the device token.
+/// What an answer says about the provider token, the device token and the connection.
 extension PushAnswer {
     /// Whether the peer has accepted our provider token: any answer does, but 403 with a reason about the token.
     var provesToken: Bool { !(status == 403 && (reason.hasSuffix("ProviderToken") || isAboutKeyID)) }
@@ -12,6 +12,12 @@ extension PushAnswer {
     var wedgesConnection: Bool {
         status == 403 && (reason == "ExpiredProviderToken" || reason == "UnrelatedKeyIdInToken")
     }
+
+    /// Whether the server is shutting down, and did not look at the push.
+    var announcesShutdown: Bool { status == 503 && reason == "Shutdown" }
+
+    /// Whether the connection is throttled because the provider token changed too often on it, whatever comes next.
+    var throttlesConnection: Bool { status == 429 && reason == "TooManyProviderTokenUpdates" }
 
     /// Whether the device token is to blame, so that the next push to it will likely be rejected, too.
     var blamesToken: Bool {

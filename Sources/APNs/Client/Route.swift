@@ -173,14 +173,33 @@ final class Route {
 
     func answered(_ connection: RouteConnection, stream: Int32, answer: PartialAnswer) {
         if answer.status == 200 {
+            connection.hasAccepted = true
             end(connection, stream, PushAnswer(status: 200, retryAfterSeconds: nil), provesToken: true)
         } else {
             let full = parser.answer(
                 status: answer.status, body: answer.body, retryAfterSeconds: answer.retryAfterSeconds)
-            if full.wedgesConnection, isSentAgain(stream, of: connection, after: full.reason) { return touch() }
-            end(connection, stream, full, provesToken: full.provesToken)
+            let isWaiting =
+                full.wedgesConnection && isSentAgain(stream, of: connection, after: full.reason)
+                || full.announcesShutdown && isGivenBack(stream, by: connection, after: full.reason)
+            if !isWaiting { end(connection, stream, full, provesToken: full.provesToken) }
+            // One on which nothing was ever accepted is kept: the next would fare no better.
+            if full.throttlesConnection, connection.hasAccepted { replaceFaulty(connection, after: full.reason) }
         }
         touch()
+    }
+
+    /// The server said on a connection that it shuts down: the push goes to another, and so will all that follow.
+    private func isGivenBack(_ stream: Int32, by connection: RouteConnection, after reason: String) -> Bool {
+        let isWaiting = pool.answeredUnprocessed(
+            stream: stream, of: connection.number, nowNanoseconds: loop.nowNanoseconds)
+        replaceFaulty(connection, after: reason)
+        return isWaiting
+    }
+
+    private func replaceFaulty(_ connection: RouteConnection, after reason: String) {
+        if !connection.isRefused { log.connectionFaulty(address: connection.address, reason: reason) }
+        connection.isRefused = true
+        perform(pool.connectionFaulty(connection.number, nowNanoseconds: loop.nowNanoseconds))
     }
 
     private func end(_ connection: RouteConnection, _ stream: Int32, _ answer: PushAnswer, provesToken: Bool) {

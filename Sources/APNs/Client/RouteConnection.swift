@@ -27,7 +27,9 @@ final class RouteConnection {
     var tokenGeneration: UInt64 = 0
     /// Whether an answer has shown that the peer accepts our provider token.
     var hasProvenToken = false
-    /// Whether it is being replaced because of a refused token.
+    /// Whether a push was accepted on it.
+    var hasAccepted = false
+    /// Whether it is being replaced because of what it answered.
     var isRefused = false
 
     private var current = PartialAnswer()

@@ -68,6 +68,11 @@ struct RouteLog {
         logger.log(.error, "apns.circuit.open", route + [.field("failuresInARow", failures)])
     }
 
+    func connectionFaulty(address: String, reason: String) {
+        logger.log(
+            .warning, "apns.connection.faulty", route + [.field("address", address), .field("reason", reason)])
+    }
+
     func tokenRefused(reason: String) {
         logger.log(.warning, "apns.token.refused", route + [.field("reason", reason)])
     }

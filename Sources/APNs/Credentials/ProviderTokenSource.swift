@@ -53,6 +53,45 @@ public final class ProviderTokenSource: Sendable {
         self.clock = clock
     }
 
+    private struct Identity: Hashable {
+        let keyID: String
+        let teamID: String
+        let publicKeyPEM: String
+    }
+
+    private struct Reference: Sendable {
+        weak var source: ProviderTokenSource?
+    }
+
+    private static let sharedSources = Mutex<[Identity: Reference]>([:])
+
+    /// The one source of a key in this process, for those who do not know of each other: made at the first call, and
+    /// the same for as long as anybody holds it.
+    ///
+    /// - Parameters:
+    ///   - key: the signing key.
+    ///   - keyID: the key's identifier.
+    ///   - teamID: the identifier of the developer team.
+    /// - Returns: the source.
+    /// - Throws: `APNsError` with `identifierInvalid`, as `init`.
+    public static func shared(
+        key: ES256PrivateKey, keyID: String, teamID: String
+    ) throws(APNsError) -> ProviderTokenSource {
+        let identity = Identity(keyID: keyID, teamID: teamID, publicKeyPEM: key.publicKeyPEM)
+        let new = try ProviderTokenSource(key: key, keyID: keyID, teamID: teamID)
+        return sharedSources.withLock { sources in
+            sources = sources.filter { $0.value.source != nil }
+            // One whose key was replaced since is another key's by now.
+            if let source = sources[identity]?.source, source.hasKey(keyID, key) { return source }
+            sources[identity] = Reference(source: new)
+            return new
+        }
+    }
+
+    private func hasKey(_ keyID: String, _ key: ES256PrivateKey) -> Bool {
+        state.withLock { $0.keyID == keyID && $0.key.publicKeyPEM == key.publicKeyPEM }
+    }
+
     private static func requireIdentifier(_ value: String, name: String) throws(APNsError) {
         guard !isIdentifier(value) else { return }
         throw APNsError(

@@ -64,14 +64,21 @@ extension ConnectionPool {
         return drain(index, nowNanoseconds)
     }
 
-    /// What connections carry is to come under another signing key, which APNs wants on connections of its own: all are
-    /// replaced, and those that are in use drain.
+    /// The peer has answered on a connection that it is shutting down, or that it throttles it as a whole: it is
+    /// drained and replaced, a little later if it was made only just now.
+    public mutating func connectionFaulty(_ connection: Int, nowNanoseconds: UInt64) -> [PoolAction] {
+        guard let index = index(of: connection) else { return [] }
+        return drain(index, nowNanoseconds, for: .fault)
+    }
+
+    /// What connections carry is to come under another signing key, which APNs wants on connections of its own: all
+    /// are replaced, and those that are in use drain.
     public mutating func keyReplaced(nowNanoseconds: UInt64) -> [PoolAction] {
         tokenRefusals = 0
         var actions: [PoolAction] = []
         for identifier in connections.filter(\.isReady).map(\.identifier) {
             guard let index = index(of: identifier) else { continue }
-            actions += drain(index, nowNanoseconds, isFailure: false)
+            actions += drain(index, nowNanoseconds, for: .ownChoice)
         }
         return actions
     }
@@ -138,20 +145,32 @@ extension ConnectionPool {
 
     // MARK: Steps
 
+    /// Why a connection drains.
+    enum DrainCause: Hashable {
+        /// It is not needed any more, or has to make room: says nothing about the peer.
+        case ownChoice
+        /// The peer asked for a replacement, which may be made at once if the connection was of use.
+        case askedByPeer
+        /// The peer fails on it: the next may do no better, so it waits a little.
+        case fault
+    }
+
     /// Takes a connection out of use: opens its replacement, then lets it end, at once if nothing is in flight on it.
     ///
     /// - Parameters:
     ///   - index: the place of the connection.
     ///   - nowNanoseconds: the time.
-    ///   - isFailure: whether its end may say something about the peer; if it was our own choice, it does not.
+    ///   - cause: why, which decides whether it counts as a failure.
     /// - Returns: what to do.
-    mutating func drain(_ index: Int, _ nowNanoseconds: UInt64, isFailure: Bool = true) -> [PoolAction] {
+    mutating func drain(
+        _ index: Int, _ nowNanoseconds: UInt64, for cause: DrainCause = .askedByPeer
+    ) -> [PoolAction] {
         let connection = connections[index]
         guard connection.state != .draining else {
             return connectionToClose(after: connection.identifier).map { [$0] } ?? []
         }
         connections[index].state = .draining
-        if isFailure { countLoss(of: connection, wasAsked: true, nowNanoseconds) }
+        if cause != .ownChoice { countLoss(of: connection, wasAsked: cause == .askedByPeer, nowNanoseconds) }
         var actions = replenish(nowNanoseconds)
         if let close = connectionToClose(after: connection.identifier) { actions.append(close) }
         return actions

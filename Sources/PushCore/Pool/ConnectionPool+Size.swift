@@ -105,7 +105,7 @@ extension ConnectionPool {
             }
             guard let least else { continue }
             counts.retired += 1
-            actions += drain(least, nowNanoseconds, isFailure: false)
+            actions += drain(least, nowNanoseconds, for: .ownChoice)
         }
         beginHold(nowNanoseconds)
         return actions

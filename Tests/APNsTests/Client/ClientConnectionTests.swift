@@ -183,6 +183,68 @@ struct ClientConnectionTests {
         try await peer.stop()
     }
 
+    @Test("A server that answers Shutdown is left: its pushes go to another connection")
+    func leavesAServerThatShutsDown() async throws {
+        var script = PeerScript()
+        script.onRequest = { connection, request in
+            if connection.number == 0, connection.requestCount > 20 {
+                connection.reject(request, status: 503, reason: "Shutdown")
+            } else {
+                connection.answer(request)
+            }
+        }
+        let peer = try await ScriptedPeer(script)
+        let fixture = try ClientFixture(peer) { $0.connections = 1 }
+        fixture.send(0..<300)
+        let results = await fixture.results.wait(count: 300)
+        #expect(results.allSatisfy { $0.outcome == accepted })
+        #expect(peer.facts.value.connectionCount == 2)
+        await fixture.client.close()
+        try await peer.stop()
+    }
+
+    @Test("A server that always answers Shutdown costs few connections, and each push says so in the end")
+    func boundsConnectionsToAServerThatShutsDown() async throws {
+        var script = PeerScript()
+        script.onRequest = { $0.reject($1, status: 503, reason: "Shutdown") }
+        let peer = try await ScriptedPeer(script)
+        let fixture = try ClientFixture(peer) { $0.connections = 1 }
+        fixture.send(0..<10)
+        let results = await fixture.results.wait(count: 10)
+        let shutdown = PushOutcome.answered(PushAnswer(status: 503, reason: "Shutdown"))
+        #expect(results.allSatisfy { $0.outcome == shutdown })
+        #expect(peer.facts.value.connectionCount <= 41)
+        await fixture.client.close()
+        try await peer.stop()
+    }
+
+    @Test("A connection that is throttled for provider tokens is replaced; one that never accepted a push is kept")
+    func replacesAThrottledConnection() async throws {
+        for worksAtFirst in [true, false] {
+            var script = PeerScript()
+            script.onRequest = { connection, request in
+                if connection.number == 0, connection.requestCount > 10 || !worksAtFirst {
+                    connection.reject(request, status: 429, reason: "TooManyProviderTokenUpdates")
+                } else {
+                    connection.answer(request)
+                }
+            }
+            let peer = try await ScriptedPeer(script)
+            let fixture = try ClientFixture(peer) { $0.connections = 1 }
+            for count in stride(from: 10, through: 60, by: 10) {
+                fixture.send(count - 10..<count)
+                _ = await fixture.results.wait(count: count)
+            }
+            let throttled = PushOutcome.answered(PushAnswer(status: 429, reason: "TooManyProviderTokenUpdates"))
+            let results = fixture.results.results.value
+            #expect(results.count { $0.outcome == throttled } == (worksAtFirst ? 10 : 60))
+            #expect(peer.facts.value.connectionCount == (worksAtFirst ? 2 : 1))
+            #expect(peer.facts.value.authorizations.count == 1, "the token is kept")
+            await fixture.client.close()
+            try await peer.stop()
+        }
+    }
+
     @Test("A provider token that is refused from the beginning is reported, and its connection is kept")
     func reportsATokenThatNeverWorked() async throws {
         var script = PeerScript()

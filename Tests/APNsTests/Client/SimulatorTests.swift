@@ -66,7 +66,7 @@ struct SimulatorTests {
             script: """
                 {"token":"\(String(repeating: "0", count: 63))1","answer":"unregistered","since":1600000000123}
                 {"token":"\(String(repeating: "0", count: 63))2","answer":"throttle","times":1}
-                {"token":"\(String(repeating: "0", count: 63))3","answer":"status","status":503,"reason":"Shutdown"}
+                {"token":"\(String(repeating: "0", count: 63))3","answer":"status","status":503,"reason":"ServiceUnavailable"}
                 """, limits: { $0.connections = 3 },
             simulator: { $0.maxConcurrentStreams = 50 })
         world.fixture.send(0..<4_000)
@@ -76,7 +76,8 @@ struct SimulatorTests {
         #expect(world.fixture.results.outcome(1) == .answered(dead))
         #expect(
             world.fixture.results.outcome(2) == .answered(PushAnswer(status: 429, reason: "TooManyRequests")))
-        #expect(world.fixture.results.outcome(3) == .answered(PushAnswer(status: 503, reason: "Shutdown")))
+        #expect(
+            world.fixture.results.outcome(3) == .answered(PushAnswer(status: 503, reason: "ServiceUnavailable")))
         let summary = try await world.end()
         #expect(summary.accepted == 3_997)
         #expect(summary.duplicates == 0)

@@ -69,6 +69,20 @@ struct ProviderTokenSourceTests {
         #expect(try source.token().generation == 3)
     }
 
+    @Test("Those who do not know of each other share the source of a key, for as long as one holds it")
+    func sharesSources() throws {
+        let key = try ES256PrivateKey.generate()
+        let first = try ProviderTokenSource.shared(key: key, keyID: "SHAREDKEY1", teamID: "DEF123GHIJ")
+        let copy = try ES256PrivateKey(pem: Array(key.pem.utf8))
+        #expect(try ProviderTokenSource.shared(key: copy, keyID: "SHAREDKEY1", teamID: "DEF123GHIJ") === first)
+        #expect(try ProviderTokenSource.shared(key: key, keyID: "SHAREDKEY1", teamID: "OTHERTEAM1") !== first)
+        #expect(
+            try ProviderTokenSource.shared(
+                key: ES256PrivateKey.generate(), keyID: "SHAREDKEY1", teamID: "DEF123GHIJ") !== first)
+        try first.replaceKey(ES256PrivateKey.generate())
+        #expect(try ProviderTokenSource.shared(key: key, keyID: "SHAREDKEY1", teamID: "DEF123GHIJ") !== first)
+    }
+
     @Test("Identifiers that could not stand in a token are refused", arguments: ["", "A\"B", "A B", "ÄBC", "a,b"])
     func refusesIdentifiers(identifier: String) throws {
         let key = try ES256PrivateKey.generate()

@@ -190,7 +190,11 @@ struct PoolWorld: ~Copyable {
     mutating func expireToken() {
         guard let number = pick({ $0.isReady }) else { return }
         peers[number]?.isGoingAway = true
-        perform(pool.tokenExpired(on: number, nowNanoseconds: now))
+        if Bool.random(using: &random) {
+            perform(pool.tokenExpired(on: number, nowNanoseconds: now))
+        } else {
+            perform(pool.connectionFaulty(number, nowNanoseconds: now))
+        }
     }
 
     mutating func replaceKey() {
