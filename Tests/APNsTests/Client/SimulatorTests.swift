@@ -62,11 +62,12 @@ struct SimulatorTests {
 
     @Test("Thousands of pushes with dead, throttled and failing tokens among them agree with the simulator's count")
     func agreesWithTheSimulator() async throws {
+        let zeros = String(repeating: "0", count: 63)
         let world = try await makeWorld(
             script: """
-                {"token":"\(String(repeating: "0", count: 63))1","answer":"unregistered","since":1600000000123}
-                {"token":"\(String(repeating: "0", count: 63))2","answer":"throttle","times":1}
-                {"token":"\(String(repeating: "0", count: 63))3","answer":"status","status":503,"reason":"ServiceUnavailable"}
+                {"token":"\(zeros)1","answer":"unregistered","since":1600000000123}
+                {"token":"\(zeros)2","answer":"throttle","times":1}
+                {"token":"\(zeros)3","answer":"status","status":503,"reason":"ServiceUnavailable"}
                 """, limits: { $0.connections = 3 },
             simulator: { $0.maxConcurrentStreams = 50 })
         world.fixture.send(0..<4_000)
