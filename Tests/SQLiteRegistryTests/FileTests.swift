@@ -28,7 +28,7 @@ struct FileTests {
 
     @Test("A missing file is made only if that is wished")
     func missingFile() throws {
-        expect(.unavailable, mentioning: "path") { _ = try SQLiteRegistry.open(path: path, mode: .readWrite) }
+        expect(.unavailable, mentioning: "No such file") { _ = try SQLiteRegistry.open(path: path, mode: .readWrite) }
         expect(.unavailable, mentioning: "path") { _ = try SQLiteRegistry.open(path: path, mode: .readOnly) }
         #expect(!FileManager.default.fileExists(atPath: path))
         #expect(try SQLiteRegistry.open(path: path, mode: .create).deviceCount() == 0)

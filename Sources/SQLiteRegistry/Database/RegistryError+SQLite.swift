@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 import PushCore
 
 extension RegistryError {
@@ -55,6 +56,6 @@ extension RegistryError {
     }
 
     private static func text(_ systemError: Int32) -> String {
-        systemError == 0 ? "" : ", system error \(systemError)"
+        systemError == 0 ? "" : ": \(String(cString: strerror(systemError)))"
     }
 }

@@ -1,0 +1,117 @@
+import APNsSimulator
+import Crypto
+import Glibc
+import PushCore
+import PushTestKit
+import SQLiteRegistry
+import Testing
+
+@Suite("The worker, when a part of its surroundings is unusable")
+struct WorkerRefusalTests {
+    /// Writes a file that openssl makes.
+    private func openssl(_ arguments: String..., in folder: TemporaryFolder) async throws {
+        let made = try await CommandRunner.run("/usr/bin/openssl", arguments, in: folder)
+        try #require(made.exitCode == 0, "\(made.errors)")
+    }
+
+    @Test("A key that is missing, empty or RSA ends it with the exit code 78 and the path; one that others read warns")
+    func keys() async throws {
+        let fixture = try await WorkerFixture()
+        let good = try fixture.folder.read("key.p8")
+        try fixture.folder.remove("key.p8")
+        let missing = try await fixture.apus("run")
+        #expect(missing.exitCode == 78 && missing.errors.contains("key.p8: there is no such file"), "\(missing)")
+        try fixture.folder.write("key.p8", "")
+        let empty = try await fixture.apus("run")
+        #expect(empty.exitCode == 78 && empty.errors.contains("key.p8"), "\(empty)")
+        #expect(empty.errors.contains("empty"), "\(empty)")
+        try await openssl("genpkey", "-algorithm", "RSA", "-out", "key.p8", in: fixture.folder)
+        let rsa = try await fixture.apus("run")
+        #expect(rsa.exitCode == 78 && rsa.errors.contains("key.p8") && rsa.errors.contains("RSA"), "\(rsa)")
+        try fixture.folder.write("key.p8", good, mode: 0o644)
+        let open = try await fixture.apus("check")
+        #expect(open.exitCode == 0 && open.output.contains("chmod 600 key.p8"), "\(open)")
+        try await fixture.stop()
+    }
+
+    @Test("A registry that is missing, garbage, another program's or of a newer version ends it, and it says why")
+    func registries() async throws {
+        let fixture = try await WorkerFixture()
+        let path = fixture.folder.path + "/registry.db"
+        let missing = try await fixture.apus("run")
+        #expect(missing.errors.contains("No such file") && missing.errors.contains("apus device import"), "\(missing)")
+        #expect(missing.exitCode == 69 && missing.errors.contains("registry.db"), "\(missing)")
+        try fixture.folder.write("registry.db", String(repeating: "garbage ", count: 1_000))
+        let garbage = try await fixture.apus("run")
+        #expect(garbage.exitCode == 78 && garbage.errors.contains("integrity_check"), "\(garbage)")
+        try fixture.folder.remove("registry.db")
+        let statements = [("CREATE TABLE note (text)", "another program"), ("PRAGMA user_version = 99", "99")]
+        for (statement, words) in statements {
+            if words == "99" {
+                try fixture.folder.remove("registry.db")
+                _ = try SQLiteRegistry.open(path: path, mode: .create)
+            }
+            let made = try await CommandRunner.run("/usr/bin/sqlite3", [path, statement], in: fixture.folder)
+            try #require(made.exitCode == 0, "\(made.errors)")
+            let refused = try await fixture.apus("run")
+            #expect(refused.exitCode == 78 && refused.errors.contains(words), "\(refused)")
+        }
+        try await fixture.stop()
+    }
+
+    @Test("A registry that may not be written ends it, because dead tokens could not be removed")
+    func readOnlyRegistry() async throws {
+        let fixture = try await WorkerFixture()
+        try fixture.register(1)
+        for name in ["registry.db", "registry.db-wal", "registry.db-shm"] {
+            chmod("\(fixture.folder.path)/\(name)", 0o444)
+        }
+        // Root may write everything, so it lets go of that right first.
+        let drop = ["--bounding-set=-all", "--inh-caps=-all", "--no-new-privs", CommandRunner.apusPath, "run"]
+        let refused =
+            if geteuid() == 0 {
+                try await CommandRunner.run("/usr/bin/setpriv", drop, in: fixture.folder)
+            } else {
+                try await fixture.apus("run")
+            }
+        #expect(refused.exitCode == 78 && refused.errors.contains("cannot be written"), "\(refused)")
+        try await fixture.stop()
+    }
+
+    @Test("A broker that refuses the password leaves it alive, not ready, and saying so without the password")
+    func refusedPassword() async throws {
+        let fixture = try await WorkerFixture()
+        try fixture.register(1)
+        let right = try fixture.folder.read("apus.toml")
+        try fixture.folder.write("apus.toml", right.replacing(":guest@", with: ":wr0ng@"))
+        let worker = try fixture.startWorker()
+        while try await !worker.readiness(503).contains("ACCESS_REFUSED") { await Task.yield() }
+        #expect(try await worker.get("/livez").status == 200)
+        let end = await worker.drain()
+        #expect(!(end.errors + end.output).contains("wr0ng"), "\(end.errors)")
+        try await fixture.stop()
+    }
+
+    @Test("An APNs whose certificate is not trusted gets no push; nothing is lost, and the log says what to check")
+    func untrustedCertificate() async throws {
+        let fixture = try await WorkerFixture(configuration: "[worker]\npush_timeout = \"1s\"\n")
+        try fixture.register(1)
+        let anchor = try fixture.folder.read("anchor.pem")
+        let stranger = try ServerIdentity.selfSigned(
+            names: ["localhost"], notBeforeSeconds: 1_700_000_000, notAfterSeconds: 4_000_000_000)
+        try fixture.folder.write("anchor.pem", stranger.certificateChainPEM)
+        let first = try fixture.startWorker()
+        try await fixture.publish([WorkerFixture.datasetChanged("1", identity: 0, syncCount: 1)])
+        while !first.command.errors.contains("apns.connection.failed") { await Task.yield() }
+        #expect(first.command.errors.contains("certificate"), "\(first.command.errors)")
+        _ = await first.drain()
+        #expect(try await fixture.simulator.recorded().isEmpty)
+
+        try fixture.folder.write("anchor.pem", anchor)
+        let second = try fixture.startWorker()
+        _ = try await fixture.accepted(reachingDevices: 1)
+        #expect(await second.drain().exitCode == 0)
+        try await fixture.waitForMessages(0)
+        try await fixture.stop()
+    }
+}
