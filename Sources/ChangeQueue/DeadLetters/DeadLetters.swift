@@ -97,6 +97,8 @@ public struct DeadLetters: Sendable {
         return try await configuration.withSession(purpose: "dead-letters") { session in
             var tally = DeadLetterTally()
             if selection.isEverything, !isDryRun {
+                // Asked first, because it says what to do if there is no such queue.
+                _ = try messageCount(queue, session)
                 let count = try session.purgeQueue(queue)
                 (tally.queuedCount, tally.selectedCount, tally.doneCount) = (count, count, count)
                 return tally
@@ -116,6 +118,14 @@ public struct DeadLetters: Sendable {
     }
 
     // MARK: Walking through the queue
+
+    private func messageCount(_ queue: String, _ session: AMQPSession) throws(AMQPError) -> Int {
+        do throws(AMQPError) {
+            return try session.declareQueue(queue, isPassive: true).messageCount
+        } catch  where error.code == .missing {
+            throw AMQPError(.missing, "\(queue) is missing at \(session.endpoint); run `apus topology apply`")
+        }
+    }
 
     private func read(
         _ selection: DeadLetterSelection, withBody: Bool
@@ -139,11 +149,7 @@ public struct DeadLetters: Sendable {
     ) throws(AMQPError) -> [UInt64] {
         let queue = configuration.names.deadLetter
         var held: [UInt64] = []
-        do throws(AMQPError) {
-            tally.queuedCount = try session.declareQueue(queue, isPassive: true).messageCount
-        } catch  where error.code == .missing {
-            throw AMQPError(.missing, "\(queue) is missing at \(session.endpoint); run `apus topology apply`")
-        }
+        tally.queuedCount = try messageCount(queue, session)
         while tally.examinedCount < tally.queuedCount, selection.limit.map({ tally.selectedCount < $0 }) ?? true {
             guard let (delivery, _) = try session.get(queue) else { return held }
             tally.examinedCount += 1

@@ -28,6 +28,9 @@ public final class RunningCommand: Sendable {
     /// Whether it has ended by now.
     public var hasEnded: Bool { process.hasEnded }
 
+    /// What it has written to standard output so far.
+    public var output: String { (try? files.read("output")) ?? "" }
+
     /// What it has written to standard error so far.
     public var errors: String { (try? files.read("errors")) ?? "" }
 
@@ -37,6 +40,6 @@ public final class RunningCommand: Sendable {
     /// Waits until it has ended.
     public func end() async -> CommandResult {
         let exitCode = await process.end()
-        return CommandResult(exitCode: exitCode, output: (try? files.read("output")) ?? "", errors: errors)
+        return CommandResult(exitCode: exitCode, output: output, errors: errors)
     }
 }

@@ -37,18 +37,18 @@ struct PublishCommand: Command {
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
         let deadlineSeconds = try invocation.integer(Self.deadline, in: 1...86_400) ?? 60
         let path = invocation.string(Self.file)
-        let single = path == nil ? try PublishedEvent.body(invocation) : nil
+        // What was given is looked at first: a fault in it is not worth a connection.
+        let single = path == nil ? try CheckedEvent(try PublishedEvent.body(invocation), EventDecoder()) : nil
+        if path != nil { try PublishedEvent.checkAbsence(invocation) }
         let broker = try invocation.broker(try invocation.loadConfiguration(for: .tool).configuration)
+        let descriptor = try path.map { path throws(CommandFailure) in try PublishRun.open(path) }
         do { try await broker.checkConnection() } catch { throw CommandFailure(error) }
         let publisher = try ConfirmedPublisher(configuration: broker, logger: .silent, metrics: MetricsRegistry())
         let run = PublishRun(publisher: publisher, exchange: broker.names.changes)
         publisher.start(handler: run)
         do {
-            if let single {
-                try run.publish(line: single, number: nil, EventDecoder())
-            } else if let path {
-                try await run.publishFile(path)
-            }
+            if let single { run.publish(single, number: nil) }
+            if let descriptor, let path { try await run.publishLines(of: descriptor, path) }
         } catch {
             _ = await publisher.close(deadlineSeconds: 0)
             throw error

@@ -31,13 +31,23 @@ final class PublishRun: PublishHandler {
 
     // MARK: Reading
 
-    /// Publishes every line of a file.
-    func publishFile(_ path: String) async throws {
-        let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+    /// Opens a file of events; `-` is standard input.
+    static func open(_ path: String) throws(CommandFailure) -> Int32 {
+        let descriptor = path == "-" ? STDIN_FILENO : Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw CommandFailure(.noInput, "cannot read \(path): \(String(cString: strerror(errno)))")
         }
-        defer { if path != "-" { close(descriptor) } }
+        return descriptor
+    }
+
+    /// Publishes every line of an open file.
+    ///
+    /// - Parameters:
+    ///   - descriptor: the file, which is closed in the end.
+    ///   - path: how the file is called in messages.
+    /// - Throws: `CommandFailure` (`inputOutput`) if it cannot be read to its end.
+    func publishLines(of descriptor: Int32, _ path: String) async throws {
+        defer { close(descriptor) }
         var lines = LineSplitter(lineBytesMaximum: EventLimits.bodyBytesMaximum)
         var buffer = [UInt8](repeating: 0, count: Self.readBytes)
         let decoder = EventDecoder()
@@ -60,7 +70,7 @@ final class PublishRun: PublishHandler {
         }
         guard !bytes.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "\r") })
         else { return }
-        do throws(CommandFailure) { try publish(line: bytes, number: line.number, decoder) } catch {
+        do throws(CommandFailure) { publish(try CheckedEvent(bytes, decoder), number: line.number) } catch {
             reportBad(line.number, error.message)
         }
     }
@@ -70,26 +80,17 @@ final class PublishRun: PublishHandler {
         progress.finish("line \(number): \(message)")
     }
 
-    /// Checks an event as a worker would, and publishes it.
+    /// Publishes an event.
     ///
     /// - Parameters:
-    ///   - line: a structured CloudEvent.
+    ///   - event: what to publish.
     ///   - number: the number of its line, nil for an event made of options.
-    ///   - decoder: what checks it.
-    /// - Throws: `CommandFailure` (`data`) if a worker would not understand it.
-    func publish(line: [UInt8], number: Int?, _ decoder: EventDecoder) throws(CommandFailure) {
-        var message = Message(body: line)
-        message.properties.contentType = "application/cloudevents+json"
-        let event: ChangeEvent
-        do throws(EventRejection) { event = try decoder.decode(message) } catch {
-            throw CommandFailure(.data, error.message)
-        }
-        message.properties.messageID = event.identifier
-        message.properties.timestampSeconds = UInt64(max(0, WallClock.nowMilliseconds() / 1_000))
+    func publish(_ event: CheckedEvent, number: Int?) {
         state.withLock { $0.outstandingCount += 1 }
         publisher.publish([
             OutgoingMessage(
-                identifier: UInt64(number ?? 0), exchange: exchange, routingKey: event.routingKey, message: message)
+                identifier: UInt64(number ?? 0), exchange: exchange, routingKey: event.routingKey,
+                message: event.message)
         ])
     }
 
@@ -147,20 +148,5 @@ final class PublishRun: PublishHandler {
         progress.finish(text)
         if failedCount > 0 { return .unavailable }
         return badCount > 0 ? .data : .ok
-    }
-}
-
-extension ChangeEvent {
-    /// A routing key by which an operator may bind other queues.
-    fileprivate var routingKey: String {
-        switch kind {
-        case .dataset(let change):
-            switch change.operation {
-            case .changed: "dataset.changed"
-            case .deleted: "dataset.deleted"
-            case .merged: "datasets.merged"
-            }
-        case .push: "push.requested"
-        }
     }
 }

@@ -38,9 +38,17 @@ enum PublishedEvent {
         identityID, userID, topic, title, text, badge, sound, pushType, priority, collapseID, expiration,
     ]
 
+    /// Refuses options that describe an event beside `--file`, which brings its own.
+    static func checkAbsence(_ invocation: CommandInvocation) throws(CommandFailure) {
+        guard let option = options.first(where: { invocation.has($0) }) else { return }
+        throw .usage("--\(option.name) describes one event, and --file brings its own; leave one of them out")
+    }
+
     /// The event, as structured JSON; whether it makes sense is for the decoder to say.
     static func body(_ invocation: CommandInvocation) throws(CommandFailure) -> [UInt8] {
-        let name = try invocation.required(type)
+        guard let name = invocation.string(type) else {
+            throw .usage("give --type TYPE to publish one event, or --file FILE to publish many")
+        }
         var writer = JSONWriter()
         writer.beginObject()
         for (key, value) in [
