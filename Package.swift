@@ -29,7 +29,7 @@ let package = Package(
             name: "ApusInternals",
             targets: [
                 "EventLoop", "Metrics", "Crypto", "HTTP2", "AMQP", "ChangeQueue", "JSON", "PushCore", "SQLiteRegistry",
-                "Dispatcher", "APNsSimulator", "PushTestKit",
+                "APNsTransport", "Dispatcher", "APNsSimulator", "PushTestKit",
             ]
         ),
     ],
@@ -58,23 +58,26 @@ let package = Package(
         swiftTarget("PushCore", ["JSON"]),
 
         // Ring 3: adapters, one port of the core each; they do not import each other.
-        swiftTarget("APNs", ["PushCore", "EventLoop", "Metrics", "Crypto", "HTTP2", "JSON"]),
+        swiftTarget("APNsTransport", ["PushCore", "EventLoop", "Metrics", "Crypto", "HTTP2", "JSON"]),
         swiftTarget("ChangeQueue", ["PushCore", "EventLoop", "Metrics", "AMQP"]),
         swiftTarget("SQLiteRegistry", ["PushCore", "CSQLite"]),
         swiftTarget("AdminServer", ["JSON", "CMicroHTTPD"]),
 
         // Ring 4: assembly.
+        swiftTarget("APNs", ["APNsTransport", "PushCore", "Metrics", "Crypto"]),
         swiftTarget(
             "Dispatcher",
             [
-                "PushCore", "EventLoop", "Metrics", "JSON", "TOML", "Crypto", "APNs", "ChangeQueue", "SQLiteRegistry",
+                "PushCore", "EventLoop", "Metrics", "JSON", "TOML", "Crypto", "APNsTransport", "ChangeQueue",
+                "SQLiteRegistry",
                 "AdminServer",
             ]
         ),
         .executableTarget(
             name: "apus",
             dependencies: [
-                "CCommandLine", "Dispatcher", "PushCore", "EventLoop", "Metrics", "JSON", "APNs", "ChangeQueue",
+                "CCommandLine", "Dispatcher", "PushCore", "EventLoop", "Metrics", "JSON", "APNsTransport",
+                "ChangeQueue",
                 "SQLiteRegistry", "APNsSimulator",
             ],
             swiftSettings: swiftSettings
@@ -93,10 +96,12 @@ let package = Package(
         testTarget("AMQPTests", ["AMQP", "EventLoop", "PushTestKit"]),
         testTarget("PushCoreTests", ["PushCore", "JSON", "PushTestKit"]),
         testTarget(
-            "APNsTests",
+            "APNsTransportTests",
             [
-                "APNs", "APNsSimulator", "PushCore", "Crypto", "HTTP2", "JSON", "EventLoop", "Metrics", "PushTestKit",
+                "APNsTransport", "APNsSimulator", "PushCore", "Crypto", "HTTP2", "JSON", "EventLoop", "Metrics",
+                "PushTestKit",
             ]),
+        testTarget("APNsTests", ["APNs", "APNsSimulator", "Crypto", "PushTestKit"]),
         testTarget("APNsSimulatorTests", ["APNsSimulator", "HTTP2", "Crypto", "EventLoop", "JSON", "PushTestKit"]),
         testTarget(
             "ChangeQueueTests", ["ChangeQueue", "AMQP", "PushCore", "EventLoop", "Metrics", "PushTestKit"]),
@@ -105,7 +110,7 @@ let package = Package(
         testTarget(
             "DispatcherTests",
             [
-                "APNs", "Dispatcher", "PushCore", "EventLoop", "Metrics", "SQLiteRegistry", "JSON", "Crypto",
+                "APNsTransport", "Dispatcher", "PushCore", "EventLoop", "Metrics", "SQLiteRegistry", "JSON", "Crypto",
                 "PushTestKit",
             ]
         ),

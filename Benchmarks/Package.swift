@@ -9,8 +9,7 @@ let package = Package(
         .executableTarget(
             name: "apus-benchmarks",
             dependencies: [
-                .product(name: "APNs", package: "apus"),
-                .product(name: "ApusInternals", package: "apus"),
+                .product(name: "ApusInternals", package: "apus")
             ],
             path: "Sources/ApusBenchmarks",
             swiftSettings: [

@@ -16,9 +16,9 @@ enum Ring: Int, Comparable {
         .mechanism: ["EventLoop", "Metrics", "JSON", "TOML", "Crypto", "HTTP2", "AMQP", "HTTPClient"],
         .core: ["PushCore"],
         .adapters: [
-            "APNs", "ChangeQueue", "SQLiteRegistry", "PostgresRegistry", "RegistryAPI", "AdminServer", "FCM",
+            "APNsTransport", "ChangeQueue", "SQLiteRegistry", "PostgresRegistry", "RegistryAPI", "AdminServer", "FCM",
         ],
-        .assembly: ["Dispatcher", "apus"],
+        .assembly: ["Dispatcher", "APNs", "apus"],
     ]
 
     /// Targets beside the rings, which no target of the worker may import.

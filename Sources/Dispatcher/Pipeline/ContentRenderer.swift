@@ -1,4 +1,4 @@
-import APNs
+import APNsTransport
 import PushCore
 
 /// Renders events for the apps of their devices.

@@ -1,4 +1,4 @@
-public import APNs
+public import APNsTransport
 public import ChangeQueue
 import Crypto
 import Glibc

@@ -1,4 +1,4 @@
-import APNs
+import APNsTransport
 public import AdminServer
 import ChangeQueue
 import EventLoop

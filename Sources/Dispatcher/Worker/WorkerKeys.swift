@@ -1,4 +1,4 @@
-import APNs
+import APNsTransport
 import PushCore
 
 /// The signing keys of a worker: which app signs with what, and how that may change without a restart.

@@ -1,4 +1,4 @@
-import APNs
+import APNsTransport
 import Dispatcher
 import JSON
 import PushTestKit

@@ -1,4 +1,4 @@
-import APNs
+import APNsTransport
 import Crypto
 import Dispatcher
 import PushTestKit

@@ -1,4 +1,4 @@
-import APNs
+import APNsTransport
 import Foundation
 import Metrics
 import PushCore

@@ -1,4 +1,4 @@
-import APNs
+import APNsTransport
 import Foundation
 
 /// The APNs client against nghttpd and against the simulator, beside h2load with the same requests.

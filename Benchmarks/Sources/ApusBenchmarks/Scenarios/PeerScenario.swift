@@ -1,4 +1,4 @@
-import APNs
+import APNsTransport
 import Foundation
 
 /// aioapns, a sender in Python that many servers use, against the same simulator and beside our client.

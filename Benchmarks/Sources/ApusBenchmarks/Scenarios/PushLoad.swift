@@ -1,4 +1,4 @@
-import APNs
+import APNsTransport
 import PushCore
 import Synchronization
 

@@ -1,0 +1,166 @@
+internal import APNsTransport
+internal import Metrics
+internal import PushCore
+
+/// Sends pushes to APNs, for one app or several, over connections that it keeps.
+///
+/// Make one for the life of the program and close it at its end. All of it may be used from any task at once. A push
+/// that was certainly not processed is sent again by itself, a few times; whatever else happens is a result.
+public final class PushClient: Sendable {
+    /// How many pushes of one call are out at a time; more wait with the caller.
+    private static let windowCount = 4_096
+
+    private let client: APNsClient
+    private let jobs = PushJobs()
+    private let routes: [String: (index: Int, bundleID: String)]
+    private let defaultName: String
+
+    /// Prepares a client for some apps; it begins to connect at once.
+    ///
+    /// - Parameter configurations: the apps, each with a name of its own; calls that name none use the first.
+    /// - Throws: `PushError` (`keyInvalid`, `configurationInvalid`, `systemFailed`), which says what to correct.
+    public init(_ configurations: [PushConfiguration]) throws(PushError) {
+        guard let first = configurations.first else {
+            throw PushError(.configurationInvalid, "a client needs at least one configuration")
+        }
+        defaultName = first.name
+        var routes: [String: (index: Int, bundleID: String)] = [:]
+        var transportRoutes: [APNsRoute] = []
+        for configuration in configurations {
+            guard routes[configuration.name] == nil else {
+                throw PushError(.configurationInvalid, "two configurations are named \"\(configuration.name)\"")
+            }
+            routes[configuration.name] = (transportRoutes.count, configuration.bundleID)
+            transportRoutes.append(try configuration.makeRoute())
+        }
+        self.routes = routes
+        do throws(APNsError) {
+            client = try APNsClient(
+                configuration: APNsClientConfiguration(routes: transportRoutes), logger: .silent,
+                metrics: MetricsRegistry())
+        } catch { throw PushError(error) }
+        client.start(handler: jobs)
+    }
+
+    /// Prepares a client for one app; it begins to connect at once.
+    ///
+    /// - Parameter configuration: the app.
+    /// - Throws: `PushError` (`keyInvalid`, `configurationInvalid`, `systemFailed`), which says what to correct.
+    public convenience init(_ configuration: PushConfiguration) throws(PushError) { try self.init([configuration]) }
+
+    deinit {
+        // Its thread and connections end also if nobody has closed it.
+        let client = client
+        Task { await client.close() }
+    }
+
+    // MARK: Sending
+
+    /// Sends to one device.
+    ///
+    /// If the task is cancelled it returns at once, with a failure.
+    ///
+    /// - Parameters:
+    ///   - message: what to send.
+    ///   - token: whom to.
+    ///   - name: the configuration; nil for the first.
+    /// - Returns: what became of it.
+    /// - Throws: `PushError` (`messageInvalid`, `configurationUnknown`) before anything was sent.
+    public func send(
+        _ message: PushMessage, to token: PushToken, using name: String? = nil
+    ) async throws(PushError) -> PushResult {
+        let results = try await send(message, to: [token], using: name)
+        return results[0]
+    }
+
+    /// Sends to many devices, and waits for all.
+    ///
+    /// If the task is cancelled it returns at once: what was in flight has a failure that says so, and so has what was
+    /// not sent. For more tokens than results should fit into memory, use `results(of:to:)`.
+    ///
+    /// - Parameters:
+    ///   - message: what to send.
+    ///   - tokens: whom to.
+    ///   - name: the configuration; nil for the first.
+    /// - Returns: a result for each token, in the order of the tokens.
+    /// - Throws: `PushError` (`messageInvalid`, `configurationUnknown`) before anything was sent.
+    public func send(
+        _ message: PushMessage, to tokens: [PushToken], using name: String? = nil
+    ) async throws(PushError) -> [PushResult] {
+        let job = try makeJob(message, name)
+        return await withTaskCancellationHandler {
+            await Self.run(job, tokens)
+        } onCancel: {
+            job.cancel()
+        }
+    }
+
+    private static func run(_ job: PushJob, _ tokens: [PushToken]) async -> [PushResult] {
+        var results: [PushResult?] = Array(repeating: nil, count: tokens.count)
+        var next = 0
+        while true {
+            let count = min(max(0, job.room), tokens.count - next)
+            job.send(to: Array(tokens[next..<next + count]))
+            next += count
+            if next == tokens.count { job.exhausted() }
+            let ended = await job.nextResults()
+            for (index, result) in ended { results[index] = result }
+            if ended.isEmpty { break }
+        }
+        return zip(tokens, results).map { token, result in result ?? job.unsent(token) }
+    }
+
+    /// Sends to devices as their tokens come, and gives the results as they come.
+    ///
+    /// - Parameters:
+    ///   - message: what to send.
+    ///   - tokens: whom to, any number; they are taken only as fast as results are read.
+    ///   - name: the configuration; nil for the first.
+    /// - Returns: the results, to be iterated once.
+    /// - Throws: `PushError` (`messageInvalid`, `configurationUnknown`) before anything was sent.
+    public func results<Tokens: AsyncSequence & Sendable>(
+        of message: PushMessage, to tokens: Tokens, using name: String? = nil
+    ) throws(PushError) -> PushResults where Tokens.Element == PushToken {
+        PushResults(job: try makeJob(message, name), asynchronous: tokens)
+    }
+
+    /// Sends to many devices, and gives the results as they come.
+    ///
+    /// - Parameters:
+    ///   - message: what to send.
+    ///   - tokens: whom to, any number; a lazy sequence is read only as fast as results are.
+    ///   - name: the configuration; nil for the first.
+    /// - Returns: the results, to be iterated once.
+    /// - Throws: `PushError` (`messageInvalid`, `configurationUnknown`) before anything was sent.
+    public func results<Tokens: Sequence & Sendable>(
+        of message: PushMessage, to tokens: Tokens, using name: String? = nil
+    ) throws(PushError) -> PushResults where Tokens.Element == PushToken {
+        PushResults(job: try makeJob(message, name), tokens: tokens)
+    }
+
+    private func makeJob(_ message: PushMessage, _ name: String?) throws(PushError) -> PushJob {
+        let name = name ?? defaultName
+        guard let route = routes[name] else {
+            let known = routes.keys.sorted().map { "\"\($0)\"" }.joined(separator: ", ")
+            throw PushError(
+                .configurationUnknown, "no configuration is named \"\(name)\"; there is \(known)")
+        }
+        var builder = PushContentBuilder(bundleID: route.bundleID)
+        let content: PushContent
+        do throws(EventRejection) {
+            content = try builder.content(of: message.notification, options: message.options)
+        } catch { throw PushError(error) }
+        let identity = PushIdentity(source: "", identifier: message.identifier)
+        return jobs.add { number in
+            PushJob(
+                number: number, content: content, identity: identity, route: route.index,
+                windowCount: Self.windowCount, client: client, jobs: jobs)
+        }
+    }
+
+    // MARK: The end
+
+    /// Closes the connections in order: what is in flight gets a few seconds for its answer, what waits ends as not
+    /// processed, and so does whatever is sent afterwards.
+    public func close() async { await client.close() }
+}

@@ -1,0 +1,76 @@
+internal import APNsTransport
+internal import PushCore
+
+/// An app, and how its pushes are sent: whose key signs, and where to.
+///
+/// Configurations with the same key and team share one provider token; each has connections of its own.
+public struct PushConfiguration: Sendable {
+    /// What calls name it by.
+    public var name: String
+    /// The app's bundle identifier, from which the topic of each push type is made.
+    public var bundleID: String
+    /// The signing key.
+    public var key: SigningKey
+    /// The key's identifier: ten capital letters and digits.
+    public var keyID: String
+    /// The identifier of the developer team: ten capital letters and digits.
+    public var teamID: String
+    /// Apple's production or sandbox service, or another server.
+    public var environment: PushEnvironment
+    /// 443, or 2197 where a firewall wants to tell pushes apart.
+    public var port: UInt16 = 443
+    /// An HTTP proxy to go through, `http://[user:password@]host:port`; no error prints it.
+    public var proxyURL: String?
+    /// A PEM file with a certificate to trust besides the system's, for a simulator.
+    public var extraTrustAnchorsFile: String?
+    /// How many connections to keep open when there is nothing to send; 0 connects at the first push.
+    public var connections = 1
+    /// How many connections to open while pushes wait.
+    public var connectionsMaximum = 16
+    /// How long a push may wait for a connection, and then again how long its answer may take, in seconds.
+    public var timeoutSeconds = 20.0
+
+    /// Describes an app.
+    ///
+    /// - Parameters:
+    ///   - name: what calls name it by.
+    ///   - bundleID: the app's bundle identifier.
+    ///   - key: the signing key.
+    ///   - keyID: the key's identifier.
+    ///   - teamID: the identifier of the developer team.
+    ///   - environment: where to send.
+    public init(
+        name: String = "default", bundleID: String, key: SigningKey, keyID: String, teamID: String,
+        environment: PushEnvironment = .production
+    ) {
+        self.name = name
+        self.bundleID = bundleID
+        self.key = key
+        self.keyID = keyID
+        self.teamID = teamID
+        self.environment = environment
+    }
+
+    func makeRoute() throws(PushError) -> APNsRoute {
+        guard !bundleID.isEmpty else {
+            throw PushError(
+                .configurationInvalid, "bundleID of \(name) is empty; it is the app's, like com.example.chat")
+        }
+        guard timeoutSeconds > 0, timeoutSeconds < 86_400 else {
+            throw PushError(.configurationInvalid, "timeoutSeconds of \(name) must be more than 0 and less than a day")
+        }
+        let signingKey = try key.read()
+        var limits = PoolLimits()
+        limits.connections = max(0, connections)
+        limits.connectionsMaximum = max(1, connections, connectionsMaximum)
+        limits.deadlineNanoseconds = UInt64(timeoutSeconds * 1_000_000_000)
+        do throws(APNsError) {
+            let (environment, endpoint) = environment.route
+            return try APNsRoute(
+                app: name, environment: environment, endpoint: endpoint, port: port,
+                extraTrustAnchorsFile: extraTrustAnchorsFile,
+                tokenSource: try ProviderTokenSource.shared(key: signingKey, keyID: keyID, teamID: teamID),
+                limits: limits, proxy: try proxyURL.map { url throws(APNsError) in try HTTPProxy(url: url) })
+        } catch { throw PushError(error) }
+    }
+}

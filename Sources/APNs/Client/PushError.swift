@@ -1,0 +1,31 @@
+/// Something that the program has to correct before a push can be sent: what is wrong, where, and what to do.
+public struct PushError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kinds of mistake.
+    public enum Code: Hashable, Sendable {
+        /// The signing key cannot be read, or is none.
+        case keyInvalid
+        /// A configuration cannot be used: an identifier, an endpoint, a proxy, a trust anchor.
+        case configurationInvalid
+        /// There is no configuration of that name.
+        case configurationUnknown
+        /// The message breaks a rule of APNs that can be seen before sending.
+        case messageInvalid
+        /// The text or the bytes are no device token.
+        case tokenInvalid
+        /// The operating system gave no thread or no descriptor.
+        case systemFailed
+    }
+
+    /// The kind of mistake.
+    public let code: Code
+    /// What is wrong, where, and what to do; without secrets and without whole device tokens.
+    public let message: String
+
+    init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The message.
+    public var description: String { message }
+}

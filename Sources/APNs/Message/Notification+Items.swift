@@ -1,0 +1,81 @@
+internal import FoundationEssentials
+internal import PushCore
+
+extension PushCore.Notification {
+    mutating func add(_ item: PushItem) throws(PushError) {
+        switch item {
+        case .title(let text): title = text
+        case .localizedTitle(let key, let arguments): localizedTitle = .init(key: key, arguments: arguments)
+        case .subtitle(let text): subtitle = text
+        case .localizedSubtitle(let key, let arguments): localizedSubtitle = .init(key: key, arguments: arguments)
+        case .body(let text): body = text
+        case .localizedBody(let key, let arguments): localizedBody = .init(key: key, arguments: arguments)
+        case .action(let key): actionLocalizationKey = key
+        case .launchImage(let name): launchImage = name
+        case .badge(let number): badge = number
+        case .sound(let name): sound = .named(name)
+        case .criticalSound(let name, let volume): sound = .critical(name: name, volume: volume)
+        case .contentAvailable: isContentAvailable = true
+        case .mutableContent: isContentMutable = true
+        case .contentChanged: isContentChanged = true
+        case .category(let name): category = name
+        case .threadID(let name): threadID = name
+        case .interruptionLevel(let value): interruptionLevel = value.level
+        case .relevanceScore(let score): relevanceScore = score
+        case .targetContentID(let name): targetContentID = name
+        case .filterCriteria(let criteria): filterCriteria = criteria
+        case .liveActivity(let step): try add(step)
+        case .custom(let key, let value): try add(value, under: key)
+        }
+    }
+
+    private mutating func add(_ step: LiveActivityStep) throws(PushError) {
+        switch step {
+        case .start(let type, let attributes, let state, let timestamp, let stale):
+            liveActivityEvent = .start
+            attributesType = type
+            self.attributes = try Self.object(attributes, name: "attributes")
+            contentState = try Self.object(state, name: "contentState")
+            timestampSeconds = timestamp
+            staleDateSeconds = stale
+        case .update(let state, let timestamp, let stale):
+            liveActivityEvent = .update
+            contentState = try Self.object(state, name: "contentState")
+            timestampSeconds = timestamp
+            staleDateSeconds = stale
+        case .end(let state, let timestamp, let dismissal):
+            liveActivityEvent = .end
+            contentState = try state.map { value throws(PushError) in try Self.object(value, name: "contentState") }
+            timestampSeconds = timestamp
+            dismissalDateSeconds = dismissal
+        }
+    }
+
+    private mutating func add(_ value: any Encodable, under key: String) throws(PushError) {
+        guard key != "aps" else {
+            throw PushError(.messageInvalid, "the key aps is Apple's; what belongs there has items of its own")
+        }
+        let datum = CustomDatum(key: key, value: try Self.encode(value, name: key))
+        if let index = customData.firstIndex(where: { $0.key == key }) {
+            customData[index] = datum
+        } else {
+            customData.append(datum)
+        }
+    }
+
+    private static func object(_ value: any Encodable, name: String) throws(PushError) -> RawJSON {
+        let json = try encode(value, name: name)
+        guard json.bytes.first == UInt8(ascii: "{") else {
+            throw PushError(.messageInvalid, "\(name) must be encoded as a JSON object, like a struct or a dictionary")
+        }
+        return json
+    }
+
+    private static func encode(_ value: any Encodable, name: String) throws(PushError) -> RawJSON {
+        do {
+            return RawJSON(validated: Array(try JSONEncoder().encode(value)))
+        } catch {
+            throw PushError(.messageInvalid, "the value of \(name) cannot be encoded as JSON: \(error)")
+        }
+    }
+}

@@ -1,0 +1,13 @@
+internal import PushCore
+
+/// How eagerly a device is to be woken: the header `apns-priority`.
+public enum PushUrgency: Int, CaseIterable, Sendable {
+    /// At once.
+    case immediate = 10
+    /// When it suits the device's power.
+    case conserving = 5
+    /// Never wakes the device.
+    case passive = 1
+
+    var priority: PushPriority? { PushPriority(rawValue: rawValue) }
+}

@@ -1,0 +1,54 @@
+internal import PushCore
+
+/// APNs looked at a push and did not take it.
+public struct PushRejection: Hashable, Sendable, CustomStringConvertible {
+    /// What has to change before the push can succeed.
+    public enum Remedy: Hashable, Sendable {
+        /// Permanent: forget the token, unless the device registered it again after `tokenDeadSinceMilliseconds`.
+        case removeToken
+        /// Permanent: the token is not for this environment or this app. Remove it, unless many tokens are called so at
+        /// once: then the environment or the bundle identifier is wrong.
+        case removeTokenOrCorrectConfiguration
+        /// Permanent: the message is wrong, and stays so.
+        case correctMessage
+        /// Nothing of this configuration can be sent before its key, key identifier, team or bundle identifier is
+        /// corrected.
+        case correctKey
+        /// Temporary: send it again, after `retryAfterSeconds` or with a growing pause; Apple asks for 15 minutes after
+        /// an error of its own.
+        case sendLater
+    }
+
+    /// The status of the answer, for example 410.
+    public let status: Int
+    /// Apple's reason; empty if the answer held none.
+    public let reason: PushReason
+    /// What has to change.
+    public let remedy: Remedy
+    /// Since when the token is dead (410 only), in milliseconds since 1970: a device that registered later is not
+    /// meant.
+    public let tokenDeadSinceMilliseconds: Int64?
+    /// When to try again, in seconds, if the answer said so.
+    public let retryAfterSeconds: Int?
+
+    /// Whether the same push would be rejected again, whatever happens elsewhere.
+    public var isPermanent: Bool { remedy != .sendLater && remedy != .correctKey }
+
+    /// The status and the reason.
+    public var description: String { reason.rawValue.isEmpty ? "status \(status)" : "\(status) \(reason)" }
+
+    init(_ answer: PushAnswer) {
+        status = answer.status
+        reason = PushReason(rawValue: answer.reason)
+        tokenDeadSinceMilliseconds = answer.deadSinceMilliseconds
+        retryAfterSeconds = answer.retryAfterSeconds
+        remedy =
+            switch Disposition(.answered(answer)) {
+            case .tokenDead: .removeToken
+            case .tokenRejected: .removeTokenOrCorrectConfiguration
+            case .deadLetter, .accepted: .correctMessage
+            case .keyRejected: .correctKey
+            case .retry, .resend, .resendPossibleDuplicate: .sendLater
+            }
+    }
+}

@@ -1,0 +1,47 @@
+import APNsTransport
+import APNsSimulator
+import Crypto
+import Foundation
+import PushCore
+
+/// A client with one route to a simulator, which has rules of its own.
+struct SimulatorWorld {
+    let simulator: APNsSimulator
+    let fixture: ClientFixture
+    private let trustAnchorsFile: String
+
+    /// Starts both.
+    ///
+    /// - Parameters:
+    ///   - script: the simulator's answers for particular tokens.
+    ///   - limits: changes the limits of the pool.
+    ///   - change: changes the simulator.
+    /// - Throws: if there is no port, no thread or no certificate.
+    init(
+        script: String = "", limits: (inout PoolLimits) -> Void = { _ in },
+        simulator change: (inout SimulatorConfiguration) -> Void = { _ in }
+    ) async throws {
+        let key = try ES256PrivateKey.generate()
+        var configuration = SimulatorConfiguration()
+        configuration.teamKeys = [
+            .init(teamID: "DEF123GHIJ", keyID: "ABC123DEFG", publicKeyPEM: key.publicKeyPEM)
+        ]
+        configuration.recordsInMemoryMaximum = 10_000
+        configuration.script = try AnswerScript(parsing: Array(script.utf8), nowMilliseconds: 1_700_000_000_000)
+        change(&configuration)
+        simulator = try await APNsSimulator.start(configuration)
+        let file = FileManager.default.temporaryDirectory.appending(path: "apus-simulator-\(UUID().uuidString).pem")
+        try Data(simulator.trustAnchorPEM.utf8).write(to: file)
+        fixture = try ClientFixture(
+            port: simulator.port, trustAnchorsFile: file.path, limits: limits, key: key)
+        trustAnchorsFile = file.path
+    }
+
+    /// Ends both.
+    func end() async throws -> SimulatorSummary {
+        await fixture.client.close()
+        let summary = try await simulator.stop()
+        try FileManager.default.removeItem(atPath: trustAnchorsFile)
+        return summary
+    }
+}
