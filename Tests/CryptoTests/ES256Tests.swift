@@ -1,25 +1,15 @@
 import Crypto
-import Foundation
+import PushTestKit
 import Testing
 
 @Suite("ES256 keys")
 struct ES256Tests {
-    /// `openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256`, made for this test only.
-    static func opensslOutput(_ arguments: [String], input: [UInt8] = []) throws -> [UInt8] {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
-        process.arguments = arguments
-        let standardInput = Pipe()
-        let standardOutput = Pipe()
-        process.standardInput = standardInput
-        process.standardOutput = standardOutput
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        try standardInput.fileHandleForWriting.write(contentsOf: input)
-        try standardInput.fileHandleForWriting.close()
-        let output = try standardOutput.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return Array(output)
+    /// What the openssl command answers.
+    private func openssl(_ arguments: String..., input: [UInt8] = []) async throws -> [UInt8] {
+        let result = try await CommandRunner.run(
+            "/usr/bin/openssl", arguments, input: String(decoding: input, as: UTF8.self), in: TemporaryFolder())
+        try #require(result.exitCode == 0, "\(result.errors)")
+        return Array(result.output.utf8)
     }
 
     @Test("A signature is 64 bytes, valid for its message and for no other")
@@ -74,25 +64,25 @@ struct ES256Tests {
     }
 
     @Test("The openssl command accepts our keys and signs what we verify")
-    func opensslCommandAgrees() throws {
+    func opensslCommandAgrees() async throws {
         let key = try ES256PrivateKey.generate()
-        let publicText = try Self.opensslOutput(["pkey", "-pubout"], input: Array(key.pem.utf8))
+        let publicText = try await openssl("pkey", "-pubout", input: Array(key.pem.utf8))
         #expect(publicText == Array(key.publicKeyPEM.utf8))
 
-        let made = try Self.opensslOutput(["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"])
+        let made = try await openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256")
         let read = try ES256PrivateKey(pem: made)
-        #expect(Array(read.publicKeyPEM.utf8) == (try Self.opensslOutput(["pkey", "-pubout"], input: made)))
-        let older = try Self.opensslOutput(["ec"], input: made)
+        #expect(Array(read.publicKeyPEM.utf8) == (try await openssl("pkey", "-pubout", input: made)))
+        let older = try await openssl("ec", input: made)
         #expect(try ES256PrivateKey(pem: older).publicKeyPEM == read.publicKeyPEM)
     }
 
     @Test("A key of another kind, curve or shape is refused with a reason")
-    func unusableKeyIsRefused() throws {
-        let rsa = try Self.opensslOutput(["genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048"])
-        let wide = try Self.opensslOutput(["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-384"])
+    func unusableKeyIsRefused() async throws {
+        let rsa = try await openssl("genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048")
+        let wide = try await openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-384")
         let good = Array(try ES256PrivateKey.generate().pem.utf8)
-        let encrypted = try Self.opensslOutput(
-            ["pkcs8", "-topk8", "-passout", "pass:secret"],
+        let encrypted = try await openssl(
+            "pkcs8", "-topk8", "-passout", "pass:secret",
             input: good
         )
         let cases: [(bytes: [UInt8], code: CryptoError.Code, words: String)] = [

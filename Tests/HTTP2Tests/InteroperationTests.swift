@@ -2,26 +2,27 @@ import Crypto
 import EventLoop
 import Glibc
 import HTTP2
+import PushTestKit
 import Testing
 
 @Suite("HTTP/2 with other people's programs (Debian packages nghttp2-server and nghttp2-client)")
 struct InteroperationTests {
-    @Test(
-        "Our client is answered by nghttpd, a thousand times",
-        .enabled(if: ChildProcess.isInstalled("nghttpd"), "nghttpd is not installed"))
+    @Test("Our client is answered by nghttpd, a thousand times")
     func clientTalksToNghttpd() async throws {
         let identity = try TestIdentity()
         defer { identity.remove() }
         let (descriptor, port) = try TCPSocket.listen(host: "127.0.0.1", port: 0)
         close(descriptor)
-        let program = try ChildProcess(
-            "nghttpd",
+        let program = try RunningCommand(
+            program: "/usr/sbin/nghttpd",
             [
                 "--verbose", "--address=127.0.0.1", "--echo-upload", "-m", "50", "\(port)", identity.keyFile,
                 identity.certificateFile,
-            ])
-        defer { program.end() }
-        try program.waitForOutput("listen")
+            ], in: TemporaryFolder())
+        while !program.output.contains("listen") {
+            try #require(!program.hasEnded, "\(program.errors)")
+            await Task.yield()
+        }
         let loop = try EventLoop(name: "test-client")
         let client = try await Endpoint.connect(to: port, context: try identity.clientContext(), on: loop) { probe in
             probe.onReady = { [unowned probe] connection in
@@ -39,6 +40,8 @@ struct InteroperationTests {
         #expect(try await client.run { _, probe in probe.closedStreams.count } == 1_000)
         try await client.close()
         loop.stopAndJoin()
+        program.signal(SIGKILL)
+        _ = await program.end()
     }
 
     /// Sizes around a frame and around an initial window among many small ones.
@@ -54,17 +57,15 @@ struct InteroperationTests {
         }
     }
 
-    @Test(
-        "Our server answers h2load on four connections",
-        .enabled(if: ChildProcess.isInstalled("h2load"), "h2load is not installed"))
+    @Test("Our server answers h2load on four connections")
     func serverAnswersH2load() async throws {
         let identity = try TestIdentity()
         defer { identity.remove() }
         let server = try await TestServer.start(context: try identity.serverContext())
-        let program = try ChildProcess(
-            "h2load", ["-n", "2000", "-c", "4", "-m", "100", "https://127.0.0.1:\(server.port)/"])
-        let output = try program.outputAtEnd()
-        #expect(output.contains("2000 succeeded, 0 failed, 0 errored, 0 timeout"), "\(output)")
+        let load = try await CommandRunner.run(
+            "/usr/bin/h2load", ["-n", "2000", "-c", "4", "-m", "100", "https://127.0.0.1:\(server.port)/"],
+            in: TemporaryFolder())
+        #expect(load.output.contains("2000 succeeded, 0 failed, 0 errored, 0 timeout"), "\(load)")
         try await server.stop()
     }
 }

@@ -25,6 +25,10 @@ struct SourceBlanker {
     }
 
     private mutating func step() {
+        guard [UInt8(ascii: "/"), UInt8(ascii: "#"), UInt8(ascii: "\"")].contains(bytes[index]) else {
+            index += 1
+            return
+        }
         if starts(with: "//") {
             blank { $0.starts(with: "\n") }
         } else if starts(with: "/*") {
@@ -107,6 +111,9 @@ struct SourceBlanker {
     }
 
     private func starts(with text: String, after offset: Int = 0) -> Bool {
-        bytes.dropFirst(index + offset).starts(with: text.utf8)
+        // Nearly always the first byte says no, which makes this many times as fast.
+        let start = index + offset
+        guard start < bytes.count, bytes[start] == text.utf8.first else { return false }
+        return bytes[start...].starts(with: text.utf8)
     }
 }

@@ -1,3 +1,5 @@
+import PushCore
+
 /// Reads JSON from front to back without building anything (RFC 8259).
 ///
 /// The simulator has a reader of its own, so that it never takes a payload for the very reason that the code under test

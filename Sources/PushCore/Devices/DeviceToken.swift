@@ -22,7 +22,7 @@ public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
         bytes.reserveCapacity(digits.count / 2)
         var high: UInt8?
         for digit in digits {
-            guard let value = Self.value(ofDigit: digit) else { return nil }
+            guard let value = HexadecimalDigits.value(of: digit) else { return nil }
             if let first = high {
                 bytes.append(first << 4 | value)
                 high = nil
@@ -51,13 +51,4 @@ public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 48 + value : 87 + value }
-
-    private static func value(ofDigit digit: UInt8) -> UInt8? {
-        switch digit {
-        case 48...57: digit - 48
-        case 65...70: digit - 55
-        case 97...102: digit - 87
-        default: nil
-        }
-    }
 }

@@ -1,5 +1,24 @@
-/// Writes hexadecimal digits eight at a time, without a branch: identifiers and tokens are written for every push.
+/// Reads and writes hexadecimal digits, as device tokens and identifiers have them.
+///
+/// They are written eight at a time, without a branch: identifiers and tokens are written for every push.
 public enum HexadecimalDigits {
+    /// The value of a digit of either case, or nil for any other byte.
+    @inlinable
+    public static func value(of digit: UInt8) -> UInt8? {
+        switch digit {
+        case 48...57: digit - 48
+        case 65...70: digit - 55
+        case 97...102: digit - 87
+        default: nil
+        }
+    }
+
+    /// The value of a digit, which must be lowercase, or nil.
+    @inlinable
+    public static func value(ofLowercase digit: UInt8) -> UInt8? {
+        (65...70).contains(digit) ? nil : value(of: digit)
+    }
+
     /// The eight lowercase digits of a word, as the bytes of text from the lowest address on.
     ///
     /// - Parameter word: the highest four bits become the first digit.

@@ -5,6 +5,8 @@ public final class RunningCommand: Sendable {
     /// The process identifier.
     public var identifier: Int32 { process.identifier }
     private let files: TemporaryFolder
+    /// Held, so that it is there for as long as the command runs.
+    private let folder: TemporaryFolder
     private let process: SpawnedProcess
 
     /// Starts `apus`.
@@ -13,13 +15,24 @@ public final class RunningCommand: Sendable {
     ///   - arguments: what follows the name of the command.
     ///   - folder: where it runs.
     /// - Throws: an error that says why it cannot be started.
-    public init(_ arguments: [String], in folder: TemporaryFolder) throws {
+    public convenience init(_ arguments: [String], in folder: TemporaryFolder) throws {
+        try self.init(program: CommandRunner.apusPath, arguments, in: folder)
+    }
+
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - path: the program.
+    ///   - arguments: what follows its name.
+    ///   - folder: where it runs.
+    /// - Throws: an error that says why it cannot be started.
+    public init(program path: String, _ arguments: [String], in folder: TemporaryFolder) throws {
+        self.folder = folder
         let files = try TemporaryFolder()
         let streams = SpawnedProcess.Streams(
             input: "/dev/null", output: try files.write("output", ""), errors: try files.write("errors", ""))
         process = try SpawnedProcess(
-            [CommandRunner.apusPath] + arguments, environment: CommandRunner.cleanEnvironment, folder: folder.path,
-            streams: streams)
+            [path] + arguments, environment: CommandRunner.cleanEnvironment, folder: folder.path, streams: streams)
         self.files = files
     }
 
