@@ -79,7 +79,9 @@ public struct RecentRejections: Sendable {
                 digest ^= digest >> 29
                 offset += 8
             }
-            digest = digest &* 0x94d0_49bb_1331_11eb
+            // The last word's high bytes have not reached the low bits yet, by which the groups are chosen.
+            digest = (digest ^ digest >> 30) &* 0xbf58_476d_1ce4_e5b9
+            digest = (digest ^ digest >> 27) &* 0x94d0_49bb_1331_11eb
             return max(1, digest ^ digest >> 31)
         }
     }
