@@ -41,10 +41,24 @@ void apus_json_parser_destroy(apus_json_parser *parser) {
     delete parser;
 }
 
+size_t apus_json_parser_capacity(const apus_json_parser *parser) {
+    return parser->parser ? parser->parser->capacity() : 0;
+}
+
+void apus_json_parser_relinquish(apus_json_parser *parser) {
+    if (apus_json_parser_capacity(parser) <= capacity_for(parser->retained_bytes)) {
+        return;
+    }
+    // Without memory for even the smallest, the next parse says so.
+    if (!replace_parser(parser, smallest_capacity)) {
+        parser->parser.reset();
+    }
+}
+
 apus_json_outcome apus_json_parse(
     apus_json_parser *parser, const uint8_t *bytes, size_t count, apus_json_document *document) {
     size_t wanted = capacity_for(count);
-    size_t present = parser->parser ? parser->parser->capacity() : 0;
+    size_t present = apus_json_parser_capacity(parser);
     // simdjson needs about fourteen bytes of buffer for each byte of a document, and never shrinks by itself.
     bool holds_too_much = present > capacity_for(parser->retained_bytes) && count <= parser->retained_bytes;
     if ((wanted > present || holds_too_much) && !replace_parser(parser, wanted)) {

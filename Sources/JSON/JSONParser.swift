@@ -49,6 +49,19 @@ public final class JSONParser {
         tape.deallocate()
     }
 
+    /// The size of a document, in bytes, for which there are buffers now; they are about fourteen times as large.
+    var capacityBytes: Int { apus_json_parser_capacity(handle) }
+
+    /// Gives the buffers of a large document back to the system; values of the document are void from now on.
+    ///
+    /// Without it they are kept until the next document, which may be long in coming. Does nothing if the last
+    /// documents had no more than `retainedBytes`.
+    public func relinquish() {
+        tape.pointee.generation &+= 1
+        tape.pointee.words = nil
+        apus_json_parser_relinquish(handle)
+    }
+
     /// Parses a document; values of the previous one are void from now on.
     ///
     /// - Parameter bytes: the document in UTF-8; they are copied.

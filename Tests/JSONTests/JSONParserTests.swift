@@ -1,5 +1,6 @@
-import JSON
 import Testing
+
+@testable import JSON
 
 @Suite("JSON parser")
 struct JSONParserTests {
@@ -158,6 +159,26 @@ struct JSONParserTests {
             #expect(error(Array(bytes.prefix(count))) != nil)
         }
         #expect(error(bytes) == nil)
+    }
+
+    @Test("The buffers of a large document are given back when asked, or by the next small one")
+    func givesBuffersBack() throws {
+        let parser = JSONParser()
+        let least = parser.capacityBytes
+        let large = "[" + String(repeating: "1,", count: 2 << 20) + "1]"
+        for _ in 0..<2 {
+            #expect(try parser.parse(large).array != nil)
+            #expect(parser.capacityBytes >= large.utf8.count)
+            parser.relinquish()
+            #expect(parser.capacityBytes == least)
+        }
+        _ = try parser.parse(large)
+        #expect(try parser.parse("[1]").array?.isEmpty == false)
+        #expect(parser.capacityBytes <= JSONParser.retainedBytes)
+        _ = try parser.parse("[" + String(repeating: "1,", count: 20_000) + "1]")
+        let kept = parser.capacityBytes
+        parser.relinquish()
+        #expect(parser.capacityBytes == kept, "buffers of usual documents are kept")
     }
 
     @Test("Using a value after its parser parsed again ends the process instead of reading other memory")

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <malloc.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -34,3 +35,10 @@ int clinux_set_thread_name(const char *name);
 // A signal handler may do next to nothing, so this one writes the number of the signal, as one byte, to a pipe. The
 // answer is the end to read from, or -1 with errno. A second call gives the same pipe, for more signals.
 int clinux_signal_pipe(const int *signals, int count);
+
+// <malloc.h> is not part of Swift's Glibc module. Blocks from the first size on are the system's own, and go back to it
+// when they are freed; of the second size is what may be free at the end of a heap.
+static inline void clinux_return_large_blocks(int block_bytes, int free_bytes) {
+    mallopt(M_MMAP_THRESHOLD, block_bytes);
+    mallopt(M_TRIM_THRESHOLD, free_bytes);
+}

@@ -37,6 +37,12 @@ apus_json_parser *apus_json_parser_create(size_t depth_maximum, size_t retained_
 /// Ends a parser and its document.
 void apus_json_parser_destroy(apus_json_parser *parser);
 
+/// The size of a document, in bytes, for which there are buffers now.
+size_t apus_json_parser_capacity(const apus_json_parser *parser);
+
+/// Gives the buffers back to the system if they are for more than `retained_bytes`; there is no document afterwards.
+void apus_json_parser_relinquish(apus_json_parser *parser);
+
 /// Parses a document; the bytes are copied and need no padding.
 apus_json_outcome apus_json_parse(
     apus_json_parser *parser, const uint8_t *bytes, size_t count, apus_json_document *document);

@@ -36,6 +36,8 @@ public final class EventDecoder {
                 .bodyTooLarge,
                 "the body has \(message.body.count) bytes; at most \(EventLimits.bodyBytesMaximum) are accepted")
         }
+        // Buffers for a large event are many times its size, and the next one may be long in coming.
+        defer { if message.body.count > JSONParser.retainedBytes { parser.relinquish() } }
         try checkContentEncoding(of: message)
         let envelope = try readEnvelope(of: message)
         return ChangeEvent(

@@ -1,5 +1,6 @@
 import AdminServer
 import Dispatcher
+import EventLoop
 import Metrics
 import PushCore
 
@@ -35,6 +36,7 @@ struct RunCommand: Command {
     let options = CommandOption.configuration
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
+        ProcessMemory.returnLargeBlocks()
         let configuration = try invocation.loadConfiguration(for: .worker).configuration
         let logger = LogSink(configuration.log).logger(minimum: configuration.log.level)
         let metrics = MetricsRegistry()

@@ -133,6 +133,31 @@ struct WorkerBadInputTests {
         try await fixture.stop()
     }
 
+    @Test("What events of 4 MiB need for a moment is given back, so that the memory of the worker stays bounded")
+    func largeEvents() async throws {
+        let fixture = try await WorkerFixture()
+        try fixture.register(20)
+        let worker = try fixture.startWorker()
+        _ = try await worker.readiness(200)
+        func pass(_ range: Range<Int>, _ padding: String) async throws {
+            try await fixture.publish(
+                range.map { index in
+                    let event = WorkerFixture.datasetChanged("e\(index)", identity: index, syncCount: 1)
+                    return WorkerFixture.message(String(event.dropLast()) + #","extra":[\#(padding)1]}"#)
+                })
+            _ = try await fixture.accepted(reachingDevices: range.upperBound)
+            try await worker.wait(
+                for: "apus_pushes_total", #"outcome="accepted""#, toReach: range.upperBound)
+        }
+        try await pass(0..<10, "")
+        let before = try await worker.metric("process_resident_memory_bytes")
+        try await pass(10..<20, String(repeating: "1,", count: 2_090_000))
+        let after = try await worker.metric("process_resident_memory_bytes")
+        #expect(after - before < 24 << 20, "\(before) bytes before, \(after) after")
+        _ = await worker.drain()
+        try await fixture.stop()
+    }
+
     private static let inner = MessageHeader(name: "inner", value: .array([.int32(1), .string("two"), .array([])]))
 
     private static let headers: [MessageHeader] = [
