@@ -4,6 +4,8 @@ public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvert
     public let problems: [ConfigurationProblem]
     /// What is not wrong but worth to know.
     public let warnings: [ConfigurationProblem]
+    /// The file that was read, or should have been; nil if there is none.
+    public let path: String?
 
     /// The problems, one a line.
     public var description: String { problems.map(\.description).joined(separator: "\n") }

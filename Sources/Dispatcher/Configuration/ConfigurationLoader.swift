@@ -75,7 +75,10 @@ public struct ConfigurationLoader: Sendable {
         }
         // A file that cannot be read makes the complaints about its keys meaningless.
         let problems = fileProblems.isEmpty ? Self.sorted(reader.problems) : fileProblems
-        guard problems.isEmpty else { throw ConfigurationError(problems: problems, warnings: reader.warnings) }
+        guard problems.isEmpty else {
+            let file = path ?? (fileProblems.isEmpty ? usedPath : Self.standardPath)
+            throw ConfigurationError(problems: problems, warnings: reader.warnings, path: file)
+        }
         return LoadedConfiguration(
             configuration: configuration, warnings: Self.sorted(reader.warnings), path: usedPath,
             effective: reader.effective)

@@ -13,7 +13,8 @@ public struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible 
 
     /// One line with all of it.
     public var description: String {
-        let place = key.isEmpty ? "\(origin)" : "\(origin): \(key)"
+        // What nobody gave has no place to look at.
+        let place = key.isEmpty ? "\(origin)" : origin == .standard ? key : "\(origin): \(key)"
         return remedy.isEmpty ? "\(place): \(message)" : "\(place): \(message); \(remedy)"
     }
 }

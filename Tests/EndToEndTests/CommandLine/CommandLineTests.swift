@@ -78,6 +78,17 @@ struct CommandLineTests {
         #expect(result.errors == message + "\n")
     }
 
+    @Test("Without a configuration it is told where to get one, and no file is blamed that is not there")
+    func noConfiguration() async throws {
+        let run = try await apus("run")
+        #expect(run.exitCode == 78)
+        #expect(run.errors.contains("\n  app: there is no app, and no apus.toml here; "), "\(run)")
+        #expect(run.errors.contains("'apus init' writes a sample"))
+        let check = try await apus("check")
+        #expect(check.exitCode == 78 && check.output.hasPrefix("error: app: there is no app"), "\(check)")
+        #expect(check.output.hasSuffix("\nthe configuration: 1 error\n"), "\(check)")
+    }
+
     @Test("A full disk under standard output is told, with the exit code 74")
     func fullDisk() async throws {
         let script = "'\(CommandRunner.apusPath)' version > /dev/full"

@@ -40,7 +40,7 @@ struct CheckCommand: Command {
             loaded = try loader.load(for: .worker)
         } catch {
             report.add(problems: error.problems, warnings: error.warnings)
-            report.finish(path: invocation.string(.config) ?? ConfigurationLoader.standardPath, values: nil)
+            report.finish(path: error.path, values: nil)
             return .configuration
         }
         report.add(problems: [], warnings: loaded.warnings)
