@@ -42,11 +42,16 @@ public final class APNsSimulator: Sendable {
         let identity = try ServerIdentity.selfSigned(
             names: ["localhost", "127.0.0.1", "::1"], notBeforeSeconds: now - 86_400,
             notAfterSeconds: now + certificateSeconds)
+        let foreign = try ServerIdentity.selfSigned(
+            names: ["somebody-else.example"], notBeforeSeconds: now - 86_400,
+            notAfterSeconds: now + certificateSeconds)
         let parts = SimulatorParts(
             configuration: configuration, tls: try TLSContext.server(identity, applicationProtocols: ["h2"]),
             keys: try configuration.publicKeys(),
             recordFile: try configuration.recordFile.map { path in try RecordFile(path: path) },
-            identifiers: AcceptedIdentifiers(), progress: SimulatorProgress())
+            identifiers: AcceptedIdentifiers(), progress: SimulatorProgress(),
+            faults: FaultBook(rules: configuration.faults.rules, seed: configuration.faultSeed),
+            foreignTLS: try TLSContext.server(foreign, applicationProtocols: ["h2"]))
         let loops = try (0..<configuration.loopCount).map { index in try EventLoop(name: "apns-simulator-\(index)") }
         var servers: [LoopBound<SimulatorServer>] = []
         for (index, loop) in loops.enumerated() {
@@ -89,9 +94,16 @@ public final class APNsSimulator: Sendable {
         for server in servers {
             summary.add(try await server.loop.run { server.value.ledger.summary(catalog: server.value.catalog) })
         }
+        summary.faults = parts.faults.faultCount
         (summary.distinctIdentifiers, summary.isIdentifierCountComplete) = parts.identifiers.count
         return summary
     }
+
+    /// Adds faults while it runs.
+    public func add(_ faults: SimulatorFaults) { for rule in faults.rules { parts.faults.add(rule) } }
+
+    /// Lets it behave from now on; what has befallen a connection stays so.
+    public func removeFaults() { parts.faults.removeAll() }
 
     /// The answered requests, oldest first, as many as `recordsInMemoryMaximum` allows each loop.
     ///

@@ -39,6 +39,10 @@ public struct SimulatorConfiguration: Sendable {
     public var bundleIDs: [String] = []
     /// The answers for particular device tokens.
     public var script = AnswerScript.empty
+    /// In which ways it misbehaves on purpose.
+    public var faults = SimulatorFaults.none
+    /// The seed of faults that happen by chance.
+    public var faultSeed: UInt64 = 0
     /// How long every answer takes.
     public var latency = Latency.none
     /// How many requests may be open at once on a connection that has shown a valid provider token.

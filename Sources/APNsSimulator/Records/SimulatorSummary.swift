@@ -32,6 +32,8 @@ public struct SimulatorSummary: Sendable, Equatable {
     public var connectionsFailed = 0
     /// Connections that were closed for breaking the rules of HTTP/2, too many streams among them.
     public var protocolViolations = 0
+    /// How many faults happened that it was told to have.
+    public var faults = 0
     /// The most requests that were open at once on one connection.
     public var concurrentStreamsMaximum = 0
     /// The most requests that were open at once on a connection without a valid provider token.
@@ -52,7 +54,8 @@ public struct SimulatorSummary: Sendable, Equatable {
             "distinct_apns_ids":\(distinctIdentifiers),"distinct_apns_ids_complete":\(isIdentifierCountComplete),\
             "silent":\(silent),"abandoned":\(abandoned),"connections":\(connections),\
             "connections_refused":\(connectionsRefused),"connections_failed":\(connectionsFailed),\
-            "protocol_violations":\(protocolViolations),"concurrent_streams_maximum":\(concurrentStreamsMaximum),\
+            "protocol_violations":\(protocolViolations),"faults":\(faults),\
+            "concurrent_streams_maximum":\(concurrentStreamsMaximum),\
             "unauthenticated_streams_maximum":\(unauthenticatedStreamsMaximum),"records_lost":\(recordsLost),\
             "answers":[\(answers.joined(separator: ","))]}
             """

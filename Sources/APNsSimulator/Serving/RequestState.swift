@@ -8,6 +8,8 @@ final class RequestState {
     var head = RequestHead()
     /// The payload.
     var body = RequestBody()
+    /// How much later than usual the answer comes, because of a fault.
+    var extraDelayNanoseconds: UInt64 = 0
     /// Whether all of the request has come.
     var isComplete = false
     /// Whether the payload is known to be a JSON object.
@@ -21,6 +23,7 @@ final class RequestState {
         generation += 1
         head.removeAll()
         body.removeAll()
+        extraDelayNanoseconds = 0
         isComplete = false
         isPayloadChecked = false
         isAnswered = false

@@ -1,4 +1,5 @@
 import Crypto
+import EventLoop
 import HTTP2
 
 /// One connection of a client: its requests, and what it has shown of provider tokens.
@@ -13,15 +14,30 @@ final class SimulatorConnection: HTTP2Handler {
     private var isAuthenticated = false
     private var isRaised = false
     private var isReady = false
+    /// Its place among all connections, counted from 1.
+    let number: Int
+    /// How many requests have come completely.
+    private(set) var requestCount = 0
+    /// Whether every request is refused because of a provider token that expired here once.
+    var isWedged = false
 
-    init(server: SimulatorServer) { self.server = server }
+    init(server: SimulatorServer, number: Int) {
+        self.server = server
+        self.number = number
+    }
 
     /// Begins the handshake; the socket belongs to the connection even if this fails.
-    func start(socket: Int32, tls: TLSContext) throws(HTTP2Error) {
+    func start(
+        socket: Int32, tls: TLSContext, window: (bytes: Int, addedBytes: Int, everyMilliseconds: Int)?
+    ) throws(HTTP2Error) {
         let configuration = server.configuration
         var settings = HTTP2Connection.Configuration()
         settings.initialStreamWindowBytes = configuration.streamWindowBytes
         settings.connectionWindowBytes = configuration.connectionWindowBytes
+        if let window {
+            settings.connectionWindowBytes = UInt32(clamping: window.bytes)
+            settings.opensWindows = false
+        }
         settings.maxConcurrentStreams =
             configuration.isTrusting ? configuration.maxConcurrentStreams : configuration.maxUnauthenticatedStreams
         let connection = try HTTP2Connection(
@@ -29,6 +45,43 @@ final class SimulatorConnection: HTTP2Handler {
         self.connection = connection
         isRaised = settings.maxConcurrentStreams == configuration.maxConcurrentStreams
         connection.start()
+        if let window, window.addedBytes > 0 { openWindow(window.addedBytes, window.everyMilliseconds) }
+    }
+
+    private func openWindow(_ bytes: Int, _ everyMilliseconds: Int) {
+        server.loop.schedule(afterNanoseconds: UInt64(everyMilliseconds) * 1_000_000) { [weak self] in
+            guard let self, let connection else { return }
+            connection.openConnectionWindow(bytes: Int32(clamping: bytes))
+            openWindow(bytes, everyMilliseconds)
+        }
+    }
+
+    // MARK: Faults
+
+    /// Announces the end, with any last stream.
+    func goAway(_ last: Fault.LastStream, errorCode: UInt32, reason: String?, at request: RequestState) {
+        let stream: Int32? =
+            switch last {
+            case .newest: nil
+            case .none: 0
+            case .previous: request.stream - 2
+            }
+        let debugData = reason.map { Array("{\"reason\":\"\($0)\"}".utf8) } ?? []
+        connection?.goAway(lastStreamID: stream.map { max(0, $0) }, errorCode: errorCode, debugData: debugData)
+    }
+
+    /// Ends a stream without an answer.
+    func reset(_ request: RequestState, errorCode: UInt32) {
+        connection?.resetStream(request.stream, errorCode: errorCode)
+    }
+
+    /// Allows fewer streams for a while.
+    func limitStreams(to count: Int, backAfterMilliseconds: Int) {
+        connection?.submitSettings(maxConcurrentStreams: UInt32(clamping: count))
+        server.loop.schedule(afterNanoseconds: UInt64(backAfterMilliseconds) * 1_000_000) { [weak self] in
+            guard let self else { return }
+            connection?.submitSettings(maxConcurrentStreams: server.configuration.maxConcurrentStreams)
+        }
     }
 
     /// Closes the connection in good order.
@@ -112,6 +165,7 @@ final class SimulatorConnection: HTTP2Handler {
     func http2StreamEnded(_ connection: HTTP2Connection, stream: Int32) {
         guard let request = request(on: stream), !request.isComplete else { return }
         request.isComplete = true
+        requestCount += 1
         server.requestCompleted(request, on: self)
     }
 

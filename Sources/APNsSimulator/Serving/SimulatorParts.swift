@@ -8,4 +8,7 @@ struct SimulatorParts: Sendable {
     let recordFile: RecordFile?
     let identifiers: AcceptedIdentifiers
     let progress: SimulatorProgress
+    let faults: FaultBook
+    /// The certificate of somebody else, for connections that are to be shown it.
+    let foreignTLS: TLSContext
 }

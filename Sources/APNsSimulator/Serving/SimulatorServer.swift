@@ -15,7 +15,9 @@ final class SimulatorServer {
     let ledger: AnswerLedger
     let catalog: AnswerCatalog
 
+    let faults: FaultBook
     private let tls: TLSContext
+    private let foreignTLS: TLSContext
     private let rules: RequestRules
     private var verifier: ProviderTokenVerifier
     private var latency: LatencySource
@@ -33,6 +35,8 @@ final class SimulatorServer {
         configuration = parts.configuration
         self.loop = loop
         tls = parts.tls
+        foreignTLS = parts.foreignTLS
+        faults = parts.faults
         rules = RequestRules(bundleIdentifiers: parts.configuration.bundleIDs)
         verifier = ProviderTokenVerifier(keys: parts.keys)
         catalog = AnswerCatalog(script: parts.configuration.script)
@@ -60,10 +64,24 @@ final class SimulatorServer {
             SocketCloser.close(socket)
             return
         }
-        let connection = SimulatorConnection(server: self)
+        let (number, connectionFaults) = faults.connectionCame()
+        let connection = SimulatorConnection(server: self, number: number)
         ledger.summary.connections += 1
+        var socket = socket
+        var context = tls
+        var window: (bytes: Int, addedBytes: Int, everyMilliseconds: Int)?
+        for fault in connectionFaults {
+            switch fault {
+            case .wire(let wire):
+                guard let end = FaultyWire.insert(before: socket, wire, loop: loop) else { return }
+                socket = end
+            case .window(let bytes, let added, let every): window = (bytes, added, every)
+            case .foreignCertificate: context = foreignTLS
+            default: break
+            }
+        }
         do {
-            try connection.start(socket: socket, tls: tls)
+            try connection.start(socket: socket, tls: context, window: window)
             connections[ObjectIdentifier(connection)] = connection
         } catch {
             ledger.summary.connectionsFailed += 1
@@ -102,6 +120,8 @@ final class SimulatorServer {
 
     /// Decides about a request that has come completely.
     func requestCompleted(_ request: RequestState, on connection: SimulatorConnection) {
+        let fault = faults.isActive ? self.fault(of: request, on: connection, isRejected: false) : nil
+        if connection.isWedged || fault != nil, befall(fault, request, on: connection) { return }
         guard !configuration.isTrusting else {
             return answer(request, on: connection, index: AnswerCatalog.accepted, delayNanoseconds: 0)
         }
@@ -131,7 +151,7 @@ final class SimulatorServer {
     private func answer(
         _ request: RequestState, on connection: SimulatorConnection, index: Int, delayNanoseconds: UInt64
     ) {
-        let delay = delayNanoseconds + latency.nextNanoseconds()
+        let delay = delayNanoseconds + request.extraDelayNanoseconds + latency.nextNanoseconds()
         guard delay > 0 else { return give(index, to: request, on: connection) }
         nextSequence += 1
         delayed.insert(
@@ -152,6 +172,11 @@ final class SimulatorServer {
                 guard connection.respond(to: request, headers, body: prepared.body) else { return }
                 ledger.answered(
                     prepared, index: index, request: request, fields: fields, identifierText: identifier)
+                if faults.isActive, prepared.answer.status != 200,
+                    let fault = fault(of: request, on: connection, isRejected: true)
+                {
+                    _ = befall(fault, request, on: connection)
+                }
             }
         }
     }

@@ -36,6 +36,31 @@ struct SimulateCommand: Command {
               not-for-topic     400 DeviceTokenNotForTopic
               status            "status" with "reason", e.g. 500 InternalServerError
 
+            --faults names a file of JSON objects, one a line: "fault" says what happens,
+            other members what of it, the last ones whom it befalls.
+              goaway       GOAWAY; "last" is newest, previous or none (the last stream that
+                           it says was processed), "error" (0), "reason" as debug data
+              reset-stream RST_STREAM in place of an answer; "error" (2; 7 is refused)
+              stream-limit SETTINGS with "streams" (1), back after "back_ms" (1000)
+              wedge        403 ExpiredProviderToken to all that follows on the connection
+              answer       "status" with "reason" (and "timestamp") or any "body",
+                           "retry_after", "header_bytes" and "body_bytes" too many
+              silence      no answer, ever;  delay: "ms" (1000) later
+              tcp-reset    after "bytes" (0) to the sender;  tcp-silence: the same, but TCP
+                           stays up (0: the handshake hangs);  drip: "bytes" (1) a ms
+              window       a connection window of "bytes" (65535), "add" (0) more each
+                           "every_ms" (100)
+              certificate  somebody else's
+            It befalls "connection" (a number), after "after" requests, to device tokens that
+            begin with "token", "on":"rejection" only those that are rejected, with a
+            "probability", so many "times". For example:
+              {"fault":"goaway","last":"previous","reason":"Shutdown","after":100}
+              {"fault":"reset-stream","error":7,"probability":0.01}
+
+            --control takes the same lines over TCP while it runs, {"clear":true} and
+            {"show":true} besides, and answers each with a line:
+              nc 127.0.0.1 PORT < faults.ndjson
+
             --record writes for each answered request: time_ms, token, apns_id, push_type,
             topic, priority, expiration, collapse_id, status, reason, duplicate (its apns-id
             had been accepted before) and payload (null if the request broke a rule).
@@ -74,10 +99,14 @@ struct SimulateCommand: Command {
             try await simulator.stop()
             throw error
         }
-        announce(simulator, host: configuration.host, to: invocation)
+        let control = try await startControl(simulator, invocation, loop: signalLoop)
+        announce(simulator, host: configuration.host, control: try await port(of: control), to: invocation)
         _ = await signals.first { _ in true }
         let summary = try await simulator.stop()
-        try await signalLoop.run { watcher.value.stop() }
+        try await signalLoop.run {
+            watcher.value.stop()
+            control?.value.stop()
+        }
         return try report(summary, to: invocation)
     }
 
@@ -96,12 +125,34 @@ struct SimulateCommand: Command {
         }
     }
 
-    private func announce(_ simulator: APNsSimulator, host: String, to invocation: CommandInvocation) {
+    private func startControl(
+        _ simulator: APNsSimulator, _ invocation: CommandInvocation, loop: EventLoop
+    ) async throws -> LoopBound<FaultControl>? {
+        guard let port = try invocation.integer(SimulateOptions.control, in: 0...65_535) else { return nil }
+        do {
+            return try await loop.run {
+                LoopBound(try FaultControl(simulator, port: UInt16(port), loop: loop), to: loop)
+            }
+        } catch let error as SimulatorError {
+            _ = try await simulator.stop()
+            throw CommandFailure(.unavailable, error.message)
+        }
+    }
+
+    private func port(of control: LoopBound<FaultControl>?) async throws -> UInt16? {
+        guard let control else { return nil }
+        return try await control.loop.run { control.value.port }
+    }
+
+    private func announce(
+        _ simulator: APNsSimulator, host: String, control: UInt16?, to invocation: CommandInvocation
+    ) {
         let address = host.contains(":") ? "[\(host)]:\(simulator.port)" : "\(host):\(simulator.port)"
         invocation.output.line(
             invocation.isJSON
-                ? #"{"endpoint":"https://\#(address)","address":"\#(address)","port":\#(simulator.port)}"#
-                : "ready at https://\(address)")
+                ? #"{"endpoint":"https://\#(address)","address":"\#(address)","port":\#(simulator.port)"#
+                    + (control.map { #","controlPort":\#($0)"# } ?? "") + "}"
+                : "ready at https://\(address)" + (control.map { "\ncontrolled at 127.0.0.1:\($0)" } ?? ""))
         invocation.output.flush()
     }
 

@@ -19,12 +19,16 @@ enum SimulateOptions {
         "topic", letter: "t", "BUNDLE", "A bundle identifier that may be pushed to. Repeatable. Default: any.")
     static let script = CommandOption.value(
         "script", "FILE", "Answers for particular device tokens, as described above.")
+    static let faults = CommandOption.value(
+        "faults", "FILE", "Misbehave in these ways, as described above.")
+    static let control = CommandOption.value(
+        "control", "PORT", "Take faults and questions while it runs, on this port of 127.0.0.1; 0 is any.")
     static let record = CommandOption.value(
         "record", "FILE", "Write a line of JSON for each request that was answered.")
     static let summary = CommandOption.value("summary", "FILE", "Write the numbers as JSON at the end.")
     static let latency = CommandOption.value(
         "latency", "MS", "Let answers take so many milliseconds, or a random time as in 20-80. Default: 0.")
-    static let seed = CommandOption.value("seed", "N", "Makes random latencies repeatable. Default: 1.")
+    static let seed = CommandOption.value("seed", "N", "Makes random latencies and faults repeatable. Default: 1.")
     static let maxStreams = CommandOption.value(
         "max-streams", "N", "Requests that may be open on a connection. Default: 1000.")
     static let firstStreams = CommandOption.value(
@@ -35,7 +39,8 @@ enum SimulateOptions {
 
     /// All of them, in the order of the help.
     static let all = [
-        listen, trustAnchorFile, keyFile, makeKey, keyID, teamID, topic, script, record, summary, latency, seed,
+        listen, trustAnchorFile, keyFile, makeKey, keyID, teamID, topic, script, faults, control, record, summary,
+        latency, seed,
         maxStreams, firstStreams, loops, trusting, .json,
     ]
 
@@ -54,6 +59,13 @@ enum SimulateOptions {
         configuration.loopCount = try invocation.integer(loops, in: 1...64) ?? 1
         configuration.latency = try latency(
             invocation.string(latency) ?? "0", seed: UInt64(try invocation.integer(seed, in: 0...Int.max) ?? 1))
+        configuration.faultSeed = UInt64(try invocation.integer(seed, in: 0...Int.max) ?? 1)
+        if let path = invocation.string(faults) {
+            let bytes = try SimulateFiles.read(path)
+            do throws(SimulatorError) {
+                configuration.faults = try SimulatorFaults(parsing: bytes)
+            } catch { throw CommandFailure(.data, "\(path): \(error.message)") }
+        }
         if let path = invocation.string(script) {
             let bytes = try SimulateFiles.read(path)
             do throws(SimulatorError) {

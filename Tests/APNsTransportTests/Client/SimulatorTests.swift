@@ -1,5 +1,5 @@
-import APNsTransport
 import APNsSimulator
+import APNsTransport
 import PushCore
 import Testing
 

@@ -73,6 +73,40 @@ struct SimulateCommandTests {
         #expect(end.exitCode == 0 && end.output.contains(#""accepted":100"#), "\(end)")
     }
 
+    @Test("It misbehaves as its faults say, which can be changed and asked for while it runs")
+    func misbehaves() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("faults", #"{"fault":"answer","status":503,"reason":"Busy"}"#)
+        let simulator = try RunningCommand(
+            ["simulate", "--trusting", "--faults", "faults", "--control", "0"], in: folder)
+        let port = try await port(of: simulator)
+        let control = simulator.output.split(separator: "controlled at 127.0.0.1:").last?.prefix { $0.isNumber } ?? ""
+        let load = [
+            "-n", "10", "-d", try folder.write("payload", #"{"aps":{"alert":"x"}}"#),
+            "https://127.0.0.1:\(port)/3/device/\(WorkerFixture.tokenText(1))",
+        ]
+        let busy = try await CommandRunner.run("/usr/bin/h2load", load, in: folder)
+        #expect(busy.output.contains("10 5xx"), "\(busy)")
+        let answers = try await CommandRunner.run(
+            "/bin/bash",
+            [
+                "-c",
+                """
+                exec 3<>/dev/tcp/127.0.0.1/\(control)
+                say() { printf '%s\\n' "$@" >&3; }
+                say '{"clear":true}' '{"fault":"flood"}' '{"fault":"reset-stream","times":1}' '{"show":true}'
+                head -n 4 <&3
+                """,
+            ], in: folder)
+        let lines = answers.output.split(separator: "\n")
+        #expect(lines.count == 4 && lines[0] == #"{"ok":true}"# && lines[2] == lines[0], "\(answers)")
+        #expect(lines[1].contains("flood") && lines[3].contains(#""faults":10,"#), "\(answers)")
+        let better = try await CommandRunner.run("/usr/bin/h2load", load, in: folder)
+        #expect(better.output.contains("9 2xx") && better.output.contains("1 errored"), "\(better)")
+        simulator.signal(SIGTERM)
+        #expect(await simulator.end().exitCode == 0)
+    }
+
     @Test(
         "What it cannot begin with is told, with a code",
         arguments: [
@@ -83,6 +117,7 @@ struct SimulateCommandTests {
             (["simulate", "--key-file", "garbage"], 66, "garbage: "),
             (["simulate", "--make-key", "garbage"], 73, "garbage exists already"),
             (["simulate", "--trusting", "--script", "garbage"], 65, "garbage: line 1"),
+            (["simulate", "--trusting", "--faults", "garbage"], 65, "garbage: line 1"),
             (["simulate", "--trusting", "--record", "none/pushes"], 73, "none/pushes"),
         ] as [([String], Int32, String)])
     func refusals(arguments: [String], code: Int32, words: String) async throws {

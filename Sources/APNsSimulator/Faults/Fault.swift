@@ -1,0 +1,46 @@
+/// One way in which the simulator misbehaves on purpose.
+enum Fault: Hashable, Sendable {
+    /// Which streams a GOAWAY says it has processed.
+    enum LastStream: Hashable, Sendable {
+        /// All that have come.
+        case newest
+        /// None.
+        case none
+        /// All before the request that the fault befell.
+        case previous
+    }
+
+    // What befalls a request.
+
+    /// GOAWAY, with Apple's reason as debug data if there is one; what is above the last stream is dropped.
+    case goAway(LastStream, errorCode: UInt32, reason: String?)
+    /// RST_STREAM in place of an answer.
+    case resetStream(errorCode: UInt32)
+    /// SETTINGS with so many streams, and with the usual number after some time.
+    case streamLimit(Int, backAfterMilliseconds: Int)
+    /// From here on every request on the connection is answered 403 `ExpiredProviderToken`, whatever token it has.
+    case wedgeConnection
+    /// An answer in place of the right one.
+    case answer(FaultyAnswer)
+    /// No answer, ever.
+    case silence
+    /// The right answer, so much later.
+    case delay(milliseconds: Int)
+
+    // What befalls a connection.
+
+    /// The bytes of the connection are tampered with.
+    case wire(WireFault)
+    /// The connection's flow-control window begins with so many bytes, and so many are added each time.
+    case window(bytes: Int, addedBytes: Int, everyMilliseconds: Int)
+    /// The certificate is made out to somebody else.
+    case foreignCertificate
+
+    /// Whether it is decided about when a connection comes, and not when a request does.
+    var befallsConnections: Bool {
+        switch self {
+        case .wire, .window, .foreignCertificate: true
+        default: false
+        }
+    }
+}

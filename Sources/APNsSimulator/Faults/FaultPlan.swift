@@ -1,0 +1,66 @@
+/// Decides which faults happen: the same seed and the same questions give the same answers.
+struct FaultPlan: Sendable {
+    /// A request that may be befallen.
+    struct Request {
+        /// Its connection, counted from 1.
+        var connection: Int
+        /// Its place among the requests of the connection, counted from 1.
+        var number: Int
+        /// The device token, in lowercase digits.
+        var tokenDigits: [UInt8]
+        /// Whether it is asked about because it was rejected.
+        var isRejected = false
+    }
+
+    private(set) var rules: [FaultRule] = []
+    /// How many faults have happened.
+    private(set) var faultCount = 0
+    private var state: UInt64
+
+    init(rules: [FaultRule] = [], seed: UInt64) {
+        self.rules = rules
+        state = seed
+    }
+
+    mutating func add(_ rule: FaultRule) { rules.append(rule) }
+
+    mutating func removeAll() { rules = [] }
+
+    /// The faults of a connection that has come.
+    mutating func connectionCame(_ number: Int) -> [Fault] {
+        var faults: [Fault] = []
+        for index in rules.indices where rules[index].befalls(connection: number) {
+            if let fault = take(index) { faults.append(fault) }
+        }
+        return faults
+    }
+
+    /// The fault of a request, if one befalls it: that of the first rule that applies.
+    mutating func requestCame(_ request: Request) -> Fault? {
+        for index in rules.indices where rules[index].befalls(request) {
+            if let fault = take(index) { return fault }
+        }
+        return nil
+    }
+
+    private mutating func take(_ index: Int) -> Fault? {
+        if let times = rules[index].times {
+            guard times > 0 else { return nil }
+            guard draw() < rules[index].probability else { return nil }
+            rules[index].times = times - 1
+        } else {
+            guard draw() < rules[index].probability else { return nil }
+        }
+        faultCount += 1
+        return rules[index].fault
+    }
+
+    /// The next number of SplitMix64 (Steele, Lea, Flood 2014), 0 to 1.
+    private mutating func draw() -> Double {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return Double((mixed ^ mixed >> 31) >> 11) / Double(UInt64(1) << 53)
+    }
+}

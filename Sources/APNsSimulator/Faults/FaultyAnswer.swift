@@ -1,0 +1,11 @@
+/// An answer that APNs would not give, or not to this request.
+struct FaultyAnswer: Hashable, Sendable {
+    /// The HTTP status.
+    var status = 200
+    /// The body, whether it is JSON or not.
+    var body: [UInt8] = []
+    /// The header `retry-after`.
+    var retryAfter: String?
+    /// So many bytes of headers that nobody asked for.
+    var extraHeaderBytes = 0
+}
