@@ -12,6 +12,7 @@ enum RequestField: Int, CaseIterable {
     case topic
     case collapseIdentifier
     case contentType
+    case channelIdentifier
 
     /// The name on the wire; HTTP/2 has lowercase names only (RFC 9113, section 8.2).
     var name: StaticString {
@@ -26,6 +27,7 @@ enum RequestField: Int, CaseIterable {
         case .topic: "apns-topic"
         case .collapseIdentifier: "apns-collapse-id"
         case .contentType: "content-type"
+        case .channelIdentifier: "apns-channel-id"
         }
     }
 
@@ -41,7 +43,7 @@ enum RequestField: Int, CaseIterable {
         case 12: candidates = (.contentType, .contentType)
         case 13: candidates = (.authorization, .priority)
         case 14: candidates = (.pushType, .pushType)
-        case 15: candidates = (.expiration, .expiration)
+        case 15: candidates = (.expiration, .channelIdentifier)
         case 16: candidates = (.collapseIdentifier, .collapseIdentifier)
         default: return nil
         }

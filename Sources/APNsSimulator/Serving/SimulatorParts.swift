@@ -9,6 +9,7 @@ struct SimulatorParts: Sendable {
     let identifiers: AcceptedIdentifiers
     let progress: SimulatorProgress
     let faults: FaultBook
+    let channels = ChannelStore()
     /// The certificate of somebody else, for connections that are to be shown it.
     let foreignTLS: TLSContext
 }

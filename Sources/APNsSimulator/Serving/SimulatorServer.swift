@@ -19,7 +19,8 @@ final class SimulatorServer {
     private let tls: TLSContext
     private let foreignTLS: TLSContext
     private let rules: RequestRules
-    private var verifier: ProviderTokenVerifier
+    var verifier: ProviderTokenVerifier
+    let channelRules: ChannelRules
     private var latency: LatencySource
     private var random = SystemRandomNumberGenerator()
     private var delayed = DelayedAnswers()
@@ -37,6 +38,7 @@ final class SimulatorServer {
         tls = parts.tls
         foreignTLS = parts.foreignTLS
         faults = parts.faults
+        channelRules = ChannelRules(store: parts.channels, bundleIDs: parts.configuration.bundleIDs)
         rules = RequestRules(bundleIdentifiers: parts.configuration.bundleIDs)
         verifier = ProviderTokenVerifier(keys: parts.keys)
         catalog = AnswerCatalog(script: parts.configuration.script)
@@ -125,6 +127,7 @@ final class SimulatorServer {
         guard !configuration.isTrusting else {
             return answer(request, on: connection, index: AnswerCatalog.accepted, delayNanoseconds: 0)
         }
+        if answerAboutChannels(request, on: connection) { return }
         let (rejection, step) = request.head.withFields { fields in
             let rejection = rules.rejection(fields: fields, body: request.body) {
                 connection.authenticate(fields, verifier: &verifier)

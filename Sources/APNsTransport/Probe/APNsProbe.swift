@@ -1,7 +1,3 @@
-internal import Crypto
-internal import EventLoop
-internal import HTTP2
-
 /// Tries whether an endpoint can be used, without sending a push: name, TCP, TLS, HTTP/2, first SETTINGS.
 public enum APNsProbe {
     /// What an endpoint that can be used says of itself.
@@ -22,30 +18,14 @@ public enum APNsProbe {
     /// - Throws: `APNsError` with `routeInvalid` (the trust anchor cannot be read), `systemFailed` (no thread) or
     ///   `connectFailed`: what failed at which address, and what to do.
     public static func check(_ route: APNsRoute) async throws(APNsError) -> Report {
-        let context = try route.makeContext()
-        let loop: EventLoop
-        do throws(EventLoopError) {
-            loop = try EventLoop(name: "apns-probe")
+        do throws(EndpointExchange.Failure) {
+            let report = try await EndpointExchange.attempt(route, nil, timeoutSeconds: 10)
+            return Report(address: report.address, streamsMaximum: report.streamsMaximum)
         } catch {
-            throw APNsError(.systemFailed, "the probe cannot have a thread of its own: \(error)")
-        }
-        defer { loop.stopAndJoin() }
-        let result = await withCheckedContinuation { continuation in
-            let (host, port) = route.nextHop
-            AddressResolver.resolve(host: host, port: port) { answer in
-                loop.submit {
-                    switch answer {
-                    case .success(let addresses):
-                        ProbeAttempt(route: route, context: context, loop: loop) { continuation.resume(returning: $0) }
-                            .connect(to: addresses)
-                    case .failure(let error):
-                        let hint = ConnectionHint.resolution(isOfProxy: route.proxy != nil)
-                        continuation.resume(
-                            returning: .failure(APNsError(error.code, "\(error.message); \(hint)")))
-                    }
-                }
+            switch error {
+            case .notSent(let error): throw error
+            case .ambiguous(let reason): throw APNsError(.connectFailed, reason)
             }
         }
-        return try result.get()
     }
 }

@@ -103,6 +103,17 @@ enum ArticleExamples {
         return configuration
     }
 
+    static func broadcast(_ configuration: PushConfiguration) async throws {
+        let channels = try BroadcastChannels(configuration)
+        let channel = try await channels.create(storing: .mostRecent)
+        let goal = try PushMessage(
+            [.liveActivity(.update(contentState: ["home": 1, "away": 0], timestampSeconds: 1_800_000_000))],
+            expiration: .after(seconds: 600))
+        try await channels.send(goal, to: channel)
+        print(try await channels.list())
+        try await channels.delete(channel)
+    }
+
     private static func removeFromTheDatabase(_ token: PushToken) async {}
 
     private static func sendLater(_ token: PushToken, afterSeconds: Int) async {}

@@ -1,0 +1,104 @@
+import JSON
+
+/// What APNs says to requests about broadcast channels.
+///
+/// Source: Apple, "Sending channel management requests to APNs" and "Sending broadcast push notification requests to
+/// APNs", with their tables of reasons.
+struct ChannelRules {
+    /// A request about channels, taken apart.
+    struct Request {
+        var method = ""
+        var path = ""
+        var channel: String?
+        var pushType: String?
+        var priority: String?
+        var expiration: String?
+        var body: [UInt8] = []
+    }
+
+    private static let payloadBytesMaximum = 5_120
+
+    let store: ChannelStore
+    let bundleIDs: [String]
+
+    /// Whether a path is one of these at all.
+    static func isAboutChannels(_ path: UnsafeBufferPointer<UInt8>) -> Bool {
+        path.starts(with: "/1/apps/".utf8) || path.starts(with: "/4/broadcasts/".utf8)
+    }
+
+    /// Judges a request whose provider token is good.
+    func answer(_ request: Request) -> ChannelAnswer {
+        let parts = request.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)
+        switch (parts.first, parts.count) {
+        case ("1", 4) where parts[1] == "apps": return manage(request, app: parts[2], resource: parts[3])
+        case ("4", 4) where parts[1] == "broadcasts" && parts[2] == "apps": return broadcast(request, app: parts[3])
+        default: return ChannelAnswer(404, reason: "BadPath")
+        }
+    }
+
+    private func isForbidden(_ app: String) -> Bool { !bundleIDs.isEmpty && !bundleIDs.contains(app) }
+
+    private func manage(_ request: Request, app: String, resource: String) -> ChannelAnswer {
+        if isForbidden(app) { return ChannelAnswer(400, reason: "TopicDisallowed") }
+        switch (resource, request.method) {
+        case ("channels", "POST"): return create(request, app: app)
+        case ("channels", "GET"), ("channels", "DELETE"): return existing(request, app: app)
+        case ("all-channels", "GET"):
+            let list = store.channels(app: app).map { "\"\($0)\"" }.joined(separator: ",")
+            return ChannelAnswer(200, body: "{\"channels\":[\(list)]}")
+        case ("channels", _), ("all-channels", _): return ChannelAnswer(405, reason: "MethodNotAllowed")
+        default: return ChannelAnswer(404, reason: "BadPath")
+        }
+    }
+
+    private func create(_ request: Request, app: String) -> ChannelAnswer {
+        guard !request.body.isEmpty else { return ChannelAnswer(400, reason: "PayloadEmpty") }
+        let parser = JSONParser(depthMaximum: 8, bytesMaximum: Self.payloadBytesMaximum)
+        guard let object = try? parser.parse(request.body).object else {
+            return ChannelAnswer(400, reason: "BadRequestPayload")
+        }
+        guard let type = object["push-type"] else { return ChannelAnswer(400, reason: "MissingPushType") }
+        guard type.string == "LiveActivity" else { return ChannelAnswer(400, reason: "InvalidPushType") }
+        guard let policy = object["message-storage-policy"]?.int64, policy == 0 || policy == 1 else {
+            return ChannelAnswer(400, reason: "BadRequestPayload")
+        }
+        guard let channel = store.create(app: app, policy: Int(policy)) else {
+            return ChannelAnswer(400, reason: "CannotCreateChannelConfig")
+        }
+        return ChannelAnswer(201, channel: channel)
+    }
+
+    private func existing(_ request: Request, app: String) -> ChannelAnswer {
+        guard let channel = request.channel else { return ChannelAnswer(400, reason: "MissingChannelId") }
+        guard let policy = store.policy(app: app, channel: channel) else {
+            return ChannelAnswer(400, reason: "ChannelNotRegistered")
+        }
+        if request.method == "DELETE" {
+            return store.remove(app: app, channel: channel)
+                ? ChannelAnswer(204) : ChannelAnswer(400, reason: "ChannelNotRegistered")
+        }
+        return ChannelAnswer(200, body: #"{"message-storage-policy":\#(policy),"push-type":"LiveActivity"}"#)
+    }
+
+    private func broadcast(_ request: Request, app: String) -> ChannelAnswer {
+        guard request.method == "POST" else { return ChannelAnswer(405, reason: "MethodNotAllowed") }
+        if isForbidden(app) { return ChannelAnswer(400, reason: "TopicDisallowed") }
+        guard let channel = request.channel else { return ChannelAnswer(400, reason: "MissingChannelId") }
+        guard let policy = store.policy(app: app, channel: channel) else {
+            return ChannelAnswer(400, reason: "ChannelNotRegistered")
+        }
+        guard let type = request.pushType else { return ChannelAnswer(400, reason: "MissingPushType") }
+        guard type == "liveactivity" else { return ChannelAnswer(400, reason: "InvalidPushType") }
+        guard request.priority.map({ ["5", "10"].contains($0) }) ?? true else {
+            return ChannelAnswer(400, reason: "BadPriority")
+        }
+        guard let expiration = request.expiration.map({ Int64($0) }) ?? 0, policy == 1 || expiration == 0 else {
+            return ChannelAnswer(400, reason: "BadExpirationDate")
+        }
+        guard !request.body.isEmpty else { return ChannelAnswer(400, reason: "PayloadEmpty") }
+        guard request.body.count <= Self.payloadBytesMaximum else {
+            return ChannelAnswer(413, reason: "PayloadTooLarge")
+        }
+        return ChannelAnswer(200)
+    }
+}

@@ -1,0 +1,69 @@
+internal import Crypto
+internal import EventLoop
+
+/// Sends single requests, each over a connection of its own: for what is rare, such as the management of channels.
+public enum EndpointExchange {
+    /// How a request ended that had no answer.
+    public enum Failure: Error, Sendable {
+        /// It was certainly not sent.
+        case notSent(APNsError)
+        /// It was sent, and nobody knows what became of it.
+        case ambiguous(String)
+    }
+
+    /// Sends a request to the endpoint of a route, with the route's provider token.
+    ///
+    /// - Parameters:
+    ///   - request: the request; the header `authorization` is added.
+    ///   - route: where to.
+    ///   - timeoutSeconds: how long it may take, once it is connected.
+    /// - Returns: the answer, whatever its status.
+    /// - Throws: `Failure`.
+    public static func send(
+        _ request: EndpointRequest, over route: APNsRoute, timeoutSeconds: Double
+    ) async throws(Failure) -> EndpointAnswer {
+        var request = request
+        do {
+            let token = try route.tokenSource.token().headerValue
+            request.headers.append(("authorization", String(decoding: token, as: UTF8.self)))
+        } catch {
+            throw .notSent(APNsError(.keyUnreadable, "no provider token: \(error.message)"))
+        }
+        let report = try await attempt(route, request, timeoutSeconds: timeoutSeconds)
+        guard let answer = report.answer else { throw .ambiguous("the answer is missing") }
+        return answer
+    }
+
+    /// Connects, sends the request if there is one, and closes the connection.
+    static func attempt(
+        _ route: APNsRoute, _ request: EndpointRequest?, timeoutSeconds: Double
+    ) async throws(Failure) -> EndpointAttempt.Report {
+        let context: TLSContext
+        do throws(APNsError) { context = try route.makeContext() } catch { throw .notSent(error) }
+        let loop: EventLoop
+        do throws(EventLoopError) {
+            loop = try EventLoop(name: "apns-probe")
+        } catch {
+            throw .notSent(APNsError(.systemFailed, "there is no thread to connect with: \(error)"))
+        }
+        defer { loop.stopAndJoin() }
+        let result = await withCheckedContinuation { continuation in
+            let (host, port) = route.nextHop
+            AddressResolver.resolve(host: host, port: port) { answer in
+                loop.submit {
+                    switch answer {
+                    case .success(let addresses):
+                        EndpointAttempt(
+                            route: route, context: context, request: request, timeoutSeconds: timeoutSeconds, loop: loop
+                        ) { continuation.resume(returning: $0) }.connect(to: addresses)
+                    case .failure(let error):
+                        let hint = ConnectionHint.resolution(isOfProxy: route.proxy != nil)
+                        let failure = Failure.notSent(APNsError(error.code, "\(error.message); \(hint)"))
+                        continuation.resume(returning: .failure(failure))
+                    }
+                }
+            }
+        }
+        return try result.get()
+    }
+}
