@@ -52,7 +52,7 @@ struct FaultPlanTests {
             #"{"fault":"answer","status":503,"body":"no JSON","retry_after":30,"header_bytes":5,"body_bytes":9}"#,
             #"{"fault":"delay","ms":7}"#, #"{"fault":"tcp-reset","bytes":100}"#, #"{"fault":"tcp-silence"}"#,
             #"{"fault":"drip","bytes":2}"#, #"{"fault":"window","bytes":10,"add":1,"every_ms":2}"#,
-            #"{"fault":"certificate"}"#,
+            #"{"fault":"certificate"}"#, #"{"fault":"goaway","last":7}"#,
         ]
         let faults = try SimulatorFaults(parsing: Array(lines.joined(separator: "\n").utf8)).rules.map(\.fault)
         var answer = FaultyAnswer(status: 503, body: Array("no JSON  ".utf8))
@@ -64,10 +64,12 @@ struct FaultPlanTests {
                 .streamLimit(3, backAfterMilliseconds: 5), .wedgeConnection, .silence, .answer(answer),
                 .delay(milliseconds: 7), .wire(.reset(afterBytes: 100)), .wire(.silence(afterBytes: 0)),
                 .wire(.drip(bytesPerMillisecond: 2)), .window(bytes: 10, addedBytes: 1, everyMilliseconds: 2),
-                .foreignCertificate,
+                .foreignCertificate, .goAway(.upTo(7), errorCode: 0, reason: nil),
             ])
         #expect(
-            faults.map(\.befallsConnections) == Array(repeating: false, count: 7) + Array(repeating: true, count: 5))
+            faults.map(\.befallsConnections) == Array(repeating: false, count: 7) + Array(repeating: true, count: 5) + [
+                false
+            ])
     }
 
     @Test(

@@ -8,6 +8,8 @@ enum Fault: Hashable, Sendable {
         case none
         /// All before the request that the fault befell.
         case previous
+        /// All up to this one.
+        case upTo(Int32)
     }
 
     // What befalls a request.

@@ -5,7 +5,7 @@ import PushCore
 ///
 /// | `fault` | members of its own |
 /// |---|---|
-/// | `goaway` | `last`: `newest` (default), `previous`, `none`; `error` (0); `reason` |
+/// | `goaway` | `last`: `newest` (default), `previous`, `none`, or a stream; `error` (0); `reason` |
 /// | `reset-stream` | `error` (2, INTERNAL_ERROR; 7 is REFUSED_STREAM) |
 /// | `stream-limit` | `streams` (1), `back_ms` (1000) |
 /// | `wedge` | |
@@ -99,11 +99,15 @@ extension FaultRule {
     private static func goAway(_ object: JSONObject) throws(SimulatorError) -> Fault {
         let error = UInt32(try integer(object, "error", 0...0xFFFF) ?? 0)
         let reason = object["reason"]?.string
-        switch object["last"]?.string ?? "newest" {
+        guard let last = object["last"], last.kind != .integer else {
+            let stream = try integer(object, "last", 0...Int64(Int32.max))
+            return .goAway(stream.map { .upTo(Int32($0)) } ?? .newest, errorCode: error, reason: reason)
+        }
+        switch last.string {
         case "newest": return .goAway(.newest, errorCode: error, reason: reason)
         case "previous": return .goAway(.previous, errorCode: error, reason: reason)
         case "none": return .goAway(.none, errorCode: error, reason: reason)
-        default: throw invalid("\"last\" has to be newest, previous or none")
+        default: throw invalid("\"last\" has to be newest, previous, none or the number of a stream")
         }
     }
 

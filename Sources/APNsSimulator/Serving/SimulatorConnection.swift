@@ -65,6 +65,7 @@ final class SimulatorConnection: HTTP2Handler {
             case .newest: nil
             case .none: 0
             case .previous: request.stream - 2
+            case .upTo(let stream): stream
             }
         let debugData = reason.map { Array("{\"reason\":\"\($0)\"}".utf8) } ?? []
         connection?.goAway(lastStreamID: stream.map { max(0, $0) }, errorCode: errorCode, debugData: debugData)

@@ -38,8 +38,8 @@ struct SimulateCommand: Command {
 
             --faults names a file of JSON objects, one a line: "fault" says what happens,
             other members what of it, the last ones whom it befalls.
-              goaway       GOAWAY; "last" is newest, previous or none (the last stream that
-                           it says was processed), "error" (0), "reason" as debug data
+              goaway       GOAWAY; "last" is newest, previous, none or a number (the last stream
+                           that it says was processed), "error" (0), "reason" as debug data
               reset-stream RST_STREAM in place of an answer; "error" (2; 7 is refused)
               stream-limit SETTINGS with "streams" (1), back after "back_ms" (1000)
               wedge        403 ExpiredProviderToken to all that follows on the connection

@@ -39,6 +39,7 @@ struct HostileSimulatorTests {
             #"{"fault":"goaway","after":20,"times":3,"reason":"Shutdown"}"#,
             #"{"fault":"goaway","after":20,"times":3,"last":"previous"}"#,
             #"{"fault":"goaway","after":20,"times":3,"last":"none","reason":"IdleTimeout"}"#,
+            #"{"fault":"goaway","after":20,"times":3,"last":9}"#,
         ])
     func survivesGoAway(_ fault: String) async throws {
         let (results, _) = try await outcomes(fault)
