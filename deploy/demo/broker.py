@@ -48,6 +48,20 @@ class Broker:
         finally:
             connection.close()
 
+    def message_ids(self, queue):
+        """The message ids in a queue, one for each message; the messages stay there."""
+        connection = self.connect()
+        try:
+            channel = connection.channel()
+            identifiers = []
+            while True:
+                method, properties, _ = channel.basic_get(queue)
+                if method is None:
+                    return identifiers
+                identifiers.append(properties.message_id)
+        finally:
+            connection.close()
+
     def stop(self):
         """Ends the node and its port mapper."""
         # Its data is thrown away, so there is nothing that an orderly end would save.

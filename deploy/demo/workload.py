@@ -168,7 +168,8 @@ class Workload:
                 b"[" * 200 + b"]" * 200,
                 b"",
             ]
-            events += [Event(None, structured, body) for body in bodies]
+            for number, body in enumerate(bodies, len(kinds)):
+                events.append(Event(None, {**structured, "message_id": f"broken-{round_number}-{number}"}, body))
         return events
 
     def _event(self, identifier, kind, data):
