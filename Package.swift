@@ -28,7 +28,9 @@ let package = Package(
         .library(
             name: "ApusInternals",
             targets: [
-                "EventLoop", "Metrics", "Crypto", "HTTP2", "AMQP", "ChangeQueue", "JSON", "PushCore", "SQLiteRegistry",
+                "EventLoop", "Metrics", "Crypto", "HTTP2", "AMQP", "ChangeQueue", "JSON", "UnicodeText", "Geography",
+                "PushCore",
+                "SQLiteRegistry",
                 "APNsTransport", "Dispatcher", "APNsSimulator", "PushTestKit",
             ]
         ),
@@ -44,18 +46,22 @@ let package = Package(
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
         .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
         .target(name: "CTOML"),
+        // Without its pkg-config file, whose -D flag the package manager refuses with a warning.
+        .systemLibrary(name: "CUTF8Proc", providers: [.apt(["libutf8proc-dev"])]),
 
         // Ring 1: mechanism, no word of the domain.
         swiftTarget("EventLoop", ["CLinux"]),
         swiftTarget("Metrics", []),
         swiftTarget("JSON", ["CSimdJSON"]),
+        swiftTarget("UnicodeText", ["CUTF8Proc"]),
+        swiftTarget("Geography", []),
         swiftTarget("TOML", ["CTOML"]),
         swiftTarget("Crypto", ["COpenSSL"]),
         swiftTarget("HTTP2", ["CNghttp2", "EventLoop", "Crypto"]),
         swiftTarget("AMQP", ["CRabbitMQ", "EventLoop"]),
 
         // Ring 2: the core. Pure values and state machines.
-        swiftTarget("PushCore", ["JSON"]),
+        swiftTarget("PushCore", ["JSON", "UnicodeText", "Geography"]),
 
         // Ring 3: adapters, one port of the core each; they do not import each other.
         swiftTarget("APNsTransport", ["PushCore", "EventLoop", "Metrics", "Crypto", "HTTP2", "JSON"]),

@@ -11,9 +11,11 @@ enum Ring: Int, Comparable {
     static let members: [Ring: Set<String>] = [
         .cLibraries: [
             "CRabbitMQ", "COpenSSL", "CNghttp2", "CCurl", "CSQLite", "CPostgres", "CMicroHTTPD", "CSimdJSON", "CTOML",
-            "CLinux", "CCommandLine",
+            "CLinux", "CCommandLine", "CUTF8Proc",
         ],
-        .mechanism: ["EventLoop", "Metrics", "JSON", "TOML", "Crypto", "HTTP2", "AMQP", "HTTPClient"],
+        .mechanism: [
+            "EventLoop", "Metrics", "JSON", "UnicodeText", "Geography", "TOML", "Crypto", "HTTP2", "AMQP", "HTTPClient",
+        ],
         .core: ["PushCore"],
         .adapters: [
             "APNsTransport", "ChangeQueue", "SQLiteRegistry", "PostgresRegistry", "RegistryAPI", "AdminServer", "FCM",
@@ -24,8 +26,8 @@ enum Ring: Int, Comparable {
     /// Targets beside the rings, which no target of the worker may import.
     static let support: Set<String> = ["APNsSimulator", "PushTestKit"]
 
-    /// What the core may import besides the standard library: one mechanism, which is pure.
-    static let importsOfCore: Set<String> = ["JSON"]
+    /// What the core may import besides the standard library: mechanisms that are pure.
+    static let importsOfCore: Set<String> = ["JSON", "UnicodeText", "Geography"]
 
     /// Imports between members of one ring that are meant.
     ///

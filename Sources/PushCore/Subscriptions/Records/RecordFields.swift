@@ -1,0 +1,51 @@
+internal import UnicodeText
+
+/// The fields of a record by their paths, in order, each once.
+///
+/// A field of an object within the record has a path with periods: `author.name`. Names are in NFC.
+public struct RecordFields: Hashable, Sendable {
+    /// The paths, sorted by their bytes.
+    public private(set) var paths: [String] = []
+    /// The value of each path.
+    public private(set) var values: [FieldValue] = []
+
+    /// Creates fields; of equal paths the last counts.
+    public init(_ fields: [(path: String, value: FieldValue)] = []) {
+        for (path, value) in fields { self[path] = value }
+    }
+
+    /// The value of a field; nil if the record does not have it.
+    public subscript(path: String) -> FieldValue? {
+        get {
+            let path = TextForm.canonical.applied(to: path)
+            let place = place(of: path)
+            return place < paths.count && paths[place].utf8.elementsEqual(path.utf8) ? values[place] : nil
+        }
+        set {
+            let path = TextForm.canonical.applied(to: path)
+            let place = place(of: path)
+            let isThere = place < paths.count && paths[place].utf8.elementsEqual(path.utf8)
+            switch (isThere, newValue) {
+            case (true, let value?): values[place] = value
+            case (true, nil):
+                paths.remove(at: place)
+                values.remove(at: place)
+            case (false, let value?):
+                paths.insert(path, at: place)
+                values.insert(value, at: place)
+            case (false, nil): break
+            }
+        }
+    }
+
+    /// Where a path is, or would be.
+    private func place(of path: String) -> Int {
+        var low = 0
+        var high = paths.count
+        while low < high {
+            let middle = (low + high) / 2
+            if paths[middle].utf8.lexicographicallyPrecedes(path.utf8) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
