@@ -59,6 +59,7 @@ let package = Package(
         swiftTarget("Crypto", ["COpenSSL"]),
         swiftTarget("HTTP2", ["CNghttp2", "EventLoop", "Crypto"]),
         swiftTarget("AMQP", ["CRabbitMQ", "EventLoop"]),
+        swiftTarget("HTTPServer", ["CMicroHTTPD"]),
 
         // Ring 2: the core. Pure values and state machines.
         swiftTarget("PushCore", ["JSON", "UnicodeText", "Geography"]),
@@ -67,7 +68,7 @@ let package = Package(
         swiftTarget("APNsTransport", ["PushCore", "EventLoop", "Metrics", "Crypto", "HTTP2", "JSON"]),
         swiftTarget("ChangeQueue", ["PushCore", "EventLoop", "Metrics", "AMQP"]),
         swiftTarget("SQLiteRegistry", ["PushCore", "CSQLite"]),
-        swiftTarget("AdminServer", ["JSON", "CMicroHTTPD"]),
+        swiftTarget("AdminServer", ["JSON", "HTTPServer"]),
 
         // Ring 4: assembly.
         swiftTarget("APNs", ["APNsTransport", "PushCore", "Metrics", "Crypto"]),
@@ -100,6 +101,7 @@ let package = Package(
         testTarget("CryptoTests", ["Crypto", "PushTestKit"]),
         testTarget("HTTP2Tests", ["HTTP2", "Crypto", "EventLoop", "PushTestKit"]),
         testTarget("AMQPTests", ["AMQP", "EventLoop", "PushTestKit"]),
+        testTarget("HTTPServerTests", ["HTTPServer", "Crypto", "PushTestKit"]),
         testTarget("PushCoreTests", ["PushCore", "JSON", "PushTestKit"]),
         testTarget(
             "APNsTransportTests",

@@ -1,43 +1,29 @@
+import HTTPServer
 import JSON
 
-/// An answer of the admin server.
-struct AdminResponse {
+/// The answers of the admin server.
+enum AdminResponse {
     /// The paths that there are.
     static let paths = ["/livez", "/readyz", "/metrics", "/version"]
 
-    /// The HTTP status.
-    let status: UInt32
-    /// The media type.
-    let contentType: StaticString
-    /// The body.
-    let body: [UInt8]
-    /// Whether to name the methods that are allowed.
-    var isMethodRefusal = false
-
     /// Answers a request.
-    static func answer(method: String, path: String, routes: AdminRoutes) -> AdminResponse {
-        guard method == "GET" || method == "HEAD" else {
-            return text(405, "only GET and HEAD are answered\n", isMethodRefusal: true)
+    static func answer(_ request: HTTPRequest, routes: AdminRoutes) -> HTTPResponse {
+        guard request.method == "GET" || request.method == "HEAD" else {
+            var refusal = HTTPResponse.text(405, "only GET and HEAD are answered")
+            refusal.fields.append(HTTPField("Allow", "GET, HEAD"))
+            return refusal
         }
-        switch path {
+        switch request.target.rawPath {
         case "/livez": return health(routes.liveness())
         case "/readyz": return health(routes.readiness())
         case "/version": return version(routes)
         case "/metrics":
-            return AdminResponse(
-                status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8", body: Array(routes.metrics().utf8)
-            )
-        default: return text(404, "there is nothing here; try " + paths.joined(separator: ", ") + "\n")
+            return .content(200, type: "text/plain; version=0.0.4; charset=utf-8", Array(routes.metrics().utf8))
+        default: return .text(404, "there is nothing here; try " + paths.joined(separator: ", "))
         }
     }
 
-    private static func text(_ status: UInt32, _ text: String, isMethodRefusal: Bool = false) -> AdminResponse {
-        AdminResponse(
-            status: status, contentType: "text/plain; charset=utf-8", body: Array(text.utf8),
-            isMethodRefusal: isMethodRefusal)
-    }
-
-    private static func health(_ checks: [HealthCheck]) -> AdminResponse {
+    private static func health(_ checks: [HealthCheck]) -> HTTPResponse {
         let isHealthy = checks.allSatisfy { $0.failure == nil }
         var writer = JSONWriter()
         writer.beginObject()
@@ -62,7 +48,7 @@ struct AdminResponse {
         return json(isHealthy ? 200 : 503, writer)
     }
 
-    private static func version(_ routes: AdminRoutes) -> AdminResponse {
+    private static func version(_ routes: AdminRoutes) -> HTTPResponse {
         var writer = JSONWriter()
         writer.beginObject()
         writer.key("name")
@@ -73,7 +59,7 @@ struct AdminResponse {
         return json(200, writer)
     }
 
-    private static func json(_ status: UInt32, _ writer: JSONWriter) -> AdminResponse {
-        AdminResponse(status: status, contentType: "application/json", body: writer.bytes + [UInt8(ascii: "\n")])
+    private static func json(_ status: Int, _ writer: JSONWriter) -> HTTPResponse {
+        .content(status, type: "application/json", writer.bytes + [UInt8(ascii: "\n")])
     }
 }

@@ -15,6 +15,7 @@ enum Ring: Int, Comparable {
         ],
         .mechanism: [
             "EventLoop", "Metrics", "JSON", "UnicodeText", "Geography", "TOML", "Crypto", "HTTP2", "AMQP", "HTTPClient",
+            "HTTPServer",
         ],
         .core: ["PushCore"],
         .adapters: [

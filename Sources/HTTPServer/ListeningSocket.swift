@@ -1,27 +1,29 @@
 import Glibc
 
-/// Makes the socket on which the admin server listens.
+/// Makes the socket on which a server listens.
 enum ListeningSocket {
     private static let backlogCount: Int32 = 64
 
     /// Binds and listens on the first address of the host that works.
     ///
-    /// - Parameters:
-    ///   - host: an address or a name of this machine.
-    ///   - port: the port; 0 lets the system choose.
+    /// - Parameter configuration: the address, and what to call it.
     /// - Returns: a descriptor that is the caller's to close, and the port that it is bound to.
-    /// - Throws: `AdminServerError` with what to do.
-    static func open(host: String, port: UInt16) throws(AdminServerError) -> (descriptor: Int32, port: UInt16) {
+    /// - Throws: `HTTPServerError` with what to do.
+    static func open(
+        _ configuration: HTTPServerConfiguration
+    ) throws(HTTPServerError) -> (descriptor: Int32, port: UInt16) {
+        let host = configuration.host
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         hints.ai_flags = AI_PASSIVE
         var addresses: UnsafeMutablePointer<addrinfo>?
-        let code = getaddrinfo(host, "\(port)", &hints, &addresses)
+        let code = getaddrinfo(host, "\(configuration.port)", &hints, &addresses)
         guard code == 0 else {
             let reason = String(cString: gai_strerror(code))
-            throw AdminServerError(
+            throw HTTPServerError(
                 .hostUnknown,
-                "the admin server cannot listen on \(host): \(reason); give an address of this machine as admin.listen")
+                "\(configuration.name) cannot listen on \(host): \(reason); give an address of this machine as "
+                    + configuration.settingName)
         }
         defer { freeaddrinfo(addresses) }
         var lastCode = EADDRNOTAVAIL
@@ -32,7 +34,7 @@ enum ListeningSocket {
             lastCode = errno
             next = address.ai_next
         }
-        throw failure(lastCode, host: host, port: port)
+        throw failure(lastCode, configuration)
     }
 
     private static func bound(to address: addrinfo) -> Int32 {
@@ -65,18 +67,19 @@ enum ListeningSocket {
         }
     }
 
-    private static func failure(_ code: Int32, host: String, port: UInt16) -> AdminServerError {
+    private static func failure(_ code: Int32, _ configuration: HTTPServerConfiguration) -> HTTPServerError {
+        let (host, port, setting) = (configuration.host, configuration.port, configuration.settingName)
         let place = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
         let reason = String(cString: strerror(code))
         let remedy =
             switch code {
-            case EADDRINUSE: "stop the program that listens there, or give another port as admin.listen (0 for any)"
-            case EADDRNOTAVAIL: "give an address of this machine as admin.listen"
-            case EACCES: "give a port from 1024 up as admin.listen"
-            default: "give another address as admin.listen"
+            case EADDRINUSE: "stop the program that listens there, or give another port as \(setting) (0 for any)"
+            case EADDRNOTAVAIL: "give an address of this machine as \(setting)"
+            case EACCES: "give a port from 1024 up as \(setting)"
+            default: "give another address as \(setting)"
             }
-        return AdminServerError(
+        return HTTPServerError(
             code == EADDRINUSE ? .addressInUse : .failed,
-            "the admin server cannot listen on \(place): \(reason); \(remedy)")
+            "\(configuration.name) cannot listen on \(place): \(reason); \(remedy)")
     }
 }

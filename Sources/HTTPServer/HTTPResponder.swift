@@ -1,0 +1,11 @@
+/// The means to answer one request from any thread; if it goes without an answer, the client gets a 500.
+public final class HTTPResponder: Sendable {
+    private let exchange: HTTPExchange
+
+    init(_ exchange: HTTPExchange) { self.exchange = exchange }
+
+    deinit { exchange.resume(with: nil) }
+
+    /// Answers; only the first call counts.
+    public func respond(_ response: HTTPResponse) { exchange.resume(with: response) }
+}

@@ -1,0 +1,45 @@
+import HTTPServer
+import Synchronization
+
+/// Says what it was asked, and defers what is under `/later` until it is told to go on.
+final class EchoHandler: HTTPHandler {
+    private let responders = Mutex<[HTTPResponder]>([])
+    private let dropped = Mutex(0)
+
+    var waitingCount: Int { responders.withLock { $0.count } }
+
+    func answer(_ request: HTTPRequest) -> HTTPAnswer {
+        switch request.target.segments.first {
+        case "later": .later { responder in self.responders.withLock { $0.append(responder) } }
+        case "twice":
+            .later { responder in
+                responder.respond(.text(200, "first"))
+                responder.respond(.text(200, "second"))
+            }
+        case "never": .later { _ in self.dropped.withLock { $0 += 1 } }
+        default: .now(echo(request))
+        }
+    }
+
+    private func echo(_ request: HTTPRequest) -> HTTPResponse {
+        let lines =
+            [
+                request.method, request.target.rawPath, request.target.segments.joined(separator: "|"),
+                request.target.queryItems.map { "\($0.name)=\($0.value)" }.joined(separator: "|"),
+                request.field("x-one") ?? "-", request.clientAddress, "\(request.body.count)",
+            ]
+        return .content(200, type: "text/plain", Array(lines.joined(separator: "\n").utf8) + request.body)
+    }
+
+    /// Answers all that wait.
+    func release() {
+        let waiting = responders.withLock { responders in
+            defer { responders = [] }
+            return responders
+        }
+        for responder in waiting { responder.respond(.text(200, "late")) }
+    }
+
+    /// Waits until so many requests wait.
+    func waitForRequests(_ count: Int) async { while waitingCount < count { await Task.yield() } }
+}
