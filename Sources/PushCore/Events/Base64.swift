@@ -1,4 +1,4 @@
-/// Reads base64 with the standard alphabet (RFC 4648 section 4), the form of CloudEvents' `data_base64`.
+/// Base64 with the standard alphabet (RFC 4648 section 4), the form of CloudEvents' `data_base64`.
 enum Base64 {
     /// The bytes, or nil if the text is not base64; padding may be left out.
     static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
@@ -20,6 +20,22 @@ enum Base64 {
             bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(bitCount)))
         }
         return bytes
+    }
+
+    /// The text of bytes, with padding.
+    static func encode(_ bytes: [UInt8]) -> String {
+        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count + 2) / 3 * 4)
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            let bits = group.reduce(0) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - group.count))
+            for place in 0..<4 {
+                let isPadding = place > group.count
+                text.append(isPadding ? UInt8(ascii: "=") : digits[Int(bits >> UInt32(18 - 6 * place) & 63)])
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 
     private static func value(ofDigit digit: UInt8) -> UInt8? {

@@ -16,7 +16,27 @@ public enum DerivedCollapseID {
         digest.mix(key.identityID)
         digest.mix(key.datasetName)
         digest.finish()
-        return String(unsafeUninitializedCapacity: prefix.utf8CodeUnitCount + 32) { buffer in
+        return text(prefix, digest)
+    }
+
+    /// The identifier that a text gives: the text itself if APNs takes it, else `record-` and the digits of its hash; nil
+    /// if it is empty.
+    public static func ofText(_ text: String) -> String? {
+        guard !text.isEmpty else { return nil }
+        let isValue = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
+        if isValue, text.utf8.count <= NotificationRules.collapseIDBytesMaximum, text.utf8.first != 0x20,
+            text.utf8.last != 0x20
+        {
+            return text
+        }
+        var digest = WordDigest()
+        digest.mix(text)
+        digest.finish()
+        return Self.text("record-", digest)
+    }
+
+    private static func text(_ prefix: StaticString, _ digest: WordDigest) -> String {
+        String(unsafeUninitializedCapacity: prefix.utf8CodeUnitCount + 32) { buffer in
             let bytes = UnsafeMutableRawBufferPointer(buffer)
             bytes.copyMemory(from: UnsafeRawBufferPointer(start: prefix.utf8Start, count: prefix.utf8CodeUnitCount))
             var offset = prefix.utf8CodeUnitCount

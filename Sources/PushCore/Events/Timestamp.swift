@@ -1,7 +1,7 @@
 /// Points in time as RFC 3339 writes them.
-enum Timestamp {
+public enum Timestamp {
     /// The time in UTC with milliseconds, for example `2024-05-06T07:08:09.123Z`.
-    static func text(milliseconds: Int64) -> String {
+    public static func text(milliseconds: Int64) -> String {
         let (dayNumber, ofDay) = floorDivide(milliseconds, by: 86_400_000)
         let (year, month, day) = civil(daysSince1970: dayNumber)
         let (seconds, fraction) = (ofDay / 1_000, ofDay % 1_000)

@@ -1,0 +1,20 @@
+/// What the registry keeps for its own API: who may use it, and the configurations of identity pools.
+///
+/// The same store as `Registry`, with the same rules: calls are synchronous, come from one thread, and throw
+/// `RegistryError`.
+public protocol RegistryAdministration: AnyObject {
+    /// Keeps a token; one with the same name is replaced.
+    func saveToken(_ token: APIToken) throws(RegistryError)
+
+    /// Removes a token by its name; the answer is false if there was none.
+    func removeToken(named name: String) throws(RegistryError) -> Bool
+
+    /// All tokens, by name; there are a few.
+    func tokens() throws(RegistryError) -> [APIToken]
+
+    /// Keeps the configuration of an identity pool, as the JSON that its client sent.
+    func savePoolConfiguration(_ json: [UInt8], of identityPoolID: String) throws(RegistryError)
+
+    /// The configuration of an identity pool, or nil.
+    func poolConfiguration(of identityPoolID: String) throws(RegistryError) -> [UInt8]?
+}

@@ -1,0 +1,104 @@
+/// The store of subscriptions to records, as the core sees it.
+///
+/// The same store as `Registry`, with the same rules: calls are synchronous, come from one thread, and throw
+/// `RegistryError`; several processes may use the store at once.
+public protocol SubscriptionRegistry: AnyObject {
+    /// Saves subscriptions, each instead of the one with the same key if there is one, all or none.
+    ///
+    /// A saved subscription that fires once may fire again. A subscription of a device ends with the device, or when
+    /// the device changes its app; one of a user stays until it is removed.
+    ///
+    /// - Returns: the rows, in the order of the subscriptions; a subscription keeps its row when it is saved again.
+    /// - Throws: `.invalid` (see `SubscriptionRules`), `.notFound` if there is no such device in the app.
+    func save(_ subscriptions: [RecordSubscription]) throws(RegistryError) -> [Int64]
+
+    /// Removes a subscription; the answer is false if there was none.
+    func removeSubscription(_ key: SubscriptionKey) throws(RegistryError) -> Bool
+
+    /// One subscription, or nil; one that has fired its only push is gone.
+    func subscription(_ key: SubscriptionKey) throws(RegistryError) -> StoredSubscription?
+
+    /// Subscriptions in the order of their rows, after `row` if one is given.
+    func subscriptions(
+        matching filter: SubscriptionFilter, after row: Int64?, limit: Int
+    ) throws(RegistryError) -> [StoredSubscription]
+
+    /// How many subscriptions there are, by app and record type; nil stands for subscriptions of all types.
+    func subscriptionCounts() throws(RegistryError) -> [(app: String, recordType: String?, count: Int)]
+
+    /// What has changed since a cursor.
+    ///
+    /// The first call is without a cursor and begins to read all subscriptions; later ones go on from `next`. A
+    /// subscription that was committed before the call is known when an answer says `isCaughtUp`. If nothing changed the
+    /// answer costs next to nothing.
+    ///
+    /// - Parameters:
+    ///   - cursor: `next` of the last answer.
+    ///   - limit: the most changes in one answer.
+    /// - Returns: the changes.
+    /// - Throws: `RegistryError` if the store cannot answer.
+    func subscriptionChanges(
+        after cursor: SubscriptionCursor?, limit: Int
+    ) throws(RegistryError) -> SubscriptionChanges
+
+    /// Finds the devices of subscriptions, for a batch of events.
+    ///
+    /// Answers come page by page, as those of `Registry.resolve` do. A subscription that is gone has no devices; one
+    /// that has fired its only push has them still, so that a retry finds them.
+    ///
+    /// - Parameters:
+    ///   - requests: the subscriptions of each event.
+    ///   - limit: the most devices in one page.
+    /// - Returns: one page for each request, in the order of the requests.
+    /// - Throws: `RegistryError` if the store cannot answer.
+    func resolveSubscribers(
+        _ requests: [SubscriberRequest], limit: Int
+    ) throws(RegistryError) -> [SubscriberPage]
+
+    /// Claims subscriptions that fire once for an event, so that no other event fires them, in whatever process.
+    ///
+    /// - Parameters:
+    ///   - rows: the subscriptions.
+    ///   - event: what tells the event from all others.
+    ///   - nowMilliseconds: when it is, in milliseconds since 1970.
+    /// - Returns: those that the event may fire: it has just claimed them, or had before.
+    /// - Throws: `RegistryError` if the store cannot be written.
+    func claim(_ rows: [Int64], for event: EventDigest, nowMilliseconds: Int64) throws(RegistryError) -> [Int64]
+
+    /// The subscriptions that an event has claimed: a redelivery of it fires them again.
+    func claimedSubscriptions(of event: EventDigest) throws(RegistryError) -> [Int64]
+
+    /// Adds one to the badges of devices that are about to be pushed to, and answers the new numbers in order.
+    ///
+    /// - Parameters:
+    ///   - deviceIDs: the devices; one that is gone has the badge 1.
+    ///   - isRepeated: whether this is a retry, for which nothing is added.
+    /// - Returns: the badges, in the order of the devices.
+    /// - Throws: `RegistryError` if the store cannot be written.
+    func countBadges(_ deviceIDs: [String], isRepeated: Bool) throws(RegistryError) -> [Int]
+
+    /// Sets the badge of a device to what its app shows; the answer is false if there is no such device.
+    func setBadge(_ badge: Int, of deviceID: String) throws(RegistryError) -> Bool
+
+    /// The badge of a device; nil if there is no such device.
+    func badge(of deviceID: String) throws(RegistryError) -> Int?
+
+    /// Subscribes all devices of a user, now and later, to a topic of an app; a repeated subscription is one.
+    func subscribeUser(_ userID: String, app: String, toTopic topic: String) throws(RegistryError)
+
+    /// Ends a user's subscription to a topic; the answer is false if there was none.
+    func unsubscribeUser(_ userID: String, app: String, fromTopic topic: String) throws(RegistryError) -> Bool
+
+    /// The topics of an app with their subscribers, by name.
+    func topics(app: String, after topic: String?, limit: Int) throws(RegistryError) -> [TopicCount]
+
+    /// Erases everything of an identity: its devices with all their subscriptions, and what is known of its datasets.
+    ///
+    /// - Returns: how many devices were removed.
+    func eraseIdentity(_ identityID: String) throws(RegistryError) -> Int
+
+    /// Erases everything of a user: devices, subscriptions and topics.
+    ///
+    /// - Returns: how many devices were removed.
+    func eraseUser(_ userID: String) throws(RegistryError) -> Int
+}

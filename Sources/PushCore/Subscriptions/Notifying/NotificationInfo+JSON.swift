@@ -1,0 +1,104 @@
+public import JSON
+
+extension NotificationInfo {
+    /// Reads CloudKit's JSON; unknown names are ignored.
+    ///
+    /// - Parameters:
+    ///   - value: an object.
+    ///   - path: what messages call it.
+    /// - Throws: `EventRejection` with `invalidField` or `missingField`.
+    public init(_ value: JSONValue, path: String = "notificationInfo") throws(EventRejection) {
+        let fields = try FieldReader(value, path: path)
+        self.init()
+        alertBody = try fields.text("alertBody")
+        localizedAlert = try LocalizedText(fields, key: "alertLocalizationKey", arguments: "alertLocalizationArgs")
+        title = try fields.text("title")
+        localizedTitle = try LocalizedText(fields, key: "titleLocalizationKey", arguments: "titleLocalizationArgs")
+        subtitle = try fields.text("subtitle")
+        localizedSubtitle = try LocalizedText(
+            fields, key: "subtitleLocalizationKey", arguments: "subtitleLocalizationArgs")
+        alertActionLocalizationKey = try fields.text("alertActionLocalizationKey")
+        alertLaunchImage = try fields.text("alertLaunchImage")
+        soundName = try fields.text("soundName")
+        category = try fields.text("category")
+        shouldBadge = try fields.flag("shouldBadge")
+        shouldSendContentAvailable = try fields.flag("shouldSendContentAvailable")
+        shouldSendMutableContent = try fields.flag("shouldSendMutableContent")
+        collapseIDKey = try fields.text("collapseIDKey")
+        threadID = try fields.text("threadID")
+        additionalFields = try fields.texts("additionalFields") ?? []
+    }
+
+    /// Writes CloudKit's JSON, without what is not set.
+    public func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        Self.write("alertBody", alertBody, to: &writer)
+        Self.write("alertLocalizationKey", "alertLocalizationArgs", localizedAlert, to: &writer)
+        Self.write("title", title, to: &writer)
+        Self.write("titleLocalizationKey", "titleLocalizationArgs", localizedTitle, to: &writer)
+        Self.write("subtitle", subtitle, to: &writer)
+        Self.write("subtitleLocalizationKey", "subtitleLocalizationArgs", localizedSubtitle, to: &writer)
+        Self.write("alertActionLocalizationKey", alertActionLocalizationKey, to: &writer)
+        Self.write("alertLaunchImage", alertLaunchImage, to: &writer)
+        Self.write("soundName", soundName, to: &writer)
+        Self.write("category", category, to: &writer)
+        Self.write("shouldBadge", shouldBadge, to: &writer)
+        Self.write("shouldSendContentAvailable", shouldSendContentAvailable, to: &writer)
+        Self.write("shouldSendMutableContent", shouldSendMutableContent, to: &writer)
+        Self.write("collapseIDKey", collapseIDKey, to: &writer)
+        Self.write("threadID", threadID, to: &writer)
+        Self.write("additionalFields", additionalFields, to: &writer)
+        writer.endObject()
+    }
+
+    /// The JSON as text.
+    public var json: [UInt8] {
+        var writer = JSONWriter()
+        write(to: &writer)
+        return writer.bytes
+    }
+
+    private static func write(_ key: StaticString, _ text: String?, to writer: inout JSONWriter) {
+        guard let text else { return }
+        writer.key(key)
+        writer.string(text)
+    }
+
+    private static func write(_ key: StaticString, _ flag: Bool, to writer: inout JSONWriter) {
+        guard flag else { return }
+        writer.key(key)
+        writer.boolean(true)
+    }
+
+    private static func write(_ key: StaticString, _ texts: [String], to writer: inout JSONWriter) {
+        guard !texts.isEmpty else { return }
+        writer.key(key)
+        writer.beginArray()
+        for text in texts { writer.string(text) }
+        writer.endArray()
+    }
+
+    private static func write(
+        _ key: StaticString, _ argumentsKey: StaticString, _ text: LocalizedText?, to writer: inout JSONWriter
+    ) {
+        guard let text else { return }
+        write(key, text.key, to: &writer)
+        write(argumentsKey, text.argumentFields, to: &writer)
+    }
+}
+
+extension NotificationInfo.LocalizedText {
+    /// Reads a key and the fields of its arguments; nil if neither is there.
+    fileprivate init?(
+        _ fields: FieldReader, key: StaticString, arguments argumentsKey: StaticString
+    ) throws(EventRejection) {
+        let arguments = try fields.texts(argumentsKey)
+        guard let key = try fields.text(key) else {
+            guard arguments?.isEmpty ?? true else {
+                throw fields.missing(key, "the key in the app's strings that \(argumentsKey) belong to")
+            }
+            return nil
+        }
+        self.init(key: key, argumentFields: arguments ?? [])
+    }
+}

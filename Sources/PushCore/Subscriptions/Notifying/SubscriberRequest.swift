@@ -1,0 +1,22 @@
+/// One question to the registry: the devices of some subscriptions, or those among them that are still to be served.
+public struct SubscriberRequest: Hashable, Sendable {
+    /// The rows of the subscriptions, in ascending order, each once.
+    public var subscriptions: [Int64]
+    /// If given, only these: what a retry is for.
+    public var only: [Subscriber]?
+    /// The device that made the change and is left out.
+    public var excludedDeviceID: String?
+    /// Where the last page ended; nil for the first.
+    public var cursor: SubscriberCursor?
+
+    /// Creates a request for the first page, unless told otherwise.
+    public init(
+        subscriptions: [Int64], only: [Subscriber]? = nil, excludedDeviceID: String? = nil,
+        cursor: SubscriberCursor? = nil
+    ) {
+        self.subscriptions = subscriptions
+        self.only = only
+        self.excludedDeviceID = excludedDeviceID
+        self.cursor = cursor
+    }
+}

@@ -1,0 +1,188 @@
+internal import Geography
+internal import JSON
+
+/// The push that a change of a record makes of a subscription.
+public struct SubscriptionPush {
+    /// The subscription.
+    public let stored: StoredSubscription
+    /// What happened.
+    public let change: RecordChange
+    /// The identifier of the container, for the payload: `iCloud.` and the app's bundle identifier.
+    public let containerID: String
+    /// Names the event in the payload.
+    public let notificationID: String
+
+    /// Creates a push.
+    public init(stored: StoredSubscription, change: RecordChange, containerID: String, notificationID: String) {
+        self.stored = stored
+        self.change = change
+        self.containerID = containerID
+        self.notificationID = notificationID
+    }
+
+    private var info: NotificationInfo { stored.subscription.notification }
+
+    /// Whether it shows nothing: then several of them for one device are one.
+    public var isSilent: Bool { !info.isVisible }
+
+    /// What it says, leaving out as much as it takes to fit.
+    ///
+    /// - Parameters:
+    ///   - badge: the number on the app's icon; nil leaves it as it is.
+    ///   - fits: whether APNs takes a notification.
+    /// - Returns: the fullest notification that fits; the barest if none does.
+    public func notification(badge: Int?, fitting fits: (Notification) -> Bool) -> Notification {
+        var notification = notification(badge: badge, pruning: .nothing)
+        for pruning in NotificationPruning.allCases.dropFirst() where !fits(notification) {
+            notification = self.notification(badge: badge, pruning: pruning)
+        }
+        return notification
+    }
+
+    /// How it is sent: a silent push at low priority; one that neither shows a text nor plays nor badges, too.
+    ///
+    /// The collapse identifier is the value of the field that the subscription names, if APNs can take it; silent pushes
+    /// of one subscription replace each other.
+    public func options(expirationSeconds: Int64?) -> PushOptions {
+        var options = PushOptions(expirationSeconds: expirationSeconds)
+        if isSilent { options.priority = .conserving }
+        if let path = info.collapseIDKey, let value = change.fields[path] {
+            options.collapseID = DerivedCollapseID.ofText(NotificationText.value(of: value))
+        } else if isSilent {
+            options.collapseID = DerivedCollapseID.ofText(stored.subscription.key.subscriptionID)
+        }
+        return options
+    }
+
+    func notification(badge: Int?, pruning: NotificationPruning) -> Notification {
+        var notification = Notification()
+        notification.isContentAvailable = info.shouldSendContentAvailable || isSilent
+        notification.customData = [CustomDatum(key: "ck", value: RawJSON(validated: details(pruning)))]
+        guard info.isVisible else { return notification }
+        setTexts(&notification, pruning)
+        notification.isContentMutable = info.shouldSendMutableContent
+        notification.badge = info.shouldBadge ? badge : nil
+        notification.category = info.category
+        notification.threadID = info.threadID.map { text($0, pruning) }
+        notification.sound = pruning < .sound ? info.soundName.map { .named($0) } : nil
+        notification.launchImage = pruning < .launchImage ? info.alertLaunchImage : nil
+        notification.actionLocalizationKey = pruning < .action ? info.alertActionLocalizationKey : nil
+        return notification
+    }
+
+    private func setTexts(_ notification: inout Notification, _ pruning: NotificationPruning) {
+        notification.localizedTitle = localized(info.localizedTitle, pruning)
+        notification.localizedSubtitle = localized(info.localizedSubtitle, pruning)
+        notification.localizedBody = localized(info.localizedAlert, pruning)
+        if notification.localizedTitle == nil { notification.title = info.title.map { text($0, pruning) } }
+        if notification.localizedSubtitle == nil { notification.subtitle = info.subtitle.map { text($0, pruning) } }
+        if notification.localizedBody == nil { notification.body = info.alertBody.map { text($0, pruning) } }
+    }
+
+    private func text(_ text: String, _ pruning: NotificationPruning) -> String {
+        shortened(NotificationText.filled(text, with: change.fields), pruning)
+    }
+
+    private func localized(
+        _ text: NotificationInfo.LocalizedText?, _ pruning: NotificationPruning
+    ) -> Notification.LocalizedText? {
+        text.map { text in
+            let arguments = NotificationText.arguments(text.argumentFields, change.fields)
+            return Notification.LocalizedText(key: text.key, arguments: arguments.map { shortened($0, pruning) })
+        }
+    }
+
+    private func shortened(_ text: String, _ pruning: NotificationPruning) -> String {
+        guard let maximum = pruning.charactersMaximum, text.count > maximum else { return text }
+        return text.prefix(maximum - 1) + "…"
+    }
+
+    // MARK: The dictionary `ck`
+
+    /// The dictionary that `CKNotification` is made of; Apple does not document it, so its keys are those that apps and
+    /// open-source readers of it look for.
+    private func details(_ pruning: NotificationPruning) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("ce")
+        writer.integer(2)
+        writer.key("cid")
+        writer.string(containerID)
+        writer.key("nid")
+        writer.string(notificationID)
+        if pruning > .nothing {
+            writer.key("p")
+            writer.integer(1)
+        }
+        switch stored.subscription.kind {
+        case .query: writeQuery(to: &writer, pruning)
+        case .zone:
+            writer.key("fet")
+            writer.beginObject()
+            writeSubscription(to: &writer)
+            writeZone(to: &writer)
+            writer.endObject()
+        case .database:
+            writer.key("met")
+            writer.beginObject()
+            writeSubscription(to: &writer)
+            writer.endObject()
+        }
+        writer.endObject()
+        return writer.bytes
+    }
+
+    private func writeQuery(to writer: inout JSONWriter, _ pruning: NotificationPruning) {
+        writer.key("qry")
+        writer.beginObject()
+        writeSubscription(to: &writer)
+        writer.key("fo")
+        writer.integer(change.operation.cloudKitReason)
+        writer.key("rid")
+        writer.string(change.recordName)
+        writeZone(to: &writer)
+        if !info.additionalFields.isEmpty, pruning < .additionalFields {
+            writer.key("af")
+            writer.beginObject()
+            for path in info.additionalFields {
+                guard let value = change.fields[path] else { continue }
+                writer.key(dynamic: path)
+                Self.write(value, to: &writer)
+            }
+            writer.endObject()
+        }
+        writer.endObject()
+    }
+
+    private func writeSubscription(to writer: inout JSONWriter) {
+        writer.key("dbs")
+        writer.integer(stored.subscription.database.cloudKitNumber)
+        writer.key("sid")
+        writer.string(stored.subscription.key.subscriptionID)
+    }
+
+    private func writeZone(to writer: inout JSONWriter) {
+        writer.key("zid")
+        writer.string(change.zoneName)
+        writer.key("zoid")
+        writer.string(change.ownerID ?? "_defaultOwner")
+    }
+
+    private static func write(_ value: FieldValue, to writer: inout JSONWriter) {
+        switch value {
+        case .integer(let number): writer.integer(number)
+        case .date(let milliseconds): writer.integer(milliseconds)
+        case .double(let number) where number.isFinite: writer.double(number)
+        case .boolean(let flag): writer.boolean(flag)
+        case .location(let place):
+            writer.beginObject()
+            writer.key("latitude")
+            writer.double(place.latitude)
+            writer.key("longitude")
+            writer.double(place.longitude)
+            writer.endObject()
+        default:
+            writer.string(String(NotificationText.value(of: value).prefix(NotificationText.valueCharactersMaximum)))
+        }
+    }
+}

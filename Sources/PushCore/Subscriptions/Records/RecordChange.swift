@@ -1,0 +1,69 @@
+/// What happened to a record.
+public struct RecordChange: Hashable, Sendable {
+    /// The name of the zone that a record lies in unless its event names another (CloudKit).
+    public static let defaultZoneName = "_defaultZone"
+
+    /// The ways in which a record changes.
+    public enum Operation: String, CaseIterable, Hashable, Sendable {
+        /// It is new.
+        case created
+        /// Some of its fields changed.
+        case updated
+        /// It is gone.
+        case deleted
+
+        /// The same as a set of one.
+        public var firing: FiringOperations {
+            switch self {
+            case .created: .created
+            case .updated: .updated
+            case .deleted: .deleted
+            }
+        }
+
+        /// CloudKit's number of it (`CKQueryNotification.Reason`).
+        public var cloudKitReason: Int {
+            switch self {
+            case .created: 1
+            case .updated: 2
+            case .deleted: 3
+            }
+        }
+    }
+
+    /// What happened.
+    public var operation: Operation
+    /// The app whose subscribers hear of it; nil for all apps.
+    public var app: String?
+    /// The type of the record.
+    public var recordType: String
+    /// The name of the record.
+    public var recordName: String
+    /// Its fields: as they are after the change; of a deleted record, as they were.
+    public var fields: RecordFields
+    /// The zone that it lies in.
+    public var zoneName: String
+    /// The database that it lies in.
+    public var database: RecordDatabase
+    /// The user whose database it is; always there unless the database is public.
+    public var ownerID: String?
+    /// The device that made the change, which is not notified.
+    public var deviceID: String?
+
+    /// Creates a change.
+    public init(
+        operation: Operation, app: String? = nil, recordType: String, recordName: String, fields: RecordFields,
+        zoneName: String = RecordChange.defaultZoneName, database: RecordDatabase = .public, ownerID: String? = nil,
+        deviceID: String? = nil
+    ) {
+        self.operation = operation
+        self.app = app
+        self.recordType = recordType
+        self.recordName = recordName
+        self.fields = fields
+        self.zoneName = zoneName
+        self.database = database
+        self.ownerID = ownerID
+        self.deviceID = deviceID
+    }
+}

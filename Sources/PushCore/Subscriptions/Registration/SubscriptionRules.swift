@@ -1,0 +1,76 @@
+/// What the registry accepts as a subscription; every implementation of `SubscriptionRegistry` checks with these.
+public enum SubscriptionRules {
+    /// The longest record type or zone name, in bytes of UTF-8.
+    public static let nameBytesMaximum = 256
+
+    /// Checks a subscription.
+    ///
+    /// - Throws: `RegistryError` with `.invalid`, saying which part is wrong and what would be right.
+    public static func check(_ subscription: RecordSubscription) throws(RegistryError) {
+        try check(subscription.key)
+        if let type = subscription.recordType { try checkName(type, "record type") }
+        if let zone = subscription.zoneName { try checkName(zone, "zone") }
+        guard !subscription.firesOn.isEmpty, subscription.firesOn.isSubset(of: .all) else {
+            throw invalid(subscription, "must fire on created, updated or deleted, or on several of them")
+        }
+        try checkKind(subscription)
+        if subscription.database != .public {
+            guard case .user = subscription.key.owner else {
+                throw invalid(subscription, "watches a database of one user, so it must belong to a user, not a device")
+            }
+        }
+        try subscription.notification.check()
+    }
+
+    /// Checks the names of a key: 1 to 256 bytes each.
+    ///
+    /// - Throws: `RegistryError` with `.invalid`.
+    public static func check(_ key: SubscriptionKey) throws(RegistryError) {
+        try checkName(key.app, "app")
+        try checkName(key.subscriptionID, "subscription identifier")
+        switch key.owner {
+        case .user(let user): try checkName(user, "user")
+        case .device(let device): try checkName(device, "device identifier")
+        }
+    }
+
+    private static func checkKind(_ subscription: RecordSubscription) throws(RegistryError) {
+        switch subscription.kind {
+        case .query:
+            guard subscription.recordType != nil else {
+                throw invalid(subscription, "is a query and needs a record type")
+            }
+            guard subscription.database != .shared else {
+                throw invalid(subscription, "is a query, which the shared database does not have; watch the database")
+            }
+        case .zone:
+            guard subscription.zoneName != nil else { throw invalid(subscription, "watches a zone and needs its name") }
+            guard subscription.database == .private else {
+                throw invalid(subscription, "watches a zone, which only private databases have")
+            }
+        case .database:
+            guard subscription.database != .public else {
+                throw invalid(subscription, "watches a whole database, which must be private or shared")
+            }
+            guard subscription.zoneName == nil else {
+                throw invalid(subscription, "watches a whole database; leave the zone out or watch the zone")
+            }
+        }
+        guard subscription.kind == .query || subscription.predicate == .always else {
+            throw invalid(subscription, "has a predicate, which only queries have")
+        }
+    }
+
+    private static func invalid(_ subscription: RecordSubscription, _ what: String) -> RegistryError {
+        RegistryError(.invalid, "The subscription \"\(subscription.key.subscriptionID.prefix(40))\" \(what).")
+    }
+
+    private static func checkName(_ name: String, _ what: String) throws(RegistryError) {
+        guard (1...nameBytesMaximum).contains(name.utf8.count) else {
+            throw RegistryError(
+                .invalid,
+                "The \(what) \"\(name.prefix(40))\" has \(name.utf8.count) bytes; 1 to \(nameBytesMaximum) are allowed."
+            )
+        }
+    }
+}
