@@ -92,7 +92,7 @@ let package = Package(
 
         // Support: seen by the command, the tests and the benchmarks, never by the worker's targets.
         swiftTarget("APNsSimulator", ["PushCore", "EventLoop", "Crypto", "HTTP2", "JSON"]),
-        swiftTarget("PushTestKit", ["PushCore", "EventLoop", "Crypto", "JSON"]),
+        swiftTarget("PushTestKit", ["PushCore", "Geography", "EventLoop", "Crypto", "JSON"]),
 
         testTarget("EventLoopTests", ["EventLoop", "PushTestKit"]),
         testTarget("MetricsTests", ["Metrics"]),
@@ -102,7 +102,7 @@ let package = Package(
         testTarget("HTTP2Tests", ["HTTP2", "Crypto", "EventLoop", "PushTestKit"]),
         testTarget("AMQPTests", ["AMQP", "EventLoop", "PushTestKit"]),
         testTarget("HTTPServerTests", ["HTTPServer", "Crypto", "PushTestKit"]),
-        testTarget("PushCoreTests", ["PushCore", "JSON", "PushTestKit"]),
+        testTarget("PushCoreTests", ["PushCore", "JSON", "UnicodeText", "Geography", "PushTestKit"]),
         testTarget(
             "APNsTransportTests",
             [

@@ -2,8 +2,9 @@ internal import CUTF8Proc
 
 /// A form into which text is brought so that equal text has equal bytes.
 ///
-/// Swift compares strings by canonical equivalence, and a hash of their bytes does not: text is brought into a form once,
-/// where it comes in, and compared by its bytes from then on. Text in ASCII costs no more than a look at its bytes.
+/// Swift compares strings by canonical equivalence, and a hash of their bytes does not: text is brought into a form
+/// once, where it comes in, and compared by its bytes from then on. Text in ASCII costs no more than a look at its
+/// bytes.
 /// Source of the forms: Unicode Standard Annex #15 (NFC) and the Unicode Standard, section 3.13 (case folding); made by
 /// utf8proc.
 public enum TextForm: Sendable {

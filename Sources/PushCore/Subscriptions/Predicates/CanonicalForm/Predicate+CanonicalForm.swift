@@ -1,0 +1,44 @@
+extension Predicate {
+    /// The predicate as bytes: the same for equal predicates, for all time and on every machine.
+    ///
+    /// This is what is stored and what predicates are told apart by. The form, version 1:
+    ///
+    ///     predicate    01, count, each conjunction: count, each term
+    ///     term         path, 00, test, 01 if negated or 00
+    ///     test         01 folding value   02 folding values   03 range      04 text (begins with)
+    ///                  05 text (has it somewhere)             06 folding value (list has it)
+    ///                  07 folding values (list has one)       08 text (a member begins with)
+    ///                  09 count, texts (words)   0a double double double (latitude, longitude, metres)
+    ///     folding      00 exact, 01 case-insensitive
+    ///     range        bits (1 lower bound, 2 upper, 4 lower included, 8 upper included), the bounds' values
+    ///     value        01 text   02 integer   03 double   04 00 or 01   05 integer (date, milliseconds since 1970)
+    ///                  06 count, bytes   07 text (reference)   08 double double (place)   09 values (list)
+    ///     values       count, each value
+    ///     text         count of bytes, UTF-8 in NFC
+    ///     count        seven bits a byte, the lowest first, the eighth says that another byte follows (LEB128)
+    ///     integer      eight bytes, the highest first, the sign bit turned
+    ///     double       eight bytes of IEEE 754, the highest first, the sign bit turned, or all bits if it was set
+    ///
+    /// Conjunctions, terms, values of `IN` and words are in the order of their bytes.
+    public var canonicalBytes: [UInt8] {
+        var writer = CanonicalWriter()
+        writer.write(self)
+        return writer.bytes
+    }
+
+    /// Reads a predicate from its canonical bytes.
+    ///
+    /// - Throws: `PredicateError` `.notCanonical` for bytes that `canonicalBytes` of no predicate gives.
+    public init(canonicalBytes: [UInt8]) throws(PredicateError) {
+        var reader = CanonicalReader(canonicalBytes)
+        let conjunctions = try reader.readConjunctions()
+        do {
+            try self.init(anyOf: conjunctions)
+        } catch {
+            throw PredicateError(.notCanonical, error.message)
+        }
+        guard self.canonicalBytes == canonicalBytes else {
+            throw PredicateError(.notCanonical, "the predicate is not in normal form")
+        }
+    }
+}

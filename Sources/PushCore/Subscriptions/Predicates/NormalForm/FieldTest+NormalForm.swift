@@ -1,0 +1,81 @@
+internal import UnicodeText
+
+extension FieldTest {
+    /// The one form of all tests that ask the same, as far as it can be told from the test alone.
+    ///
+    /// - Throws: `PredicateError` `.invalidValue` or `.tooLarge`.
+    func normalized() throws(PredicateError) -> NormalTest {
+        switch self {
+        case .equals(let value, let folding):
+            return .test(.equals(try value.normalized(folding), value.hasText ? folding : .exact))
+        case .isIn(let values, let folding):
+            let members = try Self.members(values, folding)
+            let folding = members.contains(where: \.hasText) ? folding : .exact
+            guard let first = members.first else { return .never }
+            return .test(members.count == 1 ? .equals(first, folding) : .isIn(members, folding))
+        case .isInRange(let range): return try range.normalizedTest()
+        case .beginsWith(let text): return .test(try Self.textTest(text, FieldTest.beginsWith))
+        case .containsText(let text): return .test(try Self.textTest(text, FieldTest.containsText))
+        case .listContains(let value, let folding):
+            return .test(.listContains(try value.normalized(folding), value.hasText ? folding : .exact))
+        case .listContainsAny(let values, let folding):
+            let members = try Self.members(values, folding)
+            let folding = members.contains(where: \.hasText) ? folding : .exact
+            guard let first = members.first else { return .never }
+            return .test(members.count == 1 ? .listContains(first, folding) : .listContainsAny(members, folding))
+        case .listMemberBeginsWith(let text):
+            guard !text.isEmpty else {
+                throw PredicateError(.invalidValue, "the beginning of a list's member must not be empty")
+            }
+            return .test(.listMemberBeginsWith(try FieldValue.normalized(text)))
+        case .containsAnyToken(let words): return try Self.tokenTest(words)
+        case .isWithin(let centre, let radiusMetres):
+            guard radiusMetres.isFinite else {
+                throw PredicateError(.invalidValue, "the distance is no finite number of metres")
+            }
+            return radiusMetres > 0 ? .test(.isWithin(centre, radiusMetres: radiusMetres)) : .never
+        }
+    }
+
+    /// Values in order, each once; of those that compare as equal the first in order is kept.
+    static func members(_ values: [FieldValue], _ folding: TextFolding) throws(PredicateError) -> [FieldValue] {
+        guard values.count <= PredicateLimits.intermediateTermsMaximum else {
+            throw PredicateError(.tooLarge, "there are \(values.count) values, far too many")
+        }
+        var members: [(value: FieldValue, bytes: [UInt8])] = []
+        for value in values {
+            let member = try value.normalized(folding)
+            members.append((member, CanonicalWriter.bytes(of: member)))
+        }
+        members.sort { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+        var keys: Set<FieldValue> = []
+        let distinct = members.map(\.value).filter { keys.insert($0.comparisonKey).inserted }
+        try FieldValue.check(memberCount: distinct.count)
+        return distinct
+    }
+
+    /// A test of the beginning or of a part of a text; all texts have the empty one, and all are at least as great.
+    private static func textTest(
+        _ text: String, _ test: (String) -> FieldTest
+    ) throws(PredicateError) -> FieldTest {
+        let text = try FieldValue.normalized(text)
+        return text.isEmpty
+            ? .isInRange(ValueRange(lower: .init(.string(""), isIncluded: true), upper: nil)) : test(text)
+    }
+
+    /// What is no word of a search can not be found in any text.
+    private static func tokenTest(_ words: [String]) throws(PredicateError) -> NormalTest {
+        guard words.count <= PredicateLimits.intermediateTermsMaximum else {
+            throw PredicateError(.tooLarge, "there are \(words.count) words, far too many")
+        }
+        var wanted: Set<String> = []
+        for word in words where SearchTokens.of(word) == [word] { wanted.insert(try FieldValue.normalized(word)) }
+        guard wanted.count <= PredicateLimits.wordsMaximum else {
+            throw PredicateError(
+                .tooLarge,
+                "there are \(wanted.count) words; at most \(PredicateLimits.wordsMaximum) can be searched for")
+        }
+        guard !wanted.isEmpty else { return .never }
+        return .test(.containsAnyToken(wanted.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }))
+    }
+}

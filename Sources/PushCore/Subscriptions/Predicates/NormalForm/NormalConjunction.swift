@@ -1,0 +1,123 @@
+/// Terms that must all hold, put into normal form as they come in.
+struct NormalConjunction: Hashable {
+    /// The terms with their canonical bytes, in the order of those, each once.
+    private(set) var terms: [CanonicalTerm] = []
+
+    /// Brings terms into normal form.
+    ///
+    /// - Parameter terms: the terms, in any form and order.
+    /// - Returns: the conjunction; nil if the terms contradict each other, as far as that is seen.
+    /// - Throws: `PredicateError` if a term is none, or there are too many.
+    static func of(_ terms: [PredicateTerm]) throws(PredicateError) -> NormalConjunction? {
+        guard terms.count <= PredicateLimits.intermediateTermsMaximum else { throw tooManyTerms(terms.count) }
+        var conjunction = NormalConjunction()
+        for term in terms {
+            guard try conjunction.insert(term) else { return nil }
+        }
+        return try conjunction.isWithinLimits()
+    }
+
+    /// Both conjunctions together; nil if they contradict each other.
+    func union(_ other: NormalConjunction) throws(PredicateError) -> NormalConjunction? {
+        var union = self
+        for term in other.terms {
+            guard try union.insert(normalized: term.term) else { return nil }
+        }
+        return try union.isWithinLimits()
+    }
+
+    /// Whether the other conjunction has all the terms of this one, so that it holds only where this one does.
+    func isSubset(of other: NormalConjunction) -> Bool {
+        guard terms.count <= other.terms.count else { return false }
+        var place = 0
+        for term in terms {
+            while place < other.terms.count, other.terms[place] < term { place += 1 }
+            guard place < other.terms.count, other.terms[place] == term else { return false }
+            place += 1
+        }
+        return true
+    }
+
+    private func isWithinLimits() throws(PredicateError) -> NormalConjunction {
+        guard terms.count <= PredicateLimits.termsMaximum else { throw Self.tooManyTerms(terms.count) }
+        return self
+    }
+
+    private static func tooManyTerms(_ count: Int) -> PredicateError {
+        PredicateError(
+            .tooLarge,
+            "\(count) conditions must hold at once; at most \(PredicateLimits.termsMaximum) can be joined by AND")
+    }
+
+    // MARK: - Inserting
+
+    /// Adds a term in any form; false if nothing can satisfy the conjunction any more.
+    private mutating func insert(_ term: PredicateTerm) throws(PredicateError) -> Bool {
+        var term = term
+        term.path = try PredicateTerm.normalizedPath(term.path)
+        if term.path.isEmpty {
+            guard case .containsAnyToken = term.test else {
+                throw PredicateError(.invalidPath, "all fields together can only be searched for words")
+            }
+        }
+        switch try term.test.normalized() {
+        case .never: return term.isNegated
+        case .test(let test):
+            term.test = test
+            return try insert(normalized: term)
+        }
+    }
+
+    private mutating func insert(normalized term: PredicateTerm) throws(PredicateError) -> Bool {
+        for place in terms.indices where terms[place].term.path == term.path {
+            guard let both = terms[place].term.intersection(term) else { continue }
+            terms.remove(at: place)
+            switch try both.normalized() {
+            case .never: return false
+            case .test(let test): return try insert(normalized: PredicateTerm(term.path, test))
+            }
+        }
+        let new = CanonicalTerm(term)
+        var place = terms.count
+        while place > 0, new < terms[place - 1] { place -= 1 }
+        if place > 0 {
+            // A term and its opposite differ in their last byte only, so nothing can lie between them.
+            if terms[place - 1] == new { return true }
+            if terms[place - 1].isOpposite(of: new) { return false }
+        }
+        if place < terms.count, terms[place].isOpposite(of: new) { return false }
+        terms.insert(new, at: place)
+        return true
+    }
+}
+
+extension PredicateTerm {
+    /// The test that a value passes if it passes both terms, where the two can be made one.
+    fileprivate func intersection(_ other: PredicateTerm) -> FieldTest? {
+        guard !isNegated, !other.isNegated else { return nil }
+        if case .isInRange(let left) = test, case .isInRange(let right) = other.test {
+            // No value can be ordered against bounds that cannot be ordered against each other.
+            return left.intersection(right).map(FieldTest.isInRange) ?? .isIn([], .exact)
+        }
+        guard let (left, leftFolding) = test.equalValues, let (right, rightFolding) = other.test.equalValues,
+            leftFolding == rightFolding
+        else { return nil }
+        // Values that compare as equal may be written differently: both ways are kept, and normal form chooses.
+        let leftKeys = Set(left.map(\.comparisonKey))
+        let rightKeys = Set(right.map(\.comparisonKey))
+        let both =
+            left.filter { rightKeys.contains($0.comparisonKey) } + right.filter { leftKeys.contains($0.comparisonKey) }
+        return .isIn(both, leftFolding)
+    }
+}
+
+extension FieldTest {
+    /// The values one of which the test wants.
+    fileprivate var equalValues: ([FieldValue], TextFolding)? {
+        switch self {
+        case .equals(let value, let folding): ([value], folding)
+        case .isIn(let values, let folding): (values, folding)
+        default: nil
+        }
+    }
+}

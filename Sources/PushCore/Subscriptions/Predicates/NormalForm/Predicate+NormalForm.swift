@@ -1,0 +1,127 @@
+extension Predicate {
+    /// Creates the predicate that holds where one of the conjunctions does, in normal form.
+    ///
+    /// What is done: text and paths become NFC, text whose case does not count is folded; members, terms and
+    /// conjunctions are sorted by their canonical bytes, each once; `IN` of one value is equality; ranges of one field
+    /// are cut with each other, and so are the values that it may equal; a conjunction that contradicts itself goes
+    /// away, and so does one that holds only where another does because it has all terms of that; what always holds
+    /// is `always`. The meaning stays the same for every record.
+    ///
+    /// - Parameter conjunctions: conjunctions of terms, in any form and order.
+    /// - Throws: `PredicateError`: `.invalidPath`, `.invalidValue`, or `.tooLarge` if a limit of `PredicateLimits` is
+    ///   exceeded.
+    public init(anyOf conjunctions: [[PredicateTerm]]) throws(PredicateError) {
+        guard conjunctions.count <= PredicateLimits.intermediateConjunctionsMaximum else {
+            throw Self.tooManyConjunctions(conjunctions.count)
+        }
+        var normal: [NormalConjunction] = []
+        for terms in conjunctions {
+            if let conjunction = try NormalConjunction.of(terms) { normal.append(conjunction) }
+        }
+        try self.init(anyOf: normal)
+    }
+
+    /// Creates the predicate of a single test.
+    ///
+    /// - Throws: `PredicateError` as `init(anyOf:)`.
+    public init(_ term: PredicateTerm) throws(PredicateError) { try self.init(anyOf: [[term]]) }
+
+    /// The predicate that holds where this one and another do.
+    ///
+    /// - Throws: `PredicateError` `.tooLarge`, if the result or what comes up on the way exceeds a limit.
+    public func and(_ other: Predicate) throws(PredicateError) -> Predicate { try .all(of: [self, other]) }
+
+    /// The predicate that holds where this one or another does.
+    ///
+    /// - Throws: `PredicateError` `.tooLarge`, if the result exceeds a limit.
+    public func or(_ other: Predicate) throws(PredicateError) -> Predicate { try .any(of: [self, other]) }
+
+    /// The predicate that holds exactly where this one does not.
+    ///
+    /// - Throws: `PredicateError` `.tooLarge`, if the result or what comes up on the way exceeds a limit.
+    public func negated() throws(PredicateError) -> Predicate {
+        var result = [NormalConjunction()]
+        for terms in conjunctions {
+            var opposites: [NormalConjunction] = []
+            for term in terms {
+                let opposite = PredicateTerm(term.path, term.test, isNegated: !term.isNegated)
+                if let conjunction = try NormalConjunction.of([opposite]) { opposites.append(conjunction) }
+            }
+            result = try Self.product(result, opposites)
+        }
+        return try Predicate(anyOf: result)
+    }
+
+    /// The predicate that holds where one of several does; none of them makes `never`.
+    ///
+    /// - Throws: `PredicateError` `.tooLarge`, if the result exceeds a limit.
+    public static func any(of predicates: [Predicate]) throws(PredicateError) -> Predicate {
+        try Predicate(anyOf: predicates.flatMap(\.conjunctions))
+    }
+
+    /// The predicate that holds where all of several do; none of them makes `always`.
+    ///
+    /// - Throws: `PredicateError` `.tooLarge`, if the result or what comes up on the way exceeds a limit.
+    public static func all(of predicates: [Predicate]) throws(PredicateError) -> Predicate {
+        var result = [NormalConjunction()]
+        for predicate in predicates {
+            var factors: [NormalConjunction] = []
+            for terms in predicate.conjunctions {
+                if let conjunction = try NormalConjunction.of(terms) { factors.append(conjunction) }
+            }
+            result = try product(result, factors)
+        }
+        return try Predicate(anyOf: result)
+    }
+
+    // MARK: - The steps
+
+    private init(anyOf conjunctions: [NormalConjunction]) throws(PredicateError) {
+        var terms: [[PredicateTerm]] = []
+        for conjunction in try Self.reduced(conjunctions) { terms.append(conjunction.terms.map(\.term)) }
+        self.init(normalized: terms)
+        let byteCount = canonicalBytes.count
+        guard byteCount <= PredicateLimits.canonicalBytesMaximum else {
+            throw PredicateError(
+                .tooLarge,
+                "the predicate takes \(byteCount) bytes; at most \(PredicateLimits.canonicalBytesMaximum) are accepted")
+        }
+    }
+
+    /// Every conjunction of the one side joined with every one of the other, reduced.
+    private static func product(
+        _ left: [NormalConjunction], _ right: [NormalConjunction]
+    ) throws(PredicateError) -> [NormalConjunction] {
+        guard left.count * right.count <= PredicateLimits.intermediateConjunctionsMaximum else {
+            throw tooManyConjunctions(left.count * right.count)
+        }
+        var product: [NormalConjunction] = []
+        for conjunction in left {
+            for other in right {
+                if let both = try conjunction.union(other) { product.append(both) }
+            }
+        }
+        return try reduced(product)
+    }
+
+    /// Conjunctions in order, each once, without those that hold only where another does.
+    private static func reduced(_ conjunctions: [NormalConjunction]) throws(PredicateError) -> [NormalConjunction] {
+        var kept: [NormalConjunction] = []
+        // Shorter ones first: only they can make longer ones superfluous.
+        for conjunction in Set(conjunctions).sorted(by: { $0.terms.count < $1.terms.count }) {
+            if kept.contains(where: { $0.isSubset(of: conjunction) }) { continue }
+            kept.append(conjunction)
+        }
+        let single = Set(kept.filter { $0.terms.count == 1 }.flatMap(\.terms))
+        if single.contains(where: { single.contains($0.opposite) }) { return [NormalConjunction()] }
+        guard kept.count <= PredicateLimits.conjunctionsMaximum else { throw tooManyConjunctions(kept.count) }
+        return kept.sorted { left, right in left.terms.lexicographicallyPrecedes(right.terms) }
+    }
+
+    private static func tooManyConjunctions(_ count: Int) -> PredicateError {
+        PredicateError(
+            .tooLarge,
+            "there are \(count) alternatives when everything is written as an OR of ANDs;"
+                + " at most \(PredicateLimits.conjunctionsMaximum) are accepted")
+    }
+}
