@@ -1,0 +1,126 @@
+internal import JSON
+
+/// Reads the fields of a record, object by object (`RecordFields.init(json:path:)`).
+struct RecordFieldsReader {
+    /// Where the record lies, for messages.
+    let rootPath: String
+    /// What has been read so far.
+    private(set) var fields = RecordFields()
+
+    init(rootPath: String) { self.rootPath = rootPath }
+
+    /// Reads the members of an object.
+    ///
+    /// - Parameters:
+    ///   - object: the object.
+    ///   - prefix: the path of the object; empty for the record.
+    ///   - names: how many names the paths of its members have.
+    ///   - isKnown: tells the members that are part of the object's own value.
+    /// - Throws: `EventRejection` `.invalidField`.
+    mutating func read(
+        _ object: JSONObject, prefix: String, names: Int, isKnown: (JSONMember) -> Bool
+    ) throws(EventRejection) {
+        for member in object where !member.value.isNull && !isKnown(member) {
+            let name = member.key
+            guard !name.isEmpty else {
+                throw rejection(prefix, found: "an object with an empty name in it", "one whose members have names")
+            }
+            guard prefix.utf8.count + 1 + name.utf8.count <= RecordLimits.pathBytesMaximum else {
+                throw rejection(
+                    prefix, found: "an object with a member whose path takes more bytes than is accepted",
+                    "one whose members have paths of at most \(RecordLimits.pathBytesMaximum) bytes")
+            }
+            try readField(prefix.isEmpty ? name : "\(prefix).\(name)", member.value, names: names)
+        }
+    }
+
+    private mutating func readField(_ path: String, _ value: JSONValue, names: Int) throws(EventRejection) {
+        if let object = value.object {
+            if names == 1, let type = Self.cloudKitType(object) { return try readCloudKitField(path, object, type) }
+            try set(path, value) { (value) throws(ValueMismatch) in try FieldValue.plain(value) }
+            guard names < RecordLimits.pathNamesMaximum else { return }
+            let isLocation = object.isLocation
+            let isReference = !isLocation && object.isReference
+            try read(object, prefix: path, names: names + 1) { member in
+                isLocation && Self.isPartOfLocation(member) || isReference && Self.isPartOfReference(member)
+            }
+        } else {
+            try set(path, value) { (value) throws(ValueMismatch) in try FieldValue.plain(value) }
+        }
+    }
+
+    private mutating func set(
+        _ path: String, _ json: JSONValue, _ read: (JSONValue) throws(ValueMismatch) -> FieldValue?
+    ) throws(EventRejection) {
+        let value: FieldValue?
+        do {
+            value = try read(json)
+        } catch {
+            throw rejection(path + error.path, found: error.found, error.expected)
+        }
+        guard let value else { return }
+        fields[path] = value
+        guard fields.paths.count <= RecordLimits.fieldsMaximum else {
+            throw EventRejection(
+                .invalidField,
+                "\(rootPath) has more than \(RecordLimits.fieldsMaximum) fields, those of objects in it included;"
+                    + " it must have no more")
+        }
+    }
+
+    // MARK: - CloudKit's fields
+
+    /// How CloudKit writes a field: its value, and perhaps its type.
+    private enum FieldType {
+        case named(CloudKitType)
+        case unnamed
+    }
+
+    /// Nil for an object that only looks like one of CloudKit's fields, or not even that.
+    private static func cloudKitType(_ object: JSONObject) -> FieldType? {
+        guard let value = object["value"], object.allSatisfy({ $0.isNamed("value") || $0.isNamed("type") }) else {
+            return nil
+        }
+        guard let type = object["type"] else {
+            let isValue = value.object.map { $0.isLocation || $0.isReference } ?? true
+            return isValue ? .unnamed : nil
+        }
+        return type.string.flatMap(CloudKitType.init).map(FieldType.named)
+    }
+
+    private mutating func readCloudKitField(
+        _ path: String, _ object: JSONObject, _ type: FieldType
+    ) throws(EventRejection) {
+        guard let value = object["value"], !value.isNull else { return }
+        try set(path, value) { (value) throws(ValueMismatch) in
+            do throws(ValueMismatch) {
+                switch type {
+                case .named(let type): return try FieldValue.typed(value, type)
+                case .unnamed: return try FieldValue.plain(value)
+                }
+            } catch {
+                throw error.under(".value")
+            }
+        }
+    }
+
+    private static func isPartOfLocation(_ member: JSONMember) -> Bool {
+        let names: [StaticString] = [
+            "latitude", "longitude", "horizontalAccuracy", "verticalAccuracy", "altitude", "speed", "course",
+            "timestamp",
+        ]
+        return names.contains { member.isNamed($0) }
+    }
+
+    private static func isPartOfReference(_ member: JSONMember) -> Bool {
+        member.isNamed("recordName") || member.isNamed("zoneID") || member.isNamed("action")
+    }
+
+    // MARK: - Rejections
+
+    private func rejection(_ path: String, found: String, _ expected: String) -> EventRejection {
+        // Names are a publisher's own: they must not break the line of a log.
+        let path = path.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : String($0) }.joined()
+        return FieldReader.invalid(path.isEmpty ? rootPath : "\(rootPath).\(path)", found: found, expected)
+    }
+}
