@@ -67,7 +67,7 @@ let package = Package(
         // Ring 3: adapters, one port of the core each; they do not import each other.
         swiftTarget("APNsTransport", ["PushCore", "EventLoop", "Metrics", "Crypto", "HTTP2", "JSON"]),
         swiftTarget("ChangeQueue", ["PushCore", "EventLoop", "Metrics", "AMQP"]),
-        swiftTarget("SQLiteRegistry", ["PushCore", "CSQLite"]),
+        swiftTarget("SQLiteRegistry", ["PushCore", "JSON", "CSQLite"]),
         swiftTarget("AdminServer", ["JSON", "HTTPServer"]),
 
         // Ring 4: assembly.

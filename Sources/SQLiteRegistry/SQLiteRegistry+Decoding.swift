@@ -11,7 +11,8 @@ extension SQLiteRegistry {
     func decodeDevice(_ row: Statement, firstColumn: Int32) throws(RegistryError) -> DeviceRow {
         let stored = StoredDevice(
             row: row.integer(firstColumn), app: row.integer(firstColumn + 4),
-            pool: row.optionalInteger(firstColumn + 5), identity: row.optionalInteger(firstColumn + 6))
+            pool: row.optionalInteger(firstColumn + 5), identity: row.optionalInteger(firstColumn + 6),
+            userID: row.optionalText(firstColumn + 7))
         let (platform, token) = try decodeAddress(row, platformColumn: firstColumn + 2, device: stored.row)
         var poolName: String?
         var identityName: String?
@@ -22,7 +23,7 @@ extension SQLiteRegistry {
         let device = Device(
             deviceID: row.text(firstColumn + 1), platform: platform, token: token,
             app: try apps.name(of: stored.app), identityPoolID: poolName, identityID: identityName,
-            userID: row.optionalText(firstColumn + 7), registeredAtMilliseconds: row.integer(firstColumn + 8))
+            userID: stored.userID, registeredAtMilliseconds: row.integer(firstColumn + 8))
         return DeviceRow(device: device, stored: stored)
     }
 

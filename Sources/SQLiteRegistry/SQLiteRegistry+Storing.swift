@@ -13,16 +13,23 @@ extension SQLiteRegistry {
         }
         try removeOtherDevices(with: device.token, app: app, than: device.deviceID)
         guard let old = try storedDevice(device.deviceID) else {
-            let stored = StoredDevice(row: 0, app: app, pool: pool, identity: identity)
-            return try insert(device, stored)
+            let stored = try insert(
+                device, StoredDevice(row: 0, app: app, pool: pool, identity: identity, userID: device.userID))
+            if device.userID != nil { try inheritTopics(device: stored.row) }
+            return stored
         }
-        let new = StoredDevice(row: old.row, app: app, pool: pool, identity: identity)
+        let new = StoredDevice(row: old.row, app: app, pool: pool, identity: identity, userID: device.userID)
         try update(device, new)
         if old.identity != new.identity || old.pool != new.pool {
             try run("DELETE FROM dataset_subscription WHERE device = ?", new.row)
         }
         if old.app != new.app {
             try run("DELETE FROM topic_subscription WHERE device = ?", new.row)
+            try run("DELETE FROM subscription WHERE device = ?", new.row)
+        }
+        if old.userID != new.userID || old.app != new.app {
+            try disinheritTopics(device: new.row)
+            try inheritTopics(device: new.row)
         }
         return new
     }
@@ -30,13 +37,13 @@ extension SQLiteRegistry {
     /// The numbers of a device, or nil.
     func storedDevice(_ deviceID: String) throws(RegistryError) -> StoredDevice? {
         let statement = try statements.statement(
-            "SELECT id, app, identity_pool, identity FROM device WHERE device_id = ?")
+            "SELECT id, app, identity_pool, identity, user_id FROM device WHERE device_id = ?")
         statement.bind(1, deviceID)
         defer { statement.reset() }
         guard try statement.step() else { return nil }
         return StoredDevice(
             row: statement.integer(0), app: statement.integer(1), pool: statement.optionalInteger(2),
-            identity: statement.optionalInteger(3))
+            identity: statement.optionalInteger(3), userID: statement.optionalText(4))
     }
 
     /// Makes a dataset known, and subscribes the devices that wait for datasets to come.
@@ -97,7 +104,10 @@ extension SQLiteRegistry {
     func addSubscription(_ device: StoredDevice, toTopic name: String) throws(RegistryError) {
         let topic = try topicAdding(name, app: device.app)
         let statement = try statements.statement(
-            "INSERT OR IGNORE INTO topic_subscription (topic, device) VALUES (?, ?)")
+            """
+            INSERT INTO topic_subscription (topic, device, source) VALUES (?, ?, \(TopicSource.device))
+            ON CONFLICT DO UPDATE SET source = source | excluded.source
+            """)
         statement.bind(1, topic)
         statement.bind(2, device.row)
         try statement.run()
@@ -111,7 +121,8 @@ extension SQLiteRegistry {
         return try statement.firstInteger()
     }
 
-    private func topicAdding(_ name: String, app: Int64) throws(RegistryError) -> Int64 {
+    /// The number of a topic, which is added if there is none.
+    func topicAdding(_ name: String, app: Int64) throws(RegistryError) -> Int64 {
         if let known = try topic(name, app: app) { return known }
         let statement = try statements.statement("INSERT INTO topic (name, app) VALUES (?, ?)")
         statement.bind(1, name)
@@ -165,7 +176,8 @@ extension SQLiteRegistry {
         statement.bind(8, device.registeredAtMilliseconds)
     }
 
-    private func run(_ sql: String, _ row: Int64) throws(RegistryError) {
+    /// Runs a statement about one row.
+    func run(_ sql: String, _ row: Int64) throws(RegistryError) {
         let statement = try statements.statement(sql)
         statement.bind(1, row)
         try statement.run()

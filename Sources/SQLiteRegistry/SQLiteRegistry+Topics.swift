@@ -15,10 +15,21 @@ extension SQLiteRegistry {
         try writing(durable: true) { () throws(RegistryError) in
             guard let device = try storedDevice(deviceID), let number = try self.topic(topic, app: device.app)
             else { return false }
-            let statement = try statements.statement("DELETE FROM topic_subscription WHERE topic = ? AND device = ?")
-            statement.bind(1, number)
-            statement.bind(2, device.row)
-            return try statement.run() > 0
+            // What its user wishes stays.
+            let update = try statements.statement(
+                """
+                UPDATE topic_subscription SET source = source & ~\(TopicSource.device)
+                WHERE topic = ? AND device = ? AND source & \(TopicSource.device)
+                """)
+            update.bind(1, number)
+            update.bind(2, device.row)
+            let deletion = try statements.statement(
+                "DELETE FROM topic_subscription WHERE topic = ? AND device = ? AND source = 0")
+            deletion.bind(1, number)
+            deletion.bind(2, device.row)
+            let wasThere = try update.run() > 0
+            try deletion.run()
+            return wasThere
         }
     }
 }

@@ -1,3 +1,4 @@
+import JSON
 public import PushCore
 
 /// The registry in one SQLite file, which several processes on a machine may use at once.
@@ -20,6 +21,15 @@ public final class SQLiteRegistry: Registry {
     let datasetNames: InternedNames
     let identities: InternedNames
     let queries: AudienceQueries
+    let subscriberQueries: SubscriberQueries
+    /// How many different notifications of subscriptions are remembered.
+    static let notificationsRemembered = 4_096
+    let notificationParser = JSONParser()
+    var notifications: [[UInt8]: NotificationInfo] = [:]
+    /// How often this connection has written.
+    private(set) var ownWrites = 0
+    /// What was followed to its end, and the state of the file at that moment.
+    var followed: (version: FollowedVersion, cursor: SubscriptionCursor)?
     private var isDurable: Bool?
 
     /// Opens a registry, and makes it or brings its schema up to date as the mode allows.
@@ -64,6 +74,7 @@ public final class SQLiteRegistry: Registry {
         // As many as devices, so a memory of some would rarely help.
         identities = names("identity", remembering: 0)
         queries = AudienceQueries(connection: connection)
+        subscriberQueries = SubscriberQueries(connection: connection)
     }
 
     // MARK: Transactions
@@ -85,6 +96,7 @@ public final class SQLiteRegistry: Registry {
             try connection.execute(durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL")
             isDurable = durable
         }
+        ownWrites += 1
         return try transaction(begin: "BEGIN IMMEDIATE", body)
     }
 

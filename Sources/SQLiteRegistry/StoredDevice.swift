@@ -8,4 +8,6 @@ struct StoredDevice: Equatable {
     var pool: Int64?
     /// Its identity.
     var identity: Int64?
+    /// The name of its user, if it has one.
+    var userID: String?
 }

@@ -65,6 +65,22 @@ public enum RegistryRules {
         }
     }
 
+    /// Checks the names of a user and of an app.
+    ///
+    /// - Throws: `RegistryError` with `.invalid`.
+    public static func checkOwner(_ userID: String, app: String) throws(RegistryError) {
+        try check(userID, "user")
+        try check(app, "app")
+    }
+
+    /// Checks the names of a token.
+    ///
+    /// - Throws: `RegistryError` with `.invalid`.
+    public static func check(_ token: APIToken) throws(RegistryError) {
+        try check(token.name, "name of a token")
+        if let app = token.app { try check(app, "app") }
+    }
+
     private static func check(_ name: String, _ what: String) throws(RegistryError) {
         guard (1...nameBytesMaximum).contains(name.utf8.count) else {
             throw RegistryError(

@@ -89,7 +89,7 @@ public protocol SubscriptionRegistry: AnyObject {
     /// Ends a user's subscription to a topic; the answer is false if there was none.
     func unsubscribeUser(_ userID: String, app: String, fromTopic topic: String) throws(RegistryError) -> Bool
 
-    /// The topics of an app with their subscribers, by name.
+    /// The topics of an app that anyone subscribes to, by name.
     func topics(app: String, after topic: String?, limit: Int) throws(RegistryError) -> [TopicCount]
 
     /// Erases everything of an identity: its devices with all their subscriptions, and what is known of its datasets.

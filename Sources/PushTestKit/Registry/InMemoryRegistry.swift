@@ -5,13 +5,14 @@ public import PushCore
 /// It serves as the oracle that real registries are compared with, and as a stand-in where a test is not about the
 /// registry. Belongs to one thread at a time, as every `Registry`.
 public final class InMemoryRegistry: Registry {
-    private struct Entry {
+    struct Entry {
         var device: Device
         /// Grows with each device that is added: the order of pages.
         var number: Int64
         var datasets: Set<String> = []
         var includesFuture = false
         var topics: Set<String> = []
+        var badge = 0
 
         var owner: Owner? {
             guard let pool = device.identityPoolID, let identity = device.identityID else { return nil }
@@ -19,7 +20,7 @@ public final class InMemoryRegistry: Registry {
         }
     }
 
-    private struct Owner: Hashable {
+    struct Owner: Hashable {
         var pool: String
         var identity: String
 
@@ -33,8 +34,9 @@ public final class InMemoryRegistry: Registry {
         }
     }
 
-    private var entries: [String: Entry] = [:]
-    private var knownDatasets: [Owner: Set<String>] = [:]
+    var entries: [String: Entry] = [:]
+    var knownDatasets: [Owner: Set<String>] = [:]
+    var records = InMemorySubscriptions()
     private var lastNumber: Int64 = 0
 
     /// If set, every call throws it: a registry that is out of reach.
@@ -77,8 +79,12 @@ public final class InMemoryRegistry: Registry {
                 return isKnown ? entry.datasets.contains(key.datasetName) : entry.includesFuture
             }.map { ($0.number, Recipient($0.device)) }
         case .topic(let topic, let app):
-            return entries.values.filter { $0.device.app == app && $0.topics.contains(topic) }
-                .map { ($0.number, Recipient($0.device)) }
+            let users = records.topicUsers[InMemorySubscriptions.Topic(app: app, name: topic)] ?? []
+            return entries.values.filter { entry in
+                entry.device.app == app
+                    && (entry.topics.contains(topic) || entry.device.userID.map { users.contains($0) } ?? false)
+            }
+            .map { ($0.number, Recipient($0.device)) }
         case .identities(let identities, let app):
             return members(of: identities, app: app) { $0.identityID }
         case .users(let users, let app):
@@ -276,7 +282,7 @@ public final class InMemoryRegistry: Registry {
         return owner
     }
 
-    private func check() throws(RegistryError) {
+    func check() throws(RegistryError) {
         if let failure { throw failure }
     }
 }

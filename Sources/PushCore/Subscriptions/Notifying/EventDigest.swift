@@ -2,6 +2,8 @@
 public struct EventDigest: Hashable, Sendable {
     /// The 16 bytes.
     public let bytes: [UInt8]
+    /// The same as a UUID of version 8 (RFC 9562 §5.8).
+    public let uuid: String
 
     /// Makes the digest of an event.
     public init(source: String, identifier: String) {
@@ -14,5 +16,10 @@ public struct EventDigest: Hashable, Sendable {
             for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: word >> shift)) }
         }
         self.bytes = bytes
+        uuid =
+            APNsIdentifier(
+                high: digest.high & ~0xF000 | 0x8000,
+                low: digest.low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+            ).description
     }
 }

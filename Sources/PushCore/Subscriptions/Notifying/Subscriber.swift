@@ -10,4 +10,15 @@ public struct Subscriber: Hashable, Sendable {
         self.subscription = subscription
         self.deviceID = deviceID
     }
+
+    /// How a parked message names it: the row, a colon, the device.
+    public var parkedName: String { "\(subscription):\(deviceID)" }
+
+    /// Reads the name in a parked message; nil if it is none.
+    public init?(parkedName: String) {
+        guard let colon = parkedName.utf8.firstIndex(of: UInt8(ascii: ":")),
+            let subscription = Int64(parkedName[..<colon])
+        else { return nil }
+        self.init(subscription: subscription, deviceID: String(parkedName[parkedName.utf8.index(after: colon)...]))
+    }
 }

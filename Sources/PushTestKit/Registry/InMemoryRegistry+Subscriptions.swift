@@ -1,0 +1,224 @@
+public import PushCore
+
+extension InMemoryRegistry: SubscriptionRegistry {
+    /// The subscriptions whose owner is still there, by row.
+    private var live: [InMemorySubscriptions.Entry] {
+        records.entries.values.filter { entry in
+            guard case .device(let deviceID) = entry.stored.subscription.key.owner else { return true }
+            guard let device = entries[deviceID] else { return false }
+            return device.number == entry.deviceNumber && device.device.app == entry.stored.subscription.key.app
+        }.sorted { $0.stored.row < $1.stored.row }
+    }
+
+    private var visible: [StoredSubscription] { live.filter { $0.firedFor == nil }.map(\.stored) }
+
+    /// Saves subscriptions, all or none.
+    public func save(_ subscriptions: [RecordSubscription]) throws(RegistryError) -> [Int64] {
+        try check()
+        for subscription in subscriptions {
+            try SubscriptionRules.check(subscription)
+            guard case .device(let deviceID) = subscription.key.owner else { continue }
+            guard entries[deviceID]?.device.app == subscription.key.app else { throw RegistryError.noDevice(deviceID) }
+        }
+        return subscriptions.map { save($0) }
+    }
+
+    private func save(_ subscription: RecordSubscription) -> Int64 {
+        var number: Int64?
+        if case .device(let deviceID) = subscription.key.owner { number = entries[deviceID]?.number }
+        let known = live.first { $0.stored.subscription.key == subscription.key }
+        if known == nil { records.lastRow += 1 }
+        let row = known?.stored.row ?? records.lastRow
+        records.entries[row] = InMemorySubscriptions.Entry(
+            stored: StoredSubscription(row: row, subscription: subscription), deviceNumber: number)
+        return row
+    }
+
+    /// Removes a subscription.
+    public func removeSubscription(_ key: SubscriptionKey) throws(RegistryError) -> Bool {
+        try check()
+        guard let entry = live.first(where: { $0.stored.subscription.key == key }) else { return false }
+        records.entries[entry.stored.row] = nil
+        return entry.firedFor == nil
+    }
+
+    /// One subscription, or nil.
+    public func subscription(_ key: SubscriptionKey) throws(RegistryError) -> StoredSubscription? {
+        try check()
+        return visible.first { $0.subscription.key == key }
+    }
+
+    /// Subscriptions in the order of their rows.
+    public func subscriptions(
+        matching filter: SubscriptionFilter, after row: Int64?, limit: Int
+    ) throws(RegistryError) -> [StoredSubscription] {
+        try check()
+        let matching = visible.filter { stored in
+            stored.row > row ?? 0 && filter.app.map { $0 == stored.subscription.key.app } ?? true
+                && filter.owner.map { $0 == stored.subscription.key.owner } ?? true
+                && filter.recordType.map { $0 == stored.subscription.recordType } ?? true
+        }
+        return Array(matching.prefix(max(limit, 0)))
+    }
+
+    /// How many subscriptions there are, by app and record type.
+    public func subscriptionCounts() throws(RegistryError) -> [(app: String, recordType: String?, count: Int)] {
+        try check()
+        let groups = Dictionary(grouping: visible) { [$0.subscription.key.app, $0.subscription.recordType] }
+        return groups.map { (app: ($0.key[0] ?? ""), recordType: $0.key[1], count: $0.value.count) }
+            .sorted { ($0.app, $0.recordType ?? "") < ($1.app, $1.recordType ?? "") }
+    }
+
+    /// What has changed since a cursor: everything anew, each time.
+    public func subscriptionChanges(
+        after cursor: SubscriptionCursor?, limit: Int
+    ) throws(RegistryError) -> SubscriptionChanges {
+        try check()
+        return SubscriptionChanges(
+            changes: visible.map { .saved($0) }, next: SubscriptionCursor(logPosition: 0, loadingAfterRow: nil),
+            isCaughtUp: true, startsOver: true)
+    }
+
+    /// Finds the devices of subscriptions.
+    public func resolveSubscribers(
+        _ requests: [SubscriberRequest], limit: Int
+    ) throws(RegistryError) -> [SubscriberPage] {
+        try check()
+        return requests.map { page($0, limit: max(limit, 1)) }
+    }
+
+    private func page(_ request: SubscriberRequest, limit: Int) -> SubscriberPage {
+        var page = SubscriberPage()
+        var end = request.cursor ?? SubscriberCursor(subscription: 0, device: 0)
+        let rows = request.only.map { Set($0.map(\.subscription)) } ?? Set(request.subscriptions)
+        for entry in live where rows.contains(entry.stored.row) && entry.stored.row >= end.subscription {
+            let after = entry.stored.row == end.subscription ? end.device : 0
+            for device in devices(of: entry.stored.subscription) where device.number > after {
+                let deviceID = device.device.deviceID
+                if deviceID == request.excludedDeviceID { continue }
+                let name = Subscriber(subscription: entry.stored.row, deviceID: deviceID)
+                if let only = request.only {
+                    guard only.contains(name) else { continue }
+                } else if page.entries.count == limit {
+                    page.next = end
+                    return page
+                }
+                if page.subscriptions.last?.row != entry.stored.row { page.subscriptions.append(entry.stored) }
+                page.entries.append(
+                    SubscriberPage.Entry(
+                        recipient: Recipient(device.device), subscription: page.subscriptions.count - 1))
+                end = SubscriberCursor(subscription: entry.stored.row, device: device.number)
+            }
+        }
+        return page
+    }
+
+    private func devices(of subscription: RecordSubscription) -> [Entry] {
+        entries.values.filter { entry in
+            guard entry.device.app == subscription.key.app else { return false }
+            return switch subscription.key.owner {
+            case .user(let user): entry.device.userID == user
+            case .device(let deviceID): entry.device.deviceID == deviceID
+            }
+        }.sorted { $0.number < $1.number }
+    }
+
+    /// Claims subscriptions that fire once for an event.
+    public func claim(
+        _ rows: [Int64], for event: EventDigest, nowMilliseconds: Int64
+    ) throws(RegistryError) -> [Int64] {
+        try check()
+        return rows.filter { row in
+            guard let entry = records.entries[row] else { return false }
+            if entry.firedFor == nil { records.entries[row]?.firedFor = event }
+            return entry.firedFor == nil || entry.firedFor == event
+        }
+    }
+
+    /// The subscriptions that an event has claimed.
+    public func claimedSubscriptions(of event: EventDigest) throws(RegistryError) -> [Int64] {
+        try check()
+        return live.filter { $0.firedFor == event }.map(\.stored.row)
+    }
+
+    // MARK: Badges
+
+    /// Adds one to the badges of devices.
+    public func countBadges(_ deviceIDs: [String], isRepeated: Bool) throws(RegistryError) -> [Int] {
+        try check()
+        return deviceIDs.map { deviceID in
+            if !isRepeated { entries[deviceID]?.badge += 1 }
+            return max(1, entries[deviceID]?.badge ?? 1)
+        }
+    }
+
+    /// Sets the badge of a device.
+    public func setBadge(_ badge: Int, of deviceID: String) throws(RegistryError) -> Bool {
+        try check()
+        guard (0...1_000_000).contains(badge) else {
+            throw RegistryError(.invalid, "A badge is a whole number of 0 to 1000000, not \(badge).")
+        }
+        entries[deviceID]?.badge = badge
+        return entries[deviceID] != nil
+    }
+
+    /// The badge of a device.
+    public func badge(of deviceID: String) throws(RegistryError) -> Int? {
+        try check()
+        return entries[deviceID]?.badge
+    }
+
+    // MARK: Users
+
+    /// Subscribes all devices of a user to a topic.
+    public func subscribeUser(_ userID: String, app: String, toTopic topic: String) throws(RegistryError) {
+        try check()
+        try RegistryRules.checkTopic(topic)
+        try RegistryRules.checkOwner(userID, app: app)
+        records.topicUsers[InMemorySubscriptions.Topic(app: app, name: topic), default: []].insert(userID)
+    }
+
+    /// Ends a user's subscription to a topic.
+    public func unsubscribeUser(
+        _ userID: String, app: String, fromTopic topic: String
+    ) throws(RegistryError) -> Bool {
+        try check()
+        return records.topicUsers[InMemorySubscriptions.Topic(app: app, name: topic)]?.remove(userID) != nil
+    }
+
+    /// The topics of an app, by name, with those that nobody subscribes to any more left out.
+    public func topics(app: String, after topic: String?, limit: Int) throws(RegistryError) -> [TopicCount] {
+        try check()
+        var counts: [String: TopicCount] = [:]
+        for entry in entries.values where entry.device.app == app {
+            for topic in entry.topics {
+                counts[topic, default: TopicCount(topic: topic, devices: 0, users: 0)].devices += 1
+            }
+        }
+        for (key, users) in records.topicUsers where key.app == app && !users.isEmpty {
+            counts[key.name, default: TopicCount(topic: key.name, devices: 0, users: 0)].users = users.count
+        }
+        let sorted = counts.values.sorted { $0.topic.utf8.lexicographicallyPrecedes($1.topic.utf8) }
+        return Array(
+            sorted.filter { (topic ?? "").utf8.lexicographicallyPrecedes($0.topic.utf8) }.prefix(max(limit, 0)))
+    }
+
+    /// Erases everything of an identity.
+    public func eraseIdentity(_ identityID: String) throws(RegistryError) -> Int {
+        try check()
+        let devices = entries.values.filter { $0.device.identityID == identityID }
+        for entry in devices { entries[entry.device.deviceID] = nil }
+        for owner in knownDatasets.keys where owner.identity == identityID { knownDatasets[owner] = nil }
+        return devices.count
+    }
+
+    /// Erases everything of a user.
+    public func eraseUser(_ userID: String) throws(RegistryError) -> Int {
+        try check()
+        let devices = entries.values.filter { $0.device.userID == userID }
+        for entry in devices { entries[entry.device.deviceID] = nil }
+        records.entries = records.entries.filter { $0.value.stored.subscription.key.owner != .user(userID) }
+        for topic in records.topicUsers.keys { records.topicUsers[topic]?.remove(userID) }
+        return devices.count
+    }
+}

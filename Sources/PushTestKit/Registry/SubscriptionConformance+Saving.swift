@@ -1,0 +1,97 @@
+import Geography
+import PushCore
+
+extension SubscriptionConformance {
+    static let savingChecks = [
+        SubscriptionConformance("A saved subscription comes back as it was saved, whatever it holds") { registry in
+            var everything = try subscription(key("s1"))
+            everything.kind = .query
+            everything.database = .private
+            everything.zoneName = "Zürich"
+            everything.recordType = "Löwe"
+            everything.firesOn = .all
+            everything.firesOnce = true
+            everything.predicate = try Predicate(anyOf: [
+                [
+                    PredicateTerm("a", .isIn([.integer(1), .of("x"), .bytes([0, 255])], .exact), isNegated: true),
+                    PredicateTerm(
+                        "b.c",
+                        .isInRange(ValueRange(lower: .init(.date(milliseconds: -1), isIncluded: true), upper: nil))),
+                ], [PredicateTerm("", .containsAnyToken(["löwe", "tiger"]))],
+            ])
+            everything.notification.localizedAlert = .init(key: "K", argumentFields: ["a", "b"])
+            everything.notification.title = "{a} \"quoted\" \u{1F981}"
+            everything.notification.shouldBadge = true
+            everything.notification.additionalFields = ["a"]
+            let row = try registry.save([everything])[0]
+            try RegistryConformance.expect(
+                try registry.subscription(everything.key),
+                is: StoredSubscription(row: row, subscription: everything), "the saved subscription")
+        },
+        SubscriptionConformance("Saving again keeps the row and replaces the rest") { registry in
+            let first = try registry.save([try subscription(key("s1")), try subscription(key("s2"))])
+            let second = try registry.save([try subscription(key("s1"), recordType: "Album")])
+            try RegistryConformance.expect(second, is: [first[0]], "the row")
+            let stored = try registry.subscription(key("s1"))
+            try RegistryConformance.expect(stored?.subscription.recordType, is: "Album", "the record type")
+            let all = try registry.subscriptions(matching: SubscriptionFilter(), after: nil, limit: 10)
+            try RegistryConformance.expect(all.map(\.row), is: first, "all rows")
+        },
+        SubscriptionConformance("Equal identifiers of other owners and apps are other subscriptions") { registry in
+            try devices(["d1"], in: registry)
+            let keys = [key("s"), key("s", user: "ben"), key("s", app: "mail"), key("s", device: "d1")]
+            let rows = try registry.save(try keys.map { try subscription($0) })
+            try RegistryConformance.expect(Set(rows).count, is: 4, "different rows")
+            try RegistryConformance.expect(try registry.removeSubscription(keys[1]), is: true, "removing one")
+            try RegistryConformance.expect(try registry.removeSubscription(keys[1]), is: false, "removing it again")
+            for (index, key) in keys.enumerated() {
+                let isThere = try registry.subscription(key) != nil
+                try RegistryConformance.expect(isThere, is: index != 1, "\(key) is there")
+            }
+        },
+        SubscriptionConformance("What breaks a rule is refused, with all that was to be saved with it") { registry in
+            let good = try subscription(key("good"))
+            var cases: [RecordSubscription] = []
+            for change: (inout RecordSubscription) -> Void in [
+                { $0.recordType = nil }, { $0.firesOn = [] }, { $0.key.subscriptionID = "" },
+                { $0.key.subscriptionID = String(repeating: "x", count: 257) }, { $0.kind = .zone },
+                { $0.kind = .database }, { $0.database = .shared }, { $0.key.app = "" },
+                { $0.notification.additionalFields = ["a", "b", "c", "d"] },
+                { $0.notification.alertBody = String(repeating: "x", count: 3_000) },
+            ] {
+                var bad = good
+                change(&bad)
+                cases.append(bad)
+            }
+            for bad in cases {
+                try RegistryConformance.expect(.invalid, "saving \(bad)") { _ = try registry.save([good, bad]) }
+            }
+            try RegistryConformance.expect(.notFound, "saving for no device") {
+                _ = try registry.save([good, try subscription(key("s", device: "nobody"))])
+            }
+            try RegistryConformance.expect(try registry.subscription(good.key) == nil, is: true, "none was saved")
+        },
+        SubscriptionConformance("Lists are narrowed by app, owner and record type, and paged by row") { registry in
+            try devices(["d1"], in: registry)
+            let keys = [key("1"), key("2", user: "ben"), key("3", app: "mail"), key("4", device: "d1"), key("5")]
+            for (index, key) in keys.enumerated() {
+                _ = try registry.save([try subscription(key, recordType: index < 3 ? "Song" : "Album")])
+            }
+            func list(_ filter: SubscriptionFilter, after row: Int64? = nil, limit: Int = 10) throws -> String {
+                try registry.subscriptions(matching: filter, after: row, limit: limit)
+                    .map(\.subscription.key.subscriptionID).joined()
+            }
+            try RegistryConformance.expect(try list(SubscriptionFilter()), is: "12345", "all")
+            try RegistryConformance.expect(try list(SubscriptionFilter(app: "chat")), is: "1245", "of an app")
+            try RegistryConformance.expect(try list(SubscriptionFilter(owner: .user("anna"))), is: "135", "of a user")
+            try RegistryConformance.expect(try list(SubscriptionFilter(owner: .device("d1"))), is: "4", "of a device")
+            try RegistryConformance.expect(try list(SubscriptionFilter(recordType: "Album")), is: "45", "of a type")
+            let first = try registry.subscriptions(matching: SubscriptionFilter(), after: nil, limit: 2)
+            try RegistryConformance.expect(
+                try list(SubscriptionFilter(), after: first.last?.row, limit: 2), is: "34", "the second page")
+            let counts = try registry.subscriptionCounts().map { "\($0.app) \($0.recordType ?? "-") \($0.count)" }
+            try RegistryConformance.expect(
+                counts.sorted(), is: ["chat Album 2", "chat Song 2", "mail Song 1"], "the counts")
+        },
+    ]
+}

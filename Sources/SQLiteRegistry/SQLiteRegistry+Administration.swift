@@ -1,0 +1,68 @@
+public import PushCore
+
+extension SQLiteRegistry: RegistryAdministration {
+    /// Keeps a token.
+    public func saveToken(_ token: APIToken) throws(RegistryError) {
+        try RegistryRules.check(token)
+        try writing(durable: true) { () throws(RegistryError) in
+            let statement = try statements.statement(
+                "INSERT OR REPLACE INTO api_token (name, digest, app, permission, created_at) VALUES (?, ?, ?, ?, ?)")
+            statement.bind(1, token.name)
+            statement.bind(2, token.digest)
+            statement.bind(3, token.app)
+            statement.bind(4, token.permission.rawValue)
+            statement.bind(5, token.createdAtMilliseconds)
+            try statement.run()
+        }
+    }
+
+    /// Removes a token.
+    public func removeToken(named name: String) throws(RegistryError) -> Bool {
+        try writing(durable: true) { () throws(RegistryError) in
+            let statement = try statements.statement("DELETE FROM api_token WHERE name = ?")
+            statement.bind(1, name)
+            return try statement.run() > 0
+        }
+    }
+
+    /// All tokens.
+    public func tokens() throws(RegistryError) -> [APIToken] {
+        try reading { () throws(RegistryError) in
+            let statement = try statements.statement(
+                "SELECT name, digest, app, permission, created_at FROM api_token ORDER BY name")
+            var tokens: [APIToken] = []
+            try statement.forEachRow { row throws(RegistryError) in
+                guard let permission = APIToken.Permission(rawValue: row.text(3)) else {
+                    throw RegistryError(
+                        .corrupt,
+                        RegistryError.corruptMessage(
+                            path: connection.path, reason: "a token has a permission that is none"))
+                }
+                tokens.append(
+                    APIToken(
+                        name: row.text(0), digest: row.bytes(1), app: row.optionalText(2), permission: permission,
+                        createdAtMilliseconds: row.integer(4)))
+            }
+            return tokens
+        }
+    }
+
+    /// Keeps the configuration of an identity pool.
+    public func savePoolConfiguration(_ json: [UInt8], of identityPoolID: String) throws(RegistryError) {
+        try writing(durable: true) { () throws(RegistryError) in
+            let statement = try statements.statement(
+                "INSERT OR REPLACE INTO pool_configuration (identity_pool, content) VALUES (?, ?)")
+            statement.bind(1, identityPoolID)
+            statement.bind(2, String(decoding: json, as: UTF8.self))
+            try statement.run()
+        }
+    }
+
+    /// The configuration of an identity pool.
+    public func poolConfiguration(of identityPoolID: String) throws(RegistryError) -> [UInt8]? {
+        let statement = try statements.statement("SELECT content FROM pool_configuration WHERE identity_pool = ?")
+        statement.bind(1, identityPoolID)
+        defer { statement.reset() }
+        return try statement.step() ? statement.bytes(0) : nil
+    }
+}

@@ -1,0 +1,161 @@
+public import PushCore
+
+extension SQLiteRegistry: SubscriptionRegistry {
+    /// Saves subscriptions, all or none.
+    public func save(_ subscriptions: [RecordSubscription]) throws(RegistryError) -> [Int64] {
+        for subscription in subscriptions { try SubscriptionRules.check(subscription) }
+        return try writing(durable: true) { () throws(RegistryError) in
+            var rows: [Int64] = []
+            for subscription in subscriptions { rows.append(try save(subscription)) }
+            return rows
+        }
+    }
+
+    private func save(_ subscription: RecordSubscription) throws(RegistryError) -> Int64 {
+        let app = try apps.identifierAdding(subscription.key.app)
+        let known = try row(of: subscription.key)
+        let statement = try statements.statement(known == nil ? Self.insertion : Self.update)
+        switch subscription.key.owner {
+        case .user(let user):
+            statement.bind(2, user)
+            statement.bindNull(3)
+        case .device(let deviceID):
+            guard let device = try storedDevice(deviceID), device.app == app else {
+                throw RegistryError.noDevice(deviceID)
+            }
+            statement.bindNull(2)
+            statement.bind(3, device.row)
+        }
+        statement.bind(1, app)
+        statement.bind(4, subscription.key.subscriptionID)
+        statement.bind(5, subscription.kind.registryNumber)
+        statement.bind(6, subscription.database.registryNumber)
+        statement.bind(7, subscription.zoneName)
+        statement.bind(8, subscription.recordType)
+        statement.bind(9, subscription.predicate.canonicalBytes)
+        statement.bind(10, Int64(subscription.firesOn.rawValue))
+        statement.bind(11, subscription.firesOnce ? 1 : 0)
+        statement.bind(12, String(decoding: subscription.notification.json, as: UTF8.self))
+        statement.bind(13, subscription.savedAtMilliseconds)
+        if let known { statement.bind(14, known) }
+        try statement.run()
+        return known ?? connection.lastInsertedRow
+    }
+
+    private static let insertion = """
+        INSERT INTO subscription (app, user_id, device, subscription_id, kind, database, zone, record_type, predicate,
+            fires_on, fires_once, notification, saved_at)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+        """
+
+    private static let update = """
+        UPDATE subscription SET app = ?1, user_id = ?2, device = ?3, subscription_id = ?4, kind = ?5, database = ?6,
+            zone = ?7, record_type = ?8, predicate = ?9, fires_on = ?10, fires_once = ?11, notification = ?12,
+            saved_at = ?13, fired_event = NULL, fired_at = NULL
+        WHERE id = ?14
+        """
+
+    /// Removes a subscription.
+    public func removeSubscription(_ key: SubscriptionKey) throws(RegistryError) -> Bool {
+        try writing(durable: true) { () throws(RegistryError) in
+            guard let row = try row(of: key) else { return false }
+            let statement = try statements.statement("DELETE FROM subscription WHERE id = ? RETURNING fired_event")
+            statement.bind(1, row)
+            defer { statement.reset() }
+            // One that has fired its only push was gone already, as far as anyone could see.
+            guard try statement.step() else { return false }
+            return statement.optionalInteger(0) == nil && statement.bytes(0).isEmpty
+        }
+    }
+
+    /// One subscription, or nil.
+    public func subscription(_ key: SubscriptionKey) throws(RegistryError) -> StoredSubscription? {
+        try reading { () throws(RegistryError) in
+            guard let row = try row(of: key) else { return nil }
+            let statement = try statements.statement(
+                "SELECT \(SubscriptionRow.columns) FROM subscription s \(SubscriptionRow.join) WHERE s.id = ?")
+            statement.bind(1, row)
+            defer { statement.reset() }
+            guard try statement.step(), statement.integer(SubscriptionRow.columnCount - 1) == 0 else { return nil }
+            return try decodeSubscription(statement, firstColumn: 0)
+        }
+    }
+
+    /// Subscriptions in the order of their rows.
+    public func subscriptions(
+        matching filter: SubscriptionFilter, after row: Int64?, limit: Int
+    ) throws(RegistryError) -> [StoredSubscription] {
+        try reading { () throws(RegistryError) in
+            let statement = try statements.statement(Self.listSQL(filter))
+            statement.bind(1, row ?? 0)
+            statement.bind(2, filter.app)
+            statement.bind(3, filter.recordType)
+            switch filter.owner {
+            case .user(let name), .device(let name): statement.bind(4, name)
+            case nil: statement.bindNull(4)
+            }
+            statement.bind(5, Int64(max(limit, 0)))
+            var found: [StoredSubscription] = []
+            try statement.forEachRow { row throws(RegistryError) in
+                found.append(try decodeSubscription(row, firstColumn: 0))
+            }
+            return found
+        }
+    }
+
+    // The plus sign keeps SQLite from walking all subscriptions in order when an owner names a few.
+    private static func listSQL(_ filter: SubscriptionFilter) -> String {
+        var conditions = ["s.fired_event IS NULL"]
+        if filter.app != nil { conditions.append("s.app = (SELECT id FROM app WHERE name = ?2)") }
+        if filter.recordType != nil { conditions.append("s.record_type = ?3") }
+        switch filter.owner {
+        case .user: conditions.append("s.user_id = ?4")
+        case .device: conditions.append("s.device = (SELECT id FROM device WHERE device_id = ?4)")
+        case nil: break
+        }
+        let order = filter.owner == nil ? "s.id" : "+s.id"
+        return """
+            SELECT \(SubscriptionRow.columns) FROM subscription s \(SubscriptionRow.join)
+            WHERE \(order) > ?1 AND \(conditions.joined(separator: " AND ")) ORDER BY \(order) LIMIT ?5
+            """
+    }
+
+    /// How many subscriptions there are, by app and record type.
+    public func subscriptionCounts() throws(RegistryError) -> [(app: String, recordType: String?, count: Int)] {
+        try reading { () throws(RegistryError) in
+            let statement = try statements.statement(
+                """
+                SELECT a.name, s.record_type, count(*) FROM subscription s JOIN app a ON a.id = s.app
+                WHERE s.fired_event IS NULL GROUP BY a.name, s.record_type ORDER BY a.name, s.record_type
+                """)
+            var counts: [(app: String, recordType: String?, count: Int)] = []
+            try statement.forEachRow { row in
+                counts.append((row.text(0), row.optionalText(1), Int(row.integer(2))))
+            }
+            return counts
+        }
+    }
+
+    private func row(of key: SubscriptionKey) throws(RegistryError) -> Int64? {
+        let statement: Statement
+        switch key.owner {
+        case .user(let user):
+            statement = try statements.statement(
+                """
+                SELECT id FROM subscription
+                WHERE user_id = ?1 AND app = (SELECT id FROM app WHERE name = ?2) AND subscription_id = ?3
+                """)
+            statement.bind(1, user)
+        case .device(let device):
+            statement = try statements.statement(
+                """
+                SELECT id FROM subscription WHERE device = (SELECT id FROM device WHERE device_id = ?1)
+                    AND app = (SELECT id FROM app WHERE name = ?2) AND subscription_id = ?3
+                """)
+            statement.bind(1, device)
+        }
+        statement.bind(2, key.app)
+        statement.bind(3, key.subscriptionID)
+        return try statement.firstInteger()
+    }
+}

@@ -1,0 +1,36 @@
+import PushCore
+
+/// The questions that `resolveSubscribers` asks; subscriptions of users and of devices are asked for apart, each in the
+/// order of the devices' rows without sorting.
+struct SubscriberQueries {
+    /// The devices of a user's subscription: row of the subscription, row of the device to go on after.
+    let devicesOfUsers: AudienceQuery
+    /// The device of a device's own subscription: the same probes.
+    let devicesThemselves: AudienceQuery
+    /// One device of a user's subscription: name = the device's identifier; row of the subscription.
+    let oneDeviceOfUsers: AudienceQuery
+    /// The device of a device's own subscription, if it is that one: the same probes.
+    let oneDeviceItself: AudienceQuery
+
+    /// Creates the questions; nothing is prepared yet.
+    init(connection: Connection) {
+        func query(
+            _ name: AudienceQuery.Name, _ numbers: [String], _ owner: String, _ condition: String
+        ) -> AudienceQuery {
+            AudienceQuery(
+                name: name, numbers: numbers, columns: ", \(RecipientRow.columns), \(SubscriptionRow.columns)",
+                from: """
+                    CROSS JOIN subscription s ON s.id = r.subscription
+                    \(SubscriptionRow.join)
+                    CROSS JOIN device d ON d.app = s.app AND \(owner) AND \(condition)
+                    """,
+                connection: connection)
+        }
+        let isUsers = "d.user_id = s.user_id"
+        let isOwn = "d.id = s.device"
+        devicesOfUsers = query(.none, ["subscription", "after"], isUsers, "d.id > r.after")
+        devicesThemselves = query(.none, ["subscription", "after"], isOwn, "d.id > r.after")
+        oneDeviceOfUsers = query(.text, ["subscription"], isUsers, "d.device_id = r.name")
+        oneDeviceItself = query(.text, ["subscription"], isOwn, "d.device_id = r.name")
+    }
+}

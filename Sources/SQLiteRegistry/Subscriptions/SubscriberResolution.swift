@@ -1,0 +1,121 @@
+import PushCore
+
+/// The work of one call of `resolveSubscribers`: asks for the devices of many subscriptions at once and fills the pages.
+final class SubscriberResolution {
+    private struct Found {
+        var recipient: RecipientRow
+        var subscription: StoredSubscription
+    }
+
+    private let registry: SQLiteRegistry
+    private let requests: [SubscriberRequest]
+    private let limit: Int
+    private let buffer = ProbeBuffer()
+    private var pages: [SubscriberPage]
+    private var ends: [SubscriberCursor]
+    /// The places of subscriptions that a page has already, by row.
+    private var places: [[Int64: Int]]
+    /// The subscriptions that were read already, by row.
+    private var decoded: [Int64: StoredSubscription] = [:]
+
+    /// Creates the work.
+    init(registry: SQLiteRegistry, requests: [SubscriberRequest], limit: Int) {
+        self.registry = registry
+        self.requests = requests
+        self.limit = limit
+        pages = Array(repeating: SubscriberPage(), count: requests.count)
+        ends = requests.map { $0.cursor ?? SubscriberCursor(subscription: 0, device: 0) }
+        places = Array(repeating: [:], count: requests.count)
+    }
+
+    /// Answers every request.
+    func resolve() throws(RegistryError) -> [SubscriberPage] {
+        for (index, request) in requests.enumerated() {
+            if let only = request.only {
+                try ask(only, of: index)
+            } else {
+                try ask(request, at: index)
+            }
+        }
+        try flushWhole()
+        return pages
+    }
+
+    private func ask(_ request: SubscriberRequest, at index: Int) throws(RegistryError) {
+        let start = ends[index]
+        for row in request.subscriptions where row >= start.subscription {
+            if buffer.isFull { try flushWhole() }
+            if pages[index].next != nil { return }
+            let after = row == start.subscription ? start.device : 0
+            buffer.append(request: index, name: EmptyCollection(), numbers: (row, after, 0, 0))
+        }
+    }
+
+    private func ask(_ only: [Subscriber], of index: Int) throws(RegistryError) {
+        try flushWhole()
+        var seen: Set<Subscriber> = []
+        for subscriber in only where seen.insert(subscriber).inserted {
+            if buffer.isFull { try flushOnly() }
+            buffer.append(request: index, name: subscriber.deviceID.utf8, numbers: (subscriber.subscription, 0, 0, 0))
+        }
+        try flushOnly()
+    }
+
+    private func flushWhole() throws(RegistryError) {
+        try flush([registry.subscriberQueries.devicesOfUsers, registry.subscriberQueries.devicesThemselves])
+    }
+
+    private func flushOnly() throws(RegistryError) {
+        try flush([registry.subscriberQueries.oneDeviceOfUsers, registry.subscriberQueries.oneDeviceItself])
+    }
+
+    /// Asks for the probes that were gathered and puts what is found into the pages, in the order of the probes.
+    private func flush(_ queries: [AudienceQuery]) throws(RegistryError) {
+        guard !buffer.probes.isEmpty else { return }
+        defer { buffer.removeAll() }
+        var found: [[Found]] = Array(repeating: [], count: buffer.probes.count)
+        for query in queries {
+            var counts: [Int: Int] = [:]
+            try query.run(buffer) { place, row throws(RegistryError) in
+                found[place].append(try decode(row))
+                let request = buffer.probes[place].request
+                counts[request, default: 0] += 1
+                // One more than fits tells that there are more; in the order of the probes, no other row can come first.
+                return counts[request, default: 0] <= limit + 1 || requests[request].only != nil
+            }
+        }
+        for (place, rows) in found.enumerated() {
+            for row in rows where !add(row, request: buffer.probes[place].request) { break }
+        }
+    }
+
+    private func decode(_ row: Statement) throws(RegistryError) -> Found {
+        let recipient = try registry.decodeRecipient(row, firstColumn: 1)
+        let number = row.integer(6)
+        if let known = decoded[number] { return Found(recipient: recipient, subscription: known) }
+        let subscription = try registry.decodeSubscription(row, firstColumn: 6)
+        decoded[number] = subscription
+        return Found(recipient: recipient, subscription: subscription)
+    }
+
+    /// Puts a device into its page.
+    ///
+    /// - Returns: false if the page was full.
+    private func add(_ found: Found, request: Int) -> Bool {
+        let row = found.subscription.row
+        if pages[request].next != nil { return false }
+        if found.recipient.recipient.deviceID == requests[request].excludedDeviceID { return true }
+        guard pages[request].entries.count < limit || requests[request].only != nil else {
+            pages[request].next = ends[request]
+            return false
+        }
+        let place = places[request][row] ?? pages[request].subscriptions.count
+        if place == pages[request].subscriptions.count {
+            pages[request].subscriptions.append(found.subscription)
+            places[request][row] = place
+        }
+        pages[request].entries.append(SubscriberPage.Entry(recipient: found.recipient.recipient, subscription: place))
+        ends[request] = SubscriberCursor(subscription: row, device: found.recipient.row)
+        return true
+    }
+}

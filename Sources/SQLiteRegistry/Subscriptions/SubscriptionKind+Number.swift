@@ -1,0 +1,12 @@
+import PushCore
+
+extension SubscriptionKind {
+    /// The number that stands for it in a registry file.
+    var registryNumber: Int64 { Int64(cloudKitNumber) }
+
+    /// The kind of a number; nil if there is none.
+    init?(registryNumber: Int64) {
+        guard let kind = Self.allCases.first(where: { $0.registryNumber == registryNumber }) else { return nil }
+        self = kind
+    }
+}
