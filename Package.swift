@@ -15,8 +15,8 @@ func swiftTarget(_ name: String, _ dependencies: [Target.Dependency]) -> Target 
     .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
 }
 
-func testTarget(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+func testTarget(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: swiftSettings)
 }
 
 let package = Package(
@@ -69,6 +69,7 @@ let package = Package(
         swiftTarget("ChangeQueue", ["PushCore", "EventLoop", "Metrics", "AMQP"]),
         swiftTarget("SQLiteRegistry", ["PushCore", "JSON", "CSQLite"]),
         swiftTarget("AdminServer", ["JSON", "HTTPServer"]),
+        swiftTarget("RegistryAPI", ["PushCore", "EventLoop", "Metrics", "Crypto", "JSON", "HTTPServer"]),
 
         // Ring 4: assembly.
         swiftTarget("APNs", ["APNsTransport", "PushCore", "Metrics", "Crypto"]),
@@ -77,13 +78,14 @@ let package = Package(
             [
                 "PushCore", "EventLoop", "Metrics", "JSON", "TOML", "Crypto", "APNsTransport", "ChangeQueue",
                 "SQLiteRegistry",
-                "AdminServer",
+                "AdminServer", "RegistryAPI",
             ]
         ),
         .executableTarget(
             name: "apus",
             dependencies: [
-                "CCommandLine", "Dispatcher", "PushCore", "EventLoop", "Metrics", "JSON", "APNsTransport",
+                "CCommandLine", "Dispatcher", "AdminServer", "RegistryAPI", "PushCore", "EventLoop", "Metrics", "JSON",
+                "APNsTransport",
                 "ChangeQueue",
                 "SQLiteRegistry", "APNsSimulator",
             ],
@@ -114,6 +116,12 @@ let package = Package(
         testTarget(
             "ChangeQueueTests", ["ChangeQueue", "AMQP", "PushCore", "EventLoop", "Metrics", "PushTestKit"]),
         testTarget("SQLiteRegistryTests", ["SQLiteRegistry", "PushCore", "PushTestKit"]),
+        testTarget(
+            "RegistryAPITests",
+            [
+                "RegistryAPI", "HTTPServer", "PushCore", "SQLiteRegistry", "Crypto", "JSON", "Metrics", "EventLoop",
+                "PushTestKit",
+            ], exclude: ["Scripts"]),
         testTarget("AdminServerTests", ["AdminServer", "Metrics", "PushTestKit"]),
         testTarget(
             "DispatcherTests",

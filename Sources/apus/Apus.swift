@@ -14,6 +14,7 @@ struct Apus {
         .command(PublishCommand()),
         DeadLettersCommands.node,
         .command(RunCommand()),
+        RegistryCommands.node,
         .command(VersionCommand()),
     ]
 

@@ -4,8 +4,10 @@
 public struct Configuration: Hashable, Sendable {
     /// The section `[rabbitmq]`.
     public var rabbitMQ: RabbitMQ
-    /// The section `[registry]`.
+    /// Where the registry is, of the section `[registry]`.
     public var registry: RegistryLocation
+    /// How the registry is served, of the section `[registry]`.
+    public var registryAPI: RegistryAPI
     /// The section `[retry]`.
     public var retry: Retry
     /// The section `[admin]`.

@@ -30,6 +30,42 @@ extension ConfigurationKey {
     static let registryURL = ConfigurationKey(
         section: "registry", name: "url", kind: .string, standard: .string("sqlite:registry.db"), isSecret: true,
         comment: "The store of devices and subscriptions: sqlite:PATH. A relative path begins at this file's folder.")
+    static let registryListen = ConfigurationKey(
+        section: "registry", name: "listen", kind: .string, standard: .string(""),
+        comment: """
+            Where 'apus run' serves the registry's API as well: HOST:PORT; "" for nowhere. 'apus registry'
+            serves it alone, without a worker; there "" means 127.0.0.1:8080. An address that other
+            machines reach needs a certificate.
+            """)
+    static let registryCertificateFile = ConfigurationKey(
+        section: "registry", name: "certificate_file", kind: .string, standard: .string(""),
+        comment: "A PEM file with the API's certificate and those that lead to its anchor; \"\" for plain HTTP.")
+    static let registryKeyFile = ConfigurationKey(
+        section: "registry", name: "key_file", kind: .string, standard: .string(""),
+        comment: "A PEM file with the key of that certificate (mode 600, please).")
+    static let registryIsInsecure = ConfigurationKey(
+        section: "registry", name: "insecure", kind: .boolean, standard: .boolean(false),
+        comment: """
+            Whether other machines may reach the API without TLS, for example behind a proxy that has
+            the certificate.
+            """)
+    static let registryAccessKeys = ConfigurationKey(
+        section: "registry", name: "access_keys", kind: .strings, standard: texts([]), isSecret: true,
+        secretForm: .firstWord,
+        comment: """
+            The keys that clients of Amazon Cognito Sync sign their requests with, each "ID SECRET", or
+            "ID SECRET POOL ..." for the identity pools that it may be used for. Default: none. A
+            secret: rather name a file in 'access_keys_file'.
+            """)
+    static let registryAccessKeysFile = ConfigurationKey(
+        section: "registry", name: "access_keys_file", kind: .string, standard: .string(""),
+        comment: "A file with more such keys, one a line (mode 600, please); \"\" for none.")
+    static let registryRequestsPerSecond = ConfigurationKey(
+        section: "registry", name: "requests_per_second", kind: .integer(1...100_000), standard: .integer(100),
+        comment: """
+            How many requests each key or token may make in a second (1 to 100000), four times as many
+            for a moment; more are answered with 429.
+            """)
     static let retryDelays = ConfigurationKey(
         section: "retry", name: "delays", kind: .timeSpans(TimeSpan(milliseconds: 1)...TimeSpan.hours(168)),
         standard: texts(["1s", "5s", "30s", "2m", "15m", "1h"]),
@@ -132,8 +168,10 @@ extension ConfigurationKey {
 
     /// Every key, in the order of the sample.
     static let all = [
-        rabbitMQURL, rabbitMQCAFile, rabbitMQNamespace, rabbitMQPrefetch, registryURL, retryDelays,
-        retryAttemptsMaximum, retryAgeMaximum, retryServerErrorDelay, adminListen, logLevel, logFormat,
+        rabbitMQURL, rabbitMQCAFile, rabbitMQNamespace, rabbitMQPrefetch, registryURL,
+        registryListen, registryCertificateFile, registryKeyFile, registryIsInsecure, registryAccessKeys,
+        registryAccessKeysFile, registryRequestsPerSecond, retryDelays, retryAttemptsMaximum,
+        retryAgeMaximum, retryServerErrorDelay, adminListen, logLevel, logFormat,
         workerDrainTimeout, workerPushTimeout, workerDeclaresTopology, appName, appBundleID, appIdentityPools,
         appKeyFile, appKeyID, appTeamID, appEndpoint, appPort, appProxy, appCAFile, appConnections,
         appConnectionsMaximum,

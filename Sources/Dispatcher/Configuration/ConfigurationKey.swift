@@ -37,6 +37,14 @@ struct ConfigurationKey: Sendable {
         }
     }
 
+    /// What of a secret may be printed.
+    enum SecretForm: Sendable {
+        /// A URL without its password.
+        case url
+        /// The first word, which is no secret.
+        case firstWord
+    }
+
     /// The table that the key is in: `rabbitmq`, `app`, `app.apns`.
     let section: String
     /// The name in its table.
@@ -50,6 +58,8 @@ struct ConfigurationKey: Sendable {
     /// Whether the value must not be printed as it is; such a key can be read from a file, too, that is named by an
     /// environment variable.
     var isSecret = false
+    /// What of a secret may be printed.
+    var secretForm = SecretForm.url
     /// The comment in the sample.
     let comment: String
 

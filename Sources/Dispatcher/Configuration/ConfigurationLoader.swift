@@ -18,6 +18,8 @@ public struct ConfigurationLoader: Sendable {
     public enum Purpose: Sendable {
         /// A worker: there has to be an app, and the files that are named have to be right.
         case worker
+        /// The registry's API alone: the files that it is served with have to be right.
+        case registryServer
         /// A command that talks to the broker or the registry: keys and certificates of APNs need not be there.
         case tool
     }
@@ -63,7 +65,7 @@ public struct ConfigurationLoader: Sendable {
         }
         merger.add(environment: environment)
         merger.add(overrides)
-        var reader = ConfigurationReader(merger, path: usedPath, checksFiles: purpose == .worker)
+        var reader = ConfigurationReader(merger, path: usedPath, purpose: purpose)
         let configuration = reader.readConfiguration()
         let isAppBroken = reader.problems.contains { $0.key.hasPrefix("app") }
         if configuration.apps.isEmpty, purpose == .worker, fileProblems.isEmpty, !isAppBroken {
@@ -80,7 +82,11 @@ public struct ConfigurationLoader: Sendable {
             throw ConfigurationError(problems: problems, warnings: reader.warnings, path: file)
         }
         return LoadedConfiguration(
-            configuration: configuration, warnings: Self.sorted(reader.warnings), path: usedPath,
+            configuration: configuration,
+            warnings: Self.sorted(reader.warnings).filter {
+                purpose != .registryServer || $0.key.hasPrefix("registry.")
+            },
+            path: usedPath,
             effective: reader.effective)
     }
 

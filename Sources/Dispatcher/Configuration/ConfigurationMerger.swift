@@ -160,8 +160,9 @@ struct ConfigurationMerger {
         if let nearest = NearestName.find(name, among: known) {
             return fail(origin, key, "unknown key", "did you mean '\(prefix)\(nearest)'?")
         }
-        if let elsewhere = ConfigurationKey.all.first(where: { $0.name == name }) {
-            return fail(origin, key, "unknown key", "'\(name)' belongs to [\(elsewhere.section)]")
+        let elsewhere = ConfigurationKey.all.filter { $0.name == name }.map { "[\($0.section)]" }
+        if !elsewhere.isEmpty {
+            return fail(origin, key, "unknown key", "'\(name)' belongs to " + elsewhere.joined(separator: " or "))
         }
         fail(origin, key, "unknown key", "known are: " + known.joined(separator: ", "))
     }

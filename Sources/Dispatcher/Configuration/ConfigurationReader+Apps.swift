@@ -49,7 +49,7 @@ extension ConfigurationReader {
     }
 
     /// The pattern of Cognito's API reference: `[\w-]+:[0-9a-f-]+`, at most 55 characters.
-    private static func isIdentityPool(_ text: String) -> Bool {
+    static func isIdentityPool(_ text: String) -> Bool {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         return parts.count == 2 && text.utf8.count <= 55 && isName(String(parts[0]), allowing: "-_")
             && !parts[1].isEmpty
@@ -58,7 +58,7 @@ extension ConfigurationReader {
 
     private mutating func readAPNs(app index: Int) -> Configuration.APNs {
         let keyFile = resolved(text(.appKeyFile, app: index), of: .appKeyFile, app: index)
-        if let keyFile, checksFiles { checkKeyFile(keyFile, app: index) }
+        if let keyFile, checksFile(of: .appKeyFile) { checkKeyFile(keyFile, app: index) }
         return Configuration.APNs(
             keyFile: keyFile ?? "", keyID: readIdentifier(.appKeyID, app: index),
             teamID: readIdentifier(.appTeamID, app: index), endpoint: readEndpoint(app: index),

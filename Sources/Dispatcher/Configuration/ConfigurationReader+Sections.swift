@@ -4,8 +4,8 @@ extension ConfigurationReader {
     /// Reads everything but the apps.
     mutating func readConfiguration() -> Configuration {
         Configuration(
-            rabbitMQ: readRabbitMQ(), registry: readRegistry(), retry: readRetry(), admin: readAdmin(), log: readLog(),
-            worker: readWorker(), apps: readApps())
+            rabbitMQ: readRabbitMQ(), registry: readRegistry(), registryAPI: readRegistryAPI(), retry: readRetry(),
+            admin: readAdmin(), log: readLog(), worker: readWorker(), apps: readApps())
     }
 
     private mutating func readRabbitMQ() -> Configuration.RabbitMQ {
@@ -129,7 +129,7 @@ extension ConfigurationReader {
     /// Reads a key that names a PEM file of certificates.
     mutating func readCertificateFile(_ key: ConfigurationKey, app: Int? = nil) -> String? {
         guard let path = resolved(text(key, app: app), of: key, app: app) else { return nil }
-        guard checksFiles else { return path }
+        guard checksFile(of: key) else { return path }
         do {
             let bytes = try SmallFile.read(path)
             if !String(decoding: bytes, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----") {

@@ -8,8 +8,8 @@ struct ConfigurationReader {
     let appCount: Int
     /// The file, if there is one; its folder is where relative paths in it begin.
     let path: String?
-    /// Whether the files that the configuration names are to be looked at.
-    let checksFiles: Bool
+    /// What the configuration is wanted for.
+    let purpose: ConfigurationLoader.Purpose
     /// What is wrong.
     var problems: [ConfigurationProblem]
     /// What is not wrong but worth to know.
@@ -17,11 +17,11 @@ struct ConfigurationReader {
     /// What is in force, in the order of reading.
     private(set) var effective: [EffectiveValue] = []
 
-    init(_ merger: ConfigurationMerger, path: String?, checksFiles: Bool) {
+    init(_ merger: ConfigurationMerger, path: String?, purpose: ConfigurationLoader.Purpose) {
         values = merger.values
         appCount = merger.appCount
         self.path = path
-        self.checksFiles = checksFiles
+        self.purpose = purpose
         problems = merger.problems
         warnings = merger.warnings
     }
@@ -75,6 +75,15 @@ struct ConfigurationReader {
         switch origin(of: key, app: app) {
         case .file, .standard: return path[...slash] + text
         case .environment, .flag: return text
+        }
+    }
+
+    /// Whether the file that a key names is to be looked at.
+    func checksFile(of key: ConfigurationKey) -> Bool {
+        switch purpose {
+        case .worker: true
+        case .registryServer: key.section == ConfigurationKey.registryListen.section
+        case .tool: false
         }
     }
 
@@ -183,7 +192,11 @@ struct ConfigurationReader {
     private static func shown(_ value: TOMLNode.Value, key: ConfigurationKey) -> TOMLNode.Value {
         guard key.isSecret else { return value }
         switch value {
-        case .string(let text): return .string(BrokerURL.redacted(text))
+        case .string(let text):
+            switch key.secretForm {
+            case .url: return .string(BrokerURL.redacted(text))
+            case .firstWord: return .string("\(text.prefix { $0 != " " }) \(Secret.placeholder)")
+            }
         case .array(let nodes): return .array(nodes.map { TOMLNode(shown($0.value, key: key), line: $0.line) })
         default: return .string(Secret.placeholder)
         }

@@ -10,7 +10,7 @@ import SQLiteRegistry
 public final class Worker: Sendable {
     /// A loop that hangs for longer than this makes `/livez` fail; connecting to the broker may block its loop for
     /// less.
-    static let hangSecondsMaximum: UInt64 = 60
+    public static let hangSecondsMaximum: UInt64 = 60
 
     /// What keeps the worker from being ready.
     public var health: PipelineHealth { dispatch.health }

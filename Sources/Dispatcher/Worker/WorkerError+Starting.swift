@@ -1,6 +1,7 @@
 import APNsTransport
 import ChangeQueue
 import PushCore
+import RegistryAPI
 
 extension WorkerError {
     /// Says what kept the worker from starting, by the kind of what was thrown.
@@ -9,6 +10,8 @@ extension WorkerError {
         case let error as WorkerError: self = error
         case let error as RegistryError:
             self.init(error.code == .unavailable ? .unavailable : .configuration, error.message)
+        case let error as RegistryServerError:
+            self.init(error.code == .certificateInvalid ? .configuration : .unavailable, error.message)
         case let error as APNsError: self.init(.configuration, error.message)
         case let error as ChangeQueueError:
             switch error.code {

@@ -3,8 +3,8 @@ import Dispatcher
 extension CommandInvocation {
     /// Loads the configuration that `--config`, `--set` and the environment ask for.
     ///
-    /// The command has to list `CommandOption.configuration` among its options. Warnings are printed for a worker only:
-    /// whoever lists devices does not want to read about the broker's password each time.
+    /// The command has to list `CommandOption.configuration` among its options. Warnings are printed for what runs long
+    /// only: whoever lists devices does not want to read about the broker's password each time.
     ///
     /// - Parameter purpose: how much of it has to be right.
     /// - Returns: the configuration.
@@ -13,7 +13,7 @@ extension CommandInvocation {
         let loader = try configurationLoader()
         do {
             let loaded = try loader.load(for: purpose)
-            if purpose == .worker {
+            if purpose != .tool {
                 for warning in loaded.warnings { StandardError.line("warning: \(warning)") }
             }
             return loaded

@@ -33,7 +33,17 @@ struct CommandRunner: Sendable {
         var rest = words[...]
         // Options that are common to all commands may stand before the command's words: `apus --config x run`.
         var early: [String] = []
-        while case .group(_, _, _, let nodes) = node {
+        while true {
+            if case .command = node { break }
+            if case .parent(let command, let nodes) = node {
+                guard let next = nodes.first(where: { $0.name == rest.first }) else {
+                    return try await run(command, in: node, words: early + Array(rest), path: path)
+                }
+                rest = rest.dropFirst()
+                node = next
+                path.append(next.name)
+                continue
+            }
             guard let word = rest.popFirst() else {
                 output.write(HelpText.text(of: node, path: path))
                 return early.isEmpty && words.isEmpty ? .ok : .usage
@@ -46,16 +56,16 @@ struct CommandRunner: Sendable {
                 rest = ["version"]
             } else if word.hasPrefix("-") {
                 try collect(word, rest: &rest, into: &early)
-            } else if let next = nodes.first(where: { $0.name == word }) {
+            } else if let next = node.nodes.first(where: { $0.name == word }) {
                 node = next
                 path.append(word)
             } else {
-                let suggestion = Suggestion.text(for: word, among: nodes.map(\.name))
+                let suggestion = Suggestion.text(for: word, among: node.nodes.map(\.name))
                 throw CommandFailure.usage("unknown command '\(word)'\(suggestion)")
             }
         }
         guard case .command(let command) = node else { return .software }
-        return try await run(command, words: early + Array(rest), path: path)
+        return try await run(command, in: node, words: early + Array(rest), path: path)
     }
 
     private func collect(
@@ -72,10 +82,12 @@ struct CommandRunner: Sendable {
         if option.valueName != nil, !word.contains("="), let value = rest.popFirst() { early.append(value) }
     }
 
-    private func run(_ command: any Command, words: [String], path: [String]) async throws -> ExitCode {
+    private func run(
+        _ command: any Command, in node: CommandNode, words: [String], path: [String]
+    ) async throws -> ExitCode {
         let beforeOperands = words.prefix { $0 != "--" }
         if beforeOperands.contains("--help") || beforeOperands.contains("-h") {
-            output.write(HelpText.text(of: .command(command), path: path))
+            output.write(HelpText.text(of: node, path: path))
             return .ok
         }
         let parsed = try OptionParser.parse(words, options: command.options + [.help])

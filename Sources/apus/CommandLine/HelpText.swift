@@ -3,7 +3,8 @@ enum HelpText {
     /// The whole help, ending in a new line.
     static func text(of node: CommandNode, path: [String]) -> String {
         switch node {
-        case .command(let command): text(of: command, path: path)
+        case .command(let command): text(of: command, nodes: [], path: path)
+        case .parent(let command, let nodes): text(of: command, nodes: nodes, path: path)
         case .group(_, let summary, let discussion, let nodes):
             text(summary: summary, discussion: discussion, nodes: nodes, path: path)
         }
@@ -24,13 +25,14 @@ enum HelpText {
         return text
     }
 
-    private static func text(of command: any Command, path: [String]) -> String {
+    private static func text(of command: any Command, nodes: [CommandNode], path: [String]) -> String {
         let words = path.joined(separator: " ")
         let required = command.options.filter(\.isRequired).map { " --\($0.name) \($0.valueName ?? "")" }.joined()
         let operands = command.operands.usage.isEmpty ? "" : " \(command.operands.usage)"
         var text = "\(words): \(command.summary)\n\nUsage:\n  \(words)\(required) [OPTION]...\(operands)\n"
         let help = command.help
         if !help.discussion.isEmpty { text += "\n\(help.discussion)\n" }
+        if !nodes.isEmpty { text += "\nCommands:\n" + table(nodes.map { ($0.name, $0.summary) }) }
         text += "\nOptions:\n" + table((command.options + [.help]).map { (label(of: $0), $0.summary) })
         if !help.examples.isEmpty {
             text += "\nExamples:\n"

@@ -16,7 +16,7 @@ struct HelpCommand: Command {
         var node = Apus.root(nodes + [.command(self)])
         var path = [node.name]
         for word in invocation.operands {
-            guard case .group(_, _, _, let nodes) = node, let next = nodes.first(where: { $0.name == word }) else {
+            guard let next = node.nodes.first(where: { $0.name == word }) else {
                 throw CommandFailure.usage("there is no command '\((path + [word]).joined(separator: " "))'")
             }
             node = next

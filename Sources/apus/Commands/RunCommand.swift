@@ -3,6 +3,7 @@ import Dispatcher
 import EventLoop
 import Metrics
 import PushCore
+import RegistryAPI
 
 /// `apus run`.
 struct RunCommand: Command {
@@ -16,7 +17,8 @@ struct RunCommand: Command {
             the registry and know nothing of each other.
 
             The log goes to standard error, one line an event. With [admin] listen, the
-            worker answers /livez, /readyz, /metrics and /version there.
+            worker answers /livez, /readyz, /metrics and /version there. With [registry]
+            listen, it serves the registry's API as well; see 'apus registry --help'.
 
             SIGTERM or SIGINT drains: the worker takes no new events, finishes what is in
             flight (at most [worker] drain_timeout), and exits with 0, or with 75 if time ran
@@ -47,14 +49,16 @@ struct RunCommand: Command {
             let worker = try Worker(configuration: configuration, logger: logger, metrics: metrics)
             let admin = try startAdminServer(worker, configuration.admin)
             if let admin { logger.log(.info, "admin.listening", [.field("port", Int(admin.port))]) }
+            let api = try startRegistryServer(configuration, logger: logger, metrics: metrics)
             try await worker.start()
             stop.onHangUp { reloadKeys(of: worker, invocation, logger) }
             await stop.wait()
+            api?.stop()
             let outcome = await worker.drain()
             admin?.stop()
             return outcome == .complete ? .ok : .temporaryFailure
         } catch let error as WorkerError {
-            throw CommandFailure(exitCode(of: error), error.message)
+            throw CommandFailure(error)
         }
     }
 
@@ -68,6 +72,15 @@ struct RunCommand: Command {
         }
     }
 
+    private func startRegistryServer(
+        _ configuration: Configuration, logger: Logger, metrics: MetricsRegistry
+    ) throws(WorkerError) -> RegistryServer? {
+        guard let address = configuration.registryAPI.listen else { return nil }
+        let api = try configuration.registryServer(at: address, mode: .readWrite, metrics: metrics, logger: logger)
+        logger.log(.info, "registry.listening", [.field("port", Int(api.port))])
+        return api
+    }
+
     private func startAdminServer(
         _ worker: Worker, _ configuration: Configuration.Admin
     ) throws(CommandFailure) -> AdminServer? {
@@ -77,14 +90,6 @@ struct RunCommand: Command {
                 host: address.host, port: address.port, routes: worker.adminRoutes(version: ProductVersion.current))
         } catch {
             throw CommandFailure(.unavailable, error.message)
-        }
-    }
-
-    private func exitCode(of error: WorkerError) -> ExitCode {
-        switch error.code {
-        case .configuration: .configuration
-        case .unavailable: .unavailable
-        case .refused: .noPermission
         }
     }
 }

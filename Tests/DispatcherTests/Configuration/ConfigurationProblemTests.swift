@@ -37,7 +37,7 @@ struct ConfigurationProblemTests {
                 #"7 retry.delays: ["1s", "soon"] is not right; give a list of lengths of time from "1ms" to "168h", "#
                     + "with the units ms, s, m or h",
                 #"8 retry.max_attempts: "ten" is not right; give a whole number from 1 to 1000"#,
-                "9 retry.listen: unknown key; 'listen' belongs to [admin]",
+                "9 retry.listen: unknown key; 'listen' belongs to [registry] or [admin]",
                 #"11 app.0.name: "chat room" is not right; give 1 to 64 letters, digits, '.', '-', '_'"#,
                 #"13 app.0.apns.key_id: "abc" is not right; it is ten capital letters and digits, "#
                     + "as Apple's developer account shows it",

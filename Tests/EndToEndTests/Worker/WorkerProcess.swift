@@ -12,11 +12,17 @@ final class WorkerProcess: Sendable {
 
     init(in folder: TemporaryFolder) throws { command = try RunningCommand(["run"], in: folder) }
 
-    /// The port of the admin server, which the worker logs when it listens.
-    private func adminPort() async throws -> UInt16 {
+    /// The port of the admin server.
+    private func adminPort() async throws -> UInt16 { try await port("admin.listening") }
+
+    /// The port of the registry's API.
+    func registryPort() async throws -> UInt16 { try await port("registry.listening") }
+
+    /// The port of a server, which the worker logs when it listens.
+    private func port(_ event: String) async throws -> UInt16 {
         while true {
             let hasEnded = command.hasEnded
-            for line in command.errors.split(separator: "\n") where line.contains("\"admin.listening\"") {
+            for line in command.errors.split(separator: "\n") where line.contains("\"\(event)\"") {
                 let digits = line.split(separator: "\"port\":").last?.prefix { $0.isNumber } ?? ""
                 if let port = UInt16(digits) { return port }
             }

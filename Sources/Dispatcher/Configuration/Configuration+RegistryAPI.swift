@@ -1,0 +1,42 @@
+extension Configuration {
+    /// How the registry is served over HTTP: the rest of `[registry]`.
+    public struct RegistryAPI: Hashable, Sendable {
+        /// A key that requests are signed with.
+        public struct AccessKey: Hashable, Sendable {
+            /// What travels with a request.
+            public var identifier: String
+            /// What only the client and this configuration know.
+            public var secret: Secret
+            /// The only identity pools that it may be used for; empty for all.
+            public var identityPools: [String]
+        }
+
+        /// Where `apus registry` listens if nothing else is said.
+        public static let standardListen = HostPort(host: "127.0.0.1", port: 8_080)
+
+        /// Where it listens; nil if `apus run` is not to serve it.
+        ///
+        /// Port 0 lets the system choose. `registry.listen`, default `""` for nil.
+        public var listen: HostPort?
+        /// A PEM file with the certificate chain, or nil for plain HTTP.
+        ///
+        /// `registry.certificate_file`, default `""` for none.
+        public var certificateFile: String?
+        /// A PEM file with the key of the certificate; nil exactly if there is no certificate.
+        ///
+        /// `registry.key_file`, default `""` for none.
+        public var keyFile: String?
+        /// Whether other machines may reach it without TLS.
+        ///
+        /// `registry.insecure`, default false.
+        public var isInsecure: Bool
+        /// The keys of both sources; identifiers are distinct.
+        ///
+        /// `registry.access_keys`, secret, and the lines of `registry.access_keys_file`; default none.
+        public var accessKeys: [AccessKey]
+        /// How many requests each credential may make in a second, 1 to 100000.
+        ///
+        /// `registry.requests_per_second`, default 100.
+        public var requestsPerSecondMaximum: Int
+    }
+}

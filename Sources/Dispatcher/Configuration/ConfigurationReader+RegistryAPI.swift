@@ -1,0 +1,97 @@
+extension ConfigurationReader {
+    private static let accessKeyShape =
+        "write \"ID SECRET\" or \"ID SECRET POOL ...\": an ID of 1 to 128 letters, digits, '-', '_', a secret of "
+        + "16 to 256 characters without blanks"
+
+    /// Reads how the registry is served.
+    mutating func readRegistryAPI() -> Configuration.RegistryAPI {
+        let listenText = text(.registryListen)
+        let listen = HostPort(listenText)
+        if !listenText.isEmpty, listen == nil {
+            fail(.registryListen, "\(listenText.quoted) is not right", "write HOST:PORT, or \"\" for nowhere")
+        }
+        let certificateFile = readCertificateFile(.registryCertificateFile)
+        let keyFile = resolved(text(.registryKeyFile), of: .registryKeyFile)
+        checkPair(certificateFile, keyFile)
+        let isInsecure = boolean(.registryIsInsecure)
+        if let listen, !listen.isLoopback, certificateFile == nil, !isInsecure {
+            fail(
+                .registryListen, "other machines could reach \(listen), and there is no TLS",
+                "give certificate_file and key_file; or set insecure = true, if a proxy in front has a certificate")
+        }
+        return Configuration.RegistryAPI(
+            listen: listen, certificateFile: certificateFile, keyFile: keyFile, isInsecure: isInsecure,
+            accessKeys: readAccessKeys(), requestsPerSecondMaximum: integer(.registryRequestsPerSecond))
+    }
+
+    private mutating func checkPair(_ certificateFile: String?, _ keyFile: String?) {
+        guard (certificateFile == nil) == (keyFile == nil) else {
+            let missing: ConfigurationKey = certificateFile == nil ? .registryCertificateFile : .registryKeyFile
+            return fail(missing, "missing", "a certificate and its key go together")
+        }
+        guard let keyFile, checksFile(of: .registryKeyFile) else { return }
+        do {
+            _ = try SmallFile.read(keyFile)
+        } catch {
+            fail(.registryKeyFile, "cannot read \(keyFile): \(error.message)", error.remedy)
+        }
+        if SmallFile.isReadableByOthers(keyFile) {
+            warn(.registryKeyFile, "others may read \(keyFile)", "run 'chmod 600 \(keyFile)'")
+        }
+    }
+
+    private mutating func readAccessKeys() -> [Configuration.RegistryAPI.AccessKey] {
+        var keys: [Configuration.RegistryAPI.AccessKey] = []
+        let given = texts(.registryAccessKeys)
+        for (index, text) in given.enumerated() {
+            add(text, place: "key \(index + 1)", of: .registryAccessKeys, to: &keys)
+        }
+        if !given.isEmpty, case .file(let path, _) = origin(of: .registryAccessKeys), SmallFile.isReadableByOthers(path)
+        {
+            warn(
+                .registryAccessKeys, "others may read \(path), which holds secrets",
+                "run 'chmod 600 \(path)', or use access_keys_file")
+        }
+        guard let path = resolved(text(.registryAccessKeysFile), of: .registryAccessKeysFile),
+            checksFile(of: .registryAccessKeysFile)
+        else {
+            return keys
+        }
+        do {
+            let lines = String(decoding: try SmallFile.read(path), as: UTF8.self).split(
+                omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            for (index, line) in lines.enumerated() {
+                let text = line.drop(while: \.isWhitespace)
+                guard !text.isEmpty, !text.hasPrefix("#") else { continue }
+                add(String(text), place: "line \(index + 1) of \(path)", of: .registryAccessKeysFile, to: &keys)
+            }
+            if SmallFile.isReadableByOthers(path) {
+                warn(.registryAccessKeysFile, "others may read \(path)", "run 'chmod 600 \(path)'")
+            }
+        } catch {
+            fail(.registryAccessKeysFile, "cannot read \(path): \(error.message)", error.remedy)
+        }
+        return keys
+    }
+
+    private mutating func add(
+        _ text: String, place: String, of key: ConfigurationKey,
+        to keys: inout [Configuration.RegistryAPI.AccessKey]
+    ) {
+        let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+        guard words.count >= 2, Self.isName(words[0], allowing: "-_", countMaximum: 128),
+            (16...256).contains(words[1].utf8.count)
+        else { return fail(key, "\(place) is not right", Self.accessKeyShape) }
+        for pool in words.dropFirst(2) where !Self.isIdentityPool(pool) {
+            fail(
+                key, "\(place) has a pool that is not right",
+                "write REGION:UUID, for example us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c")
+        }
+        guard !keys.contains(where: { $0.identifier == words[0] }) else {
+            return fail(key, "\(place) has the ID of another key", "give each key its own")
+        }
+        keys.append(
+            Configuration.RegistryAPI.AccessKey(
+                identifier: words[0], secret: Secret(words[1]), identityPools: Array(words.dropFirst(2))))
+    }
+}

@@ -1,0 +1,44 @@
+public import Metrics
+public import PushCore
+public import RegistryAPI
+
+extension Configuration {
+    /// Serves the registry over HTTP, with a connection of its own to the store.
+    ///
+    /// - Parameters:
+    ///   - listen: where.
+    ///   - mode: what may be done with the store.
+    ///   - metrics: where the counters are registered.
+    ///   - logger: where events of interest go.
+    /// - Returns: a server that answers until it is stopped.
+    /// - Throws: `WorkerError` if the store, the certificate or the address cannot be used.
+    public func registryServer(
+        at listen: HostPort, mode: RegistryOpenMode, metrics: MetricsRegistry, logger: Logger
+    ) throws(WorkerError) -> RegistryServer {
+        var options = RegistryServerConfiguration(
+            host: listen.host, port: listen.port,
+            apps: apps.map { RegistryAPIApp(name: $0.name, identityPoolIDs: $0.identityPools) },
+            accessKeys: registryAPI.accessKeys.map { key in
+                AccessKey(
+                    identifier: key.identifier, secret: key.secret.revealed, identityPoolIDs: key.identityPools)
+            })
+        options.requestsPerSecondMaximum = registryAPI.requestsPerSecondMaximum
+        if let certificateFile = registryAPI.certificateFile, let keyFile = registryAPI.keyFile {
+            options.identity = (try Self.text(of: certificateFile), try Self.text(of: keyFile))
+        }
+        do {
+            let registry = try openRegistry(mode: mode)
+            return try RegistryServer(configuration: options, registry: registry, metrics: metrics, logger: logger)
+        } catch {
+            throw WorkerError(starting: error)
+        }
+    }
+
+    private static func text(of path: String) throws(WorkerError) -> String {
+        do {
+            return String(decoding: try SmallFile.read(path), as: UTF8.self)
+        } catch {
+            throw WorkerError(.configuration, "cannot read \(path): \(error.message); \(error.remedy)")
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import Crypto
+import JSON
+import PushCore
+
+/// One authenticated request of the Cognito dialect, carried out on the registry's thread.
+struct CognitoCall: Sendable {
+    /// The app that the pool belongs to.
+    let app: String
+    let identityPoolID: String
+    let values: PathValues
+    let body: [UInt8]
+
+    // MARK: Devices
+
+    /// `RegisterDevice`.
+    func registerDevice(_ context: RegistryContext) throws(CognitoError) -> [UInt8] {
+        let identity = try identity()
+        let members = try self.members(context)
+        let registration = try CognitoRegistration(
+            platform: try string(members, "Platform"), token: try string(members, "Token"))
+        return try using(context) { (registry) throws(RegistryError) in
+            let old = try holder(of: registration.token, registry)
+            let isSame = old?.identityID == identity && old?.identityPoolID == identityPoolID
+            let device = Device(
+                deviceID: old.flatMap { isSame ? $0.deviceID : nil } ?? deviceID(registration.token, identity),
+                platform: registration.platform, token: registration.token, app: app, identityPoolID: identityPoolID,
+                identityID: identity, userID: isSame ? old?.userID : nil,
+                registeredAtMilliseconds: context.nowMilliseconds)
+            try registry.upsert([device])
+            var writer = JSONWriter()
+            writer.beginObject()
+            writer.key("DeviceId")
+            writer.string(device.deviceID)
+            writer.endObject()
+            return writer.bytes
+        }
+    }
+
+    /// The device of the app that has a token.
+    private func holder(of token: DeviceToken, _ registry: any Registry) throws(RegistryError) -> Device? {
+        let request = AudienceRequest(audience: .tokens([token], app: app))
+        guard let found = try registry.resolve([request], limit: 1).first?.devices.first else { return nil }
+        return try registry.device(found.deviceID)
+    }
+
+    /// An identifier that depends on the token and on who uses the device.
+    ///
+    /// Registering again gives the same, even at the same time in two processes. It tells nothing of the token, which
+    /// is a secret of 32 random bytes.
+    private func deviceID(_ token: DeviceToken, _ identity: String) -> String {
+        let text = Array("apus device\n\(app)\n\(identityPoolID)\n\(identity)\n".utf8) + token.bytes
+        return RandomIdentifier.uuidText(SHA256Digest.digest(text))
+    }
+
+    // MARK: Datasets
+
+    /// `SubscribeToDataset`.
+    func subscribe(_ context: RegistryContext) throws(CognitoError) -> [UInt8] {
+        let (deviceID, datasetName, identity) = try subscription()
+        return try using(context) { (registry) throws(RegistryError) in
+            try requireDevice(deviceID, of: identity, registry)
+            try registry.subscribe(deviceID, toDataset: datasetName)
+            return Array("{}".utf8)
+        }
+    }
+
+    /// `UnsubscribeFromDataset`.
+    ///
+    /// To end what there is not is no error: a client that repeats a request whose answer it did not get has what it
+    /// wants.
+    func unsubscribe(_ context: RegistryContext) throws(CognitoError) -> [UInt8] {
+        let (deviceID, datasetName, identity) = try subscription()
+        return try using(context) { (registry) throws(RegistryError) in
+            try requireDevice(deviceID, of: identity, registry)
+            _ = try registry.unsubscribe(deviceID, fromDataset: datasetName)
+            return Array("{}".utf8)
+        }
+    }
+
+    private func subscription() throws(CognitoError) -> (deviceID: String, datasetName: String, identity: String) {
+        let identity = try identity()
+        try CognitoRules.checkDatasetName(values["DatasetName"])
+        try CognitoRules.checkDeviceID(values["DeviceId"])
+        return (values["DeviceId"], values["DatasetName"], identity)
+    }
+
+    /// A device of somebody else is treated as one that there is not.
+    private func requireDevice(_ deviceID: String, of identity: String, _ registry: any Registry) throws(RegistryError)
+    {
+        let device = try registry.device(deviceID)
+        guard let device, device.app == app, device.identityPoolID == identityPoolID, device.identityID == identity
+        else { throw RegistryError(.notFound, "Device '\(deviceID)' not found for identity '\(identity)'.") }
+    }
+
+    // MARK: The pool
+
+    /// `GetIdentityPoolConfiguration`.
+    func configuration(_ context: RegistryContext) throws(CognitoError) -> [UInt8] {
+        do throws(RegistryError) {
+            if let stored = try context.administration.poolConfiguration(of: identityPoolID) { return stored }
+        } catch {
+            throw failure(error, context)
+        }
+        return CognitoPoolConfiguration(applicationArns: nil, roleArn: nil).json(identityPoolID: identityPoolID)
+    }
+
+    /// `SetIdentityPoolConfiguration`.
+    func setConfiguration(_ context: RegistryContext) throws(CognitoError) -> [UInt8] {
+        let configuration = try CognitoPoolConfiguration(try members(context))
+        let json = configuration.json(identityPoolID: identityPoolID)
+        do throws(RegistryError) {
+            try context.administration.savePoolConfiguration(json, of: identityPoolID)
+        } catch {
+            throw failure(error, context)
+        }
+        return json
+    }
+
+    // MARK: Common
+
+    private func identity() throws(CognitoError) -> String {
+        try CognitoRules.checkIdentifier(values["IdentityId"], "identityId")
+        return values["IdentityId"]
+    }
+
+    private func members(_ context: RegistryContext) throws(CognitoError) -> JSONObject {
+        do throws(JSONError) {
+            if let members = try context.parser.parse(body).object { return members }
+        } catch {
+            throw .invalidParameter("The body is not JSON: \(error)")
+        }
+        throw .invalidParameter("The body is not a JSON object.")
+    }
+
+    private func string(_ members: JSONObject, _ name: StaticString) throws(CognitoError) -> String? {
+        guard let value = members[name], !value.isNull else { return nil }
+        guard let text = value.string else { throw .invalidParameter("\(name) is not a string.") }
+        return text
+    }
+
+    private func using(
+        _ context: RegistryContext, _ body: (any Registry) throws(RegistryError) -> [UInt8]
+    ) throws(CognitoError) -> [UInt8] {
+        do throws(RegistryError) {
+            return try body(context.registry)
+        } catch {
+            throw failure(error, context)
+        }
+    }
+
+    private func failure(_ error: RegistryError, _ context: RegistryContext) -> CognitoError {
+        context.reportFailure(error)
+        return CognitoError(error)
+    }
+}

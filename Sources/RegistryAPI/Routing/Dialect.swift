@@ -1,0 +1,17 @@
+import HTTPServer
+
+/// A family of routes that speak alike: how requests are authenticated, and what errors look like.
+protocol Dialect: Sendable {
+    /// The first segments of the paths that it answers for, whether there is a route or not.
+    var firstSegments: [String] { get }
+    /// What it can do.
+    var routes: [Route] { get }
+
+    /// Says that something is wrong which has nothing to do with a single route.
+    ///
+    /// - Parameters:
+    ///   - status: 400, 404, 405, 413, 429, 500 or 503.
+    ///   - message: what is wrong, for people.
+    /// - Returns: the response in the dialect's own form.
+    func refusal(_ status: Int, _ message: String) -> HTTPResponse
+}

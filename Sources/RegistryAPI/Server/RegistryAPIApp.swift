@@ -1,0 +1,13 @@
+/// An app as the API knows it.
+public struct RegistryAPIApp: Hashable, Sendable {
+    /// The name that devices bear.
+    public var name: String
+    /// The Cognito identity pools that are the app's.
+    public var identityPoolIDs: [String]
+
+    /// Creates an app.
+    public init(name: String, identityPoolIDs: [String] = []) {
+        self.name = name
+        self.identityPoolIDs = identityPoolIDs
+    }
+}

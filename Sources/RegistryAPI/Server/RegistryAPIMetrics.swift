@@ -1,0 +1,23 @@
+import Metrics
+
+/// The metrics of the API; each route has its own.
+struct RegistryAPIMetrics: Sendable {
+    private let registry: MetricsRegistry
+
+    init(_ registry: MetricsRegistry) { self.registry = registry }
+
+    /// Registers the metrics of a route.
+    func route(_ name: String) -> RouteMetrics {
+        func counter(_ status: String) -> Counter {
+            registry.counter(
+                "apus_registry_requests_total",
+                help: "Requests to the registry's API, by the first digit of the status.",
+                labels: [.init("operation", name), .init("status", status)])
+        }
+        return RouteMetrics(
+            succeeded: counter("2xx"), refused: counter("4xx"), failed: counter("5xx"),
+            duration: registry.histogram(
+                "apus_registry_request_duration_seconds", help: "From the whole request to its answer.",
+                boundsSeconds: Histogram.requestBoundsSeconds, labels: [.init("operation", name)]))
+    }
+}

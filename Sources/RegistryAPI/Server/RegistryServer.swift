@@ -1,0 +1,89 @@
+import Crypto
+public import EventLoop
+import HTTPServer
+public import Metrics
+public import PushCore
+
+/// Serves the registry over HTTP: its own thread for the connections, and a loop that owns the registry.
+public final class RegistryServer: Sendable {
+    /// The longest body of a request, in bytes.
+    static let bodyBytesMaximum = 1 << 20
+    private static let connectionsMaximum = 512
+    private static let idleSecondsMaximum = 30
+    private static let waitingRequestsMaximum = 256
+
+    /// The port that it listens on, also where the configuration asks for any.
+    public var port: UInt16 { server.port }
+    private let server: HTTPServer
+    private let loop: EventLoop
+
+    /// Binds the address and begins to serve.
+    ///
+    /// - Parameters:
+    ///   - configuration: where, and to whom.
+    ///   - registry: what is served; nobody else uses it from now on.
+    ///   - nowMilliseconds: the wall clock, in milliseconds since 1970.
+    ///   - metrics: where the counters are registered.
+    ///   - logger: where events of interest go.
+    /// - Throws: `RegistryServerError`.
+    public init(
+        configuration: RegistryServerConfiguration, registry: sending any Registry,
+        nowMilliseconds: @escaping @Sendable () -> Int64 = { WallClock.nowMilliseconds() }, metrics: MetricsRegistry,
+        logger: Logger
+    ) throws(RegistryServerError) {
+        var options = HTTPServerConfiguration(
+            name: "the registry's API", settingName: "registry.listen", host: configuration.host,
+            port: configuration.port, tls: try Self.tls(configuration))
+        options.connectionsMaximum = Self.connectionsMaximum
+        options.idleSecondsMaximum = Self.idleSecondsMaximum
+        options.bodyBytesMaximum = Self.bodyBytesMaximum
+        options.deferredRequestsMaximum = Self.waitingRequestsMaximum
+        do {
+            loop = try EventLoop(name: "registry-api")
+        } catch {
+            throw RegistryServerError(.unavailable, "the registry's API cannot start its thread: \(error)")
+        }
+        let context = LoopBound(
+            RegistryContext(registry: registry, logger: logger, nowMilliseconds: nowMilliseconds),
+            to: loop)
+        let credentials = CredentialGuard(
+            requestsPerSecondMaximum: configuration.requestsPerSecondMaximum, logger: logger)
+        let router = RequestRouter(
+            dialects: [
+                CognitoDialect(configuration: configuration, credentials: credentials, nowMilliseconds: nowMilliseconds)
+            ], context: context, metrics: RegistryAPIMetrics(metrics))
+        do {
+            server = try HTTPServer(configuration: options, handler: router)
+        } catch {
+            loop.stopAndJoin()
+            throw RegistryServerError(
+                error.code == .certificateInvalid ? .certificateInvalid : .unavailable, error.message)
+        }
+    }
+
+    deinit { stop() }
+
+    /// How long ago the loop last turned, in nanoseconds.
+    public func nanosecondsSinceLastTick() -> UInt64 { loop.nanosecondsSinceLastTick() }
+
+    /// Answers what has come, closes the port, and waits for both threads; a second call does nothing.
+    public func stop() {
+        server.stop()
+        loop.stopAndJoin()
+    }
+
+    /// OpenSSL says better than the server's own library what is wrong with a certificate.
+    private static func tls(
+        _ configuration: RegistryServerConfiguration
+    ) throws(RegistryServerError) -> HTTPServerConfiguration.TLS? {
+        guard let (chain, key) = configuration.identity else { return nil }
+        do {
+            _ = try TLSContext.server(
+                ServerIdentity(certificateChainPEM: chain, privateKeyPEM: key), applicationProtocols: [])
+        } catch {
+            throw RegistryServerError(
+                .certificateInvalid, "the registry's API cannot use its certificate: \(error.message)")
+        }
+        return HTTPServerConfiguration.TLS(certificateChainPEM: chain, privateKeyPEM: key)
+    }
+}

@@ -1,0 +1,23 @@
+/// Where the API is served, and to whom.
+public struct RegistryServerConfiguration: Sendable {
+    /// An address or a name of this machine.
+    public var host: String
+    /// The port; 0 lets the system choose one.
+    public var port: UInt16
+    /// The certificate chain and its key as PEM text; nil for plain HTTP.
+    public var identity: (certificateChainPEM: String, privateKeyPEM: String)?
+    /// The apps; a pool belongs to one of them.
+    public var apps: [RegistryAPIApp]
+    /// The keys that requests of the Cognito dialect may be signed with.
+    public var accessKeys: [AccessKey]
+    /// How many requests a second each credential may make for long; for a moment four times as many.
+    public var requestsPerSecondMaximum = 100
+
+    /// Creates a configuration.
+    public init(host: String, port: UInt16, apps: [RegistryAPIApp], accessKeys: [AccessKey]) {
+        self.host = host
+        self.port = port
+        self.apps = apps
+        self.accessKeys = accessKeys
+    }
+}

@@ -1,0 +1,99 @@
+import AdminServer
+import Dispatcher
+import EventLoop
+import Metrics
+import PushCore
+import RegistryAPI
+
+/// `apus registry`.
+struct RegistryCommand: Command {
+    let name = "registry"
+    let summary = "Serve the registry's HTTP API, without a worker"
+    let help = CommandHelp(
+        discussion: """
+            Serves the registry over HTTP until SIGTERM or SIGINT, for clients that speak
+            Amazon Cognito Sync: RegisterDevice, SubscribeToDataset, UnsubscribeFromDataset,
+            Get- and SetIdentityPoolConfiguration. Point them here by their endpoint URL.
+            'apus run' serves the same if [registry] listen is set.
+
+            Requests are signed (Signature Version 4, service cognito-sync, any region) with
+            an access key of [registry] access_keys or access_keys_file, whose lines are
+              ID SECRET
+              ID SECRET POOL ...
+            for instance, to make one:
+              echo "AKID$(openssl rand -hex 8) $(openssl rand -hex 20)" >> access-keys
+            A device belongs to the app whose identity_pools contain the pool; a pool of no
+            app does not exist. Every key may make [registry] requests_per_second.
+
+            It listens at [registry] listen, or 127.0.0.1:8080, and prints a line with its
+            address when it is ready. An address that other machines reach needs [registry]
+            certificate_file and key_file. With [admin] listen it answers /livez, /readyz,
+            /metrics and /version there. The registry is made if it is not there yet. The log
+            goes to standard error.
+            """,
+        examples: [
+            .init("apus registry", "Serves the registry of apus.toml in this folder at 127.0.0.1:8080."),
+            .init(
+                "apus registry --set registry.listen=0.0.0.0:8443 --set registry.certificate_file=cert.pem "
+                    + "--set registry.key_file=key.pem",
+                "Serves it to other machines, with TLS."),
+            .init(
+                "aws cognito-sync register-device --endpoint-url http://127.0.0.1:8080 --platform APNS --token 00fc… "
+                    + "--identity-pool-id us-east-1:177a… --identity-id us-east-1:be6f…",
+                "Registers a device with Amazon's own command, given the access key as it wants it."),
+        ],
+        exitCodes: [.configuration, .unavailable, .noPermission]
+    )
+    let options = [CommandOption.json] + CommandOption.configuration
+
+    func run(_ invocation: CommandInvocation) async throws -> ExitCode {
+        let configuration = try invocation.loadConfiguration(for: .registryServer).configuration
+        let logger = LogSink(configuration.log).logger(minimum: configuration.log.level)
+        let metrics = MetricsRegistry()
+        ProcessMetrics.register(in: metrics, product: "apus", version: ProductVersion.current)
+        let stop = try StopSignal()
+        try await stop.watch(exitCodeOfSecond: .temporaryFailure)
+        let address = configuration.registryAPI.listen ?? Configuration.RegistryAPI.standardListen
+        do {
+            let api = try configuration.registryServer(at: address, mode: .create, metrics: metrics, logger: logger)
+            let admin = try startAdminServer(api, configuration.admin, metrics: metrics)
+            if let admin { logger.log(.info, "admin.listening", [.field("port", Int(admin.port))]) }
+            announce(api, address, usesTLS: configuration.registryAPI.certificateFile != nil, to: invocation)
+            await stop.wait()
+            api.stop()
+            admin?.stop()
+            return .ok
+        } catch let error as WorkerError {
+            throw CommandFailure(error)
+        }
+    }
+
+    private func announce(
+        _ api: RegistryServer, _ address: HostPort, usesTLS: Bool, to invocation: CommandInvocation
+    ) {
+        let place = "\(usesTLS ? "https" : "http")://\(HostPort(host: address.host, port: api.port))"
+        invocation.output.line(
+            invocation.isJSON ? #"{"endpoint":"\#(place)","port":\#(api.port)}"# : "ready at \(place)")
+        invocation.output.flush()
+    }
+
+    private func startAdminServer(
+        _ api: RegistryServer, _ configuration: Configuration.Admin, metrics: MetricsRegistry
+    ) throws(CommandFailure) -> AdminServer? {
+        guard let address = configuration.listen else { return nil }
+        let routes = AdminRoutes(
+            liveness: {
+                let seconds = api.nanosecondsSinceLastTick() / 1_000_000_000
+                let isHanging = seconds >= Worker.hangSecondsMaximum
+                return [
+                    HealthCheck("loop registry-api", failure: isHanging ? "has not turned for \(seconds) s" : nil)
+                ]
+            }, readiness: { [HealthCheck("serving", failure: nil)] }, metrics: { metrics.render() }, product: "apus",
+            version: ProductVersion.current)
+        do {
+            return try AdminServer(host: address.host, port: address.port, routes: routes)
+        } catch {
+            throw CommandFailure(.unavailable, error.message)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Dispatcher
+import PushTestKit
+import Testing
+
+@Suite("The configuration of the registry's API")
+struct RegistryAPIConfigurationTests {
+    private static let pool = "us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"
+
+    @Test("Access keys come from the configuration and from a file, and their secrets are shown nowhere")
+    func accessKeys() throws {
+        let fixture = try ConfigurationFixture()
+        try fixture.folder.write(
+            "keys", "# mine\n\n  AKIDC   s3cr3ts3cr3ts3cr3tC \(Self.pool)\r\nAKIDD s3cr3ts3cr3ts3cr3tD\n")
+        let text =
+            "[registry]\naccess_keys = [\"AKIDA s3cr3ts3cr3ts3cr3tA\", \"AKIDB s3cr3ts3cr3ts3cr3tB \(Self.pool)\"]\n"
+            + "access_keys_file = \"keys\"\n" + ConfigurationFixture.app
+        let loaded = try fixture.load(text)
+        let keys = loaded.configuration.registryAPI.accessKeys
+        #expect(keys.map(\.identifier) == ["AKIDA", "AKIDB", "AKIDC", "AKIDD"])
+        #expect(keys.map(\.secret.revealed) == ["A", "B", "C", "D"].map { "s3cr3ts3cr3ts3cr3t\($0)" })
+        #expect(keys.map(\.identityPools) == [[], [Self.pool], [Self.pool], []])
+        var dumped = ""
+        dump(loaded, to: &dumped)
+        for printed in ["\(loaded)", dumped, loaded.effectiveText, loaded.effectiveJSON] {
+            #expect(!printed.contains("s3cr3t"), "\(printed)")
+        }
+        #expect(loaded.effectiveText.contains("AKIDA [redacted]"))
+    }
+
+    @Test("The environment gives several keys with commas between them")
+    func environment() throws {
+        let fixture = try ConfigurationFixture()
+        let loaded = try fixture.load(
+            ConfigurationFixture.app,
+            environment: ["APUS_REGISTRY_ACCESS_KEYS": "A s3cr3ts3cr3ts3cr3t, B s3cr3ts3cr3ts3cr3t"])
+        #expect(loaded.configuration.registryAPI.accessKeys.map(\.identifier) == ["A", "B"])
+        #expect(loaded.configuration.registryAPI.listen == nil)
+    }
+
+    @Test(
+        "What is wrong with a key is told without its secret",
+        arguments: [
+            "A", "A short", "a.b s3cr3ts3cr3ts3cr3t", "A s3cr3ts3cr3ts3cr3t nonsense",
+            "A s3cr3ts3cr3ts3cr3t, A s3cr3ts3cr3ts3cr3t",
+        ])
+    func badKeys(keys: String) throws {
+        let fixture = try ConfigurationFixture()
+        let problems = try fixture.problems(ConfigurationFixture.app, set: [("registry.access_keys", keys)])
+        #expect(problems.count == 1)
+        #expect(!"\(problems)".contains("s3cr3t"))
+    }
+
+    @Test(
+        "An address that other machines reach needs a certificate, or a word that it does not",
+        arguments: [("0.0.0.0:80", 1), ("[::]:80", 1), ("127.example:80", 1), ("127.0.0.1:80", 0), ("[::1]:80", 0)])
+    func openAddress(address: String, count: Int) throws {
+        let fixture = try ConfigurationFixture()
+        let listen = ("registry.listen", address)
+        #expect(try fixture.problems(ConfigurationFixture.app, set: [listen]).count == count)
+        #expect(
+            try fixture.problems(ConfigurationFixture.app, set: [listen, ("registry.insecure", "true")]).isEmpty)
+    }
+
+    @Test("Readable secrets are warned of")
+    func warnings() throws {
+        let fixture = try ConfigurationFixture()
+        try fixture.folder.write("keys", "A s3cr3ts3cr3ts3cr3t\n", mode: 0o644)
+        let loaded = try fixture.load("[registry]\naccess_keys_file = \"keys\"\n" + ConfigurationFixture.app)
+        #expect(loaded.warnings.contains { $0.key == "registry.access_keys_file" && $0.remedy.contains("chmod 600") })
+    }
+}

@@ -1,0 +1,116 @@
+import APNsSimulator
+import Glibc
+import PushTestKit
+import Testing
+
+/// `apus registry`, and the same API served by a worker.
+struct RegistryCommandTests {
+    private static let pool = "us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"
+    private static let key = "AKIDEXAMPLE wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
+
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try folder.write(
+            "apus.toml",
+            """
+            [registry]
+            access_keys_file = "keys"
+            [admin]
+            listen = "127.0.0.1:0"
+            [[app]]
+            name = "chat"
+            bundle_id = "com.example.chat"
+            identity_pools = ["\(Self.pool)"]
+            [app.apns]
+            key_file = "no-such-file.p8"
+            key_id = "ABC123DEFG"
+            team_id = "DEF123GHIJ"
+            """)
+        try folder.write("keys", "# a comment\n\n\(Self.key)\n")
+    }
+
+    private func endpoint(of command: RunningCommand) async throws -> String {
+        while true {
+            let hasEnded = command.hasEnded
+            if let line = command.output.split(separator: "\n").first, line.hasPrefix("ready at ") {
+                return String(line.dropFirst("ready at ".count))
+            }
+            try #require(!hasEnded, "\(command.errors)")
+            await Task.yield()
+        }
+    }
+
+    @Test("It serves boto3 without a key for APNs, and ends in order")
+    func servesAlone() async throws {
+        let command = try RunningCommand(["registry", "--set", "registry.listen=127.0.0.1:0"], in: folder)
+        let result = try await BotoScript.run([try await endpoint(of: command), "flow"], in: folder)
+        #expect(result.exitCode == 0, "\(result.errors)")
+        command.signal(SIGTERM)
+        #expect(await command.end().exitCode == 0)
+        let listed = try await CommandRunner.apus(["device", "list"], in: folder)
+        #expect(listed.output.split(separator: "\n").count == 4)
+    }
+
+    @Test("With --json it says where it is for programs")
+    func announcesJSON() async throws {
+        let command = try RunningCommand(["registry", "--json", "--set", "registry.listen=127.0.0.1:0"], in: folder)
+        while !command.output.hasSuffix("\n") {
+            try #require(!command.hasEnded, "\(command.errors)")
+            await Task.yield()
+        }
+        #expect(command.output.hasPrefix(#"{"endpoint":"http://127.0.0.1:"#))
+        command.signal(SIGINT)
+        #expect(await command.end().exitCode == 0)
+    }
+
+    @Test(
+        "What would be open, broken or half is refused with the exit code 78",
+        arguments: [
+            "registry.listen=0.0.0.0:8080", "registry.listen=127.0.0.1.example:80", "registry.listen=nonsense",
+            "registry.access_keys_file=nowhere", "registry.access_keys=short key", "registry.access_keys=\(key)",
+            "registry.certificate_file=keys", "registry.key_file=keys", "registry.requests_per_second=0",
+        ])
+    func refusals(_ setting: String) async throws {
+        let result = try await CommandRunner.apus(["registry", "--set", setting], in: folder)
+        #expect(result.exitCode == 78, "\(result)")
+        #expect(!result.errors.contains("wJalr"))
+    }
+
+    @Test("An address that is taken is refused with the exit code 69")
+    func addressTaken() async throws {
+        let command = try RunningCommand(["registry", "--set", "registry.listen=127.0.0.1:0"], in: folder)
+        let address = try await endpoint(of: command).dropFirst("http://".count)
+        let result = try await CommandRunner.apus(["registry", "--set", "registry.listen=\(address)"], in: folder)
+        #expect(result.exitCode == 69)
+        #expect(result.errors.contains("registry.listen"))
+        command.signal(SIGTERM)
+        #expect(await command.end().exitCode == 0)
+    }
+
+    @Test("A worker that serves the API pushes to the device that boto3 has registered")
+    func registeredDeviceIsPushed() async throws {
+        let fixture = try await WorkerFixture(
+            configuration: """
+                [registry]
+                listen = "127.0.0.1:0"
+                access_keys = "\(Self.key)"
+                """)
+        try fixture.register(0)
+        let worker = try fixture.startWorker()
+        let port = try await worker.registryPort()
+        let identity = WorkerFixture.identity(7)
+        let registered = try await BotoScript.run(
+            ["http://127.0.0.1:\(port)", "register_and_subscribe", WorkerFixture.tokenText(7), identity, "notes"],
+            in: fixture.folder)
+        #expect(registered.exitCode == 0, "\(registered.errors)")
+        try await fixture.publish([WorkerFixture.datasetChanged("e1", identity: 7, syncCount: 3)])
+        let pushes = try await fixture.accepted(reachingDevices: 1)
+        #expect(pushes.map(\.deviceToken) == [WorkerFixture.tokenText(7)])
+        let metrics = try await worker.get("/metrics").body
+        #expect(metrics.contains(#"apus_registry_requests_total{operation="RegisterDevice",status="2xx"} 1"#))
+        #expect(await worker.drain().exitCode == 0)
+        try await fixture.stop()
+    }
+}

@@ -1,0 +1,99 @@
+import Crypto
+import JSON
+import PushCore
+import PushTestKit
+import RegistryAPI
+import SQLiteRegistry
+import Testing
+
+@Suite("boto3's client of Cognito Sync")
+struct CognitoClientTests {
+    private func run(_ scenario: String, _ fixture: RegistryFixture) async throws {
+        let result = try await fixture.python(scenario)
+        #expect(result.exitCode == 0, "if boto3 is missing: apt-get install python3-boto3\n\(result.errors)")
+    }
+
+    @Test("It registers, subscribes and unsubscribes, and the registry holds what it said")
+    func flow() async throws {
+        let fixture = try RegistryFixture()
+        defer { fixture.server.stop() }
+        let result = try await fixture.python("flow")
+        #expect(result.exitCode == 0, "if boto3 is missing: apt-get install python3-boto3\n\(result.errors)")
+        let identifiers = try #require(JSONParser().parse(result.output).array).compactMap(\.string)
+        let registry = try fixture.registry()
+        let devices = try identifiers.map { try #require(try registry.device($0)) }
+        #expect(devices.map(\.platform) == [.apnsSandbox, .apns, .gcm])
+        #expect(devices.allSatisfy { $0.app == "chat" && $0.identityPoolID == RegistryFixture.pool })
+        #expect(devices[0].token.hexadecimal == String(repeating: "ab", count: 32))
+        #expect(devices[2].token.bytes == Array("eXampl3:APA91b_google-token".utf8))
+        #expect(try registry.datasetSubscriptions(of: devices[0].deviceID).datasetNames == ["notes"])
+        #expect(try registry.deviceCount() == 3)
+    }
+
+    @Test("The configuration of a pool is kept and given back, and what is not supported is refused")
+    func poolConfiguration() async throws {
+        let fixture = try RegistryFixture()
+        defer { fixture.server.stop() }
+        try await run("pool_configuration", fixture)
+    }
+
+    @Test("Only whoever knows a secret is let in, and only to the pools of his key")
+    func credentials() async throws {
+        let fixture = try RegistryFixture()
+        defer { fixture.server.stop() }
+        try await run("credentials", fixture)
+        #expect(try fixture.registry().deviceCount() == 1)
+    }
+
+    @Test("A clock may be five minutes wrong, either way, and not six")
+    func skewedClock() async throws {
+        let fixture = try RegistryFixture()
+        defer { fixture.server.stop() }
+        try await run("skewed_clock", fixture)
+    }
+
+    @Test("What is changed after it was signed is refused, and changes nothing")
+    func tampered() async throws {
+        let fixture = try RegistryFixture()
+        defer { fixture.server.stop() }
+        try await run("tampered", fixture)
+        #expect(try fixture.registry().deviceCount() == 0)
+    }
+
+    @Test("Bad parameters are refused by the names that the client knows")
+    func badParameters() async throws {
+        let fixture = try RegistryFixture()
+        defer { fixture.server.stop() }
+        try await run("bad_parameters", fixture)
+    }
+
+    @Test("A key that asks too often is told when to come again, and the others are served")
+    func limits() async throws {
+        let fixture = try RegistryFixture {
+            $0.requestsPerSecondMaximum = 1
+            $0.apps[0].identityPoolIDs.append("us-east-1:00000000-2c08-43f0-9983-28727e0a1b2c")
+            $0.accessKeys[1] = .init(identifier: "AKIDLIMITED", secret: RegistryFixture.secret)
+        }
+        defer { fixture.server.stop() }
+        try await run("limits", fixture)
+    }
+
+    @Test("Whoever guesses secrets is soon refused unheard")
+    func guesses() async throws {
+        let fixture = try RegistryFixture()
+        defer { fixture.server.stop() }
+        try await run("guesses", fixture)
+    }
+
+    @Test("It comes by TLS as well")
+    func tls() async throws {
+        let identity = try ServerIdentity.selfSigned(
+            names: ["localhost"], notBeforeSeconds: 1_600_000_000, notAfterSeconds: 4_000_000_000)
+        let fixture = try RegistryFixture { $0.identity = (identity.certificateChainPEM, identity.privateKeyPEM) }
+        defer { fixture.server.stop() }
+        let anchor = try fixture.folder.write("anchor.pem", identity.certificateChainPEM)
+        let result = try await fixture.python(
+            "flow", endpoint: "https://localhost:\(fixture.server.port)", environment: ["AWS_CA_BUNDLE": anchor])
+        #expect(result.exitCode == 0, "\(result.errors)")
+    }
+}
