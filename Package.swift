@@ -43,6 +43,7 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
         .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
         .target(name: "CTOML"),
@@ -70,6 +71,7 @@ let package = Package(
         swiftTarget("SQLiteRegistry", ["PushCore", "JSON", "CSQLite"]),
         swiftTarget("AdminServer", ["JSON", "HTTPServer"]),
         swiftTarget("RegistryAPI", ["PushCore", "EventLoop", "Metrics", "Crypto", "JSON", "HTTPServer"]),
+        swiftTarget("PostgresRegistry", ["PushCore", "EventLoop", "CPostgres"]),
 
         // Ring 4: assembly.
         swiftTarget("APNs", ["APNsTransport", "PushCore", "Metrics", "Crypto"]),
@@ -122,6 +124,7 @@ let package = Package(
                 "RegistryAPI", "HTTPServer", "PushCore", "SQLiteRegistry", "Crypto", "JSON", "Metrics", "EventLoop",
                 "PushTestKit",
             ], exclude: ["Scripts"]),
+        testTarget("PostgresRegistryTests", ["PostgresRegistry", "EventLoop", "PushCore", "PushTestKit"]),
         testTarget("AdminServerTests", ["AdminServer", "Metrics", "PushTestKit"]),
         testTarget(
             "DispatcherTests",

@@ -36,7 +36,8 @@ public enum RegistryRules {
         try check(topic, "topic")
     }
 
-    /// Checks the names of a device: 1 to 256 bytes each, and an identity only together with its pool.
+    /// Checks the names of a device: 1 to 256 bytes each without a NUL, which not every store can hold; and an identity
+    /// only together with its pool.
     ///
     /// - Throws: `RegistryError` with `.invalid`.
     public static func check(_ device: Device) throws(RegistryError) {
@@ -86,6 +87,10 @@ public enum RegistryRules {
             throw RegistryError(
                 .invalid,
                 "The \(what) \(quoted(name)) has \(name.utf8.count) bytes; 1 to \(nameBytesMaximum) are allowed.")
+        }
+        guard !name.utf8.contains(0) else {
+            let rest = String(decoding: name.utf8.filter { $0 != 0 }, as: UTF8.self)
+            throw RegistryError(.invalid, "The \(what) \(quoted(rest)) has a NUL byte; leave it out.")
         }
     }
 

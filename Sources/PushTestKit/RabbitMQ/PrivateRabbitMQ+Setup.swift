@@ -54,22 +54,22 @@ extension PrivateRabbitMQ {
         ]
     }
 
-    static func makeFolder() throws(RabbitMQFailure) -> String {
+    static func makeFolder() throws(PrivateServerFailure) -> String {
         var template = Array("/tmp/apus-rabbitmq-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
-            throw RabbitMQFailure("no temporary folder: \(String(cString: strerror(errno)))")
+            throw PrivateServerFailure("no temporary folder: \(String(cString: strerror(errno)))")
         }
         let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         for name in ["home", "data", "log", "conf.d", "generated"] { mkdir("\(folder)/\(name)", 0o700) }
         return folder
     }
 
-    static func write(_ text: String, to path: String, mode: mode_t) throws(RabbitMQFailure) {
+    static func write(_ text: String, to path: String, mode: mode_t) throws(PrivateServerFailure) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
         defer { if descriptor >= 0 { close(descriptor) } }
         let bytes = Array(text.utf8)
         guard descriptor >= 0, Glibc.write(descriptor, bytes, bytes.count) == bytes.count else {
-            throw RabbitMQFailure("\(path) cannot be written: \(String(cString: strerror(errno)))")
+            throw PrivateServerFailure("\(path) cannot be written: \(String(cString: strerror(errno)))")
         }
     }
 

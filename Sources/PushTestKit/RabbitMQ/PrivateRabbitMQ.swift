@@ -21,7 +21,7 @@ public final class PrivateRabbitMQ: Sendable {
 
     private let folder: String
     private let environment: [String: String]
-    private let supervisor: RabbitMQProcess.Started
+    private let supervisor: SupervisedProcess.Started
     private let nodeIdentifier = Mutex<pid_t>(0)
     private let isStopped = Mutex(false)
 
@@ -32,16 +32,17 @@ public final class PrivateRabbitMQ: Sendable {
     ///
     /// - Parameter certificate: what to show on a TLS listener; without one there is none.
     /// - Returns: the running node.
-    /// - Throws: `RabbitMQFailure` if RabbitMQ is not installed (with the command that installs it) or does not start.
+    /// - Throws: `PrivateServerFailure` if RabbitMQ is not installed (with the command that installs it) or does not
+    ///   start.
     public static func start(certificate: RabbitMQCertificate? = nil) async throws -> PrivateRabbitMQ {
         let node = try PrivateRabbitMQ(certificate: certificate)
         try await node.startAgain()
         return node
     }
 
-    private init(certificate: RabbitMQCertificate?) throws(RabbitMQFailure) {
+    private init(certificate: RabbitMQCertificate?) throws(PrivateServerFailure) {
         guard access("\(Self.programsFolder)/rabbitmq-server", X_OK) == 0, access("/usr/bin/epmd", X_OK) == 0 else {
-            throw RabbitMQFailure("RabbitMQ is not installed; install it with: apt-get install rabbitmq-server")
+            throw PrivateServerFailure("RabbitMQ is not installed; install it with: apt-get install rabbitmq-server")
         }
         let ports = try FreePorts.find(certificate == nil ? 4 : 5)
         port = ports[0]
@@ -66,7 +67,7 @@ public final class PrivateRabbitMQ: Sendable {
         try Self.write(configuration, to: "\(folder)/rabbitmq.conf", mode: 0o600)
         try Self.write("[].\n", to: "\(folder)/enabled_plugins", mode: 0o600)
         try Self.write("\(UInt64.random(in: 0 ... .max))", to: "\(folder)/home/.erlang.cookie", mode: 0o400)
-        supervisor = try RabbitMQProcess.start(
+        supervisor = try SupervisedProcess.start(
             ["/bin/sh", "-c", Self.supervisorScript], environment: environment)
     }
 
@@ -84,13 +85,13 @@ public final class PrivateRabbitMQ: Sendable {
     ///
     /// - Parameter arguments: for example `["list_queues", "name", "messages"]`.
     /// - Returns: what it printed.
-    /// - Throws: `RabbitMQFailure` with what it printed, if it failed.
+    /// - Throws: `PrivateServerFailure` with what it printed, if it failed.
     @discardableResult
     public func control(_ arguments: String...) async throws -> String {
-        let result = try await RabbitMQProcess.run(
+        let result = try await SupervisedProcess.run(
             ["\(Self.programsFolder)/rabbitmqctl", "--quiet"] + arguments, environment: environment)
         guard result.status == 0 else {
-            throw RabbitMQFailure("rabbitmqctl \(arguments.joined(separator: " ")) failed: \(result.output)")
+            throw PrivateServerFailure("rabbitmqctl \(arguments.joined(separator: " ")) failed: \(result.output)")
         }
         return result.output
     }
@@ -105,7 +106,7 @@ public final class PrivateRabbitMQ: Sendable {
     ///
     /// - Parameter queue: the name, in the virtual host `/`.
     /// - Returns: the number after everything that was acknowledged or published before.
-    /// - Throws: `RabbitMQFailure` if there is no such queue.
+    /// - Throws: `PrivateServerFailure` if there is no such queue.
     public func messageCount(queue: String) async throws -> Int {
         let name = "rabbit_misc:r(<<\"/\">>, queue, <<\"\(queue)\">>)"
         let text = try await evaluate(
@@ -113,7 +114,7 @@ public final class PrivateRabbitMQ: Sendable {
             {ok, Q} = rabbit_amqqueue:lookup(\(name)),
             {ok, N, _} = ra:consistent_query(amqqueue:get_pid(Q), fun rabbit_fifo:query_messages_total/1), N.
             """)
-        guard let count = Int(text.filter(\.isNumber)) else { throw RabbitMQFailure("no count in: \(text)") }
+        guard let count = Int(text.filter(\.isNumber)) else { throw PrivateServerFailure("no count in: \(text)") }
         return count
     }
 
@@ -132,19 +133,19 @@ public final class PrivateRabbitMQ: Sendable {
     public func resume() { signal(SIGCONT) }
 
     /// Kills the node (SIGKILL) and waits until it is gone; its data stays.
-    public func kill() throws(RabbitMQFailure) { _ = try ask("kill") }
+    public func kill() throws(PrivateServerFailure) { _ = try ask("kill") }
 
     /// Starts a killed node again, on the same data and ports, and waits until it accepts connections.
     public func startAgain() async throws {
         let log = "\(folder)/node.out"
         unlink(log)
         let answer = try ask("start")
-        guard let identifier = pid_t(answer) else { throw RabbitMQFailure("the supervisor said: \(answer)") }
+        guard let identifier = pid_t(answer) else { throw PrivateServerFailure("the supervisor said: \(answer)") }
         nodeIdentifier.withLock { $0 = identifier }
         let deadline = MonotonicSeconds.now() + 120
         while !Self.read(log).contains("completed with") {
             guard MonotonicSeconds.now() < deadline, Glibc.kill(identifier, 0) == 0 else {
-                throw RabbitMQFailure("RabbitMQ did not start: \(Self.read(log))")
+                throw PrivateServerFailure("RabbitMQ did not start: \(Self.read(log))")
             }
             try await Task.sleep(nanoseconds: 50_000_000)
         }
@@ -158,7 +159,7 @@ public final class PrivateRabbitMQ: Sendable {
         }
         guard isFirst else { return }
         close(supervisor.standardInput)
-        RabbitMQProcess.waitForEnd(supervisor.processIdentifier)
+        SupervisedProcess.waitForEnd(supervisor.processIdentifier)
         close(supervisor.standardOutput)
     }
 
@@ -167,11 +168,11 @@ public final class PrivateRabbitMQ: Sendable {
         if identifier > 0 { _ = Glibc.kill(identifier, number) }
     }
 
-    private func ask(_ command: String) throws(RabbitMQFailure) -> String {
+    private func ask(_ command: String) throws(PrivateServerFailure) -> String {
         let line = Array("\(command)\n".utf8)
         guard Glibc.write(supervisor.standardInput, line, line.count) == line.count,
-            let answer = RabbitMQProcess.readLine(supervisor.standardOutput)
-        else { throw RabbitMQFailure("the supervisor of the RabbitMQ node has ended") }
+            let answer = SupervisedProcess.readLine(supervisor.standardOutput)
+        else { throw PrivateServerFailure("the supervisor of the RabbitMQ node has ended") }
         return answer
     }
 }

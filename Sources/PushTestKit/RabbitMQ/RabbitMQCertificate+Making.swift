@@ -5,13 +5,13 @@ extension RabbitMQCertificate {
     ///
     /// - Parameter host: the DNS name that it is for.
     /// - Returns: the files; `remove` deletes them.
-    /// - Throws: `RabbitMQFailure` with what `openssl` printed.
+    /// - Throws: `PrivateServerFailure` with what `openssl` printed.
     public static func make(host: String) async throws -> RabbitMQCertificate {
         var template = Array("/tmp/apus-certificate-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw RabbitMQFailure("no temporary folder") }
+        guard mkdtemp(&template) != nil else { throw PrivateServerFailure("no temporary folder") }
         let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         let made = RabbitMQCertificate(certificateFile: "\(folder)/certificate.pem", keyFile: "\(folder)/key.pem")
-        let result = try await RabbitMQProcess.run(
+        let result = try await SupervisedProcess.run(
             [
                 "/usr/bin/openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
                 "-nodes",
@@ -19,7 +19,7 @@ extension RabbitMQCertificate {
                 made.keyFile, "-out", made.certificateFile,
             ],
             environment: ["PATH": "/usr/bin:/bin"])
-        guard result.status == 0 else { throw RabbitMQFailure("openssl failed: \(result.output)") }
+        guard result.status == 0 else { throw PrivateServerFailure("openssl failed: \(result.output)") }
         return made
     }
 

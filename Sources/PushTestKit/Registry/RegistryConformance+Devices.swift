@@ -28,6 +28,23 @@ extension RegistryConformance {
             }
             try expect(try registry.deviceCount(), is: devices.count, "count")
         },
+        RegistryConformance("A name with a NUL is refused, and nothing is found by it") { registry in
+            try registry.upsert([try device("a"), try device("ab")])
+            for bad in [
+                try device("a\0"), try device("c", app: "a\0b"), try device("c", identity: "\0"),
+                try device("c", user: "\0u"),
+            ] {
+                try expect(.invalid, "\(bad)") { try registry.upsert([bad]) }
+            }
+            try expect(.invalid, "topic") { try registry.subscribe("a", toTopic: "t\0") }
+            try expect(.notFound, "device") { try registry.subscribe("a\0", toTopic: "t") }
+            try expect(try registry.device("a\0"), is: nil, "device")
+            try expect(try registry.removeDevice("a\0"), is: false, "removal")
+            try expect(try found(.devices(["a\0", "a"], app: "chat"), in: registry), is: ["a"], "devices")
+            try expect(try found(.users(["u\0"], app: "chat"), in: registry), is: [], "users")
+            let list = try registry.devices(matching: DeviceFilter(), after: "a\0", limit: 9)
+            try expect(list.map(\.deviceID), is: ["ab"], "list")
+        },
         RegistryConformance("Removal takes a device and its subscriptions") { registry in
             try registry.upsert([try device("a"), try device("b")])
             try registry.subscribe("a", toDataset: "settings")

@@ -3,7 +3,7 @@ import Glibc
 /// Finds TCP ports of 127.0.0.1 that nobody listens on.
 enum FreePorts {
     /// Finds different free ports; all are held until the last is found, so that none is found twice.
-    static func find(_ count: Int) throws(RabbitMQFailure) -> [UInt16] {
+    static func find(_ count: Int) throws(PrivateServerFailure) -> [UInt16] {
         var descriptors: [Int32] = []
         defer { for descriptor in descriptors { close(descriptor) } }
         var ports: [UInt16] = []
@@ -20,7 +20,7 @@ enum FreePorts {
                         && getsockname(descriptor, pointer.baseAddress, &length) == 0
                 }
             }
-            guard code else { throw RabbitMQFailure("no free port: \(String(cString: strerror(errno)))") }
+            guard code else { throw PrivateServerFailure("no free port: \(String(cString: strerror(errno)))") }
             ports.append(UInt16(bigEndian: address.sin_port))
         }
         return ports

@@ -2,7 +2,7 @@ import Dispatch
 import Glibc
 
 /// Starts programs with an environment of their own, in a session of their own, and reads what they print.
-enum RabbitMQProcess {
+enum SupervisedProcess {
     /// `POSIX_SPAWN_SETSID`, which glibc shows only to programs built with `_GNU_SOURCE`: a Ctrl-C at the terminal ends
     /// the tests, and the tests' end is what ends the program.
     private static let newSession: Int32 = 0x80
@@ -18,7 +18,7 @@ enum RabbitMQProcess {
     /// Starts a program with pipes on its standard input and output; standard error goes to the output as well.
     static func start(
         _ arguments: [String], environment: [String: String]
-    ) throws(RabbitMQFailure) -> Started {
+    ) throws(PrivateServerFailure) -> Started {
         let input = try makePipe()
         let output = try makePipe()
         defer {
@@ -49,7 +49,7 @@ enum RabbitMQProcess {
         guard code == 0 else {
             close(input.writing)
             close(output.reading)
-            throw RabbitMQFailure("\(arguments[0]) cannot be started: \(String(cString: strerror(code)))")
+            throw PrivateServerFailure("\(arguments[0]) cannot be started: \(String(cString: strerror(code)))")
         }
         return Started(
             processIdentifier: processIdentifier, standardInput: input.writing, standardOutput: output.reading)
@@ -70,7 +70,7 @@ enum RabbitMQProcess {
 
     private static func runToEnd(
         _ arguments: [String], environment: [String: String]
-    ) throws(RabbitMQFailure) -> (status: Int32, output: String) {
+    ) throws(PrivateServerFailure) -> (status: Int32, output: String) {
         let started = try start(arguments, environment: environment)
         close(started.standardInput)
         let output = readToEnd(started.standardOutput)
@@ -110,10 +110,10 @@ enum RabbitMQProcess {
         }
     }
 
-    private static func makePipe() throws(RabbitMQFailure) -> (reading: Int32, writing: Int32) {
+    private static func makePipe() throws(PrivateServerFailure) -> (reading: Int32, writing: Int32) {
         var ends: [Int32] = [-1, -1]
         // Close-on-exec, so that no other child holds an end open and hides our death from the reader.
-        guard pipe(&ends) == 0 else { throw RabbitMQFailure("no pipe: \(String(cString: strerror(errno)))") }
+        guard pipe(&ends) == 0 else { throw PrivateServerFailure("no pipe: \(String(cString: strerror(errno)))") }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return (ends[0], ends[1])
     }

@@ -1,17 +1,19 @@
-/// The indices of a list's entries from some index on, without those whose entry occurred before.
-struct FirstOccurrences<Element: Hashable>: Sequence, IteratorProtocol {
+/// The indices of a list's entries from some index on, without those whose entry occurred before: a name that occurs
+/// twice in an audience counts once.
+public struct FirstOccurrences<Element: Hashable>: Sequence, IteratorProtocol {
     private let list: [Element]
     private var index: Int
     private var seen: Set<Element>
 
     /// Creates the sequence; a start beyond the end gives none.
-    init(of list: [Element], from start: Int) {
+    public init(of list: [Element], from start: Int) {
         self.list = list
         index = Swift.max(start, 0)
         seen = list.count > 1 && index < list.count ? Set(list[..<index]) : []
     }
 
-    mutating func next() -> Int? {
+    /// The next index, or nil.
+    public mutating func next() -> Int? {
         while index < list.count {
             defer { index += 1 }
             if list.count == 1 || seen.insert(list[index]).inserted { return index }

@@ -1,0 +1,90 @@
+import CPostgres
+import PushCore
+
+/// Where a registry's database is and how to log in: a URL that was read, with what may be said about it aloud.
+///
+/// The URL holds a password, and libpq quotes what it cannot read. So the shape is checked here first, and a URL that
+/// is refused is not quoted.
+struct Address {
+    /// libpq's keywords and their values.
+    let options: [(keyword: String, value: String)]
+    /// Host, port and database, without user and password, for messages.
+    let description: String
+
+    /// What libpq is told unless the URL says otherwise: who we are, and how soon a peer that vanished is given up.
+    private static let defaults = [
+        ("application_name", "apus"), ("keepalives_idle", "30"), ("keepalives_interval", "10"),
+        ("keepalives_count", "3"), ("tcp_user_timeout", "30000"),
+    ]
+
+    /// Reads a URL (PostgreSQL, "Connection URIs").
+    ///
+    /// - Parameter url: `postgresql://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full&sslrootcert=FILE`.
+    /// - Throws: `RegistryError` with `.invalid`; its message does not quote the URL.
+    init(url: String) throws(RegistryError) {
+        guard Self.isWellFormed(url) else { throw Self.unreadable }
+        var message: UnsafeMutablePointer<CChar>?
+        guard let parsed = PQconninfoParse(url, &message) else {
+            PQfreemem(message)
+            throw Self.unreadable
+        }
+        defer { PQconninfoFree(parsed) }
+        var options: [(keyword: String, value: String)] = []
+        var option = parsed
+        while let keyword = option.pointee.keyword {
+            if let value = option.pointee.val { options.append((String(cString: keyword), String(cString: value))) }
+            option += 1
+        }
+        for (keyword, value) in Self.defaults where !options.contains(where: { $0.keyword == keyword }) {
+            options.append((keyword, value))
+        }
+        // The texts of all answers are read as UTF-8, whatever the environment says.
+        options.removeAll { $0.keyword == "client_encoding" }
+        options.append(("client_encoding", "UTF8"))
+        self.options = options
+        description = Self.describe(options)
+    }
+
+    private static func describe(_ options: [(keyword: String, value: String)]) -> String {
+        func value(_ keyword: String) -> String? { options.first { $0.keyword == keyword }?.value }
+        let host = value("host") ?? value("hostaddr") ?? "local socket"
+        let port = value("port").map { ":\($0)" } ?? ""
+        let database = value("dbname").map { "/\($0)" } ?? ""
+        return "postgresql://\(host)\(port)\(database)"
+    }
+
+    /// Whether every part is where it seems to be, so that no part of a password can pass for a host or a port.
+    private static func isWellFormed(_ url: String) -> Bool {
+        guard let scheme = ["postgresql://", "postgres://"].first(where: { url.hasPrefix($0) }),
+            url.utf8.allSatisfy({ $0 > 32 && $0 != 127 })
+        else { return false }
+        let rest = url.utf8.dropFirst(scheme.utf8.count)
+        let authority = rest.prefix { ![UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")].contains($0) }
+        let path = rest.dropFirst(authority.count).prefix { $0 != UInt8(ascii: "?") }
+        let at = UInt8(ascii: "@")
+        guard authority.count(where: { $0 == at }) <= 1, !path.contains(at), !path.contains(UInt8(ascii: "#"))
+        else { return false }
+        let hosts = authority.lastIndex(of: at).map { authority[authority.index(after: $0)...] } ?? authority[...]
+        return hosts.split(separator: UInt8(ascii: ",")).allSatisfy { isHost(Substring($0)) }
+    }
+
+    /// Whether this is `HOST`, `HOST:PORT`, `:PORT` or one with an IPv6 address in brackets.
+    private static func isHost(_ text: Substring) -> Bool {
+        var rest = text
+        if text.hasPrefix("[") {
+            guard let end = text.firstIndex(of: "]") else { return false }
+            rest = text[text.index(after: end)...]
+        } else {
+            rest = text.drop { $0 != ":" }
+        }
+        return rest.isEmpty || (rest.hasPrefix(":") && rest.dropFirst().utf8.allSatisfy { (48...57).contains($0) })
+    }
+
+    private static var unreadable: RegistryError {
+        RegistryError(
+            .invalid,
+            "The URL of the registry cannot be read. Write postgresql://USER:PASSWORD@HOST:PORT/DATABASE and, behind "
+                + "a question mark, libpq's parameters, for example sslmode=verify-full; write special characters of "
+                + "the password as % and two hexadecimal digits (@ is %40, / is %2F).")
+    }
+}

@@ -1,0 +1,180 @@
+public import PushCore
+
+extension PostgresRegistry {
+    /// Adds devices, or renews those with the same `deviceID`, all or none.
+    public func upsert(_ devices: [Device]) throws(RegistryError) {
+        try register(devices.map { DeviceRegistration(device: $0) })
+    }
+
+    /// Adds or renews devices and subscribes them, all or none.
+    public func register(_ registrations: [DeviceRegistration]) throws(RegistryError) {
+        for registration in registrations { try RegistryRules.check(registration) }
+        guard !registrations.isEmpty else { return }
+        try writing(durable: true) { (transaction) throws(RegistryError) in
+            let (numbered, stored) = try prepare(registrations, transaction)
+            try carryOut(RegistrationPlan(numbered, stored: stored), transaction)
+        }
+    }
+
+    /// Adds the names of a batch, locks what it touches, and reads the devices that it may change.
+    private func prepare(
+        _ registrations: [DeviceRegistration], _ transaction: Transaction
+    ) throws(RegistryError) -> (registrations: [NumberedRegistration], stored: [StoredDevice]) {
+        let devices = registrations.map(\.device)
+        let apps = Self.distinct(devices.map(\.app))
+        let pools = Self.distinct(devices.compactMap(\.identityPoolID))
+        let identities = Self.distinct(devices.compactMap(\.identityID))
+        let datasetNames = Self.distinct(registrations.flatMap(\.datasetNames))
+        let locked = registrations.filter { !$0.datasetNames.isEmpty }.compactMap(\.device.identityID)
+        let answers = try transaction.run([
+            StoringCalls.addNames(apps, to: .app), StoringCalls.addNames(pools, to: .pool),
+            StoringCalls.addNames(identities, to: .identity), StoringCalls.addNames(datasetNames, to: .datasetName),
+            StoringCalls.numbers(of: apps, in: .app), StoringCalls.numbers(of: pools, in: .pool),
+            StoringCalls.numbers(of: identities, in: .identity),
+            StoringCalls.lockIdentities(Self.distinct(locked)), StoringCalls.lockDevices(devices),
+        ])
+        let appNumbers = Self.numbers(apps, answers[4])
+        let poolNumbers = Self.numbers(pools, answers[5])
+        let identityNumbers = Self.numbers(identities, answers[6])
+        let numbered = registrations.map { registration in
+            NumberedRegistration(
+                registration: registration, app: appNumbers[Array(registration.device.app.utf8)] ?? 0,
+                pool: registration.device.identityPoolID.flatMap { poolNumbers[Array($0.utf8)] },
+                identity: registration.device.identityID.flatMap { identityNumbers[Array($0.utf8)] })
+        }
+        return (numbered, (0..<answers[8].count).map { StoredDevice(answers[8], $0) })
+    }
+
+    private func carryOut(_ plan: RegistrationPlan, _ transaction: Transaction) throws(RegistryError) {
+        var calls: [Call] = []
+        func add(_ call: Call, unless isNeedless: Bool) {
+            if !isNeedless { calls.append(call) }
+        }
+        add(StoringCalls.removeDevices(plan.removedRows), unless: plan.removedRows.isEmpty)
+        add(StoringCalls.endDatasetSubscriptions(of: plan.rowsLosingDatasets), unless: plan.rowsLosingDatasets.isEmpty)
+        add(StoringCalls.endTopicSubscriptions(of: plan.rowsLosingTopics), unless: plan.rowsLosingTopics.isEmpty)
+        add(StoringCalls.renewDevices(plan.renewed), unless: plan.renewed.isEmpty)
+        add(StoringCalls.addDevices(plan.added), unless: plan.added.isEmpty)
+        add(StoringCalls.addDatasets(plan.learnedDatasets), unless: plan.learnedDatasets.isEmpty)
+        add(
+            StoringCalls.addDatasetSubscriptions(plan.datasetSubscriptions),
+            unless: plan.datasetSubscriptions.isEmpty)
+        add(StoringCalls.addTopics(plan.topics), unless: plan.topics.isEmpty)
+        add(StoringCalls.addTopicSubscriptions(plan.topicSubscriptions), unless: plan.topics.isEmpty)
+        try transaction.commit(calls)
+    }
+
+    /// Each text once; two that only look alike are two.
+    static func distinct(_ names: [String]) -> [String] {
+        var seen: Set<[UInt8]> = []
+        return names.filter { seen.insert(Array($0.utf8)).inserted }
+    }
+
+    private static func numbers(_ names: [String], _ rows: Rows) -> [[UInt8]: Int64] {
+        var numbers: [[UInt8]: Int64] = [:]
+        for row in 0..<rows.count {
+            let index = Int(rows.integer(row, 0)) - 1
+            if names.indices.contains(index) { numbers[Array(names[index].utf8)] = rows.integer(row, 1) }
+        }
+        return numbers
+    }
+
+    /// Removes a device and its subscriptions.
+    public func removeDevice(_ deviceID: String) throws(RegistryError) -> Bool {
+        try writing(durable: true) { (transaction) throws(RegistryError) in
+            let call = Call("DELETE FROM device WHERE device_id = $1::text", [.text(deviceID)])
+            return try transaction.commit([call])[0].affectedCount > 0
+        }
+    }
+
+    /// Removes devices whose token is dead.
+    public func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int {
+        guard !deadTokens.isEmpty else { return 0 }
+        return try writing(durable: false) { (transaction) throws(RegistryError) in
+            let call = Call(
+                """
+                DELETE FROM device d USING unnest($1::text[], $2::bytea[], $3::bigint[]) r(device, token, since)
+                WHERE d.device_id = r.device AND d.token = r.token
+                    AND (r.since IS NULL OR d.registered_at < r.since)
+                """,
+                [
+                    .texts(deadTokens.map(\.deviceID)), .byteLists(deadTokens.map(\.token.bytes)),
+                    .optionalIntegers(deadTokens.map(\.deadSinceMilliseconds)),
+                ])
+            return try transaction.commit([call])[0].affectedCount
+        }
+    }
+
+    // MARK: Reading
+
+    private static let deviceColumns = """
+        d.device_id, d.platform, d.token, a.name, p.name, n.name, d.user_id, d.registered_at
+        """
+    private static let deviceNames = """
+        JOIN app a ON a.id = d.app LEFT JOIN identity_pool p ON p.id = d.identity_pool
+        LEFT JOIN identity n ON n.id = d.identity
+        """
+
+    /// One device, or nil.
+    public func device(_ deviceID: String) throws(RegistryError) -> Device? {
+        let call = Call(
+            "SELECT \(Self.deviceColumns) FROM device d \(Self.deviceNames) WHERE d.device_id = $1::text",
+            [.text(deviceID)])
+        let rows = try ask([call])[0]
+        return rows.count == 0 ? nil : try decodeDevice(rows, 0)
+    }
+
+    /// Devices in the order of their identifiers.
+    public func devices(
+        matching filter: DeviceFilter, after deviceID: String?, limit: Int
+    ) throws(RegistryError) -> [Device] {
+        let rows = try ask([Self.list(filter, after: deviceID, limit: limit)])[0]
+        return try (0..<rows.count).map { (row) throws(RegistryError) in try decodeDevice(rows, row) }
+    }
+
+    /// How many devices there are.
+    public func deviceCount() throws(RegistryError) -> Int {
+        Int(try ask([Call("SELECT count(*) FROM device")])[0].integer(0, 0))
+    }
+
+    private static func list(_ filter: DeviceFilter, after deviceID: String?, limit: Int) -> Call {
+        var conditions = ["d.device_id > $1::text"]
+        // No identifier has a NUL, so what follows one in `after` makes no difference.
+        let after = String(decoding: (deviceID ?? "").utf8.prefix { $0 != 0 }, as: UTF8.self)
+        var parameters: [Parameter] = [.text(after), .integer(Int64(max(limit, 0)))]
+        func require(_ value: String?, _ condition: (String) -> String) {
+            guard let value else { return }
+            parameters.append(.text(value))
+            conditions.append(condition("$\(parameters.count)::text"))
+        }
+        require(filter.app) { "d.app = (SELECT x.id FROM app x WHERE x.name = \($0))" }
+        require(filter.identityID) { "d.identity = (SELECT x.id FROM identity x WHERE x.name = \($0))" }
+        require(filter.userID) { "d.user_id = \($0)" }
+        // The few devices of an identity or a user are found first and then sorted; all others are walked in order.
+        let isNarrow = filter.identityID != nil || filter.userID != nil
+        return Call(
+            """
+            WITH d AS \(isNarrow ? "" : "NOT ")MATERIALIZED (
+                SELECT * FROM device d WHERE \(conditions.joined(separator: " AND ")))
+            SELECT \(deviceColumns) FROM d \(deviceNames) ORDER BY d.device_id LIMIT $2::bigint
+            """, parameters)
+    }
+
+    private func decodeDevice(_ rows: Rows, _ row: Int) throws(RegistryError) -> Device {
+        let (platform, token) = try decodeAddress(rows, row, platformColumn: 1)
+        return Device(
+            deviceID: rows.text(row, 0), platform: platform, token: token, app: rows.text(row, 3),
+            identityPoolID: rows.optionalText(row, 4), identityID: rows.optionalText(row, 5),
+            userID: rows.optionalText(row, 6), registeredAtMilliseconds: rows.integer(row, 7))
+    }
+
+    /// Reads the platform, and the token from the column that follows it.
+    func decodeAddress(
+        _ rows: Rows, _ row: Int, platformColumn: Int32
+    ) throws(RegistryError) -> (Platform, DeviceToken) {
+        guard let platform = Platform(registryNumber: rows.integer(row, platformColumn)),
+            let token = DeviceToken(bytes: Array(rows.bytes(row, platformColumn + 1)))
+        else { throw RegistryError.corruptRow(place, "a row of the table device has a bad platform or token") }
+        return (platform, token)
+    }
+}

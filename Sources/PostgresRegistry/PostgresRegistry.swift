@@ -1,0 +1,98 @@
+public import PushCore
+
+/// The registry in a PostgreSQL database, which several machines may use at once.
+///
+/// Belongs to one thread at a time and is not `Sendable`. A call waits for the server at most until its deadline; then,
+/// or when the connection is lost, it throws `.unavailable`, and the next call connects again. Registrations and
+/// subscriptions are on the server's disk when their call returns. What the worker can find out again (dead tokens,
+/// names of datasets) is written with `synchronous_commit = off`: it may get lost if the server's machine fails.
+///
+/// Writers of one identity's datasets, and of one device, wait for each other; all others run side by side. What two
+/// writers do to each other at the same moment (a deadlock, the same token registered twice) is tried again.
+public final class PostgresRegistry: Registry {
+    /// How often a transaction that met another one is tried before the caller hears of it.
+    private static let attemptsMaximum = 10
+
+    let connection: Connection
+
+    /// Opens a registry, and makes it or brings its schema up to date as the mode allows.
+    ///
+    /// - Parameters:
+    ///   - url: `postgresql://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full` (PostgreSQL, "Connection URIs").
+    ///   - mode: what may be done; both that write make a registry in a database that has none.
+    ///   - callMilliseconds: how long one call waits for the server.
+    ///   - connectMilliseconds: how long to wait for a connection.
+    ///   - upgradeMilliseconds: how long bringing the schema up to date may take.
+    /// - Returns: the registry.
+    /// - Throws: `RegistryError`: `.unavailable` (out of reach, login refused), `.readOnly`, `.newerSchema`, `.invalid`
+    ///   (the URL, or another program's schema). No error holds the password.
+    public static func open(
+        url: String, mode: RegistryOpenMode, callMilliseconds: Int = 10_000, connectMilliseconds: Int = 5_000,
+        upgradeMilliseconds: Int = 600_000
+    ) throws(RegistryError) -> PostgresRegistry {
+        let timeout = max(callMilliseconds, 1)
+        // Every question is answered through an index; without statistics, in a new registry, the planner would scan.
+        let settings = """
+            SET search_path = \(Schema.name), pg_catalog;
+            SET statement_timeout = \(timeout); SET idle_in_transaction_session_timeout = \(timeout * 3);
+            SET default_transaction_isolation = 'read committed'; SET plan_cache_mode = force_generic_plan;
+            SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;
+            SET default_transaction_read_only = \(mode == .readOnly ? "on" : "off")
+            """
+        let connection = Connection(
+            address: try Address(url: url), callMilliseconds: timeout, connectMilliseconds: connectMilliseconds
+        ) { (connection) throws(RegistryError) in
+            try connection.execute(settings, Deadline(milliseconds: timeout))
+            try Schema.prepare(connection, mode: mode, milliseconds: upgradeMilliseconds)
+        }
+        try connection.ensureOpen()
+        return PostgresRegistry(connection)
+    }
+
+    private init(_ connection: Connection) { self.connection = connection }
+
+    /// Where the registry is, without user and password.
+    public var place: String { connection.address.description }
+
+    // MARK: Calls
+
+    /// Asks in one round trip.
+    func ask(_ calls: [Call]) throws(RegistryError) -> [Rows] {
+        try connection.ensureOpen()
+        return try connection.run(calls, Deadline(milliseconds: connection.callMilliseconds))
+    }
+
+    /// Runs `body` and keeps all or none of what it writes; what meets another transaction is tried again.
+    ///
+    /// - Parameters:
+    ///   - durable: whether it must survive a failure of the server's machine, see the type.
+    ///   - body: what to do; it ends with `Transaction.commit`, and otherwise nothing is kept.
+    /// - Returns: what `body` returns.
+    /// - Throws: `RegistryError` if the store cannot be written, or what `body` throws.
+    func writing<Value>(
+        durable: Bool, _ body: (Transaction) throws(RegistryError) -> Value
+    ) throws(RegistryError) -> Value {
+        try connection.ensureOpen()
+        let deadline = Deadline(milliseconds: connection.callMilliseconds)
+        var attempt = 1
+        while true {
+            let transaction = Transaction(connection, isDurable: durable, deadline)
+            do throws(RegistryError) {
+                let value = try body(transaction)
+                try transaction.rollBackUnlessCommitted()
+                return value
+            } catch {
+                let isConflict = Self.conflicts.contains(connection.failureState)
+                transaction.abandon()
+                guard isConflict, attempt < Self.attemptsMaximum, deadline.remainingMilliseconds > 0 else {
+                    throw error
+                }
+                attempt += 1
+            }
+        }
+    }
+
+    /// What two transactions do to each other: serialization failure, deadlock, the same key inserted twice, a device
+    /// removed that is being subscribed.
+    private static let conflicts: Set<String> = ["40001", "40P01", "23505", "23503"]
+}

@@ -1,0 +1,144 @@
+import PushCore
+
+/// What a batch of registrations comes to, so that a few statements do at once what it says one after the other.
+///
+/// Each registration takes its token from whatever device of the app has it, and renews its device or adds one; a
+/// change of identity or app ends subscriptions. The plan plays this through for the devices that the batch touches.
+struct RegistrationPlan {
+    /// A device that the batch touches.
+    private struct Slot {
+        var stored: StoredDevice
+        /// What to write; nil as long as the batch only found it.
+        var registration: NumberedRegistration?
+        var isRemoved = false
+        var losesDatasets = false
+        var losesTopics = false
+        var datasetNames: [String] = []
+        var topics: [String] = []
+    }
+
+    private struct TokenKey: Hashable {
+        let token: [UInt8]
+        let app: Int64
+    }
+
+    /// Stands for the row of a device that is not in the table yet.
+    private static let noRow: Int64 = 0
+
+    // Identifiers are compared by their bytes, as the database does, and not as equal texts.
+    private var slots: [Slot] = []
+    private var slotsByDevice: [[UInt8]: Int] = [:]
+    private var slotsByToken: [TokenKey: Int] = [:]
+    private var isLearned: Set<DatasetKey> = []
+    /// The datasets that the batch names, known afterwards.
+    private(set) var learnedDatasets: [DatasetKey] = []
+
+    /// Plays a batch through.
+    ///
+    /// - Parameters:
+    ///   - registrations: the batch, in order.
+    ///   - stored: every device in the table that has an identifier, or a token and app, of the batch.
+    init(_ registrations: [NumberedRegistration], stored: [StoredDevice]) {
+        for device in stored { add(Slot(stored: device)) }
+        for registration in registrations { apply(registration) }
+    }
+
+    private mutating func add(_ slot: Slot) {
+        slotsByDevice[Array(slot.stored.deviceID.utf8)] = slots.count
+        slotsByToken[TokenKey(token: slot.stored.token, app: slot.stored.app)] = slots.count
+        slots.append(slot)
+    }
+
+    private mutating func apply(_ new: NumberedRegistration) {
+        let device = new.registration.device
+        let name = Array(device.deviceID.utf8)
+        let token = TokenKey(token: device.token.bytes, app: new.app)
+        if let other = slotsByToken[token], slotsByDevice[name] != other { remove(other) }
+        if let index = slotsByDevice[name] {
+            renew(index, new)
+        } else {
+            let stored = StoredDevice(
+                row: Self.noRow, deviceID: device.deviceID, token: token.token, app: new.app, pool: new.pool,
+                identity: new.identity)
+            add(Slot(stored: stored, registration: new))
+        }
+        guard let index = slotsByDevice[name] else { return }
+        slots[index].datasetNames += new.registration.datasetNames
+        slots[index].topics += new.registration.topics
+        learn(new.registration)
+    }
+
+    private mutating func renew(_ index: Int, _ new: NumberedRegistration) {
+        var slot = slots[index]
+        slotsByToken[TokenKey(token: slot.stored.token, app: slot.stored.app)] = nil
+        if slot.stored.identity != new.identity || slot.stored.pool != new.pool {
+            slot.losesDatasets = true
+            slot.datasetNames = []
+        }
+        if slot.stored.app != new.app {
+            slot.losesTopics = true
+            slot.topics = []
+        }
+        slot.registration = new
+        slot.stored.token = new.registration.device.token.bytes
+        slot.stored.app = new.app
+        slot.stored.pool = new.pool
+        slot.stored.identity = new.identity
+        slots[index] = slot
+        slotsByToken[TokenKey(token: slot.stored.token, app: slot.stored.app)] = index
+    }
+
+    private mutating func remove(_ index: Int) {
+        slots[index].isRemoved = true
+        slotsByDevice[Array(slots[index].stored.deviceID.utf8)] = nil
+        slotsByToken[TokenKey(token: slots[index].stored.token, app: slots[index].stored.app)] = nil
+    }
+
+    private mutating func learn(_ registration: DeviceRegistration) {
+        guard let pool = registration.device.identityPoolID, let identity = registration.device.identityID
+        else { return }
+        for name in registration.datasetNames {
+            let key = DatasetKey(identityPoolID: pool, identityID: identity, datasetName: name)
+            if isLearned.insert(key).inserted { learnedDatasets.append(key) }
+        }
+    }
+
+    // MARK: The outcome
+
+    /// The rows of devices that another one took the token from.
+    var removedRows: [Int64] { slots.filter { $0.isRemoved && $0.stored.row != Self.noRow }.map(\.stored.row) }
+
+    /// The rows of devices whose dataset subscriptions end.
+    var rowsLosingDatasets: [Int64] { kept { $0.losesDatasets && $0.stored.row != Self.noRow }.map(\.stored.row) }
+
+    /// The rows of devices whose topic subscriptions end.
+    var rowsLosingTopics: [Int64] { kept { $0.losesTopics && $0.stored.row != Self.noRow }.map(\.stored.row) }
+
+    /// The devices that are in the table and renewed, with their rows.
+    var renewed: [(row: Int64, NumberedRegistration)] {
+        kept { $0.stored.row != Self.noRow }.compactMap { slot in slot.registration.map { (slot.stored.row, $0) } }
+    }
+
+    /// The devices that are new, in the order in which they are added.
+    var added: [NumberedRegistration] { kept { $0.stored.row == Self.noRow }.compactMap(\.registration) }
+
+    /// Subscriptions to datasets, by the device's identifier.
+    var datasetSubscriptions: [(deviceID: String, name: String)] {
+        kept { _ in true }.flatMap { slot in slot.datasetNames.map { (slot.stored.deviceID, $0) } }
+    }
+
+    /// Subscriptions to topics, by the device's identifier.
+    var topicSubscriptions: [(deviceID: String, name: String)] {
+        kept { _ in true }.flatMap { slot in slot.topics.map { (slot.stored.deviceID, $0) } }
+    }
+
+    /// The topics of these subscriptions, with their apps.
+    var topics: [(name: String, app: String)] {
+        kept { _ in true }.flatMap { slot in
+            let app = slot.registration?.registration.device.app ?? ""
+            return slot.topics.map { ($0, app) }
+        }
+    }
+
+    private func kept(_ condition: (Slot) -> Bool) -> [Slot] { slots.filter { !$0.isRemoved && condition($0) } }
+}

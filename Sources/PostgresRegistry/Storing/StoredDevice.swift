@@ -1,0 +1,40 @@
+import PushCore
+
+/// A device as it is in the table, with the numbers of what it belongs to.
+struct StoredDevice {
+    /// The row of the device.
+    var row: Int64
+    /// Its identifier.
+    var deviceID: String
+    /// Its token.
+    var token: [UInt8]
+    /// Its app.
+    var app: Int64
+    /// Its pool, if it has an identity.
+    var pool: Int64?
+    /// Its identity.
+    var identity: Int64?
+
+    /// The columns of `device d` that `init` reads.
+    static let columns = "d.id, d.device_id, d.token, d.app, d.identity_pool, d.identity"
+
+    /// Reads a row.
+    init(_ rows: Rows, _ row: Int) {
+        self.row = rows.integer(row, 0)
+        deviceID = rows.text(row, 1)
+        token = Array(rows.bytes(row, 2))
+        app = rows.integer(row, 3)
+        pool = rows.optionalInteger(row, 4)
+        identity = rows.optionalInteger(row, 5)
+    }
+
+    /// Creates a value.
+    init(row: Int64, deviceID: String, token: [UInt8], app: Int64, pool: Int64?, identity: Int64?) {
+        self.row = row
+        self.deviceID = deviceID
+        self.token = token
+        self.app = app
+        self.pool = pool
+        self.identity = identity
+    }
+}

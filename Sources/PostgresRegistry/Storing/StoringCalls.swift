@@ -1,0 +1,195 @@
+import PushCore
+
+/// The statements that write, each for any number of rows.
+enum StoringCalls {
+    // MARK: Names
+
+    /// A table of names with numbers in their place.
+    enum NameTable: String {
+        case app
+        case pool = "identity_pool"
+        case identity
+        case datasetName = "dataset_name"
+    }
+
+    /// Adds the names that a table does not have, in one order so that two transactions do not wait for each other.
+    static func addNames(_ names: [String], to table: NameTable) -> Call {
+        // What is there already is left out first, because ON CONFLICT alone uses up a number for each.
+        Call(
+            """
+            INSERT INTO \(table.rawValue) (name)
+            SELECT DISTINCT r.name FROM unnest($1::text[]) r(name)
+            WHERE NOT EXISTS (SELECT 1 FROM \(table.rawValue) x WHERE x.name = r.name) ORDER BY r.name
+            ON CONFLICT (name) DO NOTHING
+            """, [.texts(names)])
+    }
+
+    /// The numbers of names: index in the list from 1, number.
+    static func numbers(of names: [String], in table: NameTable) -> Call {
+        Call(
+            """
+            SELECT r.k, x.id::bigint FROM unnest($1::text[]) WITH ORDINALITY r(name, k)
+            JOIN \(table.rawValue) x ON x.name = r.name
+            """, [.texts(names)])
+    }
+
+    // MARK: Locks
+
+    /// Makes others wait who change the datasets of these identities.
+    static func lockIdentities(_ names: [String]) -> Call {
+        Call(
+            """
+            SELECT n.id FROM identity n WHERE n.id IN (
+                SELECT x.id FROM unnest($1::text[]) r(name) JOIN identity x ON x.name = r.name)
+            ORDER BY n.id FOR NO KEY UPDATE
+            """, [.texts(names)])
+    }
+
+    /// Makes others wait who change the datasets of the identity that a device has.
+    static func lockIdentity(of deviceID: String) -> Call {
+        Call(
+            """
+            SELECT n.id FROM identity n WHERE n.id = (SELECT d.identity FROM device d WHERE d.device_id = $1::text)
+            FOR NO KEY UPDATE
+            """, [.text(deviceID)])
+    }
+
+    /// Reads a device, and makes others wait who change it.
+    static func lockDevice(_ deviceID: String) -> Call {
+        Call(
+            """
+            SELECT \(StoredDevice.columns) FROM device d WHERE d.device_id = $1::text FOR NO KEY UPDATE
+            """, [.text(deviceID)])
+    }
+
+    /// Reads the devices that have one of the identifiers, or one of the tokens in its app, and makes others wait.
+    static func lockDevices(_ devices: [Device]) -> Call {
+        Call(
+            """
+            SELECT \(StoredDevice.columns) FROM device d WHERE d.id IN (
+                SELECT x.id FROM unnest($1::text[]) r(name) JOIN device x ON x.device_id = r.name
+                UNION
+                SELECT x.id FROM unnest($2::bytea[], $3::text[]) r(token, app)
+                JOIN app a ON a.name = r.app JOIN device x ON x.token = r.token AND x.app = a.id)
+            ORDER BY d.id FOR UPDATE
+            """,
+            [.texts(devices.map(\.deviceID)), .byteLists(devices.map(\.token.bytes)), .texts(devices.map(\.app))])
+    }
+
+    // MARK: Devices
+
+    static func removeDevices(_ rows: [Int64]) -> Call {
+        Call("DELETE FROM device WHERE id = ANY ($1::bigint[])", [.integers(rows)])
+    }
+
+    static func renewDevices(_ devices: [(row: Int64, NumberedRegistration)]) -> Call {
+        Call(
+            """
+            UPDATE device d SET platform = r.platform, token = r.token, app = r.app, identity_pool = r.identity_pool,
+                identity = r.identity, user_id = r.user_id, registered_at = r.registered_at
+            FROM unnest($9::bigint[], \(deviceArrays)) r(id, \(deviceColumns)) WHERE d.id = r.id
+            """, deviceParameters(devices.map(\.1)) + [.integers(devices.map(\.row))])
+    }
+
+    static func addDevices(_ devices: [NumberedRegistration]) -> Call {
+        Call(
+            """
+            INSERT INTO device (\(deviceColumns))
+            SELECT \(deviceColumns) FROM unnest(\(deviceArrays)) WITH ORDINALITY r(\(deviceColumns), k) ORDER BY k
+            """, deviceParameters(devices))
+    }
+
+    private static let deviceColumns =
+        "device_id, platform, token, app, identity_pool, identity, user_id, registered_at"
+    private static let deviceArrays = """
+        $1::text[], $2::bigint[], $3::bytea[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::bigint[]
+        """
+
+    private static func deviceParameters(_ devices: [NumberedRegistration]) -> [Parameter] {
+        let values = devices.map(\.registration.device)
+        return [
+            .texts(values.map(\.deviceID)), .integers(values.map(\.platform.registryNumber)),
+            .byteLists(values.map(\.token.bytes)), .integers(devices.map(\.app)),
+            .optionalIntegers(devices.map(\.pool)),
+            .optionalIntegers(devices.map(\.identity)), .optionalTexts(values.map(\.userID)),
+            .integers(values.map(\.registeredAtMilliseconds)),
+        ]
+    }
+
+    // MARK: Subscriptions
+
+    static func endDatasetSubscriptions(of rows: [Int64]) -> Call {
+        Call("DELETE FROM dataset_subscription WHERE device = ANY ($1::bigint[])", [.integers(rows)])
+    }
+
+    static func endTopicSubscriptions(of rows: [Int64]) -> Call {
+        Call("DELETE FROM topic_subscription WHERE device = ANY ($1::bigint[])", [.integers(rows)])
+    }
+
+    /// Makes datasets known, and subscribes the devices that wait for datasets to come.
+    ///
+    /// The names have been added and the identities are locked.
+    static func addDatasets(_ keys: [DatasetKey]) -> Call {
+        Call(
+            """
+            WITH added AS (
+                INSERT INTO dataset (identity, identity_pool, dataset_name)
+                SELECT DISTINCT n.id, p.id, s.id FROM unnest($1::text[], $2::text[], $3::text[]) r(pool, identity, name)
+                JOIN identity_pool p ON p.name = r.pool JOIN identity n ON n.name = r.identity
+                JOIN dataset_name s ON s.name = r.name
+                ON CONFLICT DO NOTHING RETURNING identity, identity_pool, dataset_name)
+            INSERT INTO dataset_subscription (identity, dataset_name, device)
+            SELECT u.identity, x.dataset_name, u.device FROM added x
+            JOIN dataset_subscription u ON u.identity = x.identity AND u.dataset_name = \(Schema.futureDatasets)
+            JOIN device d ON d.id = u.device AND d.identity_pool = x.identity_pool
+            ON CONFLICT DO NOTHING
+            """,
+            [
+                .texts(keys.map(\.identityPoolID)), .texts(keys.map(\.identityID)), .texts(keys.map(\.datasetName)),
+            ])
+    }
+
+    /// Subscribes devices to datasets that are known; a device without an identity is left out.
+    static func addDatasetSubscriptions(_ list: [(deviceID: String, name: String)]) -> Call {
+        Call(
+            """
+            INSERT INTO dataset_subscription (identity, dataset_name, device)
+            SELECT DISTINCT d.identity, s.id, d.id FROM unnest($1::text[], $2::text[]) r(device, name)
+            JOIN device d ON d.device_id = r.device AND d.identity IS NOT NULL JOIN dataset_name s ON s.name = r.name
+            ON CONFLICT DO NOTHING
+            """, [.texts(list.map(\.deviceID)), .texts(list.map(\.name))])
+    }
+
+    /// Adds the topics that an app does not have.
+    static func addTopics(_ list: [(name: String, app: String)]) -> Call {
+        Call(
+            """
+            INSERT INTO topic (name, app)
+            SELECT DISTINCT r.name, a.id FROM unnest($1::text[], $2::text[]) r(name, app) JOIN app a ON a.name = r.app
+            WHERE NOT EXISTS (SELECT 1 FROM topic t WHERE t.name = r.name AND t.app = a.id) ORDER BY 1, 2
+            ON CONFLICT DO NOTHING
+            """, [.texts(list.map(\.name)), .texts(list.map(\.app))])
+    }
+
+    /// Adds a topic to the app of a device, unless it has it.
+    static func addTopic(_ name: String, ofAppOf deviceID: String) -> Call {
+        Call(
+            """
+            INSERT INTO topic (name, app)
+            SELECT $1::text, d.app FROM device d WHERE d.device_id = $2::text
+                AND NOT EXISTS (SELECT 1 FROM topic t WHERE t.name = $1::text AND t.app = d.app)
+            ON CONFLICT DO NOTHING
+            """, [.text(name), .text(deviceID)])
+    }
+
+    /// Subscribes devices to topics of their apps, which have been added.
+    static func addTopicSubscriptions(_ list: [(deviceID: String, name: String)]) -> Call {
+        Call(
+            """
+            INSERT INTO topic_subscription (topic, device)
+            SELECT DISTINCT t.id, d.id FROM unnest($1::text[], $2::text[]) r(device, name)
+            JOIN device d ON d.device_id = r.device JOIN topic t ON t.name = r.name AND t.app = d.app
+            ON CONFLICT DO NOTHING
+            """, [.texts(list.map(\.deviceID)), .texts(list.map(\.name))])
+    }
+}

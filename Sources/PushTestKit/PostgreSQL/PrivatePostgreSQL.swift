@@ -1,0 +1,160 @@
+import Glibc
+import Synchronization
+
+/// A PostgreSQL server of our own: its data, port and users are its own, the system's clusters are untouched.
+///
+/// PostgreSQL refuses to run as root; then its processes run as the user `postgres` of the Debian package. A small
+/// shell supervises the server and holds the reading end of a pipe whose other end is ours: when this process ends,
+/// however it ends, the shell stops the server and removes its folder, so that nothing survives.
+///
+/// Most tests share one server (`shared`) and have a database each (`makeDatabase`); a test that stops or kills the
+/// server starts one of its own.
+public final class PrivatePostgreSQL: Sendable {
+    private static let sharedServer = Task { try await PrivatePostgreSQL.start() }
+    private static let databases = Atomic<Int>(0)
+
+    /// The port, on 127.0.0.1; the server speaks TLS there if it is asked to.
+    public let port: UInt16
+    /// The password of both users.
+    public let password: String
+
+    private let folder: String
+    private let programsFolder: String
+    private let supervisor: SupervisedProcess.Started
+    private let isStopped = Mutex(false)
+
+    /// The server that all tests of this process share, started on first use.
+    public static func shared() async throws -> PrivatePostgreSQL { try await sharedServer.value }
+
+    /// Starts a server and waits until it accepts connections.
+    ///
+    /// - Returns: the running server.
+    /// - Throws: `PrivateServerFailure` if PostgreSQL is not installed (with the command that installs it) or does not
+    ///   start.
+    public static func start() async throws -> PrivatePostgreSQL {
+        let server = try PrivatePostgreSQL()
+        try await server.startAgain()
+        return server
+    }
+
+    private init() throws(PrivateServerFailure) {
+        programsFolder = try Self.findPrograms()
+        port = try FreePorts.find(1)[0]
+        password = "secret\(UInt64.random(in: 0 ... .max))"
+        folder = try Self.makeFolder()
+        supervisor = try SupervisedProcess.start(
+            ["/bin/sh", "-c", Self.supervisorScript],
+            environment: [
+                "APUS_FOLDER": folder, "APUS_PORT": "\(port)", "APUS_PASSWORD": password,
+                "PATH": "\(programsFolder):/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": folder,
+            ])
+    }
+
+    deinit { stop() }
+
+    // MARK: Use
+
+    /// The certificate that the server shows, which is its own authority, for `localhost` and 127.0.0.1.
+    public var certificateFile: String { "\(folder)/certificate.pem" }
+
+    /// Makes an empty database that no other test has.
+    ///
+    /// - Returns: its name.
+    public func makeDatabase() async throws -> String {
+        let name = "test_\(Self.databases.add(1, ordering: .relaxed).newValue)"
+        try await run("CREATE DATABASE \(name) TEMPLATE template0 STRATEGY file_copy", database: "postgres")
+        return name
+    }
+
+    /// The address of a database.
+    ///
+    /// - Parameters:
+    ///   - database: its name.
+    ///   - user: `apus`, who may log in with TLS and without, or `secure`, who needs it; both may do everything.
+    ///   - parameters: what follows the question mark, for example `sslmode=require`.
+    /// - Returns: a URL with the password.
+    public func url(database: String, user: String = "apus", parameters: String = "") -> String {
+        "postgresql://\(user):\(password)@127.0.0.1:\(port)/\(database)" + (parameters.isEmpty ? "" : "?\(parameters)")
+    }
+
+    /// Runs SQL as the administrator, with `psql`.
+    ///
+    /// - Parameters:
+    ///   - sql: one or more statements.
+    ///   - database: where.
+    /// - Returns: what it printed: a line for each row, the columns separated by `|`.
+    /// - Throws: `PrivateServerFailure` with the server's message.
+    @discardableResult
+    public func run(_ sql: String, database: String) async throws -> String {
+        let result = try await SupervisedProcess.run(
+            [
+                "\(programsFolder)/psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", folder, "-p",
+                "\(port)", "-U", "apus", "-d", database, "-c", sql,
+            ], environment: ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": folder])
+        guard result.status == 0 else { throw PrivateServerFailure("psql failed: \(result.output)") }
+        return String(result.output.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+    }
+
+    /// The process that serves a connection of ours to a database; the last one, if there are several.
+    public func backend(of database: String) async throws -> Int32 {
+        let text = try await run(
+            """
+            SELECT pid FROM pg_stat_activity WHERE datname = '\(database)' AND application_name = 'apus'
+            ORDER BY backend_start DESC LIMIT 1
+            """, database: "postgres")
+        guard let identifier = Int32(text) else { throw PrivateServerFailure("no connection to \(database): \(text)") }
+        return identifier
+    }
+
+    // MARK: Faults
+
+    /// Kills the server (SIGKILL) and waits until its first process is gone; its data stays.
+    public func kill() throws(PrivateServerFailure) { _ = try ask("kill") }
+
+    /// Starts a killed server again, on the same data and port, and waits until it accepts connections.
+    public func startAgain() async throws {
+        let deadline = MonotonicSeconds.now() + 120
+        var log = try launch()
+        while !log.contains("ready to accept connections") {
+            guard MonotonicSeconds.now() < deadline else {
+                throw PrivateServerFailure("PostgreSQL did not start: \(log)")
+            }
+            try await Task.sleep(nanoseconds: 20_000_000)
+            log = PrivateRabbitMQ.read(logFile)
+            // Processes of a killed server may hold its memory for a moment more, and then a new one gives up.
+            if log.contains("pre-existing shared memory block") { log = try launch() }
+        }
+    }
+
+    private var logFile: String { "\(folder)/server.out" }
+
+    /// Starts the server's process, after the end of one that gave up, with an empty log.
+    private func launch() throws(PrivateServerFailure) -> String {
+        unlink(logFile)
+        let answer = try ask("start")
+        guard pid_t(answer) != nil else {
+            throw PrivateServerFailure("PostgreSQL was not set up: \(PrivateRabbitMQ.read("\(folder)/setup.out"))")
+        }
+        return ""
+    }
+
+    /// Ends the server, its supervisor and everything that they left.
+    public func stop() {
+        let isFirst = isStopped.withLock { isStopped in
+            defer { isStopped = true }
+            return !isStopped
+        }
+        guard isFirst else { return }
+        close(supervisor.standardInput)
+        SupervisedProcess.waitForEnd(supervisor.processIdentifier)
+        close(supervisor.standardOutput)
+    }
+
+    private func ask(_ command: String) throws(PrivateServerFailure) -> String {
+        let line = Array("\(command)\n".utf8)
+        guard Glibc.write(supervisor.standardInput, line, line.count) == line.count,
+            let answer = SupervisedProcess.readLine(supervisor.standardOutput)
+        else { throw PrivateServerFailure("the supervisor of the PostgreSQL server has ended") }
+        return answer
+    }
+}

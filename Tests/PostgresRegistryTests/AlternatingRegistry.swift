@@ -1,0 +1,64 @@
+import PushCore
+
+/// Two connections to one registry that take turns: what one has written, the other answers.
+final class AlternatingRegistry: Registry {
+    private let registries: [any Registry]
+    private var count = 0
+
+    init(_ first: any Registry, _ second: any Registry) { registries = [first, second] }
+
+    private var next: any Registry {
+        count += 1
+        return registries[count % 2]
+    }
+
+    func resolve(_ requests: [AudienceRequest], limit: Int) throws(RegistryError) -> [AudiencePage] {
+        try next.resolve(requests, limit: limit)
+    }
+
+    func recordDatasets(_ datasets: [DatasetKey]) throws(RegistryError) { try next.recordDatasets(datasets) }
+
+    func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int { try next.prune(deadTokens) }
+
+    func upsert(_ devices: [Device]) throws(RegistryError) { try next.upsert(devices) }
+
+    func register(_ registrations: [DeviceRegistration]) throws(RegistryError) { try next.register(registrations) }
+
+    func removeDevice(_ deviceID: String) throws(RegistryError) -> Bool { try next.removeDevice(deviceID) }
+
+    func device(_ deviceID: String) throws(RegistryError) -> Device? { try next.device(deviceID) }
+
+    func devices(
+        matching filter: DeviceFilter, after deviceID: String?, limit: Int
+    ) throws(RegistryError) -> [Device] {
+        try next.devices(matching: filter, after: deviceID, limit: limit)
+    }
+
+    func deviceCount() throws(RegistryError) -> Int { try next.deviceCount() }
+
+    func subscribe(_ deviceID: String, toDataset datasetName: String) throws(RegistryError) {
+        try next.subscribe(deviceID, toDataset: datasetName)
+    }
+
+    func unsubscribe(_ deviceID: String, fromDataset datasetName: String) throws(RegistryError) -> Bool {
+        try next.unsubscribe(deviceID, fromDataset: datasetName)
+    }
+
+    func subscribeToAllDatasets(
+        _ deviceID: String, names: [String]?, includingFuture: Bool
+    ) throws(RegistryError) -> [String] {
+        try next.subscribeToAllDatasets(deviceID, names: names, includingFuture: includingFuture)
+    }
+
+    func datasetSubscriptions(of deviceID: String) throws(RegistryError) -> DatasetSubscriptions {
+        try next.datasetSubscriptions(of: deviceID)
+    }
+
+    func subscribe(_ deviceID: String, toTopic topic: String) throws(RegistryError) {
+        try next.subscribe(deviceID, toTopic: topic)
+    }
+
+    func unsubscribe(_ deviceID: String, fromTopic topic: String) throws(RegistryError) -> Bool {
+        try next.unsubscribe(deviceID, fromTopic: topic)
+    }
+}
