@@ -1,5 +1,5 @@
 /// A place on the Earth, in degrees.
-public struct Location: Hashable, Sendable {
+public struct Location: Hashable, Sendable, BitwiseCopyable {
     /// Degrees north of the equator, -90 to 90.
     public var latitude: Double
     /// Degrees east of Greenwich, -180 to 180.

@@ -15,6 +15,12 @@ struct WordDigest: Hashable, BitwiseCopyable, Sendable {
         low = 0xC2B2_AE3D_27D4_EB4F ^ seed
     }
 
+    /// A digest with these halves, as it was kept.
+    init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
     /// Adds a text; its length counts too, so that "ab" and "c" differ from "a" and "bc".
     mutating func mix(_ text: String) {
         var text = text
@@ -43,7 +49,8 @@ struct WordDigest: Hashable, BitwiseCopyable, Sendable {
         mix(word: 0xA076_1D64_78BD_642F)
     }
 
-    private mutating func mix(word: UInt64) {
+    /// Adds a word.
+    mutating func mix(word: UInt64) {
         let first = (high ^ word).multipliedFullWidth(by: 0xE703_7ED1_A0B4_28DB)
         let second = (low ^ word).multipliedFullWidth(by: 0x8EBC_6AF0_9C88_C6E3)
         high = first.high ^ first.low &+ second.high

@@ -1,0 +1,154 @@
+/// Paths, dimensions and shapes: few, shared by many predicates, gone with the last that uses them.
+extension IndexStore {
+    // MARK: - Paths
+
+    /// The number of a path, which gains a user; 0 for the empty path, which stands for all fields.
+    mutating func usePath(_ path: String, _ digest: WordDigest) -> UInt32 {
+        guard !path.isEmpty else { return 0 }
+        var number = pathNumber(digest)
+        if number == 0 {
+            number = paths.add(PathEntry(digest: digest))
+            pathTable.add(digest.tableHash, number)
+        }
+        paths[number].users += 1
+        return number
+    }
+
+    /// The number of a path; 0 if nobody asks for it.
+    func pathNumber(_ digest: WordDigest) -> UInt32 {
+        pathTable.first(digest.tableHash) { paths[$0].digest == digest }
+    }
+
+    mutating func releasePath(_ number: UInt32) {
+        guard number != 0 else { return }
+        let entry = paths.pointer(number)
+        entry.pointee.users -= 1
+        guard entry.pointee.users == 0 else { return }
+        pathTable.remove(entry.pointee.digest.tableHash, number)
+        paths.remove(number)
+    }
+
+    // MARK: - Dimensions
+
+    /// The number of a dimension, which gains a user.
+    mutating func useDimension(_ option: KeyOption, path: String) -> UInt32 {
+        var number = dimension(option.salt)
+        if number == 0 {
+            let path = usePath(path, option.path)
+            number = dimensions.add(KeyDimension(path: path, kind: option.kind, salt: option.salt))
+            dimensionTable.add(option.salt.tableHash, number)
+        }
+        dimensions.pointer(number).pointee.users += 1
+        return number
+    }
+
+    /// The number of a dimension; 0 if there is none.
+    func dimension(_ salt: WordDigest) -> UInt32 {
+        dimensionTable.first(salt.tableHash) { dimensions.pointer($0).pointee.salt == salt }
+    }
+
+    mutating func releaseDimension(_ number: UInt32) {
+        let dimension = dimensions.pointer(number)
+        dimension.pointee.users -= 1
+        guard dimension.pointee.users == 0 else { return }
+        dimensionTable.remove(dimension.pointee.salt.tableHash, number)
+        releasePath(dimension.pointee.path)
+        dimensions.remove(number)
+    }
+
+    // MARK: - Shapes
+
+    /// Where a shape is looked up: the same for the same dimensions in any order.
+    static func shapeHash(scope: WordDigest, _ salts: some Sequence<WordDigest>) -> UInt32 {
+        salts.reduce(scope) { $0 + $1 }.tableHash
+    }
+
+    /// The number of a shape; 0 if there is none.
+    func shape(scope: UInt32, _ options: [KeyOption]) -> UInt32 {
+        let hash = Self.shapeHash(scope: scopes[scope].digest, options.lazy.map(\.salt))
+        return shapeTable.first(hash) { number in
+            let shape = shapes.pointer(number)
+            guard shape.pointee.scope == scope, shape.pointee.dimensionCount == options.count else { return false }
+            return options.allSatisfy { option in
+                (0..<shape.pointee.dimensionCount).contains {
+                    dimensions.pointer(shape.pointee.dimensions[$0]).pointee.salt == option.salt
+                }
+            }
+        }
+    }
+
+    /// The number of a shape, which gains a user; `paths` are those of the options.
+    mutating func useShape(scope: UInt32, _ options: [KeyOption], paths: [String]) -> UInt32 {
+        var number = shape(scope: scope, options)
+        if number == 0 {
+            var members = InlineArray<8, UInt32>(repeating: 0)
+            var manifold = -1
+            for (place, option) in options.enumerated() {
+                members[place] = useDimension(option, path: paths[option.term])
+                if !option.kind.isSingle { manifold = place }
+            }
+            let hash = Self.shapeHash(scope: scopes[scope].digest, options.lazy.map(\.salt))
+            var shape = KeyShape(scope: scope, dimensions: members, count: options.count, tableHash: hash)
+            shape.manifold = manifold
+            number = shapes.add(shape)
+            precondition(number < 1 << 24, "numbers of 24 bits are used up")
+            shapeTable.add(hash, number)
+        }
+        shapes.pointer(number).pointee.users += 1
+        return number
+    }
+
+    mutating func releaseShape(_ number: UInt32) {
+        let shape = shapes.pointer(number)
+        shape.pointee.users -= 1
+        guard shape.pointee.users == 0 else { return }
+        shapeTable.remove(shape.pointee.tableHash, number)
+        for place in 0..<shape.pointee.dimensionCount { releaseDimension(shape.pointee.dimensions[place]) }
+        shapes.remove(number)
+    }
+
+    // MARK: - Shapes in use for keys
+
+    /// Counts a key of a shape: its scope's changes are probed for it.
+    mutating func addKey(shape number: UInt32, level: Int) {
+        let shape = shapes.pointer(number)
+        shape.pointee.keyCount += 1
+        if shape.pointee.manifold >= 0 {
+            dimensions.pointer(shape.pointee.dimensions[shape.pointee.manifold]).pointee.addLevel(level)
+        }
+        guard shape.pointee.keyCount == 1 else { return }
+        let scope = scopes.pointer(shape.pointee.scope)
+        if shape.pointee.dimensionCount > 1 { scope.pointee.compositeCount += 1 }
+        if scope.pointee.shapeCount == scope.pointee.shapeCapacity {
+            let capacity = max(8, 2 * scope.pointee.shapeCapacity)
+            let larger = blocks.allocate(wordCount: capacity)
+            if scope.pointee.shapeCapacity > 0 {
+                blocks.pointer(larger).update(
+                    from: blocks.pointer(scope.pointee.shapes), count: scope.pointee.shapeCount)
+                blocks.release(scope.pointee.shapes, wordCount: scope.pointee.shapeCapacity)
+            }
+            scope.pointee.shapes = larger
+            scope.pointee.shapeCapacity = capacity
+        }
+        shape.pointee.place = UInt32(scope.pointee.shapeCount)
+        blocks.pointer(scope.pointee.shapes)[scope.pointee.shapeCount] = number
+        scope.pointee.shapeCount += 1
+    }
+
+    /// Counts a key no more.
+    mutating func removeKey(shape number: UInt32, level: Int) {
+        let shape = shapes.pointer(number)
+        shape.pointee.keyCount -= 1
+        if shape.pointee.manifold >= 0 {
+            dimensions.pointer(shape.pointee.dimensions[shape.pointee.manifold]).pointee.removeLevel(level)
+        }
+        guard shape.pointee.keyCount == 0 else { return }
+        let scope = scopes.pointer(shape.pointee.scope)
+        if shape.pointee.dimensionCount > 1 { scope.pointee.compositeCount -= 1 }
+        scope.pointee.shapeCount -= 1
+        let list = blocks.pointer(scope.pointee.shapes)
+        let last = list[scope.pointee.shapeCount]
+        list[Int(shape.pointee.place)] = last
+        shapes.pointer(last).pointee.place = shape.pointee.place
+    }
+}

@@ -1,0 +1,72 @@
+/// All that the index holds, in flat memory that is freed with it.
+///
+/// A predicate lies under one key or a few: the sum of its scope's digest and of one digest for each field of a
+/// *shape*. A change is probed once for each shape in use. What the key does not settle is tested by a residual.
+///
+///     keyTable      key ──▶ posting ⇄ posting …        postings with the same 32 bits, to be told apart by 96
+///     contentTable  digest of a predicate ──▶ its first posting
+///     rowTable      row ──▶ subscriber
+///     posting ──▶ subscriber, or node ⇄ node …         who subscribes with the predicate
+///     posting ──▶ block: what the key leaves to test, and the further postings (`PredicateBlock`)
+struct IndexStore: ~Copyable {
+    let hashes: ValueDigests
+
+    var postings = ChunkedArray<Posting>(chunkShift: 10)
+    var subscribers = ChunkedArray<SubscriberEntry>(chunkShift: 10)
+    var nodes = ChunkedArray<SubscriberNode>(chunkShift: 8)
+    var blocks = BlockStore()
+    var keyTable = ProbeTable(load: 192)
+    var contentTable = ProbeTable(load: 218)
+    var rowTable = ProbeTable(load: 218)
+
+    var paths = ChunkedArray<PathEntry>(chunkShift: 5)
+    var dimensions = ChunkedArray<KeyDimension>(chunkShift: 5)
+    var shapes = ChunkedArray<KeyShape>(chunkShift: 5)
+    var scopes = ChunkedArray<IndexScope>(chunkShift: 5)
+    var pathTable = ProbeTable(load: 192)
+    var dimensionTable = ProbeTable(load: 192)
+    var shapeTable = ProbeTable(load: 192)
+    var scopeTable = ProbeTable(load: 192)
+    /// The first scope of each record type.
+    var typeTable = ProbeTable(load: 192)
+
+    /// How many predicates there are, each with the operations that it is asked for.
+    var predicateCount = 0
+
+    /// Which change is being matched; what was made for another is out of date.
+    var change: UInt64 = 0
+    var record: RecordView
+    var probes = ScratchArray<WordDigest>()
+    var found = ScratchArray<UInt32>()
+
+    init(hashSeed: UInt64) {
+        hashes = ValueDigests(seed: hashSeed)
+        record = RecordView(hashes)
+    }
+
+    /// The memory that is held, in bytes.
+    var memoryBytes: Int {
+        let arrays = postings.memoryBytes + subscribers.memoryBytes + nodes.memoryBytes + blocks.memoryBytes
+        let tables = keyTable.memoryBytes + contentTable.memoryBytes + rowTable.memoryBytes
+        let names = paths.memoryBytes + dimensions.memoryBytes + shapes.memoryBytes + scopes.memoryBytes
+        let nameTables =
+            pathTable.memoryBytes + dimensionTable.memoryBytes + shapeTable.memoryBytes + scopeTable.memoryBytes
+            + typeTable.memoryBytes
+        return arrays + tables + names + nameTables + record.memoryBytes + probes.memoryBytes + found.memoryBytes
+    }
+
+    /// What additions and removals have cost so far: the slots of tables that they looked at or moved.
+    var touchedSlots: Int {
+        keyTable.touchedSlots + contentTable.touchedSlots + rowTable.touchedSlots + shapeTable.touchedSlots
+            + scopeTable.touchedSlots + pathTable.touchedSlots + dimensionTable.touchedSlots + typeTable.touchedSlots
+    }
+
+    /// Whether nothing is held.
+    var isEmpty: Bool {
+        let entries = postings.count + subscribers.count + nodes.count + blocks.count
+        let names = paths.count + dimensions.count + shapes.count + scopes.count
+        let slots = keyTable.count + contentTable.count + rowTable.count
+        let nameSlots = pathTable.count + dimensionTable.count + shapeTable.count + scopeTable.count + typeTable.count
+        return entries + names + slots + nameSlots == 0
+    }
+}

@@ -1,0 +1,45 @@
+/// A field in one of the ways in which it can be part of a key.
+struct KeyDimension: BitwiseCopyable {
+    /// The path of the field; 0 for all fields.
+    var path: UInt32
+    /// The way.
+    var kind: KeyKind
+    /// The digest of both.
+    var salt: WordDigest
+    /// How many shapes use it.
+    var users: UInt32 = 0
+    /// A bit for each level at which there are keys.
+    var levels: UInt64 = 0
+    /// How many keys there are at each level.
+    private var levelCounts = InlineArray<64, UInt32>(repeating: 0)
+    /// The change for which the digests were made last, and where they are.
+    var madeFor: UInt64 = 0
+    var digestStart: UInt32 = 0
+    var digestCount: UInt32 = 0
+
+    init(path: UInt32, kind: KeyKind, salt: WordDigest) {
+        self.path = path
+        self.kind = kind
+        self.salt = salt
+    }
+
+    /// The digest of a path together with a kind.
+    static func salt(path: WordDigest, kind: KeyKind) -> WordDigest {
+        var digest = path
+        digest.mix(word: UInt64(kind.rawValue) + 1)
+        digest.finish()
+        return digest
+    }
+
+    /// Counts a key at a level.
+    mutating func addLevel(_ level: Int) {
+        levelCounts[level] += 1
+        levels |= 1 << UInt64(level)
+    }
+
+    /// Counts a key at a level no more.
+    mutating func removeLevel(_ level: Int) {
+        levelCounts[level] -= 1
+        if levelCounts[level] == 0 { levels &= ~(1 << UInt64(level)) }
+    }
+}

@@ -1,0 +1,17 @@
+/// A term of a conjunction that can be part of a key, and what it contributes.
+struct KeyOption {
+    /// The place of the term in its conjunction.
+    var term: Int
+    /// How the field becomes part of the key.
+    var kind: KeyKind
+    /// The digest of the path.
+    var path: WordDigest
+    /// The digest of path and kind.
+    var salt: WordDigest
+    /// The digests, any of which the record must have.
+    var digests: [WordDigest]
+    /// The level of the digests, if the kind has levels.
+    var level = 0
+    /// Whether a record with one of the digests satisfies the term: nothing is left to test.
+    var isExact: Bool
+}

@@ -1,0 +1,81 @@
+/// Blocks of words of 32 bits, of any size, known by the address of their first word; 0 stands for none.
+///
+/// Memory is taken in chunks that never move. A block goes to the list of its size when it is freed, and the next of
+/// that size comes from there; sizes are rounded so that there are few.
+struct BlockStore: ~Copyable {
+    private static var chunkShift: Int { 14 }
+    private static var chunkWords: Int { 1 << chunkShift }
+
+    private var chunks: [UnsafeMutablePointer<UInt32>] = []
+    private var chunkWordCounts: [Int] = []
+    /// Where the next block begins in the newest chunk of blocks.
+    private var next = 0
+    private var end = 0
+    /// The first free block of each size; free blocks name the next of theirs in their first word.
+    private var free: [Int: UInt32] = [:]
+    /// The memory that is held, in bytes.
+    private(set) var memoryBytes = 0
+    /// How many blocks are in use.
+    private(set) var count = 0
+
+    init() {}
+
+    deinit { for (chunk, count) in zip(chunks, chunkWordCounts) where count > 0 { chunk.deallocate() } }
+
+    /// Where a word lies, for as long as its block lives.
+    @inline(__always)
+    func pointer(_ address: UInt32) -> UnsafeMutablePointer<UInt32> {
+        chunks[Int(address) >> Self.chunkShift] + (Int(address) & (Self.chunkWords - 1))
+    }
+
+    /// The size that a block of this many words is given.
+    static func size(for wordCount: Int) -> Int {
+        let step = wordCount <= 64 ? 2 : wordCount <= 1_024 ? 32 : wordCount <= chunkWords / 2 ? 512 : chunkWords
+        return (wordCount + step - 1) / step * step
+    }
+
+    /// A block of at least this many words, whose contents are anything.
+    mutating func allocate(wordCount: Int) -> UInt32 {
+        count += 1
+        let size = Self.size(for: max(wordCount, 1))
+        if let address = free[size], address != 0 {
+            free[size] = pointer(address).pointee
+            return address
+        }
+        if chunks.isEmpty { beginChunk() }
+        if size >= Self.chunkWords { return UInt32(addChunks(size) << Self.chunkShift) }
+        if end - next < size { beginChunk() }
+        let address = UInt32(next)
+        next += size
+        return address
+    }
+
+    /// Gives back a block of `wordCount` words, as it was asked for.
+    mutating func release(_ address: UInt32, wordCount: Int) {
+        let size = Self.size(for: max(wordCount, 1))
+        count -= 1
+        pointer(address).pointee = free[size] ?? 0
+        free[size] = address
+    }
+
+    private mutating func beginChunk() {
+        next = addChunks(Self.chunkWords) << Self.chunkShift
+        end = next + Self.chunkWords
+        // The very first word is left out: its address would be 0.
+        next = max(next, 2)
+    }
+
+    /// Takes memory for this many words, a multiple of a chunk's, and returns the number of its first chunk.
+    private mutating func addChunks(_ wordCount: Int) -> Int {
+        let chunkCount = wordCount / Self.chunkWords
+        precondition(chunks.count + chunkCount <= 1 << (32 - Self.chunkShift), "addresses of 32 bits are used up")
+        let memory = UnsafeMutablePointer<UInt32>.allocate(capacity: wordCount)
+        memory.initialize(repeating: 0, count: wordCount)
+        for index in 0..<chunkCount {
+            chunks.append(memory + index * Self.chunkWords)
+            chunkWordCounts.append(index == 0 ? wordCount : 0)
+        }
+        memoryBytes += wordCount * MemoryLayout<UInt32>.stride
+        return chunks.count - chunkCount
+    }
+}

@@ -1,0 +1,27 @@
+/// The subscriptions of one `MatchScope`.
+struct IndexScope: BitwiseCopyable {
+    /// How many shapes of several dimensions a change is probed for at most; predicates of further shapes are found by
+    /// a part of their fields.
+    static let compositeShapesMaximum = 64
+
+    /// The digest of the scope, with which all its keys begin.
+    var digest: WordDigest
+    /// The digest of the record type.
+    var typeDigest: WordDigest
+    /// How many predicates are in it.
+    var users: UInt32 = 0
+    /// How many of its shapes have several dimensions.
+    var compositeCount = 0
+    /// The block of the shapes that have keys, and how many there are and could be.
+    var shapes: UInt32 = 0
+    var shapeCount = 0
+    var shapeCapacity = 0
+    /// The other scopes with the same record type.
+    var nextOfType: UInt32 = 0
+    var previousOfType: UInt32 = 0
+
+    init(digest: WordDigest, typeDigest: WordDigest) {
+        self.digest = digest
+        self.typeDigest = typeDigest
+    }
+}

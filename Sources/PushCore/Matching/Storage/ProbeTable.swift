@@ -1,0 +1,257 @@
+/// Finds numbers by hashes of 32 bits: open addressing in segments that split when they are full.
+///
+/// A table that doubles all at once would stop the matching that it is there for. Here (extendible hashing; Fagin and
+/// others, 1979) a directory leads from the first bits of a hash to a segment of at most some thousand slots. A segment
+/// grows by a quarter at a time, which keeps the slots in use, and splits in two beyond that. So an addition never
+/// moves more than a segment. A slot holds the whole hash beside the number: growing asks nobody else, and a miss ends
+/// in this table. Removing moves later slots back, so there are no tombstones.
+struct ProbeTable: ~Copyable {
+    private struct Segment: BitwiseCopyable {
+        var slots: UnsafeMutablePointer<UInt64>
+        var capacity: UInt32
+        var depth: UInt32
+    }
+
+    private static var capacityFirst: UInt32 { 8 }
+    private static var capacityMaximum: UInt32 { 4_096 }
+    /// Beyond this depth too few bits are left to tell slots apart, and segments grow instead.
+    private static var depthMaximum: UInt32 { 16 }
+
+    private var directory: UnsafeMutablePointer<Segment>
+    private var depth: UInt32 = 0
+    /// How many of 256 slots may be in use: more is less memory, and longer searches.
+    private let load: UInt32
+    private var slotCount: Int
+    /// How many numbers there are.
+    private(set) var count = 0
+    /// How many slots additions and removals have looked at or moved so far: what they cost, without a clock.
+    private(set) var touchedSlots = 0
+
+    /// Creates an empty table that fills its slots up to a share of 256.
+    init(load: UInt32) {
+        self.load = load
+        directory = .allocate(capacity: 1)
+        slotCount = Int(Self.capacityFirst)
+        directory.initialize(to: Self.segment(capacity: Self.capacityFirst, depth: 0))
+    }
+
+    deinit {
+        forEachSegment { Self.free($0) }
+        directory.deallocate()
+    }
+
+    /// The memory that is held, in bytes.
+    var memoryBytes: Int {
+        slotCount * MemoryLayout<UInt64>.stride + MemoryLayout<Segment>.stride << Int(depth)
+    }
+
+    // MARK: - Finding
+
+    @inline(__always)
+    private func place(_ hash: UInt32) -> Int { Int((UInt64(hash) << UInt64(depth)) >> 32) }
+
+    @inline(__always)
+    private static func home(_ hash: UInt32, _ segment: Segment) -> UInt32 {
+        UInt32(truncatingIfNeeded: (UInt64(hash << segment.depth) * UInt64(segment.capacity)) >> 32)
+    }
+
+    /// Reads the first slot of a hash, so that it is near when `first` asks for it.
+    @inline(__always)
+    func touch(_ hash: UInt32) -> UInt64 {
+        let segment = directory[place(hash)]
+        return segment.slots[Int(Self.home(hash, segment))]
+    }
+
+    /// The number under a hash; 0 if there is none.
+    @inline(__always)
+    func first(_ hash: UInt32) -> UInt32 {
+        let segment = directory[place(hash)]
+        var index = Self.home(hash, segment)
+        while true {
+            let slot = segment.slots[Int(index)]
+            if UInt32(truncatingIfNeeded: slot >> 32) == hash, slot != 0 { return UInt32(truncatingIfNeeded: slot) }
+            if slot == 0 { return 0 }
+            index = index + 1 == segment.capacity ? 0 : index + 1
+        }
+    }
+
+    /// The number under a hash that is the right one; 0 if there is none.
+    @inline(__always)
+    func first(_ hash: UInt32, where isRight: (UInt32) -> Bool) -> UInt32 {
+        let segment = directory[place(hash)]
+        var index = Self.home(hash, segment)
+        while true {
+            let slot = segment.slots[Int(index)]
+            if slot == 0 { return 0 }
+            if UInt32(truncatingIfNeeded: slot >> 32) == hash, isRight(UInt32(truncatingIfNeeded: slot)) {
+                return UInt32(truncatingIfNeeded: slot)
+            }
+            index = index + 1 == segment.capacity ? 0 : index + 1
+        }
+    }
+
+    // MARK: - Changing
+
+    /// Adds a number, which is not 0, under a hash, beside those that are there.
+    mutating func add(_ hash: UInt32, _ number: UInt32) {
+        var place = place(hash)
+        while (segmentCount(place) + 1) << 8 > directory[place].capacity * load {
+            grow(place)
+            place = self.place(hash)
+        }
+        put(UInt64(hash) << 32 | UInt64(number), into: directory[place])
+        setSegmentCount(place, segmentCount(place) + 1)
+        count += 1
+    }
+
+    /// Puts another number into the place of one that is there.
+    mutating func replace(_ hash: UInt32, _ number: UInt32, by other: UInt32) {
+        guard let slot = slot(hash, number) else { return }
+        directory[place(hash)].slots[Int(slot)] = UInt64(hash) << 32 | UInt64(other)
+    }
+
+    /// Removes a number.
+    mutating func remove(_ hash: UInt32, _ number: UInt32) {
+        guard var hole = slot(hash, number) else { return }
+        let place = place(hash)
+        let segment = directory[place]
+        var index = hole
+        while true {
+            index = index + 1 == segment.capacity ? 0 : index + 1
+            touchedSlots += 1
+            let slot = segment.slots[Int(index)]
+            guard slot != 0 else { break }
+            let home = Self.home(UInt32(truncatingIfNeeded: slot >> 32), segment)
+            let fromHome = index >= home ? index - home : index + segment.capacity - home
+            let fromHole = index >= hole ? index - hole : index + segment.capacity - hole
+            guard fromHome >= fromHole else { continue }
+            segment.slots[Int(hole)] = slot
+            hole = index
+        }
+        segment.slots[Int(hole)] = 0
+        setSegmentCount(place, segmentCount(place) - 1)
+        count -= 1
+        shrink(place)
+    }
+
+    private mutating func slot(_ hash: UInt32, _ number: UInt32) -> UInt32? {
+        let segment = directory[place(hash)]
+        let wanted = UInt64(hash) << 32 | UInt64(number)
+        var index = Self.home(hash, segment)
+        while true {
+            touchedSlots += 1
+            let slot = segment.slots[Int(index)]
+            if slot == wanted { return index }
+            if slot == 0 { return nil }
+            index = index + 1 == segment.capacity ? 0 : index + 1
+        }
+    }
+
+    private mutating func put(_ slot: UInt64, into segment: Segment) {
+        var index = Self.home(UInt32(truncatingIfNeeded: slot >> 32), segment)
+        while segment.slots[Int(index)] != 0 {
+            touchedSlots += 1
+            index = index + 1 == segment.capacity ? 0 : index + 1
+        }
+        segment.slots[Int(index)] = slot
+        touchedSlots += 1
+    }
+
+    // MARK: - Segments
+
+    /// A segment's slots lie behind the count of those in use.
+    private static func segment(capacity: UInt32, depth: UInt32) -> Segment {
+        let memory = UnsafeMutablePointer<UInt64>.allocate(capacity: Int(capacity) + 1)
+        memory.initialize(repeating: 0, count: Int(capacity) + 1)
+        return Segment(slots: memory + 1, capacity: capacity, depth: depth)
+    }
+
+    private static func free(_ segment: Segment) { (segment.slots - 1).deallocate() }
+
+    private func segmentCount(_ place: Int) -> UInt32 {
+        UInt32(truncatingIfNeeded: directory[place].slots[-1])
+    }
+
+    private func setSegmentCount(_ place: Int, _ count: UInt32) { directory[place].slots[-1] = UInt64(count) }
+
+    /// The places of the directory that lead to the same segment as this one.
+    private func places(_ place: Int) -> Range<Int> {
+        let width = 1 << Int(depth - directory[place].depth)
+        let start = place & ~(width - 1)
+        return start..<start + width
+    }
+
+    private func forEachSegment(_ body: (Segment) -> Void) {
+        var place = 0
+        while place < 1 << Int(depth) {
+            body(directory[place])
+            place = places(place).upperBound
+        }
+    }
+
+    private mutating func grow(_ place: Int) {
+        let segment = directory[place]
+        let larger = segment.capacity + max(segment.capacity / 4, Self.capacityFirst)
+        if larger <= Self.capacityMaximum || segment.depth == Self.depthMaximum {
+            resize(place, capacity: larger)
+        } else {
+            split(place)
+        }
+    }
+
+    private mutating func shrink(_ place: Int) {
+        let capacity = directory[place].capacity
+        guard capacity >= 8 * Self.capacityFirst, segmentCount(place) < capacity / 4 else { return }
+        resize(place, capacity: capacity / 2)
+    }
+
+    private mutating func resize(_ place: Int, capacity: UInt32) {
+        let old = directory[place]
+        let new = Self.segment(capacity: capacity, depth: old.depth)
+        for index in 0..<Int(old.capacity) where old.slots[index] != 0 { put(old.slots[index], into: new) }
+        new.slots[-1] = old.slots[-1]
+        for place in places(place) { directory[place] = new }
+        slotCount += Int(capacity) - Int(old.capacity)
+        Self.free(old)
+    }
+
+    private mutating func split(_ place: Int) {
+        let old = directory[place]
+        var place = place
+        if old.depth == depth {
+            doubleDirectory()
+            place *= 2
+        }
+        let bit = UInt64(1) << UInt64(63 - old.depth)
+        var upperCount: UInt32 = 0
+        for index in 0..<Int(old.capacity) where old.slots[index] & bit != 0 { upperCount += 1 }
+        let lowerCount = segmentCount(place) - upperCount
+        let places = places(place)
+        let middle = (places.lowerBound + places.upperBound) / 2
+        let lower = Self.segment(capacity: capacity(for: lowerCount), depth: old.depth + 1)
+        let upper = Self.segment(capacity: capacity(for: upperCount), depth: old.depth + 1)
+        for place in places { directory[place] = place < middle ? lower : upper }
+        for index in 0..<Int(old.capacity) where old.slots[index] != 0 {
+            put(old.slots[index], into: old.slots[index] & bit == 0 ? lower : upper)
+        }
+        lower.slots[-1] = UInt64(lowerCount)
+        upper.slots[-1] = UInt64(upperCount)
+        slotCount += Int(lower.capacity) + Int(upper.capacity) - Int(old.capacity)
+        Self.free(old)
+    }
+
+    /// The slots of a new segment: room for an eighth more than it begins with.
+    private func capacity(for count: UInt32) -> UInt32 {
+        max(Self.capacityFirst, (count + count / 8 + 1) << 8 / load + 1)
+    }
+
+    private mutating func doubleDirectory() {
+        let larger = UnsafeMutablePointer<Segment>.allocate(capacity: 2 << Int(depth))
+        for place in 0..<1 << Int(depth) {
+            (larger + 2 * place).initialize(repeating: directory[place], count: 2)
+        }
+        directory.deallocate()
+        directory = larger
+        depth += 1
+    }
+}
