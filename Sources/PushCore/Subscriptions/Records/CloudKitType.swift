@@ -44,6 +44,9 @@ struct CloudKitType: Equatable {
         self.isList = isList
     }
 
+    /// The type of a list of these, or this one if it is that of a list.
+    var ofList: CloudKitType { CloudKitType(element, isList: true) }
+
     /// For messages: all names.
     static let expected =
         "one of " + Element.allCases.map(\.rawValue).joined(separator: ", ") + ", or one of them with _LIST"

@@ -1,0 +1,88 @@
+public import JSON
+
+extension Predicate {
+    /// Reads a predicate from the filter input of Amplify's model subscriptions.
+    ///
+    ///     {"severity": {"ge": 7}, "or": [{"team": {"eq": "red"}}, {"team": {"eq": "blue"}}]}
+    ///
+    /// It means what AppSync's `toSubscriptionFilter` makes of it: different fields, and what `and` and `or` say, must
+    /// all hold; **of several operators on one field one suffices**. So `{"age": {"ge": 18, "lt": 65}}` holds for every
+    /// age; for a range write `between`, or `{"and": [{"age": {"ge": 18}}, {"age": {"lt": 65}}]}`. The operators are
+    /// those of a filter group (`init(filterGroup:path:)`). What is `null` counts as not being there.
+    ///
+    /// - Parameters:
+    ///   - filterInput: the object; `null` stands for an empty one, which every record satisfies.
+    ///   - path: where it lies, for messages.
+    /// - Throws: `PredicateError` with the path of the member that is wrong: `filter.or[1].team.eq`.
+    public init(filterInput: JSONValue, path: String = "filter") throws(PredicateError) {
+        self = filterInput.isNull ? .always : try Self.input(filterInput, path, depth: 1)
+    }
+
+    private static func input(_ json: JSONValue, _ path: String, depth: Int) throws(PredicateError) -> Predicate {
+        guard depth <= AppSyncLimits.depthMaximum else {
+            throw PredicateError(
+                .tooLarge, at: .member(path),
+                "more than \(AppSyncLimits.depthMaximum) of and and or lie in each other")
+        }
+        guard let object = json.object else {
+            throw PredicateFault.mismatch(path, json, "an object of fields with operators, and, or")
+        }
+        var predicates: [Predicate] = []
+        for member in object where !member.value.isNull {
+            guard predicates.count < PredicateLimits.conjunctionsMaximum else {
+                throw PredicateError(.tooLarge, at: .member(path), "there are too many conditions")
+            }
+            if member.isNamed("and") {
+                predicates.append(try joined(member.value, "\(path).and", depth, Predicate.all))
+            } else if member.isNamed("or") {
+                predicates.append(try joined(member.value, "\(path).or", depth, Predicate.any))
+            } else {
+                predicates.append(try field(member, path))
+            }
+        }
+        return try PredicateFault.locating(path) { () throws(PredicateError) in try Predicate.all(of: predicates) }
+    }
+
+    /// What stands behind `and` and `or`: an array, or one object, which GraphQL takes for an array of one.
+    private static func joined(
+        _ json: JSONValue, _ path: String, _ depth: Int,
+        _ join: ([Predicate]) throws(PredicateError) -> Predicate
+    ) throws(PredicateError) -> Predicate {
+        guard let array = json.array else { return try input(json, path, depth: depth + 1) }
+        guard !array.isEmpty else { throw PredicateFault.mismatch(path, json, "an array of one filter at least") }
+        var predicates: [Predicate] = []
+        for (index, element) in array.enumerated() {
+            guard index < PredicateLimits.conjunctionsMaximum else {
+                throw PredicateError(.tooLarge, at: .member("\(path)[\(index)]"), "there are too many filters")
+            }
+            predicates.append(try input(element, "\(path)[\(index)]", depth: depth + 1))
+        }
+        return try PredicateFault.locating(path) { () throws(PredicateError) in try join(predicates) }
+    }
+
+    private static func field(_ member: JSONMember, _ path: String) throws(PredicateError) -> Predicate {
+        let fieldPath = try PredicateFault.fieldPath(member.keyValue, at: path)
+        let path = "\(path).\(fieldPath)"
+        guard let operators = member.value.object else {
+            throw PredicateFault.mismatch(path, member.value, "an object of operators, such as {\"eq\": 1}")
+        }
+        var alternatives: [Predicate] = []
+        var known: Set<AppSyncOperator> = []
+        for member in operators where !member.value.isNull {
+            guard let comparison = AppSyncOperator(rawValue: member.key) else {
+                throw PredicateError(
+                    .invalidOperator, at: .member(path),
+                    "found the operator \(member.key.excerpt); expected \(AppSyncOperator.expected)")
+            }
+            guard known.insert(comparison).inserted else {
+                throw PredicateError(.invalidSyntax, at: .member(path), "\(comparison.rawValue) is there twice")
+            }
+            let rule = AppSyncRule(
+                fieldPath: fieldPath, comparison: comparison, value: member.value,
+                valuePath: "\(path).\(comparison.rawValue)")
+            alternatives.append(try rule.predicate())
+        }
+        guard !alternatives.isEmpty else { return .always }
+        return try PredicateFault.locating(path) { () throws(PredicateError) in try Predicate.any(of: alternatives) }
+    }
+}

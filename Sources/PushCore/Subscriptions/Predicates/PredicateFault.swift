@@ -1,0 +1,37 @@
+internal import JSON
+
+/// Makes the errors of predicates that are written in JSON: each names the path of a member.
+enum PredicateFault {
+    /// Something that is there and should be something else.
+    static func mismatch(
+        _ path: String, _ found: JSONValue, _ expected: String, code: PredicateError.Code = .invalidSyntax
+    ) -> PredicateError {
+        PredicateError(code, at: .member(path), "found \(FieldReader.describe(found)); expected \(expected)")
+    }
+
+    static func mismatch(_ mismatch: ValueMismatch, under path: String) -> PredicateError {
+        PredicateError(
+            .invalidValue, at: .member(path + mismatch.path), "found \(mismatch.found); expected \(mismatch.expected)")
+    }
+
+    static func missing(_ path: String, _ expected: String) -> PredicateError {
+        PredicateError(.invalidSyntax, at: .member(path), "it is missing; expected \(expected)")
+    }
+
+    /// Runs something whose errors have no place yet.
+    static func locating<Result>(
+        _ path: String, _ body: () throws(PredicateError) -> Result
+    ) throws(PredicateError) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw error.located(at: .member(path))
+        }
+    }
+
+    /// The path of a field, in its form.
+    static func fieldPath(_ value: JSONValue, at path: String) throws(PredicateError) -> String {
+        guard let text = value.string, !text.isEmpty else { throw mismatch(path, value, "the name of a field") }
+        return try locating(path) { () throws(PredicateError) in try PredicateTerm.normalizedPath(text) }
+    }
+}
