@@ -11,8 +11,10 @@ let swiftSettings: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-func swiftTarget(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+func swiftTarget(
+    _ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []
+) -> Target {
+    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: swiftSettings)
 }
 
 func testTarget(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
@@ -70,8 +72,10 @@ let package = Package(
         swiftTarget("ChangeQueue", ["PushCore", "EventLoop", "Metrics", "AMQP"]),
         swiftTarget("SQLiteRegistry", ["PushCore", "JSON", "CSQLite"]),
         swiftTarget("AdminServer", ["JSON", "HTTPServer"]),
-        swiftTarget("RegistryAPI", ["PushCore", "EventLoop", "Metrics", "Crypto", "JSON", "HTTPServer"]),
         swiftTarget("PostgresRegistry", ["PushCore", "EventLoop", "CPostgres"]),
+        swiftTarget(
+            "RegistryAPI", ["PushCore", "EventLoop", "Metrics", "Crypto", "JSON", "HTTPServer"],
+            resources: [.embedInCode("Native/openapi.json")]),
 
         // Ring 4: assembly.
         swiftTarget("APNs", ["APNsTransport", "PushCore", "Metrics", "Crypto"]),

@@ -44,15 +44,6 @@ public struct RequestBudget: Sendable {
         return nil
     }
 
-    /// In how many whole seconds there will be a token; nil if there is one now.
-    ///
-    /// Takes none.
-    public func wait(_ key: String, nowNanoseconds: UInt64) -> Int? {
-        guard let found = buckets[key] else { return nil }
-        let tokens = refilled(found, nowNanoseconds).tokens
-        return tokens >= 1 ? nil : Int(((1 - tokens) / ratePerSecond).rounded(.up))
-    }
-
     private mutating func slot(_ key: String, _ nowNanoseconds: UInt64) -> String {
         guard buckets[key] == nil, buckets.count >= bucketsMaximum else { return key }
         let kept = buckets.filter { refilled($0.value, nowNanoseconds).tokens < burst }

@@ -11,10 +11,8 @@ struct RequestBudgetTests {
         var budget = RequestBudget(ratePerSecond: 2, burst: 3)
         for _ in 0..<3 { #expect(budget.take("a", nowNanoseconds: second) == nil) }
         #expect(budget.take("a", nowNanoseconds: second) == 1)
-        #expect(budget.wait("a", nowNanoseconds: second) == 1)
         #expect(budget.take("a", nowNanoseconds: second + second / 2) == nil)
         #expect(budget.take("a", nowNanoseconds: second + second / 2) == 1)
-        #expect(budget.wait("a", nowNanoseconds: 9 * second) == nil)
     }
 
     @Test("Each credential has its own bucket")

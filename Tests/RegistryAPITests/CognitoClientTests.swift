@@ -78,7 +78,7 @@ struct CognitoClientTests {
         try await run("limits", fixture)
     }
 
-    @Test("Whoever guesses secrets is soon refused unheard")
+    @Test("Whoever guesses is soon told to wait, and whoever knows is heard from the same address")
     func guesses() async throws {
         let fixture = try RegistryFixture()
         defer { fixture.server.stop() }

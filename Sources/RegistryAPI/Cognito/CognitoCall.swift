@@ -97,7 +97,7 @@ struct CognitoCall: Sendable {
     /// `GetIdentityPoolConfiguration`.
     func configuration(_ context: RegistryContext) throws(CognitoError) -> [UInt8] {
         do throws(RegistryError) {
-            if let stored = try context.administration.poolConfiguration(of: identityPoolID) { return stored }
+            if let stored = try context.registry.poolConfiguration(of: identityPoolID) { return stored }
         } catch {
             throw failure(error, context)
         }
@@ -109,7 +109,7 @@ struct CognitoCall: Sendable {
         let configuration = try CognitoPoolConfiguration(try members(context))
         let json = configuration.json(identityPoolID: identityPoolID)
         do throws(RegistryError) {
-            try context.administration.savePoolConfiguration(json, of: identityPoolID)
+            try context.registry.savePoolConfiguration(json, of: identityPoolID)
         } catch {
             throw failure(error, context)
         }

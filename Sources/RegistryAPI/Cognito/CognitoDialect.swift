@@ -73,16 +73,15 @@ struct CognitoDialect: Dialect {
         _ request: HTTPRequest, _ values: PathValues,
         perform: @escaping @Sendable (CognitoCall, RegistryContext) -> HTTPResponse
     ) -> Admission {
-        if let wait = credentials.waitBeforeAuthentication(request) {
-            return .answered(
-                CognitoError.tooManyRequests("Too many requests of this address could not be authenticated.")
-                    .response(retryAfterSeconds: wait))
-        }
         let key: AccessKey
         do throws(SignatureRefusal) {
             key = try verifier.verify(request, nowSeconds: nowMilliseconds() / 1_000)
         } catch {
-            credentials.authenticationFailed(request, error.code.rawValue)
+            if let wait = credentials.authenticationFailed(request, error.code.rawValue) {
+                return .answered(
+                    CognitoError.tooManyRequests("Too many requests from this address could not be authenticated.")
+                        .response(retryAfterSeconds: wait))
+            }
             return .answered(CognitoError(error).response())
         }
         if let wait = credentials.take(key.identifier) {

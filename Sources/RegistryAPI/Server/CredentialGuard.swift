@@ -3,11 +3,11 @@ import HTTPServer
 import PushCore
 import Synchronization
 
-/// Limits how often each credential is used, and how often an address may be wrong.
+/// Limits how often each credential is used, and how often an address is told that it is wrong.
 final class CredentialGuard: Sendable {
     /// How many failed authentications an address may make in a second, and at once.
-    private static let failuresPerSecond = 10
-    private static let failuresAtOnce = 50
+    private static let failuresPerSecond = 1
+    private static let failuresAtOnce = 30
     private static let burstFactor = 4
 
     private let requests: Mutex<RequestBudget>
@@ -22,23 +22,21 @@ final class CredentialGuard: Sendable {
         self.logger = logger
     }
 
-    /// In how many seconds the sender may try to authenticate himself again; nil if he may now.
-    func waitBeforeAuthentication(_ request: HTTPRequest) -> Int? {
-        let now = MonotonicClock.nowNanoseconds()
-        return failures.withLock { $0.wait(request.clientAddress, nowNanoseconds: now) }
-    }
-
     /// Counts a failed authentication.
+    ///
+    /// Who fails often is told to wait, but whoever shows a good credential is heard at once, even from the same
+    /// address: a proxy may stand between us and everybody.
     ///
     /// - Parameters:
     ///   - request: what was sent.
     ///   - reason: what was wrong, for the log; no secret.
-    func authenticationFailed(_ request: HTTPRequest, _ reason: String) {
+    /// - Returns: nil, or in how many seconds to try again, if too many requests from there have failed.
+    func authenticationFailed(_ request: HTTPRequest, _ reason: String) -> Int? {
         let now = MonotonicClock.nowNanoseconds()
-        failures.withLock { _ = $0.take(request.clientAddress, nowNanoseconds: now) }
         logger.log(
             .warning, "registry.authentication.failed",
             [.field("address", request.clientAddress), .field("reason", reason)])
+        return failures.withLock { $0.take(request.clientAddress, nowNanoseconds: now) }
     }
 
     /// Takes one request of a credential: nil if it may be made, else in how many seconds the next may.

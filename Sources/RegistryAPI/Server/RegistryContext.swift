@@ -3,19 +3,16 @@ import PushCore
 
 /// What routes work with on the registry's thread.
 final class RegistryContext {
-    /// Devices and subscriptions.
-    let registry: any Registry
-    /// Who may use the API, and the configurations of identity pools.
-    let administration: any RegistryAdministration
+    /// Devices, subscriptions, tokens and the configurations of identity pools.
+    let registry: any ServedRegistry
     /// Reads bodies; each is read before the next.
     let parser = JSONParser(depthMaximum: 32, bytesMaximum: RegistryServer.bodyBytesMaximum)
     /// Where failures of ours are told.
     let logger: Logger
     private let clock: () -> Int64
 
-    init(registry: any Registry, logger: Logger, nowMilliseconds: @escaping () -> Int64) {
+    init(registry: any ServedRegistry, logger: Logger, nowMilliseconds: @escaping () -> Int64) {
         self.registry = registry
-        administration = registry as? any RegistryAdministration ?? VolatileAdministration()
         self.logger = logger
         clock = nowMilliseconds
     }

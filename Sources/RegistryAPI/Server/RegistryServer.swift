@@ -27,7 +27,7 @@ public final class RegistryServer: Sendable {
     ///   - logger: where events of interest go.
     /// - Throws: `RegistryServerError`.
     public init(
-        configuration: RegistryServerConfiguration, registry: sending any Registry,
+        configuration: RegistryServerConfiguration, registry: sending any ServedRegistry,
         nowMilliseconds: @escaping @Sendable () -> Int64 = { WallClock.nowMilliseconds() }, metrics: MetricsRegistry,
         logger: Logger
     ) throws(RegistryServerError) {
@@ -50,7 +50,9 @@ public final class RegistryServer: Sendable {
             requestsPerSecondMaximum: configuration.requestsPerSecondMaximum, logger: logger)
         let router = RequestRouter(
             dialects: [
-                CognitoDialect(configuration: configuration, credentials: credentials, nowMilliseconds: nowMilliseconds)
+                NativeDialect(configuration: configuration, credentials: credentials),
+                CognitoDialect(
+                    configuration: configuration, credentials: credentials, nowMilliseconds: nowMilliseconds),
             ], context: context, metrics: RegistryAPIMetrics(metrics))
         do {
             server = try HTTPServer(configuration: options, handler: router)

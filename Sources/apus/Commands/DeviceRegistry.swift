@@ -1,5 +1,6 @@
 import Dispatcher
 import PushCore
+import RegistryAPI
 import SQLiteRegistry
 
 /// How the commands come to the registry, and what its errors mean for the exit code.
@@ -17,7 +18,7 @@ enum DeviceRegistry {
     /// - Throws: `CommandFailure` for what the registry cannot do, and what `body` throws.
     static func use<Value>(
         _ invocation: CommandInvocation, mode: RegistryOpenMode,
-        _ body: (any Registry, Configuration) throws -> Value
+        _ body: (any ServedRegistry, Configuration) throws -> Value
     ) throws -> Value {
         let configuration = try invocation.loadConfiguration(for: .tool).configuration
         switch configuration.registry {

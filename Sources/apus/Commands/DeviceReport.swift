@@ -81,7 +81,7 @@ struct DeviceReport {
     }
 
     /// Names come from outside: what would move a terminal's cursor or break a table is shown as a question mark.
-    private static func printable(_ text: String) -> String {
+    static func printable(_ text: String) -> String {
         String(
             String.UnicodeScalarView(
                 text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))

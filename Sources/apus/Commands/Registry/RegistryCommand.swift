@@ -11,19 +11,24 @@ struct RegistryCommand: Command {
     let summary = "Serve the registry's HTTP API, without a worker"
     let help = CommandHelp(
         discussion: """
-            Serves the registry over HTTP until SIGTERM or SIGINT, for clients that speak
-            Amazon Cognito Sync: RegisterDevice, SubscribeToDataset, UnsubscribeFromDataset,
-            Get- and SetIdentityPoolConfiguration. Point them here by their endpoint URL.
-            'apus run' serves the same if [registry] listen is set.
+            Serves the registry over HTTP until SIGTERM or SIGINT. 'apus run' serves the same
+            if [registry] listen is set. It speaks two languages:
 
-            Requests are signed (Signature Version 4, service cognito-sync, any region) with
-            an access key of [registry] access_keys or access_keys_file, whose lines are
+            JSON of its own, under /v1, described by /openapi.json: devices with their badges,
+            datasets and topics. A request bears a token that 'apus registry token add' made.
+
+            Amazon Cognito Sync: RegisterDevice, SubscribeToDataset, UnsubscribeFromDataset,
+            Get- and SetIdentityPoolConfiguration. Clients need no change but their endpoint
+            URL. Requests are signed (Signature Version 4, service cognito-sync, any region)
+            with an access key of [registry] access_keys or access_keys_file, whose lines are
               ID SECRET
               ID SECRET POOL ...
             for instance, to make one:
               echo "AKID$(openssl rand -hex 8) $(openssl rand -hex 20)" >> access-keys
             A device belongs to the app whose identity_pools contain the pool; a pool of no
-            app does not exist. Every key may make [registry] requests_per_second.
+            app does not exist.
+
+            Each key and token may make [registry] requests_per_second.
 
             It listens at [registry] listen, or 127.0.0.1:8080, and prints a line with its
             address when it is ready. An address that other machines reach needs [registry]
@@ -37,6 +42,9 @@ struct RegistryCommand: Command {
                 "apus registry --set registry.listen=0.0.0.0:8443 --set registry.certificate_file=cert.pem "
                     + "--set registry.key_file=key.pem",
                 "Serves it to other machines, with TLS."),
+            .init(
+                "curl -H \"Authorization: Bearer $TOKEN\" http://127.0.0.1:8080/v1/devices?userId=mei",
+                "Lists the devices of a user."),
             .init(
                 "aws cognito-sync register-device --endpoint-url http://127.0.0.1:8080 --platform APNS --token 00fc… "
                     + "--identity-pool-id us-east-1:177a… --identity-id us-east-1:be6f…",

@@ -1,0 +1,165 @@
+import HTTPServer
+import JSON
+import PushCore
+
+extension NativeCall {
+    private static let deviceNames = [
+        "platform", "token", "app", "identityPoolId", "identityId", "userId", "datasets", "topics",
+    ]
+
+    // MARK: One device
+
+    /// `putDevice`.
+    func putDevice() throws(NativeProblem) -> HTTPResponse {
+        let deviceID = values["deviceId"]
+        let body = try body(Self.deviceNames)
+        let device = try device(from: body, deviceID: deviceID)
+        let registration = DeviceRegistration(
+            device: device, datasetNames: try body.strings("datasets", countMaximum: Self.listMaximum),
+            topics: try body.strings("topics", countMaximum: Self.listMaximum))
+        let old = try using { (registry) throws(RegistryError) in try registry.device(deviceID) }
+        if let old, token.app != nil, old.app != token.app {
+            throw NativeProblem(.conflict, "Another app has a device of this identifier.")
+        }
+        return try using { (registry) throws(RegistryError) in
+            try registry.register([registration])
+            return try Self.response(old == nil ? 201 : 200, device, registry)
+        }
+    }
+
+    private func device(from body: NativeBody, deviceID: String) throws(NativeProblem) -> Device {
+        guard let appName = try body.string("app") ?? token.app else {
+            throw NativeProblem(.invalid, "\"app\" is missing, and the token is for all apps.")
+        }
+        guard let app = apps.first(where: { $0.name == appName }), token.app == nil || token.app == appName else {
+            throw NativeProblem(.invalid, "\"app\" is none that there is, or the token is not for it.")
+        }
+        let platformName = try body.required("platform")
+        guard let platform = Platform(rawValue: platformName) else {
+            let names = Platform.allCases.map(\.rawValue).joined(separator: ", ")
+            throw NativeProblem(.invalid, "\"platform\" is one of \(names).")
+        }
+        let pool = try body.string("identityPoolId")
+        if let pool, !app.identityPoolIDs.contains(pool), apps.contains(where: { $0.identityPoolIDs.contains(pool) }) {
+            throw NativeProblem(.invalid, "\"identityPoolId\" is a pool of another app.")
+        }
+        return Device(
+            deviceID: deviceID, platform: platform, token: try deviceToken(try body.required("token"), platform),
+            app: app.name, identityPoolID: pool, identityID: try body.string("identityId"),
+            userID: try body.string("userId"), registeredAtMilliseconds: context.nowMilliseconds)
+    }
+
+    private func deviceToken(_ text: String, _ platform: Platform) throws(NativeProblem) -> DeviceToken {
+        do throws(PlatformTokenError) {
+            return try PlatformToken.read(text, platform: platform)
+        } catch {
+            throw NativeProblem(.invalid, "\"token\": \(error.message)")
+        }
+    }
+
+    /// `getDevice`.
+    func getDevice() throws(NativeProblem) -> HTTPResponse {
+        let device = try device()
+        return try using { (registry) throws(RegistryError) in try Self.response(200, device, registry) }
+    }
+
+    /// `deleteDevice`.
+    func deleteDevice() throws(NativeProblem) -> HTTPResponse {
+        let device = try device()
+        _ = try using { (registry) throws(RegistryError) in try registry.removeDevice(device.deviceID) }
+        return Self.done
+    }
+
+    /// `listDevices`.
+    func listDevices() throws(NativeProblem) -> HTTPResponse {
+        try checkQuery(["app", "identityId", "userId", "after", "limit"])
+        let limit = try limit()
+        var filter = DeviceFilter(
+            app: token.app, identityID: request.query("identityId"), userID: request.query("userId"))
+        if let app = request.query("app") { filter.app = try requireApp(app).name }
+        // One more tells whether there is another page.
+        let found = try using { [filter] (registry) throws(RegistryError) in
+            try registry.devices(matching: filter, after: request.query("after"), limit: limit + 1)
+        }
+        return Self.json { writer in
+            writer.key("devices")
+            writer.beginArray()
+            for device in found.prefix(limit) {
+                writer.beginObject()
+                Self.write(device, to: &writer)
+                writer.endObject()
+            }
+            writer.endArray()
+            if found.count > limit {
+                writer.key("next")
+                writer.string(found[limit - 1].deviceID)
+            }
+        }
+    }
+
+    // MARK: Its badge
+
+    /// `getBadge`.
+    func getBadge() throws(NativeProblem) -> HTTPResponse {
+        let device = try device()
+        let badge = try using { (registry) throws(RegistryError) in try registry.badge(of: device.deviceID) }
+        return Self.json { writer in
+            writer.key("badge")
+            writer.integer(badge ?? 0)
+        }
+    }
+
+    /// `setBadge`.
+    func setBadge() throws(NativeProblem) -> HTTPResponse {
+        let body = try body(["badge"])
+        guard let badge = try body.integer("badge", maximum: Int(Int32.max)) else {
+            throw NativeProblem(.invalid, "\"badge\" is missing.")
+        }
+        return try setBadge(badge)
+    }
+
+    /// `resetBadge`.
+    func resetBadge() throws(NativeProblem) -> HTTPResponse { try setBadge(0) }
+
+    private func setBadge(_ badge: Int) throws(NativeProblem) -> HTTPResponse {
+        let device = try device()
+        _ = try using { (registry) throws(RegistryError) in try registry.setBadge(badge, of: device.deviceID) }
+        return Self.done
+    }
+
+    // MARK: JSON
+
+    private static func response(
+        _ status: Int, _ device: Device, _ registry: any ServedRegistry
+    ) throws(RegistryError) -> HTTPResponse {
+        let datasets = try registry.datasetSubscriptions(of: device.deviceID)
+        let badge = try registry.badge(of: device.deviceID) ?? 0
+        return json(status) { writer in
+            write(device, to: &writer)
+            writer.key("datasets")
+            writer.beginArray()
+            for name in datasets.datasetNames { writer.string(name) }
+            writer.endArray()
+            writer.key("futureDatasets")
+            writer.boolean(datasets.includesFuture)
+            writer.key("badge")
+            writer.integer(badge)
+        }
+    }
+
+    /// The members of a device; of its token only the beginning, because whoever has all of it can push to the device.
+    private static func write(_ device: Device, to writer: inout JSONWriter) {
+        let optional: [(StaticString, String?)] = [
+            ("deviceId", device.deviceID), ("platform", device.platform.rawValue), ("app", device.app),
+            ("token", device.token.description), ("identityPoolId", device.identityPoolID),
+            ("identityId", device.identityID), ("userId", device.userID),
+        ]
+        for (name, value) in optional {
+            guard let value else { continue }
+            writer.key(name)
+            writer.string(value)
+        }
+        writer.key("registeredAt")
+        writer.integer(device.registeredAtMilliseconds)
+    }
+}

@@ -1,0 +1,97 @@
+import HTTPServer
+import JSON
+import PushCore
+
+/// One request of the native API, whose sender is known, carried out on the registry's thread.
+struct NativeCall {
+    /// The longest list in one body.
+    static let listMaximum = 1_000
+
+    /// What the sender may do.
+    let token: APIToken
+    let apps: [RegistryAPIApp]
+    let request: HTTPRequest
+    let values: PathValues
+    let context: RegistryContext
+
+    /// The store.
+    var registry: any ServedRegistry { context.registry }
+
+    // MARK: Whose things the sender may touch
+
+    /// A device that the token is for; one of another app is treated as one that there is not.
+    func device() throws(NativeProblem) -> Device {
+        let deviceID = values["deviceId"]
+        let device = try using { (registry) throws(RegistryError) in try registry.device(deviceID) }
+        guard let device, token.app == nil || token.app == device.app else {
+            throw NativeProblem(.notFound, "There is no device \"\(deviceID.prefix(256))\".")
+        }
+        return device
+    }
+
+    /// An app that there is and that the token is for.
+    func requireApp(_ name: String) throws(NativeProblem) -> RegistryAPIApp {
+        guard let app = apps.first(where: { $0.name == name }), token.app == nil || token.app == name else {
+            throw NativeProblem(.notFound, "There is no app \"\(name.prefix(256))\", or the token is not for it.")
+        }
+        return app
+    }
+
+    /// For what concerns all apps.
+    func requireAllApps() throws(NativeProblem) {
+        guard token.app == nil else {
+            throw NativeProblem(.forbidden, "The token is for one app, and this concerns all of them.")
+        }
+    }
+
+    // MARK: Reading and answering
+
+    /// The members of the body.
+    func body(_ names: [String]) throws(NativeProblem) -> NativeBody {
+        try NativeBody(request.body, names: names, parser: context.parser)
+    }
+
+    /// Checks that the query has no items but these, each once.
+    func checkQuery(_ names: [String]) throws(NativeProblem) {
+        var seen: Set<String> = []
+        for item in request.target.queryItems {
+            guard names.contains(item.name), seen.insert(item.name).inserted else {
+                throw NativeProblem(
+                    .invalid, "The query may have each of these once: \(names.joined(separator: ", ")).")
+            }
+        }
+    }
+
+    /// How many entries of a list are asked for.
+    func limit() throws(NativeProblem) -> Int {
+        guard let text = request.query("limit") else { return 100 }
+        guard let limit = Int(text), (1...Self.listMaximum).contains(limit) else {
+            throw NativeProblem(.invalid, "limit is a whole number from 1 to \(Self.listMaximum).")
+        }
+        return limit
+    }
+
+    /// Uses the registry; its failures become problems, and those that are ours are logged.
+    func using<Value>(
+        _ body: (any ServedRegistry) throws(RegistryError) -> Value
+    ) throws(NativeProblem) -> Value {
+        do throws(RegistryError) {
+            return try body(registry)
+        } catch {
+            context.reportFailure(error)
+            throw NativeProblem(error)
+        }
+    }
+
+    /// An answer with a JSON object.
+    static func json(_ status: Int = 200, _ write: (inout JSONWriter) -> Void) -> HTTPResponse {
+        var writer = JSONWriter()
+        writer.beginObject()
+        write(&writer)
+        writer.endObject()
+        return .content(status, type: "application/json", writer.bytes)
+    }
+
+    /// The answer to what was done and has nothing to say.
+    static let done = HTTPResponse(status: 204)
+}

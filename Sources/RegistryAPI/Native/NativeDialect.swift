@@ -1,0 +1,127 @@
+import HTTPServer
+import PushCore
+
+/// The API of Apus' own: JSON, bearer tokens, and an OpenAPI document that says it all (`/openapi.json`).
+struct NativeDialect: Dialect {
+    typealias Operation = @Sendable (NativeCall) throws(NativeProblem) -> HTTPResponse
+
+    let firstSegments = ["v1", "openapi.json"]
+    private let apps: [RegistryAPIApp]
+    private let credentials: CredentialGuard
+
+    init(configuration: RegistryServerConfiguration, credentials: CredentialGuard) {
+        apps = configuration.apps
+        self.credentials = credentials
+    }
+
+    var routes: [Route] { [document] + deviceRoutes + subscriptionRoutes + erasingRoutes }
+
+    private var document: Route {
+        Route("getOpenAPI", "GET", "/openapi.json") { _, _ in
+            .answered(.content(200, type: "application/json", PackageResources.openapi_json))
+        }
+    }
+
+    private var deviceRoutes: [Route] {
+        let device = "/v1/devices/{deviceId}"
+        return [
+            route("listDevices", "GET", "/v1/devices") { call throws(NativeProblem) in try call.listDevices() },
+            route("putDevice", "PUT", device) { call throws(NativeProblem) in try call.putDevice() },
+            route("getDevice", "GET", device) { call throws(NativeProblem) in try call.getDevice() },
+            route("deleteDevice", "DELETE", device) { call throws(NativeProblem) in try call.deleteDevice() },
+            route("getBadge", "GET", "\(device)/badge") { call throws(NativeProblem) in try call.getBadge() },
+            route("setBadge", "PUT", "\(device)/badge") { call throws(NativeProblem) in try call.setBadge() },
+            route("resetBadge", "DELETE", "\(device)/badge") { call throws(NativeProblem) in try call.resetBadge() },
+        ]
+    }
+
+    private var subscriptionRoutes: [Route] {
+        let dataset = "/v1/devices/{deviceId}/datasets/{datasetName}"
+        let topic = "/v1/devices/{deviceId}/topics/{topic}"
+        let userTopic = "/v1/apps/{app}/users/{userId}/topics/{topic}"
+        return [
+            route("subscribeDeviceToDataset", "PUT", dataset) { call throws(NativeProblem) in
+                try call.subscribeDeviceToDataset()
+            },
+            route("unsubscribeDeviceFromDataset", "DELETE", dataset) { call throws(NativeProblem) in
+                try call.unsubscribeDeviceFromDataset()
+            },
+            route("subscribeDeviceToTopic", "PUT", topic) { call throws(NativeProblem) in
+                try call.subscribeDeviceToTopic()
+            },
+            route("unsubscribeDeviceFromTopic", "DELETE", topic) { call throws(NativeProblem) in
+                try call.unsubscribeDeviceFromTopic()
+            },
+            route("subscribeUserToTopic", "PUT", userTopic) { call throws(NativeProblem) in
+                try call.subscribeUserToTopic()
+            },
+            route("unsubscribeUserFromTopic", "DELETE", userTopic) { call throws(NativeProblem) in
+                try call.unsubscribeUserFromTopic()
+            },
+            route("listTopics", "GET", "/v1/apps/{app}/topics") { call throws(NativeProblem) in try call.listTopics() },
+        ]
+    }
+
+    private var erasingRoutes: [Route] {
+        [
+            route("eraseIdentity", "DELETE", "/v1/identities/{identityId}") { call throws(NativeProblem) in
+                try call.eraseIdentity()
+            },
+            route("eraseUser", "DELETE", "/v1/users/{userId}") { call throws(NativeProblem) in try call.eraseUser() },
+        ]
+    }
+
+    func refusal(_ status: Int, _ message: String) -> HTTPResponse { NativeProblem(status: status, message).response }
+
+    // MARK: Who asks
+
+    /// A route that needs a token: one that may write, unless the method only looks.
+    private func route(_ name: String, _ method: String, _ path: String, perform: @escaping Operation) -> Route {
+        Route(name, method, path) { request, values in
+            guard let digest = TokenVerifier.digest(in: request) else {
+                return .answered(
+                    unauthenticated(request, "A token is needed: Authorization: Bearer TOKEN.").response)
+            }
+            return .admitted { context in
+                do throws(NativeProblem) {
+                    let token = try authorize(digest, request, context)
+                    return try perform(
+                        NativeCall(token: token, apps: apps, request: request, values: values, context: context))
+                } catch {
+                    return error.response
+                }
+            }
+        }
+    }
+
+    private func authorize(
+        _ digest: [UInt8], _ request: HTTPRequest, _ context: RegistryContext
+    ) throws(NativeProblem) -> APIToken {
+        let tokens: [APIToken]
+        do throws(RegistryError) {
+            tokens = try context.registry.tokens()
+        } catch {
+            context.reportFailure(error)
+            throw NativeProblem(error)
+        }
+        guard let token = TokenVerifier.token(with: digest, among: tokens) else {
+            throw unauthenticated(request, "There is no such token.")
+        }
+        if let wait = credentials.take("token \(token.name)") {
+            throw NativeProblem(.tooManyRequests, "This token makes too many requests.", retryAfterSeconds: wait)
+        }
+        guard request.method == "GET" || token.permission == .write else {
+            throw NativeProblem(.forbidden, "The token may only read.")
+        }
+        return token
+    }
+
+    private func unauthenticated(_ request: HTTPRequest, _ detail: String) -> NativeProblem {
+        guard let wait = credentials.authenticationFailed(request, "no such token") else {
+            return NativeProblem(.unauthenticated, detail)
+        }
+        return NativeProblem(
+            .tooManyRequests, "Too many requests from this address could not be authenticated.",
+            retryAfterSeconds: wait)
+    }
+}

@@ -1,0 +1,73 @@
+import HTTPServer
+import JSON
+import PushCore
+
+/// An error of the native API, as problem details (RFC 9457) with a code for programs.
+struct NativeProblem: Error, Hashable {
+    /// What is wrong, for programs.
+    enum Code: String {
+        case invalid
+        case unauthenticated
+        case forbidden
+        case notFound = "not-found"
+        case methodNotAllowed = "method-not-allowed"
+        case conflict
+        case tooLarge = "too-large"
+        case tooManyRequests = "too-many-requests"
+        case failed
+        case busy
+    }
+
+    let code: Code
+    /// What is wrong and what to do, for people.
+    let detail: String
+    var retryAfterSeconds: Int?
+
+    init(_ code: Code, _ detail: String, retryAfterSeconds: Int? = nil) {
+        self.code = code
+        self.detail = detail
+        self.retryAfterSeconds = retryAfterSeconds
+    }
+
+    /// What the client is told of a failure of the registry.
+    init(_ error: RegistryError) {
+        switch error.code {
+        case .notFound: self.init(.notFound, error.message)
+        case .invalid: self.init(.invalid, error.message)
+        case .unavailable: self.init(.busy, "The registry is busy. Try again.", retryAfterSeconds: 1)
+        case .readOnly, .corrupt, .newerSchema, .failed:
+            self.init(.failed, "The registry could not be used. Its operator finds the reason in the log.")
+        }
+    }
+
+    /// The error of a request that nobody has looked at yet.
+    init(status: Int, _ message: String) {
+        let code = Self.statuses.first { $0.value == status }?.key ?? .invalid
+        self.init(code, message)
+    }
+
+    private static let statuses: [Code: Int] = [
+        .invalid: 400, .unauthenticated: 401, .forbidden: 403, .notFound: 404, .methodNotAllowed: 405, .conflict: 409,
+        .tooLarge: 413, .tooManyRequests: 429, .failed: 500, .busy: 503,
+    ]
+
+    /// The HTTP status.
+    var status: Int { Self.statuses[code] ?? 500 }
+
+    /// The response.
+    var response: HTTPResponse {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("status")
+        writer.integer(status)
+        writer.key("code")
+        writer.string(code.rawValue)
+        writer.key("detail")
+        writer.string(detail)
+        writer.endObject()
+        var response = HTTPResponse.content(status, type: "application/problem+json", writer.bytes)
+        if let retryAfterSeconds { response.fields.append(HTTPField("Retry-After", "\(retryAfterSeconds)")) }
+        if code == .unauthenticated { response.fields.append(HTTPField("WWW-Authenticate", "Bearer")) }
+        return response
+    }
+}

@@ -1,0 +1,31 @@
+import Crypto
+
+/// The secret that a backend shows to the native API: a fixed beginning and 32 random bytes in base64url.
+///
+/// The beginning lets scanners of source code find tokens that were checked in.
+public struct BearerToken: Sendable, CustomStringConvertible, CustomReflectable {
+    private static let prefix = "apus_"
+    private static let secretBytes = 32
+
+    /// The token itself; to be shown once, to whoever made it.
+    public let revealed: String
+
+    /// What the registry keeps of it: its SHA-256.
+    ///
+    /// The token has 256 random bits, so that no slower hash is needed.
+    public var digest: [UInt8] { Self.digest(of: revealed) }
+
+    /// Makes a token from the system's random numbers.
+    public static func random() -> BearerToken {
+        BearerToken(
+            revealed: prefix + Base64URL.encode((0..<secretBytes).map { _ in UInt8.random(in: 0...255) }))
+    }
+
+    /// The digest of what somebody shows as a token.
+    static func digest(of text: some StringProtocol) -> [UInt8] { SHA256Digest.digest(Array(text.utf8)) }
+
+    /// Nothing of the token.
+    public var description: String { "bearer token" }
+    /// A mirror without children.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -1,0 +1,61 @@
+import EventLoop
+import JSON
+import PushCore
+import RegistryAPI
+
+/// `apus registry token add`.
+struct TokenAddCommand: Command {
+    private static let app = CommandOption.value("app", "APP", "The app that it is for. Default: all apps.")
+    private static let permission = CommandOption.value(
+        "permission", "WHAT", "read, or write, which allows to read as well. Default: read.")
+
+    let name = "add"
+    let summary = "Make a token and print it, once"
+    let help = CommandHelp(
+        discussion: """
+            Makes a token from random numbers, keeps its SHA-256 under the given name, and
+            prints the token itself, which nobody can find out again.
+            """,
+        examples: [
+            .init(
+                "apus registry token add chat-backend --app chat --permission write",
+                "Makes a token that may register devices of the app 'chat'."),
+            .init(
+                "curl -H \"Authorization: Bearer $(apus registry token add me)\" http://127.0.0.1:8080/v1/devices",
+                "Lists devices with a new token."),
+        ],
+        exitCodes: DeviceRegistry.exitCodes
+    )
+    let options = [app, permission, .json] + CommandOption.configuration
+    let operands = Operands.exactly(["NAME"])
+
+    func run(_ invocation: CommandInvocation) async throws -> ExitCode {
+        let name = invocation.operands[0]
+        let permissionName = invocation.string(Self.permission) ?? APIToken.Permission.read.rawValue
+        guard let permission = APIToken.Permission(rawValue: permissionName) else {
+            throw CommandFailure.usage("--permission takes read or write, not '\(permissionName)'")
+        }
+        let app = invocation.string(Self.app)
+        try DeviceRegistry.use(invocation, mode: .create) { registry, configuration in
+            guard try registry.tokens().allSatisfy({ $0.name != name }) else {
+                throw CommandFailure(.data, "there is a token \"\(name)\"; remove it first, or choose another name")
+            }
+            let token = BearerToken.random()
+            try registry.saveToken(
+                APIToken(
+                    name: name, digest: token.digest, app: app, permission: permission,
+                    createdAtMilliseconds: WallClock.nowMilliseconds()))
+            if let app { DeviceRegistry.warnUnlessConfigured([app], configuration) }
+            guard invocation.isJSON else { return invocation.output.line(token.revealed) }
+            var writer = JSONWriter()
+            writer.beginObject()
+            writer.key("name")
+            writer.string(name)
+            writer.key("token")
+            writer.string(token.revealed)
+            writer.endObject()
+            invocation.output.line(writer.bytes)
+        }
+        return .ok
+    }
+}

@@ -1,0 +1,185 @@
+import JSON
+import PushCore
+import PushTestKit
+import RegistryAPI
+import SQLiteRegistry
+import Testing
+
+@Suite("The native API")
+struct NativeAPITests {
+    private static let token = String(repeating: "ab", count: 32)
+
+    private func device(_ more: String = "", token: String = token) -> String {
+        #"{"platform":"APNS","token":"\#(token)","app":"chat"\#(more)}"#
+    }
+
+    @Test("A device is put, shown, renewed, listed and deleted")
+    func deviceLife() throws {
+        let fixture = try RegistryFixture()
+        defer { fixture.server.stop() }
+        let client = try NativeClient(fixture)
+        let more =
+            #","identityPoolId":"\#(RegistryFixture.pool)","identityId":"i","userId":"mei","datasets":["notes"],"#
+            + #""topics":["news"]"#
+        let put = client.send("PUT", "/v1/devices/d%2F1", device(more))
+        #expect(put.status == 201)
+        #expect(!put.body.contains(Self.token) && put.body.contains("abababab…"))
+        #expect(client.send("PUT", "/v1/devices/d%2F1", device(more)).status == 200)
+        let shown = try JSONParser().parse(client.send("GET", "/v1/devices/d%2F1").body)
+        #expect(shown["deviceId"]?.string == "d/1" && shown["userId"]?.string == "mei")
+        #expect(shown["datasets"]?.array.map { $0.compactMap(\.string) } == ["notes"])
+        let stored = try #require(try fixture.registry().device("d/1"))
+        #expect(stored.token.hexadecimal == Self.token && stored.identityID == "i")
+        for query in ["", "?app=chat", "?userId=mei", "?identityId=i", "?app=chat&userId=mei&limit=1"] {
+            #expect(client.send("GET", "/v1/devices\(query)").body.contains("d/1"))
+        }
+        for query in ["?app=mail", "?userId=x", "?identityId=x", "?after=d/1"] {
+            #expect(!client.send("GET", "/v1/devices\(query)").body.contains("d/1"))
+        }
+        #expect(client.send("DELETE", "/v1/devices/d%2F1").status == 204)
+        #expect(client.send("DELETE", "/v1/devices/d%2F1").status == 404)
+        #expect(client.send("GET", "/v1/devices/d%2F1").status == 404)
+    }
+
+    @Test("Lists come in pages, each device in one")
+    func pages() throws {
+        let fixture = try RegistryFixture()
+        defer { fixture.server.stop() }
+        let client = try NativeClient(fixture)
+        for index in 0..<7 {
+            client.send("PUT", "/v1/devices/d\(index)", device(token: "ab0\(index)"))
+        }
+        var found: [String] = []
+        var after = ""
+        while true {
+            let page = try JSONParser().parse(client.send("GET", "/v1/devices?limit=3\(after)").body)
+            found += page["devices"]?.array?.compactMap { $0["deviceId"]?.string } ?? []
+            guard let next = page["next"]?.string else { break }
+            after = "&after=\(next)"
+        }
+        #expect(found == (0..<7).map { "d\($0)" })
+    }
+
+    @Test("A badge is set, shown and reset")
+    func badges() throws {
+        let fixture = try RegistryFixture()
+        defer { fixture.server.stop() }
+        let client = try NativeClient(fixture)
+        client.send("PUT", "/v1/devices/d", device())
+        #expect(client.send("GET", "/v1/devices/d/badge").body == #"{"badge":0}"#)
+        #expect(client.send("PUT", "/v1/devices/d/badge", #"{"badge":7}"#).status == 204)
+        #expect(client.send("GET", "/v1/devices/d/badge").body == #"{"badge":7}"#)
+        #expect(try fixture.registry().countBadges(["d"], isRepeated: false) == [8])
+        #expect(client.send("DELETE", "/v1/devices/d/badge").status == 204)
+        #expect(client.send("GET", "/v1/devices/d").body.contains(#""badge":0"#))
+        for body in ["", "{}", #"{"badge":-1}"#, #"{"badge":1.5}"#, #"{"badge":4294967296}"#, #"{"badge":"1"}"#] {
+            #expect(client.send("PUT", "/v1/devices/d/badge", body).status == 400)
+        }
+        #expect(client.send("GET", "/v1/devices/x/badge").status == 404)
+    }
+
+    @Test("Devices and users subscribe to topics, and topics are counted")
+    func topics() throws {
+        let fixture = try RegistryFixture()
+        defer { fixture.server.stop() }
+        let client = try NativeClient(fixture)
+        client.send("PUT", "/v1/devices/d", device(#","userId":"mei""#))
+        for _ in 0..<2 {
+            #expect(client.send("PUT", "/v1/devices/d/topics/a%20b").status == 204)
+            #expect(client.send("PUT", "/v1/apps/chat/users/mei/topics/c").status == 204)
+        }
+        #expect(
+            client.send("GET", "/v1/apps/chat/topics").body
+                == #"{"topics":[{"topic":"a b","devices":1,"users":0},{"topic":"c","devices":0,"users":1}]}"#)
+        #expect(client.send("GET", "/v1/apps/chat/topics?limit=1").body.contains(#""next":"a b""#))
+        let audience = AudienceRequest(audience: .topic("c", app: "chat"))
+        #expect(try fixture.registry().resolve([audience], limit: 9).first?.devices.map(\.deviceID) == ["d"])
+        for _ in 0..<2 {
+            #expect(client.send("DELETE", "/v1/devices/d/topics/a%20b").status == 204)
+            #expect(client.send("DELETE", "/v1/apps/chat/users/mei/topics/c").status == 204)
+        }
+        #expect(client.send("GET", "/v1/apps/chat/topics").body == #"{"topics":[]}"#)
+        #expect(client.send("PUT", "/v1/apps/none/users/mei/topics/c").status == 404)
+        #expect(client.send("PUT", "/v1/devices/x/topics/c").status == 404)
+        let long = String(repeating: "x", count: 257)
+        #expect(client.send("PUT", "/v1/devices/d/topics/\(long)").status == 400)
+    }
+
+    @Test("Datasets are subscribed to and left")
+    func datasets() throws {
+        let fixture = try RegistryFixture()
+        defer { fixture.server.stop() }
+        let client = try NativeClient(fixture)
+        client.send("PUT", "/v1/devices/d", device(#","identityPoolId":"p","identityId":"i""#))
+        client.send("PUT", "/v1/devices/e", device(token: "cd"))
+        #expect(client.send("PUT", "/v1/devices/d/datasets/notes").status == 204)
+        #expect(client.send("GET", "/v1/devices/d").body.contains(#""datasets":["notes"]"#))
+        #expect(client.send("DELETE", "/v1/devices/d/datasets/notes").status == 204)
+        #expect(client.send("GET", "/v1/devices/d").body.contains(#""datasets":[]"#))
+        #expect(client.send("PUT", "/v1/devices/d/datasets/a%20b").status == 400)
+        #expect(client.send("PUT", "/v1/devices/e/datasets/notes").status == 400)
+    }
+
+    @Test("Everything of an identity or a user goes in one call")
+    func erasing() throws {
+        let fixture = try RegistryFixture()
+        defer { fixture.server.stop() }
+        let client = try NativeClient(fixture)
+        client.send("PUT", "/v1/devices/a", device(#","identityPoolId":"p","identityId":"i/1""#, token: "01"))
+        client.send("PUT", "/v1/devices/b", device(#","userId":"mei""#, token: "02"))
+        client.send("PUT", "/v1/devices/c", device(token: "03"))
+        client.send("PUT", "/v1/apps/chat/users/mei/topics/t")
+        #expect(client.send("DELETE", "/v1/identities/i%2F1").body == #"{"removedDevices":1}"#)
+        #expect(client.send("DELETE", "/v1/users/mei").body == #"{"removedDevices":1}"#)
+        #expect(client.send("DELETE", "/v1/users/mei").body == #"{"removedDevices":0}"#)
+        #expect(try fixture.registry().deviceCount() == 1)
+        #expect(client.send("GET", "/v1/apps/chat/topics").body == #"{"topics":[]}"#)
+    }
+
+    @Test(
+        "A registration that is not right is refused, and changes nothing",
+        arguments: [
+            "", "[]", "{", "{}", #"{"platform":"APNS"}"#, #"{"platform":"ADM","token":"ab","app":"chat"}"#,
+            #"{"platform":"APNS","token":"xyz","app":"chat"}"#, #"{"platform":"APNS","token":"ab"}"#,
+            #"{"platform":"APNS","token":"ab","app":"none"}"#, #"{"platform":"APNS","token":7,"app":"chat"}"#,
+            #"{"platform":"APNS","token":"ab","app":"chat","identityId":"i"}"#,
+            #"{"platform":"APNS","token":"ab","app":"chat","tokn":"ab"}"#,
+            #"{"platform":"APNS","token":"ab","app":"chat","topics":"t"}"#,
+            #"{"platform":"APNS","token":"ab","app":"chat","topics":[""]}"#,
+            #"{"platform":"APNS","token":"ab","app":"chat","datasets":["notes"]}"#,
+            #"{"platform":"APNS","token":"ab","app":"mail","identityId":"i","identityPoolId":"#
+                + #""\#(RegistryFixture.pool)"}"#,
+        ])
+    func badRegistrations(body: String) throws {
+        let fixture = try RegistryFixture()
+        defer { fixture.server.stop() }
+        let client = try NativeClient(fixture)
+        #expect(client.send("PUT", "/v1/devices/d", body).status == 400)
+        #expect(try fixture.registry().deviceCount() == 0)
+    }
+
+    @Test(
+        "A query that is not right is refused",
+        arguments: ["limit=0", "limit=1001", "limit=x", "what=1", "after=a&after=b"])
+    func badQueries(query: String) throws {
+        let fixture = try RegistryFixture()
+        defer { fixture.server.stop() }
+        #expect(try NativeClient(fixture).send("GET", "/v1/devices?\(query)").status == 400)
+    }
+
+    @Test("What is too long, unknown or not allowed is told in the same form")
+    func commonErrors() throws {
+        let fixture = try RegistryFixture()
+        defer { fixture.server.stop() }
+        let client = try NativeClient(fixture)
+        #expect(client.send("PUT", "/v1/devices/d", String(repeating: " ", count: 1_100_000)).status == 413)
+        let port = fixture.server.port
+        let unknown = PlainHTTP.request("GET", "/v1/nothing", port: port)
+        #expect(unknown.status == 404 && unknown.body.contains(#""code":"not-found""#))
+        let elsewhere = PlainHTTP.request("GET", "/", port: port)
+        #expect(elsewhere.status == 404 && elsewhere.headers["content-type"] == "application/problem+json")
+        let method = PlainHTTP.request("POST", "/v1/devices", port: port)
+        #expect(method.status == 405 && method.headers["allow"] == "GET")
+        #expect(PlainHTTP.request("GET", "/v1/%ff", port: port).body.contains(#""code":"invalid""#))
+    }
+}
