@@ -72,7 +72,7 @@ let package = Package(
         swiftTarget("ChangeQueue", ["PushCore", "EventLoop", "Metrics", "AMQP"]),
         swiftTarget("SQLiteRegistry", ["PushCore", "JSON", "CSQLite"]),
         swiftTarget("AdminServer", ["JSON", "HTTPServer"]),
-        swiftTarget("PostgresRegistry", ["PushCore", "EventLoop", "CPostgres"]),
+        swiftTarget("PostgresRegistry", ["PushCore", "EventLoop", "JSON", "CPostgres"]),
         swiftTarget(
             "RegistryAPI", ["PushCore", "EventLoop", "Metrics", "Crypto", "JSON", "HTTPServer"],
             resources: [.embedInCode("Native/openapi.json")]),

@@ -81,18 +81,16 @@ extension PostgresRegistry {
     private func ownerOfLockedDevice(
         _ deviceID: String, _ transaction: Transaction
     ) throws(RegistryError) -> Owner {
-        // The identity first, as registrations do it. A device that changes hands in between is looked at again.
-        while true {
-            let answers = try transaction.run([
-                StoringCalls.lockIdentity(of: deviceID), StoringCalls.lockDevice(deviceID), Self.owner(of: deviceID),
-            ])
-            guard answers[1].count > 0 else { throw RegistryError.noDevice(deviceID) }
-            let device = StoredDevice(answers[1], 0)
-            guard device.identity != nil else { throw RegistryError.withoutIdentity(deviceID) }
-            if answers[0].count > 0, answers[0].integer(0, 0) == device.identity, answers[2].count > 0 {
-                return Owner(pool: answers[2].text(0, 0), identity: answers[2].text(0, 1))
-            }
-        }
+        // The identity first, as registrations do it.
+        let answers = try transaction.run([
+            StoringCalls.lockIdentity(of: deviceID), StoringCalls.lockDevice(deviceID), Self.owner(of: deviceID),
+        ])
+        guard answers[1].count > 0 else { throw RegistryError.noDevice(deviceID) }
+        let device = StoredDevice(answers[1], 0)
+        guard device.identity != nil else { throw RegistryError.withoutIdentity(deviceID) }
+        guard answers[0].count > 0, answers[0].integer(0, 0) == device.identity, answers[2].count > 0
+        else { throw Transaction.conflict }
+        return Owner(pool: answers[2].text(0, 0), identity: answers[2].text(0, 1))
     }
 
     private static func owner(of deviceID: String) -> Call {

@@ -30,12 +30,15 @@ extension PostgresRegistry {
             StoringCalls.addNames(apps, to: .app), StoringCalls.addNames(pools, to: .pool),
             StoringCalls.addNames(identities, to: .identity), StoringCalls.addNames(datasetNames, to: .datasetName),
             StoringCalls.numbers(of: apps, in: .app), StoringCalls.numbers(of: pools, in: .pool),
-            StoringCalls.numbers(of: identities, in: .identity),
+            StoringCalls.numbersOfLockedIdentities(identities),
             StoringCalls.lockIdentities(Self.distinct(locked)), StoringCalls.lockDevices(devices),
+            StoringCalls.lockUsers(devices.compactMap(\.userID), isShared: true),
         ])
         let appNumbers = Self.numbers(apps, answers[4])
         let poolNumbers = Self.numbers(pools, answers[5])
         let identityNumbers = Self.numbers(identities, answers[6])
+        // One may have been erased since it was found to be there.
+        guard identityNumbers.count == identities.count else { throw Transaction.conflict }
         let numbered = registrations.map { registration in
             NumberedRegistration(
                 registration: registration, app: appNumbers[Array(registration.device.app.utf8)] ?? 0,
@@ -53,6 +56,7 @@ extension PostgresRegistry {
         add(StoringCalls.removeDevices(plan.removedRows), unless: plan.removedRows.isEmpty)
         add(StoringCalls.endDatasetSubscriptions(of: plan.rowsLosingDatasets), unless: plan.rowsLosingDatasets.isEmpty)
         add(StoringCalls.endTopicSubscriptions(of: plan.rowsLosingTopics), unless: plan.rowsLosingTopics.isEmpty)
+        add(StoringCalls.endSubscriptions(of: plan.rowsLosingTopics), unless: plan.rowsLosingTopics.isEmpty)
         add(StoringCalls.renewDevices(plan.renewed), unless: plan.renewed.isEmpty)
         add(StoringCalls.addDevices(plan.added), unless: plan.added.isEmpty)
         add(StoringCalls.addDatasets(plan.learnedDatasets), unless: plan.learnedDatasets.isEmpty)
@@ -61,6 +65,8 @@ extension PostgresRegistry {
             unless: plan.datasetSubscriptions.isEmpty)
         add(StoringCalls.addTopics(plan.topics), unless: plan.topics.isEmpty)
         add(StoringCalls.addTopicSubscriptions(plan.topicSubscriptions), unless: plan.topics.isEmpty)
+        for call in StoringCalls.disinherit(plan.rowsChangingUser) { add(call, unless: plan.rowsChangingUser.isEmpty) }
+        add(StoringCalls.inherit(plan.inheritors), unless: plan.inheritors.isEmpty)
         try transaction.commit(calls)
     }
 

@@ -17,13 +17,8 @@ extension PostgresRegistry {
     /// Ends a topic subscription.
     public func unsubscribe(_ deviceID: String, fromTopic topic: String) throws(RegistryError) -> Bool {
         try writing(durable: true) { (transaction) throws(RegistryError) in
-            let call = Call(
-                """
-                DELETE FROM topic_subscription u USING device d, topic t
-                WHERE d.device_id = $1::text AND t.name = $2::text AND t.app = d.app
-                    AND u.topic = t.id AND u.device = d.id
-                """, [.text(deviceID), .text(topic)])
-            return try transaction.commit([call])[0].affectedCount > 0
+            // What its user wishes stays.
+            try transaction.commit(StoringCalls.removeTopicSubscription(deviceID, topic))[0].affectedCount > 0
         }
     }
 }

@@ -1,3 +1,4 @@
+import JSON
 public import PushCore
 
 /// The registry in a PostgreSQL database, which several machines may use at once.
@@ -13,7 +14,12 @@ public final class PostgresRegistry: Registry {
     /// How often a transaction that met another one is tried before the caller hears of it.
     private static let attemptsMaximum = 10
 
+    /// How many different notifications of subscriptions are remembered.
+    static let notificationsRemembered = 4_096
+
     let connection: Connection
+    let notificationParser = JSONParser()
+    var notifications: [[UInt8]: NotificationInfo] = [:]
 
     /// Opens a registry, and makes it or brings its schema up to date as the mode allows.
     ///
@@ -82,7 +88,7 @@ public final class PostgresRegistry: Registry {
                 try transaction.rollBackUnlessCommitted()
                 return value
             } catch {
-                let isConflict = Self.conflicts.contains(connection.failureState)
+                let isConflict = Self.conflicts.contains(connection.failureState) || error == Transaction.conflict
                 transaction.abandon()
                 guard isConflict, attempt < Self.attemptsMaximum, deadline.remainingMilliseconds > 0 else {
                     throw error

@@ -136,6 +136,35 @@ struct ConcurrencyTests {
         #expect(try reader.resolve([Fixture.request(1)], limit: 5)[0].devices.isEmpty)
     }
 
+    private static func useSubscriptions(_ registry: PostgresRegistry) throws {
+        let rows = try registry.save(
+            (0..<300).map { number in
+                let key = SubscriptionKey(app: "chat", owner: .device("device-\(number)"), subscriptionID: "s")
+                return RecordSubscription(key: key, recordType: "Song", savedAtMilliseconds: 1)
+            })
+        _ = try registry.save([])
+        let first = try registry.subscriptionChanges(after: nil, limit: 10)
+        _ = try registry.subscriptionChanges(after: first.next, limit: 10)
+        _ = try registry.subscriptionChanges(
+            after: SubscriptionCursor(logPosition: 290, loadingAfterRow: nil), limit: 10)
+        let key = SubscriptionKey(app: "chat", owner: .device("device-1"), subscriptionID: "s")
+        _ = try registry.subscription(key)
+        let only = [Subscriber(subscription: rows[1], deviceID: "device-1")]
+        for request in [
+            SubscriberRequest(subscriptions: rows), SubscriberRequest(subscriptions: [], only: only),
+        ] { _ = try registry.resolveSubscribers([request], limit: 10) }
+        let event = EventDigest(source: "/", identifier: "1")
+        _ = try registry.claim(rows, for: event, nowMilliseconds: 1)
+        _ = try registry.claimedSubscriptions(of: event)
+        _ = try registry.countBadges(["device-1", "device-2"], isRepeated: false)
+        try registry.subscribeUser("user", app: "chat", toTopic: "news")
+        _ = try registry.unsubscribeUser("user", app: "chat", fromTopic: "news")
+        _ = try registry.topics(app: "chat", after: nil, limit: 10)
+        _ = try registry.eraseUser("user")
+        _ = try registry.eraseIdentity("identity-9")
+        _ = try registry.removeDevice("device-8")
+    }
+
     @Test("Whatever is looked up, no table is read from end to end, statistics or not")
     func usesIndexes() async throws {
         do {
@@ -156,7 +185,13 @@ struct ConcurrencyTests {
             try registry.subscribe("device-1", toTopic: "news")
             _ = try registry.unsubscribe("device-1", fromTopic: "news")
             _ = try registry.subscribeToAllDatasets("device-1", names: nil, includingFuture: true)
+            try Self.useSubscriptions(registry)
         }
+        // The counters are complete when the connection is gone.
+        while try await server.run(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database)' AND application_name = 'apus'",
+            database: "postgres") != "0"
+        {}
         let scans = try await server.run(
             """
             SELECT relname FROM pg_stat_user_tables

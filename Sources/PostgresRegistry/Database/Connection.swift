@@ -133,7 +133,11 @@ final class Connection {
         guard PQpipelineSync(handle) == 1 else { throw lost() }
         let (rows, failure) = try collect(commands, deadline)
         PQexitPipelineMode(handle)
-        if let failure { throw failure }
+        if let failure {
+            // A prepared statement that the server has forgotten, or whose tables have changed.
+            if failureState == "26000" || failureState == "0A000" { close() }
+            throw failure
+        }
         return rows
     }
 

@@ -6,6 +6,12 @@ extension Schema {
     /// because each new device would lock the one row of its app. Names compare by their bytes (`COLLATE "C"`), as in
     /// every registry. The index of tokens is checked when a statement has ended, so that one statement may pass tokens
     /// from device to device.
+    ///
+    /// A subscription is one row that says everything. Whatever happens to it, by whatever way (a device that is
+    /// removed takes its own along), stands in `subscription_log`, which workers follow. Its entries become visible in
+    /// the order of their numbers, because writers take a lock before they take a number and keep it until they have
+    /// committed; so a reader who has seen one has missed none before it. The log keeps the last million entries, and
+    /// who is further behind reads everything anew.
     static let versionOne = """
         SET LOCAL search_path = \(name);
         CREATE TABLE schema_version (version integer NOT NULL);
@@ -33,6 +39,7 @@ extension Schema {
             identity bigint,
             user_id text COLLATE "C",
             registered_at bigint NOT NULL,
+            badge integer NOT NULL DEFAULT 0,
             CHECK ((identity IS NULL) = (identity_pool IS NULL)),
             UNIQUE (token, app) DEFERRABLE INITIALLY IMMEDIATE
         ) WITH (fillfactor = 90);
@@ -57,15 +64,89 @@ extension Schema {
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             name text COLLATE "C" NOT NULL,
             app integer NOT NULL,
-            UNIQUE (name, app)
+            UNIQUE (app, name)
         );
         CREATE TABLE topic_subscription (
             topic bigint NOT NULL,
             device bigint NOT NULL REFERENCES device ON DELETE CASCADE,
+            source smallint NOT NULL DEFAULT 1,
             PRIMARY KEY (topic, device)
         );
         CREATE INDEX topic_subscription_by_device ON topic_subscription (device);
+        CREATE TABLE topic_user (
+            user_id text COLLATE "C" NOT NULL,
+            topic bigint NOT NULL,
+            PRIMARY KEY (user_id, topic)
+        );
+        CREATE INDEX topic_user_by_topic ON topic_user (topic);
 
+        \(subscriptions)
+
+        CREATE TABLE api_token (
+            name text COLLATE "C" PRIMARY KEY,
+            digest bytea NOT NULL,
+            app text COLLATE "C",
+            permission text NOT NULL,
+            created_at bigint NOT NULL
+        );
+        CREATE TABLE pool_configuration (identity_pool text COLLATE "C" PRIMARY KEY, content bytea NOT NULL);
+
+        \(views)
+        """
+
+    private static let subscriptions = """
+        CREATE TABLE subscription (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            app integer NOT NULL,
+            user_id text COLLATE "C",
+            device bigint REFERENCES device ON DELETE CASCADE,
+            subscription_id text COLLATE "C" NOT NULL,
+            kind smallint NOT NULL,
+            database smallint NOT NULL,
+            zone text COLLATE "C",
+            record_type text COLLATE "C",
+            predicate bytea NOT NULL,
+            fires_on smallint NOT NULL,
+            fires_once boolean NOT NULL,
+            notification text NOT NULL,
+            saved_at bigint NOT NULL,
+            fired_event bytea,
+            fired_at bigint,
+            CHECK ((user_id IS NULL) <> (device IS NULL))
+        );
+        CREATE UNIQUE INDEX subscription_of_user ON subscription (user_id, app, subscription_id)
+            WHERE user_id IS NOT NULL;
+        CREATE UNIQUE INDEX subscription_of_device ON subscription (device, subscription_id) WHERE device IS NOT NULL;
+        CREATE INDEX subscription_fired ON subscription (fired_event) WHERE fired_event IS NOT NULL;
+        CREATE INDEX subscription_fired_at ON subscription (fired_at) WHERE fired_event IS NOT NULL;
+
+        CREATE TABLE subscription_log (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, subscription bigint NOT NULL);
+        CREATE FUNCTION log_subscriptions() RETURNS trigger LANGUAGE plpgsql AS $$
+        DECLARE
+            last bigint;
+            changes bigint;
+        BEGIN
+            SELECT count(*) INTO changes FROM changed;
+            IF changes = 0 THEN RETURN NULL; END IF;
+            PERFORM pg_advisory_xact_lock(\(logLock));
+            WITH added AS (
+                INSERT INTO \(name).subscription_log (subscription) SELECT c.id FROM changed c RETURNING id)
+            SELECT max(id) INTO last FROM added;
+            IF last / 1024 <> (last - changes) / 1024 THEN
+                DELETE FROM \(name).subscription_log WHERE id <= last - 1000000;
+            END IF;
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER subscription_inserted AFTER INSERT ON subscription
+            REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION log_subscriptions();
+        CREATE TRIGGER subscription_updated AFTER UPDATE ON subscription
+            REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION log_subscriptions();
+        CREATE TRIGGER subscription_deleted AFTER DELETE ON subscription
+            REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION log_subscriptions();
+        """
+
+    private static let views = """
         CREATE VIEW registered_device AS
             SELECT d.device_id, p.name AS platform, encode(d.token, 'hex') AS token, a.name AS app,
                 o.name AS identity_pool, n.name AS identity, d.user_id,
@@ -87,5 +168,11 @@ extension Schema {
             JOIN device d ON d.id = u.device
             JOIN topic t ON t.id = u.topic
             JOIN app a ON a.id = t.app;
+        CREATE VIEW saved_subscription AS
+            SELECT s.id, a.name AS app, s.user_id, d.device_id, s.subscription_id, s.record_type, s.fires_on,
+                s.fires_once, s.notification, to_timestamp(s.saved_at / 1000.0) AS saved_at
+            FROM subscription s
+            JOIN app a ON a.id = s.app
+            LEFT JOIN device d ON d.id = s.device;
         """
 }

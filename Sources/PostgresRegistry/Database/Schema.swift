@@ -19,6 +19,12 @@ enum Schema {
     /// Whoever changes the schema holds this advisory lock: the letters `APUS`, then `REGI`.
     private static let lock: Int64 = 0x4150_5553_5245_4749
 
+    /// Whoever writes into `subscription_log` holds this advisory lock: the letters `APUS`, then `SLOG`.
+    static let logLock: Int64 = 0x4150_5553_534C_4F47
+
+    /// The first half of the advisory locks on users, whose second half is a number of the user's name: `APUS`.
+    static let userLocks: Int64 = 0x4150_5553
+
     /// Checks the version, and brings the registry up to date if the mode allows that.
     ///
     /// - Parameters:

@@ -13,6 +13,7 @@ struct RegistrationPlan {
         var isRemoved = false
         var losesDatasets = false
         var losesTopics = false
+        var changesUser = false
         var datasetNames: [String] = []
         var topics: [String] = []
     }
@@ -59,7 +60,7 @@ struct RegistrationPlan {
         } else {
             let stored = StoredDevice(
                 row: Self.noRow, deviceID: device.deviceID, token: token.token, app: new.app, pool: new.pool,
-                identity: new.identity)
+                identity: new.identity, userID: device.userID)
             add(Slot(stored: stored, registration: new))
         }
         guard let index = slotsByDevice[name] else { return }
@@ -79,7 +80,12 @@ struct RegistrationPlan {
             slot.losesTopics = true
             slot.topics = []
         }
+        let userID = new.registration.device.userID
+        // By their bytes, as the database does.
+        let isSameUser = slot.stored.userID.map { Array($0.utf8) } == userID.map { Array($0.utf8) }
+        if !isSameUser || slot.stored.app != new.app { slot.changesUser = true }
         slot.registration = new
+        slot.stored.userID = userID
         slot.stored.token = new.registration.device.token.bytes
         slot.stored.app = new.app
         slot.stored.pool = new.pool
@@ -111,8 +117,16 @@ struct RegistrationPlan {
     /// The rows of devices whose dataset subscriptions end.
     var rowsLosingDatasets: [Int64] { kept { $0.losesDatasets && $0.stored.row != Self.noRow }.map(\.stored.row) }
 
-    /// The rows of devices whose topic subscriptions end.
+    /// The rows of devices whose topic subscriptions end, and their subscriptions to records.
     var rowsLosingTopics: [Int64] { kept { $0.losesTopics && $0.stored.row != Self.noRow }.map(\.stored.row) }
+
+    /// The rows of devices that had another user, or app.
+    var rowsChangingUser: [Int64] { kept { $0.changesUser && $0.stored.row != Self.noRow }.map(\.stored.row) }
+
+    /// The identifiers of devices that get their user's topics.
+    var inheritors: [String] {
+        kept { $0.stored.userID != nil && ($0.changesUser || $0.stored.row == Self.noRow) }.map(\.stored.deviceID)
+    }
 
     /// The devices that are in the table and renewed, with their rows.
     var renewed: [(row: Int64, NumberedRegistration)] {

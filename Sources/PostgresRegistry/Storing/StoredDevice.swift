@@ -14,9 +14,11 @@ struct StoredDevice {
     var pool: Int64?
     /// Its identity.
     var identity: Int64?
+    /// Its user.
+    var userID: String?
 
     /// The columns of `device d` that `init` reads.
-    static let columns = "d.id, d.device_id, d.token, d.app, d.identity_pool, d.identity"
+    static let columns = "d.id, d.device_id, d.token, d.app, d.identity_pool, d.identity, d.user_id"
 
     /// Reads a row.
     init(_ rows: Rows, _ row: Int) {
@@ -26,15 +28,19 @@ struct StoredDevice {
         app = rows.integer(row, 3)
         pool = rows.optionalInteger(row, 4)
         identity = rows.optionalInteger(row, 5)
+        userID = rows.optionalText(row, 6)
     }
 
     /// Creates a value.
-    init(row: Int64, deviceID: String, token: [UInt8], app: Int64, pool: Int64?, identity: Int64?) {
+    init(
+        row: Int64, deviceID: String, token: [UInt8], app: Int64, pool: Int64?, identity: Int64?, userID: String?
+    ) {
         self.row = row
         self.deviceID = deviceID
         self.token = token
         self.app = app
         self.pool = pool
         self.identity = identity
+        self.userID = userID
     }
 }

@@ -33,7 +33,31 @@ enum StoringCalls {
             """, [.texts(names)])
     }
 
+    /// The numbers of identities, which cannot be erased until the transaction ends.
+    static func numbersOfLockedIdentities(_ names: [String]) -> Call {
+        Call(
+            """
+            SELECT r.k, x.id FROM unnest($1::text[]) WITH ORDINALITY r(name, k)
+            JOIN identity x ON x.name = r.name ORDER BY x.id FOR KEY SHARE OF x
+            """, [.texts(names)])
+    }
+
     // MARK: Locks
+
+    /// Makes those wait who change the topics of these users, or also who gives them devices.
+    ///
+    /// - Parameters:
+    ///   - users: their names.
+    ///   - isShared: whether others may do the same at the same time.
+    /// - Returns: the statement.
+    static func lockUsers(_ users: [String], isShared: Bool) -> Call {
+        // A few locks for all users, because the server has room for some thousands in all.
+        Call(
+            """
+            SELECT pg_advisory_xact_lock\(isShared ? "_shared" : "")(\(Schema.userLocks), x.number) FROM (
+                SELECT DISTINCT hashtext(r.name) & 63 AS number FROM unnest($1::text[]) r(name) ORDER BY 1) x
+            """, [.texts(users)])
+    }
 
     /// Makes others wait who change the datasets of these identities.
     static func lockIdentities(_ names: [String]) -> Call {
@@ -160,36 +184,8 @@ enum StoringCalls {
             """, [.texts(list.map(\.deviceID)), .texts(list.map(\.name))])
     }
 
-    /// Adds the topics that an app does not have.
-    static func addTopics(_ list: [(name: String, app: String)]) -> Call {
-        Call(
-            """
-            INSERT INTO topic (name, app)
-            SELECT DISTINCT r.name, a.id FROM unnest($1::text[], $2::text[]) r(name, app) JOIN app a ON a.name = r.app
-            WHERE NOT EXISTS (SELECT 1 FROM topic t WHERE t.name = r.name AND t.app = a.id) ORDER BY 1, 2
-            ON CONFLICT DO NOTHING
-            """, [.texts(list.map(\.name)), .texts(list.map(\.app))])
-    }
-
-    /// Adds a topic to the app of a device, unless it has it.
-    static func addTopic(_ name: String, ofAppOf deviceID: String) -> Call {
-        Call(
-            """
-            INSERT INTO topic (name, app)
-            SELECT $1::text, d.app FROM device d WHERE d.device_id = $2::text
-                AND NOT EXISTS (SELECT 1 FROM topic t WHERE t.name = $1::text AND t.app = d.app)
-            ON CONFLICT DO NOTHING
-            """, [.text(name), .text(deviceID)])
-    }
-
-    /// Subscribes devices to topics of their apps, which have been added.
-    static func addTopicSubscriptions(_ list: [(deviceID: String, name: String)]) -> Call {
-        Call(
-            """
-            INSERT INTO topic_subscription (topic, device)
-            SELECT DISTINCT t.id, d.id FROM unnest($1::text[], $2::text[]) r(device, name)
-            JOIN device d ON d.device_id = r.device JOIN topic t ON t.name = r.name AND t.app = d.app
-            ON CONFLICT DO NOTHING
-            """, [.texts(list.map(\.deviceID)), .texts(list.map(\.name))])
+    /// Ends the subscriptions of devices to records.
+    static func endSubscriptions(of rows: [Int64]) -> Call {
+        Call("DELETE FROM subscription WHERE device = ANY ($1::bigint[])", [.integers(rows)])
     }
 }

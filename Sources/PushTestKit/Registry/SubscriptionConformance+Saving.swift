@@ -53,7 +53,8 @@ extension SubscriptionConformance {
             let good = try subscription(key("good"))
             var cases: [RecordSubscription] = []
             for change: (inout RecordSubscription) -> Void in [
-                { $0.recordType = nil }, { $0.firesOn = [] }, { $0.key.subscriptionID = "" },
+                { $0.recordType = nil }, { $0.recordType = "So\0ng" }, { $0.zoneName = "\0" }, { $0.firesOn = [] },
+                { $0.key.subscriptionID = "" },
                 { $0.key.subscriptionID = String(repeating: "x", count: 257) }, { $0.kind = .zone },
                 { $0.kind = .database }, { $0.database = .shared }, { $0.key.app = "" },
                 { $0.notification.additionalFields = ["a", "b", "c", "d"] },

@@ -66,6 +66,9 @@ public enum SubscriptionRules {
     }
 
     private static func checkName(_ name: String, _ what: String) throws(RegistryError) {
+        guard !name.utf8.contains(0) else {
+            throw RegistryError(.invalid, "A \(what) has a NUL byte; leave it out.")
+        }
         guard (1...nameBytesMaximum).contains(name.utf8.count) else {
             throw RegistryError(
                 .invalid,

@@ -2,6 +2,10 @@ import PushCore
 
 /// One transaction, which begins with its first statements and ends with its last, so that neither costs a round trip.
 final class Transaction {
+    /// What a body throws to be run again, because another transaction came in between.
+    static let conflict = RegistryError(
+        .unavailable, "The registry could not do it now, because others change the same. Try again.")
+
     private let connection: Connection
     private let isDurable: Bool
     private let deadline: Deadline

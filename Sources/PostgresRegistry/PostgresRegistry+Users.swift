@@ -1,0 +1,81 @@
+public import PushCore
+
+extension PostgresRegistry {
+    /// Subscribes all devices of a user, now and later, to a topic.
+    public func subscribeUser(_ userID: String, app: String, toTopic topic: String) throws(RegistryError) {
+        try RegistryRules.checkTopic(topic)
+        try RegistryRules.checkOwner(userID, app: app)
+        try writing(durable: true) { (transaction) throws(RegistryError) in
+            _ = try transaction.commit([
+                StoringCalls.lockUsers([userID], isShared: false), StoringCalls.addNames([app], to: .app),
+                StoringCalls.addTopics([(topic, app)]),
+                StoringCalls.addTopicUser(userID, app: app, topic: topic),
+                StoringCalls.addTopicToDevices(ofUser: userID, app: app, topic: topic),
+            ])
+        }
+    }
+
+    /// Ends a user's subscription to a topic.
+    public func unsubscribeUser(
+        _ userID: String, app: String, fromTopic topic: String
+    ) throws(RegistryError) -> Bool {
+        try writing(durable: true) { (transaction) throws(RegistryError) in
+            let answers = try transaction.commit(
+                [
+                    StoringCalls.lockUsers([userID], isShared: false),
+                    StoringCalls.removeTopicUser(userID, app: app, topic: topic),
+                ] + StoringCalls.removeTopicFromDevices(ofUser: userID, app: app, topic: topic))
+            return answers[1].affectedCount > 0
+        }
+    }
+
+    /// The topics of an app, by name.
+    public func topics(app: String, after topic: String?, limit: Int) throws(RegistryError) -> [TopicCount] {
+        let call = Call(
+            """
+            SELECT x.name, x.devices, x.users FROM (
+                SELECT t.name,
+                    (SELECT count(*) FROM topic_subscription u WHERE u.topic = t.id AND u.source & 1 <> 0) AS devices,
+                    (SELECT count(*) FROM topic_user u WHERE u.topic = t.id) AS users
+                FROM topic t WHERE t.app = (SELECT a.id FROM app a WHERE a.name = $1::text) AND t.name > $2::text) x
+            WHERE x.devices > 0 OR x.users > 0 ORDER BY x.name LIMIT $3::bigint
+            """, [.text(app), .text(topic ?? ""), .integer(Int64(max(limit, 0)))])
+        let rows = try ask([call])[0]
+        return (0..<rows.count).map { row in
+            TopicCount(
+                topic: rows.text(row, 0), devices: Int(rows.integer(row, 1)), users: Int(rows.integer(row, 2)))
+        }
+    }
+
+    // MARK: Erasing
+
+    /// Erases everything of an identity.
+    public func eraseIdentity(_ identityID: String) throws(RegistryError) -> Int {
+        try writing(durable: true) { (transaction) throws(RegistryError) in
+            let name = Parameter.text(identityID)
+            let identity = "(SELECT n.id FROM identity n WHERE n.name = $1::text)"
+            let answers = try transaction.commit([
+                Call("SELECT n.id FROM identity n WHERE n.name = $1::text FOR UPDATE", [name]),
+                Call("DELETE FROM device WHERE identity = \(identity)", [name]),
+                Call("DELETE FROM dataset_subscription WHERE identity = \(identity)", [name]),
+                Call("DELETE FROM dataset WHERE identity = \(identity)", [name]),
+                Call("DELETE FROM identity WHERE name = $1::text", [name]),
+            ])
+            return answers[1].affectedCount
+        }
+    }
+
+    /// Erases everything of a user.
+    public func eraseUser(_ userID: String) throws(RegistryError) -> Int {
+        try writing(durable: true) { (transaction) throws(RegistryError) in
+            let name = Parameter.text(userID)
+            let answers = try transaction.commit([
+                StoringCalls.lockUsers([userID], isShared: false),
+                Call("DELETE FROM subscription WHERE user_id = $1::text", [name]),
+                Call("DELETE FROM topic_user WHERE user_id = $1::text", [name]),
+                Call("DELETE FROM device WHERE user_id = $1::text", [name]),
+            ])
+            return answers[3].affectedCount
+        }
+    }
+}

@@ -1,0 +1,130 @@
+/// The statements that write topics and who subscribes to them.
+///
+/// A row of `topic_subscription` says by whose wish a device has a topic: bit 1 is the device's own, bit 2 its user's.
+extension StoringCalls {
+    /// Adds the topics that an app does not have.
+    static func addTopics(_ list: [(name: String, app: String)]) -> Call {
+        Call(
+            """
+            INSERT INTO topic (name, app)
+            SELECT DISTINCT r.name, a.id FROM unnest($1::text[], $2::text[]) r(name, app) JOIN app a ON a.name = r.app
+            WHERE NOT EXISTS (SELECT 1 FROM topic t WHERE t.name = r.name AND t.app = a.id) ORDER BY 1, 2
+            ON CONFLICT DO NOTHING
+            """, [.texts(list.map(\.name)), .texts(list.map(\.app))])
+    }
+
+    /// Adds a topic to the app of a device, unless it has it.
+    static func addTopic(_ name: String, ofAppOf deviceID: String) -> Call {
+        Call(
+            """
+            INSERT INTO topic (name, app)
+            SELECT $1::text, d.app FROM device d WHERE d.device_id = $2::text
+                AND NOT EXISTS (SELECT 1 FROM topic t WHERE t.name = $1::text AND t.app = d.app)
+            ON CONFLICT DO NOTHING
+            """, [.text(name), .text(deviceID)])
+    }
+
+    /// Subscribes devices to topics of their apps, which have been added.
+    static func addTopicSubscriptions(_ list: [(deviceID: String, name: String)]) -> Call {
+        Call(
+            """
+            INSERT INTO topic_subscription AS u (topic, device, source)
+            SELECT DISTINCT t.id, d.id, 1 FROM unnest($1::text[], $2::text[]) r(device, name)
+            JOIN device d ON d.device_id = r.device JOIN topic t ON t.name = r.name AND t.app = d.app
+            ON CONFLICT (topic, device) DO UPDATE SET source = u.source | 1 WHERE u.source & 1 = 0
+            """, [.texts(list.map(\.deviceID)), .texts(list.map(\.name))])
+    }
+
+    /// Ends a device's own wish for a topic, as two statements: the first changes a row if there was such a wish.
+    static func removeTopicSubscription(_ deviceID: String, _ topic: String) -> [Call] {
+        let parameters: [Parameter] = [.text(deviceID), .text(topic)]
+        let row = """
+            d.device_id = $1::text AND t.name = $2::text AND t.app = d.app AND u.topic = t.id AND u.device = d.id
+            """
+        return [
+            Call(
+                """
+                UPDATE topic_subscription u SET source = u.source & ~1 FROM device d, topic t
+                WHERE \(row) AND u.source & 1 <> 0
+                """, parameters),
+            Call("DELETE FROM topic_subscription u USING device d, topic t WHERE \(row) AND u.source = 0", parameters),
+        ]
+    }
+
+    // MARK: Users
+
+    /// Gives devices the topics that their users have in their apps.
+    static func inherit(_ deviceIDs: [String]) -> Call {
+        Call(
+            """
+            INSERT INTO topic_subscription AS u (topic, device, source)
+            SELECT t.id, d.id, 2 FROM unnest($1::text[]) r(device)
+            JOIN device d ON d.device_id = r.device JOIN topic_user x ON x.user_id = d.user_id
+            JOIN topic t ON t.id = x.topic AND t.app = d.app
+            ON CONFLICT (topic, device) DO UPDATE SET source = u.source | 2
+            """, [.texts(deviceIDs)])
+    }
+
+    /// Takes from devices the topics of the users that they had.
+    static func disinherit(_ rows: [Int64]) -> [Call] {
+        [
+            Call(
+                """
+                UPDATE topic_subscription SET source = source & ~2 WHERE device = ANY ($1::bigint[])
+                    AND source & 2 <> 0
+                """, [.integers(rows)]),
+            Call("DELETE FROM topic_subscription WHERE device = ANY ($1::bigint[]) AND source = 0", [.integers(rows)]),
+        ]
+    }
+
+    /// Subscribes a user to a topic that has been added.
+    static func addTopicUser(_ userID: String, app: String, topic: String) -> Call {
+        Call(
+            """
+            INSERT INTO topic_user (user_id, topic)
+            SELECT $1::text, t.id FROM app a JOIN topic t ON t.app = a.id AND t.name = $3::text
+            WHERE a.name = $2::text ON CONFLICT DO NOTHING
+            """, [.text(userID), .text(app), .text(topic)])
+    }
+
+    /// Ends a user's subscription to a topic.
+    static func removeTopicUser(_ userID: String, app: String, topic: String) -> Call {
+        Call(
+            """
+            DELETE FROM topic_user u USING app a, topic t
+            WHERE u.user_id = $1::text AND a.name = $2::text AND t.app = a.id AND t.name = $3::text AND u.topic = t.id
+            """, [.text(userID), .text(app), .text(topic)])
+    }
+
+    /// Gives the devices of a user a topic, which they have by the user's wish.
+    static func addTopicToDevices(ofUser userID: String, app: String, topic: String) -> Call {
+        Call(
+            """
+            WITH own AS MATERIALIZED (
+                SELECT d.id FROM device d WHERE d.user_id = $1::text
+                    AND d.app = (SELECT a.id FROM app a WHERE a.name = $2::text) ORDER BY d.id FOR NO KEY UPDATE)
+            INSERT INTO topic_subscription AS u (topic, device, source)
+            SELECT t.id, d.id, 2 FROM own d JOIN app a ON a.name = $2::text
+            JOIN topic t ON t.app = a.id AND t.name = $3::text
+            ON CONFLICT (topic, device) DO UPDATE SET source = u.source | 2
+            """, [.text(userID), .text(app), .text(topic)])
+    }
+
+    /// Takes a topic from the devices of a user, unless they wish it themselves.
+    static func removeTopicFromDevices(ofUser userID: String, app: String, topic: String) -> [Call] {
+        let parameters: [Parameter] = [.text(userID), .text(app), .text(topic)]
+        let row = """
+            d.user_id = $1::text AND a.name = $2::text AND t.app = a.id AND t.name = $3::text
+            AND d.app = a.id AND u.topic = t.id AND u.device = d.id
+            """
+        return [
+            Call(
+                """
+                UPDATE topic_subscription u SET source = u.source & ~2 FROM device d, app a, topic t WHERE \(row)
+                """, parameters),
+            Call(
+                "DELETE FROM topic_subscription u USING device d, app a, topic t WHERE \(row) AND u.source = 0",
+                parameters),
+        ]
+    }
+}

@@ -1,0 +1,112 @@
+public import PushCore
+
+extension PostgresRegistry {
+    /// How long a subscription that has fired its only push is kept for a redelivery of the event, in milliseconds.
+    private static let firedKeptMilliseconds: Int64 = 14 * 86_400_000
+    private static let badgeMaximum = 1_000_000
+
+    /// Claims subscriptions that fire once for an event.
+    public func claim(
+        _ rows: [Int64], for event: EventDigest, nowMilliseconds: Int64
+    ) throws(RegistryError) -> [Int64] {
+        guard !rows.isEmpty else { return [] }
+        let claimed = try writing(durable: true) { (transaction) throws(RegistryError) in
+            try transaction.commit([
+                Call(
+                    """
+                    DELETE FROM subscription WHERE id IN (
+                        SELECT s.id FROM subscription s WHERE s.fired_event IS NOT NULL AND s.fired_at < $1::bigint
+                        LIMIT 100 FOR UPDATE SKIP LOCKED)
+                    """, [.integer(nowMilliseconds - Self.firedKeptMilliseconds)]),
+                Call(
+                    """
+                    SELECT s.id FROM subscription s WHERE s.id = ANY ($1::bigint[]) ORDER BY s.id FOR NO KEY UPDATE
+                    """, [.integers(rows)]),
+                Call(
+                    """
+                    UPDATE subscription SET fired_event = $2::bytea, fired_at = $3::bigint
+                    WHERE id = ANY ($1::bigint[]) AND fired_event IS NULL
+                    """, [.integers(rows), .bytes(event.bytes), .integer(nowMilliseconds)]),
+                Call(
+                    "SELECT s.id FROM subscription s WHERE s.id = ANY ($1::bigint[]) AND s.fired_event = $2::bytea",
+                    [.integers(rows), .bytes(event.bytes)]),
+            ])[3]
+        }
+        let isClaimed = Set((0..<claimed.count).map { claimed.integer($0, 0) })
+        return rows.filter { isClaimed.contains($0) }
+    }
+
+    /// The subscriptions that an event has claimed.
+    public func claimedSubscriptions(of event: EventDigest) throws(RegistryError) -> [Int64] {
+        let call = Call(
+            "SELECT s.id FROM subscription s WHERE s.fired_event = $1::bytea ORDER BY s.id", [.bytes(event.bytes)])
+        let rows = try ask([call])[0]
+        return (0..<rows.count).map { rows.integer($0, 0) }
+    }
+
+    // MARK: Badges
+
+    /// Adds one to the badges of devices.
+    public func countBadges(_ deviceIDs: [String], isRepeated: Bool) throws(RegistryError) -> [Int] {
+        guard !deviceIDs.isEmpty else { return [] }
+        let names = Self.distinct(deviceIDs)
+        let counts = Dictionary(deviceIDs.map { (Array($0.utf8), 1) }, uniquingKeysWith: +)
+        let rows: Rows
+        if isRepeated {
+            let call = Call(
+                """
+                SELECT r.k, d.badge FROM unnest($1::text[]) WITH ORDINALITY r(name, k)
+                JOIN device d ON d.device_id = r.name
+                """, [.texts(names)])
+            rows = try ask([call])[0]
+        } else {
+            let added = names.map { Int64(counts[Array($0.utf8)] ?? 1) }
+            rows = try writing(durable: false) { (transaction) throws(RegistryError) in
+                try transaction.commit([Self.addToBadges(names, added)])[0]
+            }
+        }
+        var badges: [[UInt8]: Int] = [:]
+        for row in 0..<rows.count {
+            let name = Array(names[Int(rows.integer(row, 0)) - 1].utf8)
+            // Before what has just been added, so that a device which occurs twice gets two numbers.
+            badges[name] = Int(rows.integer(row, 1)) - (isRepeated ? 0 : counts[name] ?? 0)
+        }
+        return deviceIDs.map { deviceID in
+            let name = Array(deviceID.utf8)
+            guard let badge = badges[name] else { return 1 }
+            if isRepeated { return max(1, badge) }
+            badges[name] = badge + 1
+            return badge + 1
+        }
+    }
+
+    private static func addToBadges(_ names: [String], _ added: [Int64]) -> Call {
+        Call(
+            """
+            WITH r AS MATERIALIZED (
+                SELECT d.id, x.k, x.added FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY x(name, added, k)
+                JOIN device d ON d.device_id = x.name ORDER BY d.id FOR NO KEY UPDATE OF d)
+            UPDATE device d SET badge = least(d.badge + r.added, \(badgeMaximum)) FROM r WHERE d.id = r.id
+            RETURNING r.k, d.badge
+            """, [.texts(names), .integers(added)])
+    }
+
+    /// Sets the badge of a device.
+    public func setBadge(_ badge: Int, of deviceID: String) throws(RegistryError) -> Bool {
+        guard (0...Self.badgeMaximum).contains(badge) else {
+            throw RegistryError(.invalid, "A badge is a whole number of 0 to \(Self.badgeMaximum), not \(badge).")
+        }
+        return try writing(durable: true) { (transaction) throws(RegistryError) in
+            let call = Call(
+                "UPDATE device SET badge = $2::bigint WHERE device_id = $1::text",
+                [.text(deviceID), .integer(Int64(badge))])
+            return try transaction.commit([call])[0].affectedCount > 0
+        }
+    }
+
+    /// The badge of a device.
+    public func badge(of deviceID: String) throws(RegistryError) -> Int? {
+        let rows = try ask([Call("SELECT d.badge FROM device d WHERE d.device_id = $1::text", [.text(deviceID)])])[0]
+        return rows.count == 0 ? nil : Int(rows.integer(0, 0))
+    }
+}

@@ -1,0 +1,104 @@
+public import PushCore
+
+extension PostgresRegistry: SubscriptionRegistry {
+    /// Saves subscriptions, all or none.
+    public func save(_ subscriptions: [RecordSubscription]) throws(RegistryError) -> [Int64] {
+        for subscription in subscriptions { try SubscriptionRules.check(subscription) }
+        guard !subscriptions.isEmpty else { return [] }
+        let last = Self.lastOfEach(subscriptions)
+        let devices = last.compactMap { subscription -> (deviceID: String, app: String)? in
+            guard case .device(let deviceID) = subscription.key.owner else { return nil }
+            return (deviceID, subscription.key.app)
+        }
+        return try writing(durable: true) { (transaction) throws(RegistryError) in
+            let found = try transaction.run([
+                StoringCalls.addNames(Self.distinct(last.map(\.key.app)), to: .app),
+                SubscriptionCalls.lockDevices(devices),
+                SubscriptionCalls.lock(last.map(\.key)), SubscriptionCalls.rows(of: last.map(\.key)),
+            ])
+            let isThere = Set((0..<found[1].count).map { Int(found[1].integer($0, 0)) - 1 })
+            for (index, device) in devices.enumerated() where !isThere.contains(index) {
+                throw RegistryError.noDevice(device.deviceID)
+            }
+            let known = Self.rows(found[3])
+            // One that is added by another at this moment makes the server refuse ours, and then we begin again.
+            let answers = try transaction.commit([
+                SubscriptionCalls.renew(known.map { (row: $0.value, subscription: last[$0.key]) }),
+                SubscriptionCalls.add(last.indices.filter { known[$0] == nil }.map { last[$0] }),
+                SubscriptionCalls.rows(of: subscriptions.map(\.key)),
+            ])
+            let rows = Self.rows(answers[2])
+            return subscriptions.indices.map { rows[$0] ?? 0 }
+        }
+    }
+
+    /// Rows by their index in the list that was asked for.
+    private static func rows(_ rows: Rows) -> [Int: Int64] {
+        var found: [Int: Int64] = [:]
+        for row in 0..<rows.count { found[Int(rows.integer(row, 0)) - 1] = rows.integer(row, 1) }
+        return found
+    }
+
+    /// The subscriptions without those that a later one with the same key replaces.
+    private static func lastOfEach(_ subscriptions: [RecordSubscription]) -> [RecordSubscription] {
+        var places: [[[UInt8]]: Int] = [:]
+        var last: [RecordSubscription] = []
+        for subscription in subscriptions {
+            let key = subscription.key
+            let names = [key.app, key.owner.isUser ? "user" : "device", key.owner.name, key.subscriptionID]
+            let bytes = names.map { Array($0.utf8) }
+            if let place = places[bytes] {
+                last[place] = subscription
+            } else {
+                places[bytes] = last.count
+                last.append(subscription)
+            }
+        }
+        return last
+    }
+
+    /// Removes a subscription.
+    public func removeSubscription(_ key: SubscriptionKey) throws(RegistryError) -> Bool {
+        try writing(durable: true) { (transaction) throws(RegistryError) in
+            let found = try transaction.run([SubscriptionCalls.rows(of: [key])])[0]
+            guard found.count > 0 else { return false }
+            // One that has fired its only push was gone already, as far as anyone could see.
+            let call = Call(
+                "DELETE FROM subscription WHERE id = $1::bigint RETURNING (fired_event IS NULL)::int",
+                [.integer(found.integer(0, 1))])
+            let removed = try transaction.commit([call])[0]
+            return removed.count > 0 && removed.integer(0, 0) == 1
+        }
+    }
+
+    /// One subscription, or nil.
+    public func subscription(_ key: SubscriptionKey) throws(RegistryError) -> StoredSubscription? {
+        let found = try ask([SubscriptionCalls.rows(of: [key])])[0]
+        guard found.count > 0 else { return nil }
+        let row = found.integer(0, 1)
+        let rows = try ask([SubscriptionCalls.list(SubscriptionFilter(), after: row - 1, limit: 1)])[0]
+        guard rows.count > 0, rows.integer(0, 0) == row else { return nil }
+        return try decodeSubscription(rows, 0)
+    }
+
+    /// Subscriptions in the order of their rows.
+    public func subscriptions(
+        matching filter: SubscriptionFilter, after row: Int64?, limit: Int
+    ) throws(RegistryError) -> [StoredSubscription] {
+        let rows = try ask([SubscriptionCalls.list(filter, after: row ?? 0, limit: limit)])[0]
+        return try (0..<rows.count).map { (row) throws(RegistryError) in try decodeSubscription(rows, row) }
+    }
+
+    /// How many subscriptions there are, by app and record type.
+    public func subscriptionCounts() throws(RegistryError) -> [(app: String, recordType: String?, count: Int)] {
+        let call = Call(
+            """
+            SELECT a.name, s.record_type, count(*) FROM subscription s JOIN app a ON a.id = s.app
+            WHERE s.fired_event IS NULL GROUP BY a.name, s.record_type ORDER BY a.name, s.record_type NULLS FIRST
+            """)
+        let rows = try ask([call])[0]
+        return (0..<rows.count).map { row in
+            (rows.text(row, 0), rows.optionalText(row, 1), Int(rows.integer(row, 2)))
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import PushCore
+
+/// The work of one call of `resolveSubscribers`: asks for the devices of many subscriptions at once, then for the
+/// subscriptions themselves, and fills the pages; long lists take several rounds.
+final class SubscriberResolution {
+    private struct Found {
+        var recipient: Recipient
+        var device: Int64
+        var subscription: Int64
+    }
+
+    private let registry: PostgresRegistry
+    private let requests: [SubscriberRequest]
+    private let limit: Int
+    /// What was found for each request, up to one more than its page may have.
+    private var found: [[Found]]
+
+    /// Creates the work.
+    init(registry: PostgresRegistry, requests: [SubscriberRequest], limit: Int) {
+        self.registry = registry
+        self.requests = requests
+        self.limit = min(max(limit, 1), Int(Int32.max) - 1)
+        found = Array(repeating: [], count: requests.count)
+    }
+
+    /// Answers every request.
+    func resolve() throws(RegistryError) -> [SubscriberPage] {
+        var questions = makeQuestions()
+        while true {
+            var calls: [Call] = []
+            for index in questions.indices {
+                if let call = questions[index].next(unless: isComplete) { calls.append(call) }
+            }
+            guard !calls.isEmpty else { return try makePages() }
+            for rows in try registry.ask(calls) { try add(rows) }
+        }
+    }
+
+    private func isComplete(_ request: Int) -> Bool {
+        requests[request].only == nil && found[request].count > limit
+    }
+
+    private func add(_ rows: Rows) throws(RegistryError) {
+        for row in 0..<rows.count {
+            let request = Int(rows.integer(row, 0))
+            guard !isComplete(request) else { continue }
+            let (platform, token) = try registry.decodeAddress(rows, row, platformColumn: 4)
+            let recipient = Recipient(
+                deviceID: rows.text(row, 3), platform: platform, token: token, app: rows.text(row, 6))
+            guard recipient.deviceID != requests[request].excludedDeviceID else { continue }
+            found[request].append(
+                Found(recipient: recipient, device: rows.integer(row, 2), subscription: rows.integer(row, 7)))
+        }
+    }
+
+    // MARK: Questions
+
+    private func makeQuestions() -> [AudienceQuestion] {
+        var whole = AudienceQuestion(call: { [self] in self.call($0) }, position: { _, row in row })
+        var only = AudienceQuestion(call: { [self] in self.callOnly($0) }, position: { _, row in row })
+        for (index, request) in requests.enumerated() {
+            if let list = request.only {
+                for element in FirstOccurrences(of: list, from: 0) {
+                    only.add(Probe(request: index, element: element, after: 0))
+                }
+                continue
+            }
+            let start = request.cursor ?? SubscriberCursor(subscription: 0, device: 0)
+            for (element, row) in request.subscriptions.enumerated() where row >= start.subscription {
+                let after = row == start.subscription ? start.device : 0
+                whole.add(Probe(request: index, element: element, after: after))
+            }
+        }
+        return [whole, only]
+    }
+
+    private func numbers(_ probes: [Probe]) -> [Parameter] {
+        [.integers(probes.map { Int64($0.request) }), .integers(probes.map { Int64($0.element) })]
+    }
+
+    private func call(_ probes: [Probe]) -> Call {
+        SubscriptionCalls.subscribers(
+            numbers(probes) + [
+                .integer(Int64(limit) + 1),
+                .integers(probes.map { requests[$0.request].subscriptions[$0.element] }),
+                .integers(probes.map(\.after)),
+                .optionalTexts(probes.map { requests[$0.request].excludedDeviceID }),
+            ])
+    }
+
+    private func callOnly(_ probes: [Probe]) -> Call {
+        let subscribers = probes.map { requests[$0.request].only?[$0.element] }
+        return SubscriptionCalls.namedSubscribers(
+            numbers(probes) + [
+                .optionalIntegers(subscribers.map { $0?.subscription }),
+                .optionalTexts(subscribers.map { $0?.deviceID }),
+            ])
+    }
+
+    // MARK: Pages
+
+    private func makePages() throws(RegistryError) -> [SubscriberPage] {
+        let rows = Set(found.joined().map(\.subscription)).sorted()
+        guard !rows.isEmpty else { return found.map { _ in SubscriberPage() } }
+        let answer = try registry.ask([SubscriptionCalls.subscriptions(rows)])[0]
+        var subscriptions: [Int64: StoredSubscription] = [:]
+        for row in 0..<answer.count {
+            let stored = try registry.decodeSubscription(answer, row)
+            subscriptions[stored.row] = stored
+        }
+        return requests.indices.map { page($0, subscriptions) }
+    }
+
+    private func page(_ request: Int, _ subscriptions: [Int64: StoredSubscription]) -> SubscriberPage {
+        var page = SubscriberPage()
+        var places: [Int64: Int] = [:]
+        let isWhole = requests[request].only == nil
+        let shown = isWhole ? found[request].prefix(limit) : found[request][...]
+        for entry in shown {
+            // One that was removed since its devices were found has none.
+            guard let subscription = subscriptions[entry.subscription] else { continue }
+            let place = places[entry.subscription] ?? page.subscriptions.count
+            if place == page.subscriptions.count {
+                page.subscriptions.append(subscription)
+                places[entry.subscription] = place
+            }
+            page.entries.append(SubscriberPage.Entry(recipient: entry.recipient, subscription: place))
+        }
+        if isWhole, found[request].count > limit, let last = shown.last {
+            page.next = SubscriberCursor(subscription: last.subscription, device: last.device)
+        }
+        return page
+    }
+}

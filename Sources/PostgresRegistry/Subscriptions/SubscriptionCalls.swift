@@ -1,0 +1,189 @@
+import PushCore
+
+/// The statements about subscriptions to records.
+enum SubscriptionCalls {
+    /// The columns of `subscription s` and its app `a` and device `o` that `decodeSubscription` reads.
+    static let columns = """
+        s.id, a.name, s.user_id, o.device_id, s.subscription_id, s.kind, s.database, s.zone, s.record_type, \
+        s.predicate, s.fires_on, s.fires_once::int, s.notification, s.saved_at
+        """
+    /// The joins that `a` and `o` come from.
+    static let joins = "JOIN app a ON a.id = s.app LEFT JOIN device o ON o.id = s.device"
+
+    // MARK: Saving
+
+    /// The devices of these identifiers and apps, which keep their apps until the transaction ends.
+    static func lockDevices(_ keys: [(deviceID: String, app: String)]) -> Call {
+        Call(
+            """
+            SELECT r.k FROM unnest($1::text[], $2::text[]) WITH ORDINALITY r(device, app, k)
+            JOIN device d ON d.device_id = r.device AND d.app = (SELECT a.id FROM app a WHERE a.name = r.app)
+            ORDER BY d.id FOR SHARE OF d
+            """, [.texts(keys.map(\.deviceID)), .texts(keys.map(\.app))])
+    }
+
+    /// Adds subscriptions, in their order.
+    static func add(_ list: [RecordSubscription]) -> Call {
+        Call(
+            """
+            INSERT INTO subscription (app, user_id, device, subscription_id, \(contents))
+            SELECT (SELECT a.id FROM app a WHERE a.name = r.app), r.owner_user,
+                (SELECT d.id FROM device d WHERE d.device_id = r.owner_device), r.subscription_id, \(values)
+            FROM unnest($10::text[], $11::text[], $12::text[], $13::text[], \(arrays)) WITH ORDINALITY
+                r(app, owner_user, owner_device, subscription_id, \(contents), k)
+            ORDER BY r.k
+            """, parameters(list) + names(list.map(\.key)))
+    }
+
+    /// Gives rows another content.
+    static func renew(_ list: [(row: Int64, subscription: RecordSubscription)]) -> Call {
+        Call(
+            """
+            UPDATE subscription s
+            SET (\(contents), fired_event, fired_at) = (SELECT \(values), NULL::bytea, NULL::bigint)
+            FROM unnest($10::bigint[], \(arrays)) r(id, \(contents)) WHERE s.id = r.id
+            """, parameters(list.map(\.subscription)) + [.integers(list.map(\.row))])
+    }
+
+    private static let contents = """
+        kind, database, zone, record_type, predicate, fires_on, fires_once, notification, saved_at
+        """
+    private static let values = """
+        r.kind, r.database, r.zone, r.record_type, r.predicate, r.fires_on, r.fires_once <> 0, r.notification, \
+        r.saved_at
+        """
+    private static let arrays = """
+        $1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bytea[], $6::bigint[], $7::bigint[], $8::text[], \
+        $9::bigint[]
+        """
+
+    private static func parameters(_ list: [RecordSubscription]) -> [Parameter] {
+        [
+            .integers(list.map { Int64($0.kind.cloudKitNumber) }),
+            .integers(list.map { Int64($0.database.cloudKitNumber) }), .optionalTexts(list.map(\.zoneName)),
+            .optionalTexts(list.map(\.recordType)), .byteLists(list.map(\.predicate.canonicalBytes)),
+            .integers(list.map { Int64($0.firesOn.rawValue) }), .integers(list.map { $0.firesOnce ? 1 : 0 }),
+            .texts(list.map { String(decoding: $0.notification.json, as: UTF8.self) }),
+            .integers(list.map(\.savedAtMilliseconds)),
+        ]
+    }
+
+    private static func names(_ keys: [SubscriptionKey]) -> [Parameter] {
+        [
+            .texts(keys.map(\.app)), .optionalTexts(keys.map { $0.owner.isUser ? $0.owner.name : nil }),
+            .optionalTexts(keys.map { $0.owner.isUser ? nil : $0.owner.name }), .texts(keys.map(\.subscriptionID)),
+        ]
+    }
+
+    /// The rows of subscriptions: the index in the list from 1, then the row.
+    static func rows(of keys: [SubscriptionKey]) -> Call { Call("SELECT r.k, s.id \(namedRows)", names(keys)) }
+
+    /// Makes others wait who change these subscriptions.
+    static func lock(_ keys: [SubscriptionKey]) -> Call {
+        Call(
+            "SELECT t.id FROM subscription t WHERE t.id IN (SELECT s.id \(namedRows)) ORDER BY t.id FOR UPDATE",
+            names(keys))
+    }
+
+    private static let namedRows = """
+        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY
+            r(app, owner_user, owner_device, subscription_id, k)
+        CROSS JOIN LATERAL (
+            SELECT x.id FROM subscription x WHERE x.user_id = r.owner_user
+                AND x.app = (SELECT a.id FROM app a WHERE a.name = r.app) AND x.subscription_id = r.subscription_id
+            UNION ALL
+            SELECT x.id FROM subscription x
+            WHERE x.device = (SELECT d.id FROM device d WHERE d.device_id = r.owner_device)
+                AND x.app = (SELECT a.id FROM app a WHERE a.name = r.app) AND x.subscription_id = r.subscription_id) s
+        """
+
+    // MARK: Reading
+
+    /// Subscriptions by their rows, those included that have fired.
+    static func subscriptions(_ rows: [Int64]) -> Call {
+        Call(
+            "SELECT \(columns) FROM subscription s \(joins) WHERE s.id = ANY ($1::bigint[]) ORDER BY s.id",
+            [.integers(rows)])
+    }
+
+    /// Subscriptions in the order of their rows.
+    static func list(_ filter: SubscriptionFilter, after row: Int64, limit: Int) -> Call {
+        var conditions = ["s.id > $1::bigint", "s.fired_event IS NULL"]
+        var parameters: [Parameter] = [.integer(row), .integer(Int64(max(limit, 0)))]
+        func require(_ value: String?, _ condition: (String) -> String) {
+            guard let value else { return }
+            parameters.append(.text(value))
+            conditions.append(condition("$\(parameters.count)::text"))
+        }
+        require(filter.app) { "s.app = (SELECT x.id FROM app x WHERE x.name = \($0))" }
+        require(filter.recordType) { "s.record_type = \($0)" }
+        switch filter.owner {
+        case .user(let name): require(name) { "s.user_id = \($0)" }
+        case .device(let name): require(name) { "s.device = (SELECT x.id FROM device x WHERE x.device_id = \($0))" }
+        case nil: break
+        }
+        // The few subscriptions of an owner are found first and then sorted; all others are walked in order.
+        return Call(
+            """
+            WITH s AS \(filter.owner == nil ? "NOT " : "")MATERIALIZED (
+                SELECT * FROM subscription s WHERE \(conditions.joined(separator: " AND ")))
+            SELECT \(columns) FROM s \(joins) ORDER BY s.id LIMIT $2::bigint
+            """, parameters)
+    }
+
+    // MARK: Following
+
+    /// The first and the last entry of the log.
+    static let logBounds = Call("SELECT min(l.id), max(l.id) FROM subscription_log l")
+
+    /// What the log says after an entry: entry, row of the subscription, whether it is there, its columns.
+    static func changes(after position: Int64, limit: Int) -> Call {
+        Call(
+            """
+            SELECT l.id, l.subscription, (s.id IS NOT NULL AND s.fired_event IS NULL)::int, \(columns)
+            FROM (
+                SELECT * FROM subscription_log l WHERE l.id > $1::bigint ORDER BY l.id LIMIT $2::bigint) l
+            LEFT JOIN subscription s ON s.id = l.subscription
+            LEFT JOIN app a ON a.id = s.app LEFT JOIN device o ON o.id = s.device
+            ORDER BY l.id
+            """, [.integer(position), .integer(Int64(limit))])
+    }
+
+    // MARK: Resolving
+
+    /// Devices of subscriptions: row to go on after, device to leave out.
+    static func subscribers(_ parameters: [Parameter]) -> Call {
+        subscribers(
+            """
+            unnest($1::bigint[], $2::bigint[], $4::bigint[], $5::bigint[], $6::text[])
+                WITH ORDINALITY r(request, element, subscription, after, excluded, k)
+            """, "d.id > r.after AND d.device_id IS DISTINCT FROM r.excluded", limit: "LIMIT $3::bigint", parameters)
+    }
+
+    /// Named devices of subscriptions, those that are among them.
+    static func namedSubscribers(_ parameters: [Parameter]) -> Call {
+        subscribers(
+            """
+            unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[])
+                WITH ORDINALITY r(request, element, subscription, name, k)
+            """, "d.device_id = r.name", limit: "", parameters)
+    }
+
+    private static func subscribers(
+        _ probes: String, _ condition: String, limit: String, _ parameters: [Parameter]
+    ) -> Call {
+        Call(
+            """
+            SELECT r.request, r.element, d.id, d.device_id, d.platform, d.token, a.name, s.id
+            FROM \(probes)
+            JOIN subscription s ON s.id = r.subscription
+            JOIN app a ON a.id = s.app
+            CROSS JOIN LATERAL (
+                (SELECT d.* FROM device d WHERE d.user_id = s.user_id AND d.app = s.app AND \(condition)
+                    ORDER BY d.id \(limit))
+                UNION ALL
+                (SELECT d.* FROM device d WHERE d.id = s.device AND d.app = s.app AND \(condition))) d
+            ORDER BY r.k, d.id
+            """, parameters)
+    }
+}
