@@ -38,9 +38,8 @@ enum PredicatePrinter {
             let verb = path == selfName ? PredicateWord.contains : .tokenMatches
             return "\(path) \(verb.rawValue) \(quoted(words.joined(separator: " "), "\""))"
         case .isWithin(let centre, let radiusMetres):
-            return
-                "distanceToLocation:fromLocation:(\(path), {\(number(centre.latitude)), \(number(centre.longitude))})"
-                + " < \(number(radiusMetres))"
+            let place = "{\(text(of: centre.latitude)), \(text(of: centre.longitude))}"
+            return "distanceToLocation:fromLocation:(\(path), \(place)) < \(text(of: radiusMetres))"
         case .equals, .isInRange: return text(of: PredicateTerm(path, test))
         }
     }
@@ -73,12 +72,12 @@ enum PredicatePrinter {
         switch value {
         case .string(let text): quoted(text, "\"")
         case .integer(let number): String(number)
-        case .double(let value): number(value)
+        case .double(let number): text(of: number)
         case .boolean(let isTrue): isTrue ? "TRUE" : "FALSE"
         case .date(let milliseconds): "date(\(moment(milliseconds)))"
         case .bytes(let bytes): "bytes(\"\(Base64.encode(bytes))\")"
         case .reference(let name): "reference(\(quoted(name, "\"")))"
-        case .location(let place): "location(\(number(place.latitude)), \(number(place.longitude)))"
+        case .location(let place): "location(\(text(of: place.latitude)), \(text(of: place.longitude)))"
         case .list(let members): "{\(members.map { text(of: $0) }.joined(separator: ", "))}"
         }
     }
@@ -90,7 +89,7 @@ enum PredicatePrinter {
     }
 
     /// The shortest text that is read as the same number.
-    private static func number(_ number: Double) -> String {
+    static func text(of number: Double) -> String {
         if let integer = Int64(exactly: number), integer.magnitude < 1 << 53 { return String(integer) }
         return number.description
     }
