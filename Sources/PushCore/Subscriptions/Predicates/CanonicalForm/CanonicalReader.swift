@@ -1,6 +1,7 @@
 internal import Geography
 
-/// Reads canonical bytes, whatever they are; what it reads need not be in normal form yet.
+/// Reads canonical bytes, whatever they are; what it reads need not be in normal form yet, but is written in the only
+/// way that there is to write it.
 struct CanonicalReader {
     private let bytes: [UInt8]
     private var position = 0
@@ -9,6 +10,11 @@ struct CanonicalReader {
 
     /// The conjunctions of a predicate.
     mutating func readConjunctions() throws(PredicateError) -> [[PredicateTerm]] {
+        guard bytes.count <= PredicateLimits.canonicalBytesMaximum else {
+            let maximum = PredicateLimits.canonicalBytesMaximum
+            throw PredicateError(
+                .notCanonical, "the predicate takes \(bytes.count) bytes; at most \(maximum) are accepted")
+        }
         let version = try readByte()
         guard version == CanonicalCode.version else {
             throw PredicateError(
@@ -65,7 +71,9 @@ struct CanonicalReader {
 
     private mutating func readRange() throws(PredicateError) -> ValueRange {
         let bits = try readByte()
-        guard bits & (CanonicalCode.Range.hasLower | CanonicalCode.Range.hasUpper) != 0 else {
+        let both = CanonicalCode.Range.hasLower | CanonicalCode.Range.hasUpper
+        // Whether a bound is included is said of a bound that is there, and nothing else is said.
+        guard bits & both != 0, bits & ~both & ~((bits & both) << 2) == 0 else {
             throw fault("the bounds of a range", at: position - 1)
         }
         var lower: ValueRange.Bound?
@@ -128,7 +136,8 @@ struct CanonicalReader {
             let byte = try readByte()
             count |= Int(byte & 0x7f) << shift
             guard byte & 0x80 != 0 else {
-                guard count <= maximum else { break }
+                // A last byte of zero would be one more than the count needs.
+                guard count <= maximum, byte != 0 || shift == 0 else { break }
                 return count
             }
         }
@@ -166,7 +175,9 @@ struct CanonicalReader {
 
     private mutating func readDouble() throws(PredicateError) -> Double {
         let bits = try readWord()
-        return Double(bitPattern: bits >> 63 == 1 ? bits ^ (1 << 63) : ~bits)
+        let number = Double(bitPattern: bits >> 63 == 1 ? bits ^ (1 << 63) : ~bits)
+        guard number != 0 || number.sign == .plus else { throw fault("zero without a sign", at: position - 8) }
+        return number
     }
 
     private mutating func readLocation() throws(PredicateError) -> Location {

@@ -32,6 +32,10 @@ extension Predicate {
     public init(canonicalBytes: [UInt8]) throws(PredicateError) {
         var reader = CanonicalReader(canonicalBytes)
         let conjunctions = try reader.readConjunctions()
+        if PlainForm.isCertain(conjunctions) {
+            self.init(normalized: conjunctions)
+            return
+        }
         do {
             try self.init(anyOf: conjunctions)
         } catch {
