@@ -17,7 +17,7 @@ extension Configuration {
     ) throws(WorkerError) -> RegistryServer {
         var options = RegistryServerConfiguration(
             host: listen.host, port: listen.port,
-            apps: apps.map { RegistryAPIApp(name: $0.name, identityPoolIDs: $0.identityPools) },
+            apps: apps.map { RegistryAPIApp(name: $0.name, bundleID: $0.bundleID, identityPoolIDs: $0.identityPools) },
             accessKeys: registryAPI.accessKeys.map { key in
                 AccessKey(
                     identifier: key.identifier, secret: key.secret.revealed, identityPoolIDs: key.identityPools)

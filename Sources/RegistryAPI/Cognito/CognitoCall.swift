@@ -1,4 +1,3 @@
-import Crypto
 import JSON
 import PushCore
 
@@ -19,37 +18,16 @@ struct CognitoCall: Sendable {
         let registration = try CognitoRegistration(
             platform: try string(members, "Platform"), token: try string(members, "Token"))
         return try using(context) { (registry) throws(RegistryError) in
-            let old = try holder(of: registration.token, registry)
-            let isSame = old?.identityID == identity && old?.identityPoolID == identityPoolID
-            let device = Device(
-                deviceID: old.flatMap { isSame ? $0.deviceID : nil } ?? deviceID(registration.token, identity),
-                platform: registration.platform, token: registration.token, app: app, identityPoolID: identityPoolID,
-                identityID: identity, userID: isSame ? old?.userID : nil,
-                registeredAtMilliseconds: context.nowMilliseconds)
-            try registry.upsert([device])
+            let deviceID = try DeviceRegistrar(registry: registry, app: app).register(
+                registration.token, platform: registration.platform, for: .identity(identity, pool: identityPoolID),
+                nowMilliseconds: context.nowMilliseconds)
             var writer = JSONWriter()
             writer.beginObject()
             writer.key("DeviceId")
-            writer.string(device.deviceID)
+            writer.string(deviceID)
             writer.endObject()
             return writer.bytes
         }
-    }
-
-    /// The device of the app that has a token.
-    private func holder(of token: DeviceToken, _ registry: any Registry) throws(RegistryError) -> Device? {
-        let request = AudienceRequest(audience: .tokens([token], app: app))
-        guard let found = try registry.resolve([request], limit: 1).first?.devices.first else { return nil }
-        return try registry.device(found.deviceID)
-    }
-
-    /// An identifier that depends on the token and on who uses the device.
-    ///
-    /// Registering again gives the same, even at the same time in two processes. It tells nothing of the token, which
-    /// is a secret of 32 random bytes.
-    private func deviceID(_ token: DeviceToken, _ identity: String) -> String {
-        let text = Array("apus device\n\(app)\n\(identityPoolID)\n\(identity)\n".utf8) + token.bytes
-        return RandomIdentifier.uuidText(SHA256Digest.digest(text))
     }
 
     // MARK: Datasets

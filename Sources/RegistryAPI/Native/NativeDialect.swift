@@ -7,11 +7,11 @@ struct NativeDialect: Dialect {
 
     let firstSegments = ["v1", "openapi.json"]
     private let apps: [RegistryAPIApp]
-    private let credentials: CredentialGuard
+    private let gate: TokenGate
 
     init(configuration: RegistryServerConfiguration, credentials: CredentialGuard) {
         apps = configuration.apps
-        self.credentials = credentials
+        gate = TokenGate(credentials: credentials)
     }
 
     var routes: [Route] { [document] + deviceRoutes + subscriptionRoutes + erasingRoutes }
@@ -79,12 +79,11 @@ struct NativeDialect: Dialect {
     private func route(_ name: String, _ method: String, _ path: String, perform: @escaping Operation) -> Route {
         Route(name, method, path) { request, values in
             guard let digest = TokenVerifier.digest(in: request) else {
-                return .answered(
-                    unauthenticated(request, "A token is needed: Authorization: Bearer TOKEN.").response)
+                return .answered(NativeProblem(gate.missing(request)).response)
             }
             return .admitted { context in
                 do throws(NativeProblem) {
-                    let token = try authorize(digest, request, context)
+                    let token = try open(digest, request, context)
                     return try perform(
                         NativeCall(token: token, apps: apps, request: request, values: values, context: context))
                 } catch {
@@ -94,34 +93,13 @@ struct NativeDialect: Dialect {
         }
     }
 
-    private func authorize(
+    private func open(
         _ digest: [UInt8], _ request: HTTPRequest, _ context: RegistryContext
     ) throws(NativeProblem) -> APIToken {
-        let tokens: [APIToken]
-        do throws(RegistryError) {
-            tokens = try context.registry.tokens()
+        do throws(TokenRefusal) {
+            return try gate.open(digest, request, writes: request.method != "GET", context)
         } catch {
-            context.reportFailure(error)
             throw NativeProblem(error)
         }
-        guard let token = TokenVerifier.token(with: digest, among: tokens) else {
-            throw unauthenticated(request, "There is no such token.")
-        }
-        if let wait = credentials.take("token \(token.name)") {
-            throw NativeProblem(.tooManyRequests, "This token makes too many requests.", retryAfterSeconds: wait)
-        }
-        guard request.method == "GET" || token.permission == .write else {
-            throw NativeProblem(.forbidden, "The token may only read.")
-        }
-        return token
-    }
-
-    private func unauthenticated(_ request: HTTPRequest, _ detail: String) -> NativeProblem {
-        guard let wait = credentials.authenticationFailed(request, "no such token") else {
-            return NativeProblem(.unauthenticated, detail)
-        }
-        return NativeProblem(
-            .tooManyRequests, "Too many requests from this address could not be authenticated.",
-            retryAfterSeconds: wait)
     }
 }

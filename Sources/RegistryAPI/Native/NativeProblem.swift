@@ -40,6 +40,22 @@ struct NativeProblem: Error, Hashable {
         }
     }
 
+    /// What the client is told of a token that does not open the way.
+    init(_ refusal: TokenRefusal) {
+        switch refusal {
+        case .unknown:
+            self.init(.unauthenticated, "A token is needed that the registry knows: Authorization: Bearer TOKEN.")
+        case .unknownTooOften(let seconds):
+            self.init(
+                .tooManyRequests, "Too many requests from this address could not be authenticated.",
+                retryAfterSeconds: seconds)
+        case .tooMany(let seconds):
+            self.init(.tooManyRequests, "This token makes too many requests.", retryAfterSeconds: seconds)
+        case .readOnly: self.init(.forbidden, "The token may only read.")
+        case .failed(let error): self.init(error)
+        }
+    }
+
     /// The error of a request that nobody has looked at yet.
     init(status: Int, _ message: String) {
         let code = Self.statuses.first { $0.value == status }?.key ?? .invalid

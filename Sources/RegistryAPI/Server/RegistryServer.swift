@@ -51,6 +51,7 @@ public final class RegistryServer: Sendable {
         let router = RequestRouter(
             dialects: [
                 NativeDialect(configuration: configuration, credentials: credentials),
+                CloudKitDialect(configuration: configuration, credentials: credentials),
                 CognitoDialect(
                     configuration: configuration, credentials: credentials, nowMilliseconds: nowMilliseconds),
             ], context: context, metrics: RegistryAPIMetrics(metrics))

@@ -21,8 +21,10 @@ struct RegistryFixture {
         var configuration = RegistryServerConfiguration(
             host: "127.0.0.1", port: 0,
             apps: [
-                RegistryAPIApp(name: "chat", identityPoolIDs: [Self.pool]),
-                RegistryAPIApp(name: "mail", identityPoolIDs: ["us-east-1:22222222-2c08-43f0-9983-28727e0a1b2c"]),
+                RegistryAPIApp(name: "chat", bundleID: "com.example.chat", identityPoolIDs: [Self.pool]),
+                RegistryAPIApp(
+                    name: "mail", bundleID: "com.example.mail",
+                    identityPoolIDs: ["us-east-1:22222222-2c08-43f0-9983-28727e0a1b2c"]),
             ],
             accessKeys: [
                 AccessKey(identifier: "AKIDEXAMPLE", secret: Self.secret),

@@ -12,7 +12,7 @@ struct RegistryCommand: Command {
     let help = CommandHelp(
         discussion: """
             Serves the registry over HTTP until SIGTERM or SIGINT. 'apus run' serves the same
-            if [registry] listen is set. It speaks two languages:
+            if [registry] listen is set. It speaks three languages:
 
             JSON of its own, under /v1, described by /openapi.json: devices with their badges,
             datasets and topics. A request bears a token that 'apus registry token add' made.
@@ -27,6 +27,11 @@ struct RegistryCommand: Command {
               echo "AKID$(openssl rand -hex 8) $(openssl rand -hex 20)" >> access-keys
             A device belongs to the app whose identity_pools contain the pool; a pool of no
             app does not exist.
+
+            CloudKit Web Services: subscriptions/modify, list and lookup, and tokens/register.
+            The container is iCloud. and the app's bundle identifier. ckAPIToken is such a
+            token (so it is a secret here), and ckWebAuthToken the name of the user on whose
+            behalf its holder acts.
 
             Each key and token may make [registry] requests_per_second.
 

@@ -1,0 +1,199 @@
+import Crypto
+import HTTPServer
+import JSON
+import PushCore
+
+/// One request of the CloudKit dialect, whose sender is known, carried out on the registry's thread.
+struct CloudKitCall {
+    /// How many operations or names one request may have (CloudKit's own limit).
+    private static let operationsMaximum = 200
+    private static let listPageCount = 1_000
+    private static let listedMaximum = 10_000
+
+    let app: String
+    /// On whose behalf the request is.
+    let userID: String
+    let request: HTTPRequest
+    let values: PathValues
+    let context: RegistryContext
+
+    private var owner: SubscriptionOwner { .user(userID) }
+
+    // MARK: Subscriptions
+
+    /// `subscriptions/modify`.
+    func modify() throws(CloudKitError) -> HTTPResponse {
+        let database = try database()
+        let operations = try array(try body(), "operations")
+        return Self.subscriptions { writer in
+            for operation in operations {
+                do throws(CloudKitError) {
+                    let change = try CloudKitOperation(operation, userID: userID, app: app, database: database, context)
+                    try carryOut(change, to: &writer)
+                } catch {
+                    error.write(to: &writer)
+                }
+            }
+        }
+    }
+
+    private func carryOut(_ change: CloudKitOperation, to writer: inout JSONWriter) throws(CloudKitError) {
+        let key = change.key
+        let old = try using(key.subscriptionID) { (registry) throws(RegistryError) in try registry.subscription(key) }
+        switch change.change {
+        case .create(let subscription):
+            guard old == nil else {
+                throw CloudKitError(.exists, "There is a subscription of this name.").about(key.subscriptionID)
+            }
+            try save(subscription, to: &writer)
+        case .update(let subscription):
+            guard old?.subscription.database == subscription.database else { throw missing(key.subscriptionID) }
+            try save(subscription, to: &writer)
+        case .delete(let database):
+            guard old?.subscription.database == database else { throw missing(key.subscriptionID) }
+            _ = try using(key.subscriptionID) { (registry) throws(RegistryError) in
+                try registry.removeSubscription(key)
+            }
+            writer.beginObject()
+            writer.key("subscriptionID")
+            writer.string(key.subscriptionID)
+            writer.key("deleted")
+            writer.boolean(true)
+            writer.endObject()
+        }
+    }
+
+    private func save(_ subscription: RecordSubscription, to writer: inout JSONWriter) throws(CloudKitError) {
+        _ = try using(subscription.key.subscriptionID) { (registry) throws(RegistryError) in
+            try registry.save([subscription])
+        }
+        CloudKitSubscription.write(subscription, to: &writer)
+    }
+
+    /// `subscriptions/list`.
+    func list() throws(CloudKitError) -> HTTPResponse {
+        let database = try database()
+        let filter = SubscriptionFilter(app: app, owner: owner)
+        var found: [RecordSubscription] = []
+        var after: Int64?
+        while found.count < Self.listedMaximum {
+            let page = try using(nil) { [after] (registry) throws(RegistryError) in
+                try registry.subscriptions(matching: filter, after: after, limit: Self.listPageCount)
+            }
+            found += page.map(\.subscription).filter { $0.database == database }
+            guard page.count == Self.listPageCount else { break }
+            after = page.last?.row
+        }
+        return Self.subscriptions { writer in
+            for subscription in found { CloudKitSubscription.write(subscription, to: &writer) }
+        }
+    }
+
+    /// `subscriptions/lookup`.
+    func lookup() throws(CloudKitError) -> HTTPResponse {
+        let database = try database()
+        let names = try array(try body(), "subscriptions")
+        return Self.subscriptions { writer in
+            for element in names {
+                do throws(CloudKitError) {
+                    guard let name = element["subscriptionID"]?.string else {
+                        throw CloudKitError(.badRequest, "subscriptions[] has an entry without subscriptionID.")
+                    }
+                    let key = SubscriptionKey(app: app, owner: owner, subscriptionID: name)
+                    let stored = try using(name) { (registry) throws(RegistryError) in try registry.subscription(key) }
+                    guard let stored, stored.subscription.database == database else { throw missing(name) }
+                    CloudKitSubscription.write(stored.subscription, to: &writer)
+                } catch {
+                    error.write(to: &writer)
+                }
+            }
+        }
+    }
+
+    private func missing(_ subscriptionID: String) -> CloudKitError {
+        CloudKitError(.notFound, "There is no such subscription in this database.").about(subscriptionID)
+    }
+
+    // MARK: Tokens
+
+    /// `tokens/create`, which only Apple can answer: its tokens lead to Apple's own long polling.
+    func createToken() throws(CloudKitError) -> HTTPResponse {
+        throw CloudKitError(
+            .badRequest, "Apus hands out no APNs tokens. Register the one that the app got from APNs: tokens/register.")
+    }
+
+    /// `tokens/register`: the user's device gets what the user's subscriptions send.
+    func registerToken() throws(CloudKitError) -> HTTPResponse {
+        let members = try body()
+        let platform: Platform
+        switch members["apnsEnvironment"]?.string {
+        case "production": platform = .apns
+        case "development": platform = .apnsSandbox
+        default: throw CloudKitError(.badRequest, "apnsEnvironment is \"production\" or \"development\".")
+        }
+        guard let text = members["apnsToken"]?.string, let token = Self.token(text) else {
+            throw CloudKitError(.badRequest, "apnsToken is no APNs token in hexadecimal digits or base64.")
+        }
+        _ = try using(nil) { (registry) throws(RegistryError) in
+            try DeviceRegistrar(registry: registry, app: app).register(
+                token, platform: platform, for: .user(userID), nowMilliseconds: context.nowMilliseconds)
+        }
+        return HTTPResponse.content(200, type: "application/json", Array("{}".utf8))
+    }
+
+    private static func token(_ text: String) -> DeviceToken? {
+        if let token = DeviceToken(hexadecimal: text) { return token }
+        let urlText = text.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }.filter { $0 != "=" }
+        return Base64URL.decode(String(urlText)).flatMap { DeviceToken(bytes: $0) }
+    }
+
+    // MARK: Common
+
+    private func database() throws(CloudKitError) -> RecordDatabase {
+        guard let database = RecordDatabase(rawValue: values["database"]) else {
+            throw CloudKitError(.notFound, "The database is public, private or shared.")
+        }
+        return database
+    }
+
+    private func body() throws(CloudKitError) -> JSONObject {
+        do throws(JSONError) {
+            if let members = try context.parser.parse(request.body).object { return members }
+        } catch {
+            throw CloudKitError(.badRequest, "The body is not JSON: \(error)")
+        }
+        throw CloudKitError(.badRequest, "The body is not a JSON object.")
+    }
+
+    private func array(_ members: JSONObject, _ name: StaticString) throws(CloudKitError) -> JSONArray {
+        guard let array = members[name]?.array else {
+            throw CloudKitError(.badRequest, "\(name) is missing, or no array.")
+        }
+        guard array.count <= Self.operationsMaximum else {
+            throw CloudKitError(.badRequest, "\(name) has more than \(Self.operationsMaximum) entries.")
+        }
+        return array
+    }
+
+    private func using<Value>(
+        _ subscriptionID: String?, _ body: (any ServedRegistry) throws(RegistryError) -> Value
+    ) throws(CloudKitError) -> Value {
+        do throws(RegistryError) {
+            return try body(context.registry)
+        } catch {
+            context.reportFailure(error)
+            throw CloudKitError(error).about(subscriptionID)
+        }
+    }
+
+    private static func subscriptions(_ write: (inout JSONWriter) -> Void) -> HTTPResponse {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("subscriptions")
+        writer.beginArray()
+        write(&writer)
+        writer.endArray()
+        writer.endObject()
+        return .content(200, type: "application/json", writer.bytes)
+    }
+}

@@ -1,0 +1,79 @@
+import Crypto
+import PushCore
+
+/// Registers devices for clients that know a token, and not an identifier.
+struct DeviceRegistrar {
+    /// Who uses a device.
+    enum Holder {
+        /// An identity of a pool.
+        case identity(String, pool: String)
+        /// A user.
+        case user(String)
+    }
+
+    let registry: any Registry
+    let app: String
+
+    /// Registers a device, or renews it.
+    ///
+    /// The device that has the token keeps its identifier if the same identity or user has it still. What the holder
+    /// does not say, for example the identity of a user's device, is kept as well, unless the device changes hands.
+    ///
+    /// - Parameters:
+    ///   - token: the device's address.
+    ///   - platform: the service that the token is of.
+    ///   - holder: who uses the device.
+    ///   - nowMilliseconds: the time.
+    /// - Returns: the identifier.
+    /// - Throws: `RegistryError`.
+    func register(
+        _ token: DeviceToken, platform: Platform, for holder: Holder, nowMilliseconds: Int64
+    ) throws(RegistryError) -> String {
+        let old = try device(with: token)
+        var device = Device(
+            deviceID: identifier(token, holder), platform: platform, token: token, app: app,
+            registeredAtMilliseconds: nowMilliseconds)
+        if let old, isHeld(old, by: holder) {
+            device.deviceID = old.deviceID
+            device.identityPoolID = old.identityPoolID
+            device.identityID = old.identityID
+            device.userID = old.userID
+        }
+        switch holder {
+        case .identity(let identity, let pool):
+            device.identityID = identity
+            device.identityPoolID = pool
+        case .user(let user): device.userID = user
+        }
+        try registry.upsert([device])
+        return device.deviceID
+    }
+
+    /// Whether a device may be taken for the holder's: a user's that nobody has said to be another user's counts.
+    private func isHeld(_ device: Device, by holder: Holder) -> Bool {
+        switch holder {
+        case .identity(let identity, let pool): device.identityID == identity && device.identityPoolID == pool
+        case .user(let user): device.userID == nil || device.userID == user
+        }
+    }
+
+    private func device(with token: DeviceToken) throws(RegistryError) -> Device? {
+        let request = AudienceRequest(audience: .tokens([token], app: app))
+        guard let found = try registry.resolve([request], limit: 1).first?.devices.first else { return nil }
+        return try registry.device(found.deviceID)
+    }
+
+    /// An identifier that depends on the token and on who uses the device.
+    ///
+    /// Registering again gives the same, even at the same time in two processes. It tells nothing of the token, which
+    /// is a secret of 32 random bytes.
+    private func identifier(_ token: DeviceToken, _ holder: Holder) -> String {
+        let name =
+            switch holder {
+            case .identity(let identity, let pool): "\(pool)\n\(identity)"
+            case .user(let user): "user\n\(user)"
+            }
+        let text = Array("apus device\n\(app)\n\(name)\n".utf8) + token.bytes
+        return RandomIdentifier.uuidText(SHA256Digest.digest(text))
+    }
+}
