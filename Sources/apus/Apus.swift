@@ -9,6 +9,8 @@ struct Apus {
         .command(CheckCommand()),
         DeviceCommands.node,
         DatasetCommands.node,
+        SubscriptionCommands.node,
+        TopicCommands.node,
         .command(SimulateCommand()),
         TopologyCommands.node,
         .command(PublishCommand()),

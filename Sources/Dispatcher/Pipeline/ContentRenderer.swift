@@ -25,18 +25,22 @@ struct ContentRenderer {
     /// Checks that the event is for an app of this worker, before its audience is looked up.
     func checkApp(of event: ChangeEvent) throws(EventRejection) {
         switch event.kind {
-        case .push(let push):
-            guard indexByName[push.app] == nil else { return }
-            throw EventRejection(
-                .unknownApp,
-                "data.app is \"\(push.app.prefix(100))\", but the configured apps are \(names); "
-                    + "correct the event or add an [[app]] of that name.")
+        case .push(let push): try checkApp(named: push.app)
+        case .record(let change): if let app = change.app { try checkApp(named: app) }
         case .dataset(let change):
             guard !knownPoolIDs.contains(change.key.identityPoolID) else { return }
             throw EventRejection(
                 .unknownApp,
                 "No app has the identity pool \(change.key.identityPoolID); add it to identity_pools of its [[app]].")
         }
+    }
+
+    private func checkApp(named app: String) throws(EventRejection) {
+        guard indexByName[app] == nil else { return }
+        throw EventRejection(
+            .unknownApp,
+            "data.app is \"\(app.prefix(100))\", but the configured apps are \(names); "
+                + "correct the event or add an [[app]] of that name.")
     }
 
     private var names: String { apps.map { "\"\($0.route.name)\"" }.joined(separator: ", ") }
@@ -55,6 +59,20 @@ struct ContentRenderer {
         return renderings
     }
 
+    /// Renders the push of a subscription, leaving out what is too much for APNs.
+    mutating func render(
+        _ stored: StoredSubscription, _ change: RecordChange, notificationID: String, badge: Int?,
+        expiresAtMilliseconds: Int64?, app: Int
+    ) throws(EventRejection) -> AppRendering {
+        let push = SubscriptionPush(
+            stored: stored, change: change, containerID: "iCloud.\(apps[app].route.bundleID)",
+            notificationID: notificationID)
+        let notification = push.notification(badge: badge) { builders[app].fits($0) }
+        let options = push.options(expirationSeconds: expiresAtMilliseconds.map { $0 / 1_000 })
+        return AppRendering(
+            app: apps[app].route, content: try builders[app].content(of: notification, options: options))
+    }
+
     private mutating func content(
         _ event: ChangeEvent, expiresAtMilliseconds: Int64?, app: Int
     ) throws(EventRejection) -> PushContent {
@@ -63,6 +81,8 @@ struct ContentRenderer {
         switch event.kind {
         case .dataset(let change):
             return try builders[app].content(of: change, expirationSeconds: expirationSeconds)
+        case .record:
+            preconditionFailure("what a record event says is its subscriptions' to say")
         case .push(let push):
             var options = push.options
             if options.expirationSeconds != 0 { options.expirationSeconds = expirationSeconds }

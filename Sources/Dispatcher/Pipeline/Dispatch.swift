@@ -45,11 +45,15 @@ public final class Dispatch: Sendable {
     }
 
     /// Begins to send, to publish and to consume, in this order, so that nothing arrives before it can be handled.
+    ///
+    /// Nothing is consumed before all subscriptions to records have been read: an event would miss their devices.
     public func start() {
         let inbox = PipelineInbox(pipeline)
         transport.start(handler: inbox)
         publisher.start(handler: inbox)
-        source.start(handler: inbox)
+        loop.submit { [pipeline, source] in
+            pipeline.value.readSubscriptions { source.start(handler: inbox) }
+        }
     }
 
     /// What became of the pushes so far, by app; the last entry is for devices of unknown apps.
@@ -64,6 +68,8 @@ public final class Dispatch: Sendable {
     /// - Parameter timeoutSeconds: how long what was begun may take.
     /// - Returns: whether it was finished in time.
     public func drain(timeoutSeconds: Double) async -> DrainOutcome {
+        // If the subscriptions are still being read, nothing is to be consumed when that is done.
+        _ = try? await loop.run { [pipeline] in pipeline.value.isReadingStopped = true }
         await source.cancel()
         let isDrained = await finish(timeoutSeconds: timeoutSeconds)
         let isPublished = await publisher.close(deadlineSeconds: isDrained ? 5 : 1)

@@ -24,14 +24,19 @@ extension Pipeline {
         }
         let delayed = takeTurns(&prepared)
         let groups = coalesce(prepared)
-        guard let pages = resolve(groups, prepared) else {
+        guard let audiences = resolve(groups, prepared) else {
             waiting.putBack(batch)
             return
         }
         for (delivery, key) in delayed { turns.wait(delivery, for: key) }
-        adaptBatchSize(devicesFound: pages.reduce(0) { $0 + $1.devices.count })
+        adaptBatchSize(devicesFound: audiences.reduce(0) { $0 + $1.count })
         for rejection in rejected { reject(rejection.delivery, rejection.parking, rejection.rejection) }
-        for (group, page) in zip(groups, pages) { begin(group, page, prepared) }
+        for (group, audience) in zip(groups, audiences) {
+            switch audience {
+            case .devices(let page): begin(group, page, prepared)
+            case .subscribers(let page, let badges): begin(prepared[group.representative], page, badges: badges)
+            }
+        }
         remember(groups, prepared, nowMilliseconds: now)
     }
 
@@ -99,26 +104,36 @@ extension Pipeline {
 
     private func resolve(
         _ groups: [DatasetCoalescer.Group], _ prepared: [PreparedEvent]
-    ) -> [AudiencePage]? {
+    ) -> [ResolvedAudience]? {
         do throws(RegistryError) {
             try recordDatasets(prepared)
-            let requests = groups.map { request($0, prepared[$0.representative]) }
-            let pages =
+            let requests = groups.compactMap { request($0, prepared[$0.representative]) }
+            let records = groups.map { prepared[$0.representative] }.filter(\.isAboutRecord)
+            var pages =
                 requests.isEmpty
-                ? [] : try parts.registry.resolve(requests, limit: limits.devicesPerPageMaximum)
+                ? [][...] : try parts.registry.resolve(requests, limit: limits.devicesPerPageMaximum)[...]
+            var subscribers = try resolveSubscribers(records)[...]
             health.set(.registry, nil)
-            return pages
-        } catch {
-            metrics.registryFailures.add()
-            logger.log(
-                error.code == .unavailable ? .warning : .error, "registry.failed",
-                [.field("code", error.code.rawValue), .field("message", error.message)])
-            health.set(.registry, "the registry does not answer: \(error.message)")
-            registryRetry = loop.schedule(afterNanoseconds: Self.repeatDelayNanoseconds) { [self] in
-                registryRetry = nil
-                scheduleFlush()
+            return groups.compactMap { group in
+                prepared[group.representative].isAboutRecord
+                    ? subscribers.popFirst() : pages.popFirst().map { .devices($0) }
             }
+        } catch {
+            registryFailed(error)
             return nil
+        }
+    }
+
+    /// Notes that the registry did not answer; what waits is tried again later.
+    func registryFailed(_ error: RegistryError) {
+        metrics.registryFailures.add()
+        logger.log(
+            error.code == .unavailable ? .warning : .error, "registry.failed",
+            [.field("code", error.code.rawValue), .field("message", error.message)])
+        health.set(.registry, "the registry does not answer: \(error.message)")
+        registryRetry = loop.schedule(afterNanoseconds: Self.repeatDelayNanoseconds) { [self] in
+            registryRetry = nil
+            scheduleFlush()
         }
     }
 
@@ -140,12 +155,14 @@ extension Pipeline {
         }
     }
 
-    private func request(_ group: DatasetCoalescer.Group, _ item: PreparedEvent) -> AudienceRequest {
-        let audience: Audience =
-            switch item.event.kind {
-            case .dataset(let change): .dataset(change.key)
-            case .push(let push): push.audience
-            }
+    /// The question to the registry; nil for a record, whose subscribers are found by its fields.
+    private func request(_ group: DatasetCoalescer.Group, _ item: PreparedEvent) -> AudienceRequest? {
+        let audience: Audience
+        switch item.event.kind {
+        case .dataset(let change): audience = .dataset(change.key)
+        case .push(let push): audience = push.audience
+        case .record: return nil
+        }
         let excluded = group.superseded.isEmpty ? item.excludedDeviceID : group.excludedDeviceID
         return AudienceRequest(
             audience: audience, excludedDeviceID: excluded, onlyDeviceIDs: item.parking.deviceIDs,

@@ -29,6 +29,7 @@ final class Pipeline {
     var machine: DispatchStateMachine
     var renderer: ContentRenderer
     let decoder = EventDecoder()
+    let follower: SubscriptionFollower
     var recent = RecentChanges()
     var recorded = RecordedDatasets()
     var waiting = DeliveryQueue()
@@ -38,6 +39,7 @@ final class Pipeline {
     var batchSize = Pipeline.batchMaximum
     var isFlushScheduled = false
     var isDraining = false
+    var isReadingStopped = false
     var whenDrained: (() -> Void)?
 
     init(
@@ -54,6 +56,7 @@ final class Pipeline {
             appCount: configuration.apps.count, policy: configuration.retryPolicy, queues: configuration.queues,
             limits: configuration.limits)
         renderer = ContentRenderer(apps: configuration.apps)
+        follower = SubscriptionFollower(registry: parts.subscriptions)
     }
 
     // MARK: What the adapters report

@@ -10,6 +10,8 @@ public final class PipelineHealth: Sendable {
         case publisher
         /// The registry does not answer.
         case registry
+        /// The subscriptions to records have not all been read yet.
+        case subscriptions
         /// APNs does not accept the key of an app.
         case key
         /// APNs calls most tokens of an app bad.
@@ -20,7 +22,9 @@ public final class PipelineHealth: Sendable {
         case draining
     }
 
-    private let reasons = Mutex<[Concern: String]>([.source: "not connected to RabbitMQ yet"])
+    private let reasons = Mutex<[Concern: String]>([
+        .source: "not connected to RabbitMQ yet", .subscriptions: "reads the subscriptions of the registry",
+    ])
 
     init() {}
 

@@ -7,6 +7,9 @@ final class PipelineMetrics {
         case datasetChanged = "dataset.changed"
         case datasetDeleted = "dataset.deleted"
         case datasetsMerged = "datasets.merged"
+        case recordCreated = "record.created"
+        case recordUpdated = "record.updated"
+        case recordDeleted = "record.deleted"
         case pushRequested = "push.requested"
         case unknown
     }
@@ -35,6 +38,7 @@ final class PipelineMetrics {
     let pruned: Counter
     let registryFailures: Counter
     let ambiguous: Counter
+    let matchedSlowly: Counter
     private let registry: MetricsRegistry
     private let apps: [AppInstruments]
     private let events: [EventType: [EventOutcome: Counter]]
@@ -52,6 +56,9 @@ final class PipelineMetrics {
         pruned = registry.counter("apus_tokens_pruned_total", help: "Devices removed because their token is dead.")
         registryFailures = registry.counter(
             "apus_registry_failures_total", help: "Calls that the registry did not answer; their events wait.")
+        matchedSlowly = registry.counter(
+            "apus_events_matched_slowly_total",
+            help: "Changes of records that many subscriptions had to be looked at for, one by one.")
         ambiguous = registry.counter(
             "apus_pushes_ambiguous_total",
             help: "Attempts whose answer was lost; each may have made a duplicate push.")

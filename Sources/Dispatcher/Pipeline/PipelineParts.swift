@@ -10,18 +10,21 @@ public struct PipelineParts {
     public var transport: any PushTransport
     /// Who knows the devices; used on the pipeline's loop only.
     public var registry: any Registry
+    /// Who knows the subscriptions to records: the same store, used on the pipeline's loop only.
+    public var subscriptions: any SubscriptionRegistry
     /// The wall clock, in milliseconds since 1970.
     public var nowMilliseconds: () -> Int64
 
     /// Gathers the parts.
     public init(
         source: any DeliverySource, publisher: any MessagePublisher, transport: any PushTransport,
-        registry: any Registry, nowMilliseconds: @escaping () -> Int64
+        registry: any Registry & SubscriptionRegistry, nowMilliseconds: @escaping () -> Int64
     ) {
         self.source = source
         self.publisher = publisher
         self.transport = transport
         self.registry = registry
+        subscriptions = registry
         self.nowMilliseconds = nowMilliseconds
     }
 }

@@ -17,6 +17,12 @@ final class PreparedEvent {
     var type: PipelineMetrics.EventType {
         switch event.kind {
         case .push: .pushRequested
+        case .record(let change):
+            switch change.operation {
+            case .created: .recordCreated
+            case .updated: .recordUpdated
+            case .deleted: .recordDeleted
+            }
         case .dataset(let change):
             switch change.operation {
             case .changed: .datasetChanged
@@ -26,6 +32,12 @@ final class PreparedEvent {
         }
     }
 
+    /// Whether it is about a record, so that its audience is made of subscribers.
+    var isAboutRecord: Bool { if case .record = event.kind { true } else { false } }
+
+    /// What tells it from all other events.
+    var digest: EventDigest { EventDigest(source: event.source, identifier: event.identifier) }
+
     /// The dataset that it is about, if it is about one.
     let dataset: DatasetKey?
 
@@ -34,9 +46,11 @@ final class PreparedEvent {
 
     /// The one device to leave out: the one that made the change, unless the history says whom to serve.
     var excludedDeviceID: String? {
-        guard case .dataset(let change) = event.kind, parking.deviceIDs == nil, !parking.notifiesOrigin else {
-            return nil
+        guard parking.deviceIDs == nil, !parking.notifiesOrigin else { return nil }
+        return switch event.kind {
+        case .dataset(let change): change.deviceID
+        case .record(let change): change.deviceID
+        case .push: nil
         }
-        return change.deviceID
     }
 }

@@ -14,6 +14,9 @@ public final class DispatchJob: Sendable {
     public let renderings: [AppRendering]
     /// The devices of this page.
     public let devices: [Recipient]
+    /// What each device is told and for which subscription, one for each of `devices`; empty if every device is told
+    /// what its app is.
+    public let assignments: [PushAssignment]
     /// Where the next page begins; nil if this is the last.
     public let continuation: AudienceCursor?
     /// When the event was published, in milliseconds since 1970, for the lag; nil if unknown.
@@ -26,7 +29,8 @@ public final class DispatchJob: Sendable {
     /// Creates a job.
     public init(
         tags: [DeliveryTag], message: Message, parking: ParkingRecord, identity: PushIdentity,
-        renderings: [AppRendering], devices: [Recipient], continuation: AudienceCursor? = nil,
+        renderings: [AppRendering], devices: [Recipient], assignments: [PushAssignment] = [],
+        continuation: AudienceCursor? = nil,
         publishedAtMilliseconds: Int64? = nil, isNowOrNever: Bool = false, dataset: DatasetKey? = nil
     ) {
         self.tags = tags
@@ -34,7 +38,9 @@ public final class DispatchJob: Sendable {
         self.parking = parking
         self.identity = identity
         self.renderings = renderings
+        precondition(assignments.isEmpty || assignments.count == devices.count, "one assignment for each device")
         self.devices = devices
+        self.assignments = assignments
         self.continuation = continuation
         self.publishedAtMilliseconds = publishedAtMilliseconds
         self.isNowOrNever = isNowOrNever

@@ -180,6 +180,10 @@ public struct DispatchStateMachine: Sendable {
     ) {
         let device = job.nextDevice
         job.nextDevice += 1
+        if !job.work.assignments.isEmpty, let problem = job.work.assignments[device].problem {
+            fail(&job, device, app: nil, .deadLetter, problem.reason.rawValue, problem.message)
+            return
+        }
         guard let rendering = rendering(of: device, in: job.work) else {
             let name = job.work.devices[device].app
             let detail = "No app named \(name) is configured; add it as [[app]], or remove the device."
@@ -205,17 +209,20 @@ public struct DispatchStateMachine: Sendable {
 
     private func request(_ push: UInt64, _ device: Int, _ work: DispatchJob, _ rendering: Int) -> PushRequest {
         let token = work.devices[device].token
+        let subscription = work.assignments.isEmpty ? 0 : work.assignments[device].subscription
+        let apnsID = work.identity.apnsID(for: token, subscription: subscription)
         let isSandbox = work.devices[device].platform == .apnsSandbox
         return PushRequest(
             identifier: push,
             route: isSandbox
                 ? work.renderings[rendering].app.sandboxRoute : work.renderings[rendering].app.productionRoute,
-            token: token, apnsID: work.identity.apnsID(for: token), content: work.renderings[rendering].content)
+            token: token, apnsID: apnsID, content: work.renderings[rendering].content)
     }
 
     /// Which rendering is for the app of a device; nil if the app is not configured.
     private func rendering(of device: Int, in work: DispatchJob) -> Int? {
-        work.renderings.indices.first { work.renderings[$0].app.name == work.devices[device].app }
+        if !work.assignments.isEmpty { return work.assignments[device].rendering }
+        return work.renderings.indices.first { work.renderings[$0].app.name == work.devices[device].app }
     }
 
     // MARK: Answers
@@ -347,7 +354,11 @@ public struct DispatchStateMachine: Sendable {
         _ detail: String, attempt: Int? = nil
     ) {
         let attempt = attempt ?? job.work.parking.attempt + 1
-        let deviceID = job.work.devices[device].deviceID
+        var deviceID = job.work.devices[device].deviceID
+        if !job.work.assignments.isEmpty {
+            let subscriber = Subscriber(subscription: job.work.assignments[device].subscription, deviceID: deviceID)
+            deviceID = subscriber.parkedName
+        }
         let index = job.failures.firstIndex { failure in
             failure.destination == destination && failure.reason == reason && failure.appIndex == app
                 && failure.attempt == attempt

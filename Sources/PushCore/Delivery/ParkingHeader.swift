@@ -18,6 +18,8 @@ public enum ParkingHeader {
     public static let devices = "apus-devices"
     /// Where the rest of a large fan-out begins (int64).
     public static let cursor = "apus-cursor"
+    /// The subscription at which the rest of a large fan-out begins (int64).
+    public static let cursorSubscription = "apus-cursor-subscription"
     /// Whether the device that made the change is notified as well, because others made changes that this event stands
     /// for (boolean).
     public static let notifiesOrigin = "apus-notifies-origin"

@@ -39,7 +39,10 @@ public struct ParkingRecord: Hashable, Sendable {
             firstSeenMilliseconds = value
             isParkedCopy = true
         case (ParkingHeader.expiresAtMilliseconds, .int64(let value)): expiresAtMilliseconds = value
-        case (ParkingHeader.cursor, .int64(let value)): cursor = AudienceCursor(position: value)
+        case (ParkingHeader.cursor, .int64(let value)):
+            cursor = AudienceCursor(position: value, subscription: cursor?.subscription ?? 0)
+        case (ParkingHeader.cursorSubscription, .int64(let value)):
+            cursor = AudienceCursor(position: cursor?.position ?? 0, subscription: value)
         case (ParkingHeader.notifiesOrigin, .boolean(let value)): notifiesOrigin = value
         case (ParkingHeader.originalExchange, .string(let value)): originalExchange = value
         case (ParkingHeader.originalRoutingKey, .string(let value)): originalRoutingKey = value
@@ -94,6 +97,10 @@ public struct ParkingRecord: Hashable, Sendable {
         }
         if let cursor {
             headers.append(MessageHeader(name: ParkingHeader.cursor, value: .int64(cursor.position)))
+            if cursor.subscription != 0 {
+                headers.append(
+                    MessageHeader(name: ParkingHeader.cursorSubscription, value: .int64(cursor.subscription)))
+            }
         }
         if notifiesOrigin { headers.append(MessageHeader(name: ParkingHeader.notifiesOrigin, value: .boolean(true))) }
         return headers

@@ -12,9 +12,15 @@ public struct PushIdentity: Hashable, Sendable {
     }
 
     /// The identifier of the event's push to this device: a UUID of version 8 (RFC 9562 §5.8).
-    public func apnsID(for token: DeviceToken) -> APNsIdentifier {
+    ///
+    /// - Parameters:
+    ///   - token: the device's.
+    ///   - subscription: the row of the subscription that the push is of; 0 if it is of none.
+    /// - Returns: the identifier.
+    public func apnsID(for token: DeviceToken, subscription: Int64 = 0) -> APNsIdentifier {
         var state = digest
         token.bytes.withUnsafeBytes { state.mix($0) }
+        if subscription != 0 { withUnsafeBytes(of: subscription.littleEndian) { state.mix($0) } }
         state.finish()
         return APNsIdentifier(
             high: state.high & ~0xF000 | 0x8000,

@@ -4,7 +4,12 @@ public struct AudienceCursor: Hashable, Sendable {
     ///
     /// Its meaning is the registry's.
     public var position: Int64
+    /// The subscription that `position` is a device of; 0 if the audience is not one of subscriptions.
+    public var subscription: Int64
 
     /// Creates a cursor.
-    public init(position: Int64) { self.position = position }
+    public init(position: Int64, subscription: Int64 = 0) {
+        self.position = position
+        self.subscription = subscription
+    }
 }

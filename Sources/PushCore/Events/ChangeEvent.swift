@@ -5,6 +5,8 @@ public struct ChangeEvent: Hashable, Sendable {
         /// A dataset of an identity changed, was deleted or merged: `dataset.changed`, `dataset.deleted`,
         /// `datasets.merged`.
         case dataset(DatasetChange)
+        /// A record was created, updated or deleted: `record.created`, `record.updated`, `record.deleted`.
+        indirect case record(RecordChange)
         /// A backend asks for a push by itself: `push.requested`.
         indirect case push(RequestedPush)
     }

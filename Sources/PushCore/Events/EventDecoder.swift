@@ -100,10 +100,9 @@ public final class EventDecoder {
         case .datasetDeleted: return .dataset(try DatasetChange(deleted: data))
         case .datasetsMerged: return .dataset(try DatasetChange(merged: data))
         case .pushRequested: return .push(try RequestedPush(data))
-        case .recordCreated, .recordUpdated, .recordDeleted:
-            throw EventRejection(
-                .notSupportedYet,
-                "the type ends in \(type.rawValue): events of records are not acted on by this version of Apus")
+        case .recordCreated: return .record(try RecordChange(.created, data))
+        case .recordUpdated: return .record(try RecordChange(.updated, data))
+        case .recordDeleted: return .record(try RecordChange(.deleted, data))
         }
     }
 }

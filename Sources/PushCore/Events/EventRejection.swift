@@ -16,8 +16,6 @@ public struct EventRejection: Error, Hashable, Sendable, CustomStringConvertible
         case invalidField = "invalid-field"
         /// The type is none that Apus knows.
         case unknownType = "unknown-type"
-        /// The type is known, but this version does not act on it yet.
-        case notSupportedYet = "not-supported-yet"
         /// The content type is none of the three encodings.
         case unknownEncoding = "unknown-encoding"
         /// No app of that name, or for that identity pool, is configured.

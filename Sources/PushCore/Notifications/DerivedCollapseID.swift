@@ -19,8 +19,8 @@ public enum DerivedCollapseID {
         return text(prefix, digest)
     }
 
-    /// The identifier that a text gives: the text itself if APNs takes it, else `record-` and the digits of its hash; nil
-    /// if it is empty.
+    /// The identifier that a text gives: the text itself if APNs takes it, else `record-` and the digits of its hash;
+    /// nil if it is empty.
     public static func ofText(_ text: String) -> String? {
         guard !text.isEmpty else { return nil }
         let isValue = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f }

@@ -29,8 +29,8 @@ public protocol SubscriptionRegistry: AnyObject {
     /// What has changed since a cursor.
     ///
     /// The first call is without a cursor and begins to read all subscriptions; later ones go on from `next`. A
-    /// subscription that was committed before the call is known when an answer says `isCaughtUp`. If nothing changed the
-    /// answer costs next to nothing.
+    /// subscription that was committed before the call is known when an answer says `isCaughtUp`. If nothing changed
+    /// the answer costs next to nothing.
     ///
     /// - Parameters:
     ///   - cursor: `next` of the last answer.

@@ -10,6 +10,8 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
     private struct State {
         var deliveryHandler: (any DeliveryHandler)?
         var publishHandler: (any PublishHandler)?
+        /// Delivered before anyone consumed.
+        var early: [Delivery] = []
         var unacknowledged: [DeliveryTag: Message] = [:]
         var settled: [DeliveryTag] = []
         var parked: [String: [Message]] = [:]
@@ -40,6 +42,7 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
                     tag: tag, lane: .work, isRedelivered: isRedelivered, exchange: "apus.changes", routingKey: "test",
                     message: message)
             }
+            if state.deliveryHandler == nil { state.early += deliveries }
             return (state.deliveryHandler, deliveries)
         }
         handler?.deliveriesReceived(deliveries)
@@ -54,6 +57,9 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
 
     /// The messages that are parked in a queue.
     public func parked(in queue: String) -> [Message] { state.withLock { $0.parked[queue] ?? [] } }
+
+    /// Whether anyone consumes.
+    public var isConsuming: Bool { state.withLock { $0.deliveryHandler != nil } }
 
     /// How many deliveries have not been acknowledged.
     public var unacknowledgedCount: Int { state.withLock { $0.unacknowledged.count } }
@@ -95,8 +101,13 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
 
     /// Remembers the handler and says that it consumes.
     public func start(handler: any DeliveryHandler) {
-        state.withLock { $0.deliveryHandler = handler }
+        let early = state.withLock { state in
+            state.deliveryHandler = handler
+            defer { state.early = [] }
+            return state.early
+        }
         handler.sourceStateChanged(.consuming(epoch: 1))
+        if !early.isEmpty { handler.deliveriesReceived(early) }
     }
 
     /// Acknowledges; a tag twice, or an unknown one, is a fault that a test sees in `settledTags`.

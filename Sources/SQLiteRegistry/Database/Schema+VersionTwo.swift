@@ -3,8 +3,8 @@ extension Schema {
     ///
     /// A subscription is one row that says everything, so that saving and following them touch one table. Its row is
     /// never used again (`AUTOINCREMENT`), because workers name subscriptions by it. Whatever happens to a
-    /// subscription, by whatever way (a device that is removed takes its own along), stands in `subscription_log`, which
-    /// workers follow; it keeps the last million entries, and who is further behind reads everything anew.
+    /// subscription, by whatever way (a device that is removed takes its own along), stands in `subscription_log`,
+    /// which workers follow; it keeps the last million entries, and who is further behind reads everything anew.
     static let versionTwo = """
         ALTER TABLE device ADD COLUMN badge INTEGER NOT NULL DEFAULT 0;
 

@@ -1,6 +1,7 @@
 import PushCore
 
-/// The work of one call of `resolveSubscribers`: asks for the devices of many subscriptions at once and fills the pages.
+/// The work of one call of `resolveSubscribers`: asks for the devices of many subscriptions at once and fills the
+/// pages.
 final class SubscriberResolution {
     private struct Found {
         var recipient: RecipientRow
@@ -80,7 +81,8 @@ final class SubscriberResolution {
                 found[place].append(try decode(row))
                 let request = buffer.probes[place].request
                 counts[request, default: 0] += 1
-                // One more than fits tells that there are more; in the order of the probes, no other row can come first.
+                // One more than fits tells that there are more; in the order of the probes, no other row can come
+                // first.
                 return counts[request, default: 0] <= limit + 1 || requests[request].only != nil
             }
         }

@@ -1,8 +1,8 @@
 /// The columns of `subscription s`, its device's `o`, that `SQLiteRegistry.decodeSubscription` reads.
 enum SubscriptionRow {
     static let columns = """
-        s.id, s.app, s.user_id, o.device_id, s.subscription_id, s.kind, s.database, s.zone, s.record_type, s.predicate, \
-        s.fires_on, s.fires_once, s.notification, s.saved_at, s.fired_event IS NOT NULL
+        s.id, s.app, s.user_id, o.device_id, s.subscription_id, s.kind, s.database, s.zone, s.record_type, \
+        s.predicate, s.fires_on, s.fires_once, s.notification, s.saved_at, s.fired_event IS NOT NULL
         """
     /// The join that `o` comes from.
     static let join = "LEFT JOIN device o ON o.id = s.device"

@@ -35,6 +35,7 @@ struct CheckedEvent {
             case .deleted: "dataset.deleted"
             case .merged: "datasets.merged"
             }
+        case .record(let change): "record.\(change.operation.rawValue)"
         case .push: "push.requested"
         }
     }

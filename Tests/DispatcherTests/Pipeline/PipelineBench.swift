@@ -18,7 +18,11 @@ final class PipelineBench: Sendable {
 
     init(transport: FakeTransport) throws {
         self.transport = transport
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("apus-pipeline-\(UUID().uuidString)")
+        // In memory where that can be had: these tests write much, and are not about the disk.
+        let memory = URL(fileURLWithPath: "/dev/shm")
+        let base =
+            FileManager.default.isWritableFile(atPath: memory.path) ? memory : FileManager.default.temporaryDirectory
+        folder = base.appendingPathComponent("apus-pipeline-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         loop = try EventLoop(name: "dispatch")
         let route = AppRoute(index: 0, name: "chat", bundleID: "com.example.chat", productionRoute: 0, sandboxRoute: 1)
@@ -48,6 +52,11 @@ final class PipelineBench: Sendable {
             registeredAtMilliseconds: 0)
     }
 
+    /// Another connection to the registry, as a command or the API has one.
+    func registry() throws -> SQLiteRegistry {
+        try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .readWrite)
+    }
+
     /// Registers devices through a connection of its own, as an operator's command does.
     func register(_ devices: [Device], dataset: String) throws {
         let registry = try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .readWrite)
@@ -72,6 +81,8 @@ final class PipelineBench: Sendable {
 
     /// Waits until the loop has worked off everything that was submitted to it before, and the end of that tick.
     func settledLoop() async {
+        // The pipeline reads the subscriptions before it consumes.
+        while !broker.isConsuming { _ = try? await loop.run {} }
         for _ in 0..<3 { _ = try? await loop.run {} }
     }
 

@@ -156,7 +156,7 @@ struct PipelineTests {
             (message("{"), "invalid-json"), (message("{}"), "missing-field"),
             (Message(properties: message("").properties, body: [0xFF, 0xFE]), "invalid-utf8"),
             (event("3", type: "dataset.exploded"), "unknown-type"),
-            (event("4", type: "record.created"), "not-supported-yet"),
+            (event("4", type: "record.created"), "missing-field"),
             (push("5", tokens: ["00ff"], app: "nobody"), "unknown-app"), (unknownPool, "unknown-app"),
             (push("6", tokens: ["0"]), "invalid-field"),
             (

@@ -34,13 +34,6 @@ struct DatasetEventTests {
         #expect(merged.syncCount == 7)
     }
 
-    @Test("Events of records are refused as not supported yet")
-    func refusesRecords() {
-        for type in ["record.created", "com.example.record.updated", "record.deleted"] {
-            #expect(decoding.rejection(EventText.event(type, data: [:]))?.reason == .notSupportedYet)
-        }
-    }
-
     @Test("The sync count is exact as a number and as its digits")
     func readsSyncCounts() throws {
         let counts = [

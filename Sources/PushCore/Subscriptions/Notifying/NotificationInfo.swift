@@ -4,9 +4,9 @@
 ///
 /// | name | becomes |
 /// |---|---|
-/// | `alertBody`, `title`, `subtitle` | texts, in which `{field}` stands for a field of the record, `{{` and `}}` for braces |
-/// | `alertLocalizationKey`, `titleLocalizationKey`, `subtitleLocalizationKey` | keys in the app's strings; they win over the texts |
-/// | `alertLocalizationArgs`, `titleLocalizationArgs`, `subtitleLocalizationArgs` | names of fields whose values are the arguments |
+/// | `alertBody`, `title`, `subtitle` | texts; `{field}` stands for a field of the record, `{{` and `}}` for braces |
+/// | `alertLocalizationKey`, `title…Key`, `subtitle…Key` | keys in the app's strings; they win over the texts |
+/// | `alertLocalizationArgs`, `title…Args`, `subtitle…Args` | names of fields whose values are the arguments |
 /// | `alertActionLocalizationKey`, `alertLaunchImage`, `soundName`, `category` | as they are |
 /// | `shouldBadge` | adds one to the device's badge |
 /// | `shouldSendContentAvailable`, `shouldSendMutableContent` | `content-available`, `mutable-content` |

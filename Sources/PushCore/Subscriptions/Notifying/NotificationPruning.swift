@@ -1,8 +1,8 @@
 /// How much a push of a subscription has left out to fit into APNs' limit; each step leaves out more.
 ///
 /// The order is that of Apple's documentation of `CKQueryNotification.isPruned`, which names the desired keys first;
-/// then come the parts without which the text can still be read, and last the text itself, of which the beginning stays.
-/// Any step marks the payload (`ck.p`), so that the app fetches the record.
+/// then come the parts without which the text can still be read, and last the text itself, of which the beginning
+/// stays. Any step marks the payload (`ck.p`), so that the app fetches the record.
 enum NotificationPruning: Int, CaseIterable, Comparable {
     case nothing
     case additionalFields

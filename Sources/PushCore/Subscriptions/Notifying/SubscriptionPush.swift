@@ -41,8 +41,8 @@ public struct SubscriptionPush {
 
     /// How it is sent: a silent push at low priority; one that neither shows a text nor plays nor badges, too.
     ///
-    /// The collapse identifier is the value of the field that the subscription names, if APNs can take it; silent pushes
-    /// of one subscription replace each other.
+    /// The collapse identifier is the value of the field that the subscription names, if APNs can take it; silent
+    /// pushes of one subscription replace each other.
     public func options(expirationSeconds: Int64?) -> PushOptions {
         var options = PushOptions(expirationSeconds: expirationSeconds)
         if isSilent { options.priority = .conserving }

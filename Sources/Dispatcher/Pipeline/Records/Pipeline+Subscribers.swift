@@ -1,0 +1,91 @@
+import Metrics
+import PushCore
+
+/// From the change of a record to the devices that are told of it.
+extension Pipeline {
+    /// Finds the subscribers of the record events of a batch, claims the subscriptions that fire once, and counts
+    /// badges.
+    ///
+    /// - Parameter items: the events, all of records.
+    /// - Returns: an audience for each.
+    /// - Throws: `RegistryError` if the registry does not answer; then nothing has been begun, and what was claimed is
+    ///   claimed by the same events again.
+    func resolveSubscribers(_ items: [PreparedEvent]) throws(RegistryError) -> [ResolvedAudience] {
+        guard !items.isEmpty else { return [] }
+        try follower.catchUp()
+        var requests: [SubscriberRequest] = []
+        for item in items { requests.append(try request(item)) }
+        let pages = try parts.subscriptions.resolveSubscribers(requests, limit: limits.devicesPerPageMaximum)
+        var audiences: [ResolvedAudience] = []
+        for (item, page) in zip(items, pages) {
+            let claimed = try claimed(page, by: item)
+            audiences.append(.subscribers(claimed, badges: try badges(of: claimed, item)))
+        }
+        return audiences
+    }
+
+    private func request(_ item: PreparedEvent) throws(RegistryError) -> SubscriberRequest {
+        guard case .record(let change) = item.event.kind else { return SubscriberRequest(subscriptions: []) }
+        if let parked = item.parking.deviceIDs {
+            return SubscriberRequest(subscriptions: [], only: parked.compactMap { Subscriber(parkedName: $0) })
+        }
+        var (rows, wasSlow) = follower.subscriptions(hearing: change)
+        if wasSlow { metrics.matchedSlowly.add() }
+        if item.delivery.isRedelivered || item.parking.isParkedCopy {
+            // What it claimed at an earlier attempt has left the index since.
+            let claimed = try parts.subscriptions.claimedSubscriptions(of: item.digest)
+            if !claimed.isEmpty { rows = Set(rows).union(claimed).sorted() }
+        }
+        let cursor = item.parking.cursor.map {
+            SubscriberCursor(subscription: $0.subscription, device: $0.position)
+        }
+        return SubscriberRequest(subscriptions: rows, excludedDeviceID: item.excludedDeviceID, cursor: cursor)
+    }
+
+    /// The page without the subscriptions whose only push another event has fired.
+    private func claimed(_ page: SubscriberPage, by item: PreparedEvent) throws(RegistryError) -> SubscriberPage {
+        let rows = page.subscriptions.filter(\.subscription.firesOnce).map(\.row)
+        guard !rows.isEmpty else { return page }
+        let claimed = Set(
+            try parts.subscriptions.claim(rows, for: item.digest, nowMilliseconds: parts.nowMilliseconds()))
+        var page = page
+        page.entries.removeAll { entry in
+            let stored = page.subscriptions[entry.subscription]
+            return stored.subscription.firesOnce && !claimed.contains(stored.row)
+        }
+        return page
+    }
+
+    private func badges(of page: SubscriberPage, _ item: PreparedEvent) throws(RegistryError) -> [String: Int] {
+        var deviceIDs: [String] = []
+        var seen: Set<String> = []
+        for entry in page.entries where page.subscriptions[entry.subscription].subscription.notification.shouldBadge {
+            if seen.insert(entry.recipient.deviceID).inserted { deviceIDs.append(entry.recipient.deviceID) }
+        }
+        guard !deviceIDs.isEmpty else { return [:] }
+        let badges = try parts.subscriptions.countBadges(deviceIDs, isRepeated: item.parking.deviceIDs != nil)
+        return Dictionary(zip(deviceIDs, badges), uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Begins the job of a record event.
+    func begin(_ item: PreparedEvent, _ page: SubscriberPage, badges: [String: Int]) {
+        guard case .record(let change) = item.event.kind else { return }
+        var assembly = SubscriberJob(
+            change: change, digest: item.digest, expiresAtMilliseconds: item.parking.expiresAtMilliseconds)
+        for entry in page.entries where entry.recipient.platform != .gcm {
+            let isAdded = assembly.add(
+                entry.recipient, page.subscriptions[entry.subscription], badge: badges[entry.recipient.deviceID],
+                renderer: &renderer)
+            if !isAdded { machine.pushesCoalesced(1, app: renderer.appIndex(named: entry.recipient.app)) }
+        }
+        metrics.countEvent(item.type, assembly.devices.isEmpty ? .unmatched : .dispatched)
+        machine.jobArrived(
+            DispatchJob(
+                tags: [item.delivery.tag], message: item.delivery.message, parking: item.parking,
+                identity: PushIdentity(source: item.event.source, identifier: item.event.identifier),
+                renderings: assembly.renderings, devices: assembly.devices, assignments: assembly.assignments,
+                continuation: page.next.map { AudienceCursor(position: $0.device, subscription: $0.subscription) },
+                publishedAtMilliseconds: item.event.timeMilliseconds),
+            into: &actions)
+    }
+}

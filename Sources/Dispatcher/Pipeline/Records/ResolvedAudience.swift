@@ -1,0 +1,17 @@
+import PushCore
+
+/// Whom an event goes to, or the first of them.
+enum ResolvedAudience {
+    /// Devices that are all told the same.
+    case devices(AudiencePage)
+    /// Devices that are told what their subscription says, with the badges of those whose subscription counts them.
+    case subscribers(SubscriberPage, badges: [String: Int])
+
+    /// How many devices there are on the page.
+    var count: Int {
+        switch self {
+        case .devices(let page): page.devices.count
+        case .subscribers(let page, _): page.entries.count
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import PushCore
+
+/// Gathers the pushes of one page of subscribers, rendering each text once.
+struct SubscriberJob {
+    private struct RenderingKey: Hashable {
+        var subscription: Int64
+        var app: Int
+        var badge: Int?
+    }
+
+    private let change: RecordChange
+    private let notificationID: String
+    private let expiresAtMilliseconds: Int64?
+    private var places: [RenderingKey: PushAssignment] = [:]
+    private var silent: Set<String> = []
+
+    private(set) var devices: [Recipient] = []
+    private(set) var assignments: [PushAssignment] = []
+    private(set) var renderings: [AppRendering] = []
+
+    init(change: RecordChange, digest: EventDigest, expiresAtMilliseconds: Int64?) {
+        self.change = change
+        notificationID = digest.uuid
+        self.expiresAtMilliseconds = expiresAtMilliseconds
+    }
+
+    /// Adds a push.
+    ///
+    /// - Returns: false if the device gets another silent push of the same event, which says as much.
+    mutating func add(
+        _ recipient: Recipient, _ stored: StoredSubscription, badge: Int?, renderer: inout ContentRenderer
+    ) -> Bool {
+        if !stored.subscription.notification.isVisible, !silent.insert(recipient.deviceID).inserted { return false }
+        devices.append(recipient)
+        assignments.append(assignment(recipient, stored, badge: badge, renderer: &renderer))
+        return true
+    }
+
+    private mutating func assignment(
+        _ recipient: Recipient, _ stored: StoredSubscription, badge: Int?, renderer: inout ContentRenderer
+    ) -> PushAssignment {
+        guard let app = renderer.appIndex(named: recipient.app) else {
+            return PushAssignment(rendering: nil, subscription: stored.row)
+        }
+        let badge = stored.subscription.notification.shouldBadge ? badge : nil
+        let key = RenderingKey(subscription: stored.row, app: app, badge: badge)
+        if let known = places[key] { return known }
+        var assignment = PushAssignment(rendering: nil, subscription: stored.row)
+        do throws(EventRejection) {
+            let rendering = try renderer.render(
+                stored, change, notificationID: notificationID, badge: badge,
+                expiresAtMilliseconds: expiresAtMilliseconds, app: app)
+            assignment.rendering = renderings.count
+            renderings.append(rendering)
+        } catch {
+            assignment.problem = error
+        }
+        places[key] = assignment
+        return assignment
+    }
+}

@@ -1,0 +1,73 @@
+import PushCore
+
+/// Keeps the index of subscriptions in step with the registry, and asks it who hears of a change.
+///
+/// Belongs to the pipeline's loop.
+final class SubscriptionFollower {
+    /// How many changes are taken over at once: so many that reading them costs little for each, and so few that
+    /// nothing else waits for long.
+    static let changesPerStep = 10_000
+
+    private let registry: any SubscriptionRegistry
+    private var index: SubscriptionIndex
+    private var cursor: SubscriptionCursor?
+    private var rows: [Int64] = []
+
+    /// Whether all subscriptions were read once, so that an event finds whoever subscribed to it.
+    private(set) var isReady = false
+
+    init(registry: any SubscriptionRegistry) {
+        self.registry = registry
+        index = SubscriptionIndex(hashSeed: .random(in: .min ... .max))
+    }
+
+    /// How many subscriptions are in the index.
+    var count: Int { index.count }
+    /// How many different predicates they have.
+    var distinctPredicateCount: Int { index.distinctPredicateCount }
+    /// How much memory the index takes, in bytes.
+    var memoryBytes: Int { index.memoryBytes }
+
+    /// Takes over the next changes.
+    ///
+    /// - Returns: whether everything that was committed before the call is in the index now.
+    func step() throws(RegistryError) -> Bool {
+        let step = try registry.subscriptionChanges(after: cursor, limit: Self.changesPerStep)
+        if step.startsOver { index = SubscriptionIndex(hashSeed: .random(in: .min ... .max)) }
+        for change in step.changes {
+            switch change {
+            case .saved(let stored): insert(stored)
+            case .removed(let row): index.remove(row)
+            }
+        }
+        cursor = step.next
+        isReady = isReady || step.isCaughtUp
+        return step.isCaughtUp
+    }
+
+    /// Brings the index up to date: whoever subscribed before this call is found afterwards.
+    func catchUp() throws(RegistryError) {
+        while try !step() {}
+    }
+
+    private func insert(_ stored: StoredSubscription) {
+        let subscription = stored.subscription
+        index.insert(
+            stored.row, scope: MatchScope(application: subscription.key.app, recordType: subscription.recordType),
+            operations: subscription.firesOn, predicate: subscription.matchedPredicate)
+    }
+
+    /// The subscriptions that hear of a change, in ascending order, and whether it took unusually many steps to find
+    /// them.
+    func subscriptions(hearing change: RecordChange) -> (rows: [Int64], wasSlow: Bool) {
+        let input = MatchInput(
+            application: change.app, recordType: change.recordType, operations: change.operation.firing,
+            fields: change.matchedFields)
+        rows.removeAll(keepingCapacity: true)
+        let isComplete = index.match(input, into: &rows).isComplete
+        // Nobody may be left out, whatever it takes.
+        if !isComplete { _ = index.match(input, into: &rows, stepsMaximum: .max) }
+        rows.sort()
+        return (rows, !isComplete)
+    }
+}

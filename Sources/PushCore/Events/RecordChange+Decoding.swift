@@ -1,0 +1,20 @@
+internal import JSON
+
+extension RecordChange {
+    /// Reads the data of `record.created`, `.updated` or `.deleted`.
+    init(_ operation: Operation, _ data: FieldReader) throws(EventRejection) {
+        let database = try data.choice("database", of: RecordDatabase.self) ?? .public
+        let ownerID = try data.text("ownerId", .name)
+        guard database == .public || ownerID != nil else {
+            throw data.missing("ownerId", "the user whose \(database.rawValue) database the record lies in")
+        }
+        self.init(
+            operation: operation, app: try data.text("app", .name),
+            recordType: try data.requiredText("recordType", .name),
+            recordName: try data.requiredText("recordName", .name),
+            fields: try data.reader("fields").map { fields throws(EventRejection) in try RecordFields(fields) }
+                ?? RecordFields(),
+            zoneName: try data.text("zoneName", .name) ?? Self.defaultZoneName, database: database, ownerID: ownerID,
+            deviceID: try data.text("deviceId", .name))
+    }
+}

@@ -1,0 +1,60 @@
+import PushCore
+
+/// `apus subscription list`.
+struct SubscriptionListCommand: Command {
+    private static let app = CommandOption.value("app", "NAME", "Only those of this app.")
+    private static let type = CommandOption.value("type", "RECORD-TYPE", "Only those of records of this type.")
+    private static let counts = CommandOption.flag("counts", "Print how many there are of each app and record type.")
+
+    let name = "list"
+    let summary = "List subscriptions, or count them"
+    let help = CommandHelp(
+        discussion: "Lists subscriptions in the order in which they were made first, one a line.",
+        examples: [
+            .init("apus subscription list --user anna", "Prints those of Anna's."),
+            .init("apus subscription list --counts", "Prints a line for each app and record type."),
+        ],
+        exitCodes: DeviceRegistry.exitCodes
+    )
+    let options =
+        [app, SubscriptionOptions.user, SubscriptionOptions.device, type, counts, .json] + CommandOption.configuration
+
+    func run(_ invocation: CommandInvocation) async throws -> ExitCode {
+        let filter = SubscriptionFilter(
+            app: invocation.string(Self.app), owner: try SubscriptionOptions.owner(invocation),
+            recordType: invocation.string(Self.type))
+        try DeviceRegistry.use(invocation, mode: .readOnly) { registry, _ in
+            if invocation.has(Self.counts) { return try count(registry, invocation) }
+            var last: Int64?
+            while !invocation.output.isBroken {
+                let page = try registry.subscriptions(matching: filter, after: last, limit: 1_000)
+                for stored in page {
+                    if invocation.isJSON {
+                        invocation.output.line(SubscriptionReport.json(stored))
+                    } else {
+                        invocation.output.line(SubscriptionReport.line(stored))
+                    }
+                }
+                guard let end = page.last?.row else { break }
+                last = end
+            }
+        }
+        return .ok
+    }
+
+    private func count(_ registry: any SubscriptionRegistry, _ invocation: CommandInvocation) throws {
+        for (app, recordType, count) in try registry.subscriptionCounts() {
+            if invocation.isJSON {
+                var line = #"{"app":\#(Self.quoted(app)),"#
+                if let recordType { line += #""recordType":\#(Self.quoted(recordType)),"# }
+                invocation.output.line(line + #""count":\#(count)}"#)
+            } else {
+                invocation.output.line("\(count)  \(app)  \(recordType ?? "(all types)")")
+            }
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        TopicReport.quoted(text)
+    }
+}
