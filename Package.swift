@@ -83,8 +83,7 @@ let package = Package(
             "Dispatcher",
             [
                 "PushCore", "EventLoop", "Metrics", "JSON", "TOML", "Crypto", "APNsTransport", "ChangeQueue",
-                "SQLiteRegistry",
-                "AdminServer", "RegistryAPI",
+                "SQLiteRegistry", "PostgresRegistry", "AdminServer", "RegistryAPI",
             ]
         ),
         .executableTarget(
@@ -92,8 +91,7 @@ let package = Package(
             dependencies: [
                 "CCommandLine", "Dispatcher", "AdminServer", "RegistryAPI", "PushCore", "EventLoop", "Metrics", "JSON",
                 "APNsTransport",
-                "ChangeQueue",
-                "SQLiteRegistry", "APNsSimulator",
+                "ChangeQueue", "SQLiteRegistry", "PostgresRegistry", "APNsSimulator",
             ],
             swiftSettings: swiftSettings
         ),

@@ -60,6 +60,27 @@ public final class PostgresRegistry: Registry {
     /// Where the registry is, without user and password.
     public var place: String { connection.address.description }
 
+    /// Makes sure that the user of the URL may write, and that this is no standby.
+    ///
+    /// - Throws: `RegistryError` with `.readOnly` if not.
+    public func requireWritable() throws(RegistryError) {
+        let call = Call(
+            """
+            SELECT (pg_is_in_recovery())::int,
+                has_table_privilege('\(Schema.name).device', 'INSERT, UPDATE, DELETE')::int
+            """)
+        let rows = try ask([call])[0]
+        guard rows.integer(0, 0) == 0 else {
+            throw RegistryError(.readOnly, "\(place) is a standby, which cannot be written; name the primary server.")
+        }
+        guard rows.integer(0, 1) == 1 else {
+            throw RegistryError(
+                .readOnly,
+                "\(place) cannot be written by this user; grant it the rights to the tables of the schema "
+                    + "\(Schema.name).")
+        }
+    }
+
     // MARK: Calls
 
     /// Asks in one round trip.

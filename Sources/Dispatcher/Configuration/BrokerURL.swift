@@ -48,7 +48,21 @@ struct BrokerURL {
     }
 
     /// The URL with its password replaced; works for any text, whether it is a URL or not.
+    ///
+    /// A PostgreSQL URL may also have passwords among its parameters.
     static func redacted(_ text: String) -> String {
+        let shown = withoutUserPassword(text)
+        guard let question = shown.firstIndex(of: "?"), text.hasPrefix("postgres") else { return shown }
+        let parameters = shown[question...].dropFirst().split(separator: "&", omittingEmptySubsequences: false)
+        let safe = parameters.map { parameter in
+            let name = parameter.prefix { $0 != "=" }
+            let isSecret = name.lowercased().hasSuffix("password") || name.contains("%")
+            return isSecret ? "\(name)=\(Secret.placeholder)" : String(parameter)
+        }
+        return shown[...question] + safe.joined(separator: "&")
+    }
+
+    private static func withoutUserPassword(_ text: String) -> String {
         guard let start = text.range(of: "://") else { return text.contains("@") ? Secret.placeholder : text }
         let rest = text[start.upperBound...]
         // A password that should have been encoded may hold an '@' or a '/': the last '@' of all ends it.

@@ -5,5 +5,9 @@ extension Configuration {
         ///
         /// `sqlite:PATH`, default `sqlite:registry.db`.
         case sqlite(path: String)
+        /// A PostgreSQL database.
+        ///
+        /// `postgresql://USER:PASSWORD@HOST:PORT/DATABASE`.
+        case postgres(url: Secret)
     }
 }

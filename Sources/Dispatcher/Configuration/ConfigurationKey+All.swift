@@ -29,7 +29,12 @@ extension ConfigurationKey {
             """)
     static let registryURL = ConfigurationKey(
         section: "registry", name: "url", kind: .string, standard: .string("sqlite:registry.db"), isSecret: true,
-        comment: "The store of devices and subscriptions: sqlite:PATH. A relative path begins at this file's folder.")
+        comment: """
+            The store of devices and subscriptions: sqlite:PATH, where a relative path begins at this
+            file's folder, or postgresql://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full for
+            workers on several machines. With a password it is a secret: rather give it as
+            APUS_REGISTRY_URL, or name a file that holds it in APUS_REGISTRY_URL_FILE.
+            """)
     static let registryListen = ConfigurationKey(
         section: "registry", name: "listen", kind: .string, standard: .string(""),
         comment: """

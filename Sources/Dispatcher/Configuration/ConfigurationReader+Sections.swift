@@ -1,3 +1,4 @@
+import PostgresRegistry
 import PushCore
 
 extension ConfigurationReader {
@@ -58,15 +59,37 @@ extension ConfigurationReader {
         let scheme = url.prefix { $0 != ":" }
         var path = String(url.dropFirst(scheme.count + 1))
         if path.hasPrefix("//") { path.removeFirst(2) }
-        let remedy = "write sqlite:PATH, for example sqlite:/var/lib/apus/registry.db"
-        if scheme == "postgres" || scheme == "postgresql" {
-            fail(.registryURL, "PostgreSQL comes with a later version", remedy)
-        } else if scheme != "sqlite" || path.isEmpty {
+        let remedy = "write sqlite:PATH, for example sqlite:/var/lib/apus/registry.db, or postgresql://…"
+        if scheme == "postgres" || scheme == "postgresql" { return readPostgresRegistry(url) }
+        if scheme != "sqlite" || path.isEmpty {
             fail(.registryURL, "the URL does not begin with sqlite:, or has no path", remedy)
         } else if path == ":memory:" {
             fail(.registryURL, "a registry in memory would be empty in every process", remedy)
         }
         return .sqlite(path: resolved(path, of: .registryURL) ?? "")
+    }
+
+    private mutating func readPostgresRegistry(_ url: String) -> Configuration.RegistryLocation {
+        do throws(RegistryError) {
+            let location = try PostgresLocation(url: url)
+            if location.holdsPassword, case .file(let path, _) = origin(of: .registryURL),
+                SmallFile.isReadableByOthers(path)
+            {
+                warn(
+                    .registryURL, "the file holds a password and others may read it",
+                    "run 'chmod 600 \(path)', or use APUS_REGISTRY_URL_FILE")
+            }
+            if !location.isLocal, !location.verifiesServer {
+                warn(
+                    .registryURL, "the connection to \(location.place) is not verified to reach the right server",
+                    "add ?sslmode=verify-full, and sslrootcert=FILE for an authority of your own")
+            }
+        } catch {
+            fail(
+                .registryURL, "the URL of PostgreSQL cannot be read",
+                "write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, special characters of the password as %XX")
+        }
+        return .postgres(url: Secret(url))
     }
 
     private mutating func readRetry() -> Configuration.Retry {

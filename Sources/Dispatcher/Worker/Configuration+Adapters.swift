@@ -2,8 +2,10 @@ public import APNsTransport
 public import ChangeQueue
 import Crypto
 import Glibc
+import PostgresRegistry
 public import PushCore
-public import SQLiteRegistry
+public import RegistryAPI
+import SQLiteRegistry
 
 extension Configuration {
     /// Where the broker is, for one of the things that this process does with it.
@@ -34,10 +36,21 @@ extension Configuration {
     ///
     /// - Parameter mode: what may be done with it.
     /// - Returns: the registry, to be used by one thread at a time.
-    /// - Throws: `RegistryError` as `SQLiteRegistry.open`.
-    public func openRegistry(mode: RegistryOpenMode) throws(RegistryError) -> SQLiteRegistry {
+    /// - Throws: `RegistryError` as `SQLiteRegistry.open` and `PostgresRegistry.open`.
+    public func openRegistry(mode: RegistryOpenMode) throws(RegistryError) -> sending any ServedRegistry {
         switch registry {
         case .sqlite(let path): try SQLiteRegistry.open(path: path, mode: mode)
+        case .postgres(let url): try PostgresRegistry.open(url: url.revealed, mode: mode)
+        }
+    }
+
+    /// Opens the registry for the pipeline, which needs less of it.
+    ///
+    /// Not `openRegistry` and a conversion: of that the compiler cannot tell that it may be sent to a loop.
+    func openPipelineRegistry(mode: RegistryOpenMode) throws(RegistryError) -> sending any Registry {
+        switch registry {
+        case .sqlite(let path): try SQLiteRegistry.open(path: path, mode: mode)
+        case .postgres(let url): try PostgresRegistry.open(url: url.revealed, mode: mode)
         }
     }
 

@@ -4,7 +4,6 @@ import ChangeQueue
 import EventLoop
 public import Metrics
 public import PushCore
-import SQLiteRegistry
 
 /// One worker process: all parts, built from the configuration and joined.
 public final class Worker: Sendable {
@@ -46,7 +45,7 @@ public final class Worker: Sendable {
             transport = try APNsClient(configuration: client, logger: logger, metrics: metrics)
             keys = try WorkerKeys(
                 apps: configuration.apps, sources: client.routes.map(\.tokenSource), logger: logger)
-            let registry = try configuration.openRegistry(mode: .readWrite)
+            let registry = try configuration.openPipelineRegistry(mode: .readWrite)
             dispatch = Dispatch(
                 loop: loop, configuration: configuration.pipeline,
                 parts: PipelineParts(

@@ -1,7 +1,6 @@
 import Dispatcher
 import PushCore
 import RegistryAPI
-import SQLiteRegistry
 
 /// How the commands come to the registry, and what its errors mean for the exit code.
 enum DeviceRegistry {
@@ -21,13 +20,10 @@ enum DeviceRegistry {
         _ body: (any ServedRegistry, Configuration) throws -> Value
     ) throws -> Value {
         let configuration = try invocation.loadConfiguration(for: .tool).configuration
-        switch configuration.registry {
-        case .sqlite(let path):
-            do {
-                return try body(try SQLiteRegistry.open(path: path, mode: mode), configuration)
-            } catch let error as RegistryError {
-                throw CommandFailure(exitCode(error.code), error.message)
-            }
+        do {
+            return try body(try configuration.openRegistry(mode: mode), configuration)
+        } catch let error as RegistryError {
+            throw CommandFailure(exitCode(error.code), error.message)
         }
     }
 

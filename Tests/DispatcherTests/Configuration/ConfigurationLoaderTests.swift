@@ -119,6 +119,9 @@ struct ConfigurationLoaderTests {
         #expect(fromEnvironment.apps[0].apns.keyFile == "k.p8")
         let absolute = try fixture.load("[registry]\nurl = \"sqlite:///var/r.db\"", for: .tool).configuration
         #expect(absolute.registry == .sqlite(path: "/var/r.db"))
+        let url = "postgresql://me:pw@db/apus?sslmode=require"
+        let postgres = try fixture.load("[registry]\nurl = \"\(url)\"", for: .tool).configuration
+        #expect(postgres.registry == .postgres(url: Secret(url)))
     }
 
     @Test("A secret can be in a file, whose last line end is not part of it", arguments: ["", "\n", "\r\n"])

@@ -64,7 +64,8 @@ struct ConfigurationProblemTests {
             "rabbitmq.namespace=a.b", "rabbitmq.url=", "rabbitmq.url=amqp://", "rabbitmq.url=amqp://h:99999/",
             "rabbitmq.url=amqp://u:p@q@h/", "rabbitmq.url=amqp://u:%zz@h/", "rabbitmq.url=amqp://h/a/b",
             "rabbitmq.url=amqp://h/?heartbeat=1", "rabbitmq.ca_file=/no/such/file", "registry.url=registry.db",
-            "registry.url=sqlite:", "registry.url=sqlite::memory:", "registry.url=postgres://h/d", "retry.delays=",
+            "registry.url=sqlite:", "registry.url=sqlite::memory:", "registry.url=postgres://u:p@q@h/d",
+            "retry.delays=",
             "retry.delays=5s,1s", "retry.delays=1s,1s", "retry.delays=1s,1000ms", "retry.delays=1d",
             "retry.delays=1s,2s,3s,4s,5s,6s,7s,8s,9s,10s,11s,12s,13s,14s,15s,16s,17s", "retry.delays=169h",
             "retry.max_attempts=0", "retry.max_age=0s", "retry.max_age=99999999999999999999h", "retry.max_age=-1s",
@@ -83,10 +84,26 @@ struct ConfigurationProblemTests {
         #expect(problems.first?.hasPrefix("set \(parts[0]): ") == true)
     }
 
-    @Test("PostgreSQL is announced for a later version")
+    @Test("A PostgreSQL registry on another machine should be verified, and its password kept from others")
     func postgres() throws {
-        let problems = try fixture.problems(ConfigurationFixture.app, set: [("registry.url", "postgresql://h/d")])
-        #expect(problems.first?.contains("PostgreSQL comes with a later version") == true)
+        func warnings(_ url: String, mode: Int = 0o600) throws -> String {
+            let text = ConfigurationFixture.app + "[registry]\nurl = \"\(url)\""
+            return try fixture.load(text, for: .tool, mode: mode).warnings.map { "\($0)" }.joined(separator: "\n")
+        }
+        #expect(try !warnings("postgresql://h/d?sslmode=verify-full").contains("registry.url"))
+        #expect(try !warnings("postgresql:///d?host=/run/postgresql").contains("registry.url"))
+        #expect(try !warnings("postgresql://localhost/d").contains("registry.url"))
+        #expect(try warnings("postgresql://h/d?sslmode=require").contains("sslmode=verify-full"))
+        let shared = try warnings("postgres://u:secret@localhost/d", mode: 0o644)
+        #expect(shared.contains("chmod 600") && !shared.contains("secret"))
+    }
+
+    @Test("A PostgreSQL URL that cannot be read is refused without a word of it")
+    func unreadablePostgres() throws {
+        for url in ["postgresql://u:se@cret@h/d", "postgres://u:se/cret@h/d", "postgresql://u:cret@h:x/d"] {
+            let problems = try fixture.problems(ConfigurationFixture.app, set: [("registry.url", url)])
+            #expect(problems.count == 1 && !problems[0].contains("cret@"), "\(problems)")
+        }
     }
 
     @Test("Two apps may have neither the same name nor the same identity pool")

@@ -24,6 +24,21 @@ struct SecretTests {
         #expect(loaded.effectiveText.contains("amqps://me:[redacted]@i:1/v"))
     }
 
+    @Test("No way of printing a PostgreSQL URL shows a password, wherever it stands in it")
+    func nothingPrintsThatOfPostgres() throws {
+        let fixture = try ConfigurationFixture()
+        let query = "?password=s3cr3t&sslmode=require&sslpassword=s3cr3t"
+        for url in ["postgresql://me:s3cr3t@h/d", "postgresql://h/d\(query)", "postgres://me:s3cr3t@h/d\(query)"] {
+            let loaded = try fixture.load(ConfigurationFixture.app + "[registry]\nurl = \"\(url)\"")
+            var dumped = ""
+            dump(loaded, to: &dumped)
+            let printed = "\(loaded) \(loaded.effectiveText) \(loaded.effectiveJSON) \(loaded.warnings) \(dumped)"
+            #expect(!printed.contains("s3cr3t"), "\(printed)")
+            #expect(loaded.effectiveText.contains("h/d"))
+            #expect(loaded.effectiveText.contains("sslmode=require") == url.contains("sslmode=require"))
+        }
+    }
+
     @Test(
         "No complaint about a URL shows its password",
         arguments: [

@@ -2,6 +2,7 @@ import APNsTransport
 import ChangeQueue
 import Dispatcher
 import Glibc
+import PostgresRegistry
 import PushCore
 import SQLiteRegistry
 
@@ -47,14 +48,26 @@ enum ConnectionProbes {
 
     private static func registry(_ configuration: Configuration) -> ConnectionProbe {
         ConnectionProbe(name: "registry") {
-            guard case .sqlite(let path) = configuration.registry else { return .skipped("not an SQLite registry") }
-            do {
-                let count = try configuration.openRegistry(mode: .readOnly).deviceCount()
-                guard access(path, W_OK) == 0 else {
-                    return .failed("\(path) cannot be written by this user; check its owner and mode", .noPermission)
+            do throws(RegistryError) {
+                let place: String
+                let registry: any Registry
+                switch configuration.registry {
+                case .sqlite(let path):
+                    registry = try SQLiteRegistry.open(path: path, mode: .readOnly)
+                    place = path
+                    guard access(path, W_OK) == 0 else {
+                        return .failed(
+                            "\(path) cannot be written by this user; check its owner and mode", .noPermission)
+                    }
+                case .postgres(let url):
+                    let postgres = try PostgresRegistry.open(url: url.revealed, mode: .readOnly)
+                    try postgres.requireWritable()
+                    registry = postgres
+                    place = postgres.place
                 }
-                return .ok("\(path) has \(count) \(count == 1 ? "device" : "devices")")
-            } catch { return .failed("\(error)", .unavailable) }
+                let count = try registry.deviceCount()
+                return .ok("\(place) has \(count) \(count == 1 ? "device" : "devices")")
+            } catch { return .failed("\(error)", error.code == .readOnly ? .noPermission : .unavailable) }
         }
     }
 
