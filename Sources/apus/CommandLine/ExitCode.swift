@@ -2,6 +2,8 @@
 enum ExitCode: Int32, CaseIterable, Sendable {
     /// All went well.
     case ok = 0
+    /// What was asked is not so: a record does not match.
+    case noMatch = 1
     /// The command line was wrong.
     case usage = 64
     /// The data given was wrong, in part or whole.
@@ -27,6 +29,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     var meaning: String {
         switch self {
         case .ok: "all went well"
+        case .noMatch: "the record does not match"
         case .usage: "the command line is wrong"
         case .data: "some of the data given is wrong"
         case .noInput: "an input file is missing or cannot be read"

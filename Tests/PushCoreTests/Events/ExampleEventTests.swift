@@ -40,7 +40,10 @@ struct ExampleEventTests {
     func everyTypeIsDocumented() throws {
         let parser = JSONParser()
         let examples = try ExampleEvents.files(in: "deploy/examples")
-        for type in ["dataset.changed", "dataset.deleted", "datasets.merged", "push.requested"] {
+        for type in [
+            "dataset.changed", "dataset.deleted", "datasets.merged", "push.requested", "record.created",
+            "record.updated", "record.deleted",
+        ] {
             #expect(examples.contains("\(type).json"))
             let schema = try parser.parse(try ExampleEvents.bytes("deploy/schemas/\(type).json"))
             #expect(schema["$schema"]?.string == "https://json-schema.org/draft/2020-12/schema")
@@ -60,5 +63,12 @@ struct ExampleEventTests {
         #expect(activity.notification.liveActivityEvent == .update)
         let background = try #require(try decoding.push(try ExampleEvents.example("push.requested-background")))
         #expect(background.notification.isContentAvailable)
+        guard case .record(let record) = try decoding.event(try ExampleEvents.example("record.updated")).kind else {
+            Issue.record("the example is no change of a record")
+            return
+        }
+        #expect(record.operation == .updated && record.database == .private && record.ownerID == "user-1729")
+        #expect(record.fields["author.name"] == .string("Mei Chen") && record.fields["price"] == .double(12.5))
+        #expect(record.fields["released"] == .date(milliseconds: 1_769_860_800_000))
     }
 }

@@ -13,6 +13,7 @@ enum SubscriptionCommands {
             .command(SubscriptionListCommand()),
             .command(SubscriptionShowCommand()),
             .command(SubscriptionDeleteCommand()),
+            .command(SubscriptionTestCommand()),
         ]
     )
 }

@@ -1,0 +1,82 @@
+import JSON
+import PushCore
+
+/// `apus subscription test`.
+struct SubscriptionTestCommand: Command {
+    private static let record = CommandOption.value(
+        "record", "FILE", "The record: a JSON object of its fields, or a whole event. - is standard input.",
+        isRequired: true)
+    private static let app = CommandOption.value("app", "NAME", "The app of the saved subscription.")
+
+    let name = "test"
+    let summary = "Say clause by clause why a condition holds for a record, or why not"
+    let help = CommandHelp(
+        discussion: """
+            Evaluates a condition, or that of a saved subscription, on a sample record, as a
+            worker would, and explains each clause. Ends with 0 if the record matches, with 1
+            if it does not. Nothing is sent or saved; the registry is read only for a saved
+            subscription.
+            """,
+        examples: [
+            .init(
+                #"echo '{"artist":"mei chen","price":25}' | apus subscription test \"# + "\n"
+                    + #"      --predicate 'artist = "Mei Chen" AND price <= 20' --record -"#,
+                "Says that the artist matches, as case does not count, and that the price does not."),
+            .init(
+                "apus subscription test mei --app music --user anna --record song.json",
+                "Tries Anna's subscription 'mei'."),
+        ],
+        exitCodes: [.noMatch, .noInput] + DeviceRegistry.exitCodes
+    )
+    let options =
+        [
+            record, SubscriptionOptions.predicate, app, SubscriptionOptions.user, SubscriptionOptions.device, .json,
+        ] + CommandOption.configuration
+    let operands = Operands.optional("SUBSCRIPTION")
+
+    func run(_ invocation: CommandInvocation) async throws -> ExitCode {
+        let fields = try record(invocation)
+        let explanation = PredicateExplanation(of: try predicate(invocation), for: fields)
+        if invocation.isJSON {
+            var writer = JSONWriter()
+            explanation.write(to: &writer)
+            invocation.output.line(writer.bytes)
+        } else {
+            invocation.output.line(explanation.description)
+        }
+        return explanation.isMatch ? .ok : .noMatch
+    }
+
+    private func predicate(_ invocation: CommandInvocation) throws -> Predicate {
+        let given = try SubscriptionOptions.predicate(invocation)
+        guard !invocation.operands.isEmpty else {
+            guard let given else { throw CommandFailure.usage("SUBSCRIPTION or --predicate is missing") }
+            return given
+        }
+        guard given == nil else { throw CommandFailure.usage("SUBSCRIPTION and --predicate exclude each other") }
+        let key = try SubscriptionOptions.key(invocation)
+        return try DeviceRegistry.use(invocation, mode: .readOnly) { registry, _ in
+            guard let stored = try registry.subscription(key) else { throw SubscriptionOptions.notFound(key) }
+            return stored.subscription.predicate
+        }
+    }
+
+    private func record(_ invocation: CommandInvocation) throws -> RecordFields {
+        let path = try invocation.required(Self.record)
+        let bytes = try InputFile.bytes(path)
+        do {
+            let value = try JSONParser().parse(bytes)
+            guard let object = value.object else {
+                throw CommandFailure(.data, "\(path) holds no JSON object; it must be a record's fields, or an event.")
+            }
+            if object["specversion"] != nil, let data = object["data"]?.object {
+                return try RecordFields(json: data["fields"]?.object ?? object, path: "data.fields")
+            }
+            return try RecordFields(json: object)
+        } catch let error as EventRejection {
+            throw CommandFailure(.data, "\(path): \(error.message)")
+        } catch let error as JSONError {
+            throw CommandFailure(.data, "\(path) is not valid JSON: \(error)")
+        }
+    }
+}
