@@ -35,6 +35,7 @@ extension HTTPExchange {
 
     private func readHead(_ state: inout State, _ connection: OpaquePointer) -> Step {
         state.isHeadRead = true
+        state.headSeconds = Self.nowSeconds()
         state.fields = Self.fields(of: connection)
         state.target = HTTPTarget(rawTarget)
         if state.target == nil {
@@ -60,7 +61,10 @@ extension HTTPExchange {
             state.refusal = .bodyTooLong(bytesMaximum: limit)
             state.body = []
         }
-        guard state.uploadedBytes <= limit + Self.droppedBytesMaximum else { return .close }
+        let seconds = Self.nowSeconds() - state.headSeconds
+        guard state.uploadedBytes <= limit + Self.droppedBytesMaximum,
+            seconds <= server.configuration.bodySecondsMaximum
+        else { return .close }
         if state.refusal == nil {
             uploaded.withMemoryRebound(to: UInt8.self) { state.body.append(contentsOf: $0) }
         }
@@ -78,6 +82,12 @@ extension HTTPExchange {
         state.fields = []
         state.body = []
         return .handle(request)
+    }
+
+    private static func nowSeconds() -> Int {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return time.tv_sec
     }
 
     private func refused(_ refusal: HTTPRefusal) -> HTTPResponse {

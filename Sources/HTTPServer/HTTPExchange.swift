@@ -11,6 +11,8 @@ final class HTTPExchange: Sendable {
         var target: HTTPTarget?
         var body: [UInt8] = []
         var uploadedBytes = 0
+        /// When the head had come, in seconds of the monotonic clock.
+        var headSeconds = 0
         var isHeadRead = false
         var refusal: HTTPRefusal?
         /// The suspended connection, as a number: a pointer cannot be sent.

@@ -28,6 +28,8 @@ public struct HTTPServerConfiguration: Sendable {
     public var connectionsMaximum = 64
     /// How long a connection may be silent, in seconds.
     public var idleSecondsMaximum = 10
+    /// How long a body may take to come, in seconds, however busy its sender is; then the connection is closed.
+    public var bodySecondsMaximum = 30
     /// How much a request line with its header fields may take, in bytes; more is answered with 414 or 431.
     public var headBytesMaximum = 16 * 1_024
     /// How long a body may be, in bytes; more is answered with 413.

@@ -63,6 +63,14 @@ struct HTTPServerTests {
         #expect(ask(server, "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n").status == 200)
     }
 
+    @Test("A body that takes too long ends its connection")
+    func slowBody() throws {
+        let server = try start { $0.bodySecondsMaximum = -1 }
+        defer { server.stop() }
+        #expect(PlainHTTP.request("PUT", "/", port: server.port, body: "abc").status == 0)
+        #expect(PlainHTTP.request("GET", "/", port: server.port).status == 200)
+    }
+
     @Test("A line or a head that is too long, or not HTTP, is refused, and leaves nothing behind")
     func badHeads() async throws {
         let server = try start()

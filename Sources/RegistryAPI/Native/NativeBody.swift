@@ -4,6 +4,8 @@ import JSON
 ///
 /// A member that is not known is refused: it is more likely misspelt than not needed.
 struct NativeBody {
+    /// The whole of it, for readers of their own.
+    let value: JSONValue
     private let object: JSONObject
 
     /// Reads a body.
@@ -26,6 +28,7 @@ struct NativeBody {
                 .invalid, "\"\(member.key.prefix(64))\" is not known; known are: \(names.joined(separator: ", ")).")
         }
         self.object = object
+        self.value = value
     }
 
     /// A text that has to be there.

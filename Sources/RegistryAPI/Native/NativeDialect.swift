@@ -14,7 +14,7 @@ struct NativeDialect: Dialect {
         gate = TokenGate(credentials: credentials)
     }
 
-    var routes: [Route] { [document] + deviceRoutes + subscriptionRoutes + erasingRoutes }
+    var routes: [Route] { [document] + deviceRoutes + audienceRoutes + subscriptionRoutes + erasingRoutes }
 
     private var document: Route {
         Route("getOpenAPI", "GET", "/openapi.json") { _, _ in
@@ -35,7 +35,7 @@ struct NativeDialect: Dialect {
         ]
     }
 
-    private var subscriptionRoutes: [Route] {
+    private var audienceRoutes: [Route] {
         let dataset = "/v1/devices/{deviceId}/datasets/{datasetName}"
         let topic = "/v1/devices/{deviceId}/topics/{topic}"
         let userTopic = "/v1/apps/{app}/users/{userId}/topics/{topic}"
@@ -59,6 +59,33 @@ struct NativeDialect: Dialect {
                 try call.unsubscribeUserFromTopic()
             },
             route("listTopics", "GET", "/v1/apps/{app}/topics") { call throws(NativeProblem) in try call.listTopics() },
+        ]
+    }
+
+    private var subscriptionRoutes: [Route] {
+        let device = "/v1/devices/{deviceId}/subscriptions/{subscriptionId}"
+        let user = "/v1/apps/{app}/users/{userId}/subscriptions/{subscriptionId}"
+        return [
+            route("listSubscriptions", "GET", "/v1/subscriptions") { call throws(NativeProblem) in
+                try call.listSubscriptions()
+            },
+            route("countSubscriptions", "GET", "/v1/subscriptions/counts") { call throws(NativeProblem) in
+                try call.countSubscriptions()
+            },
+            route("putDeviceSubscription", "PUT", device) { call throws(NativeProblem) in
+                try call.putDeviceSubscription()
+            },
+            route("getDeviceSubscription", "GET", device) { call throws(NativeProblem) in
+                try call.getDeviceSubscription()
+            },
+            route("deleteDeviceSubscription", "DELETE", device) { call throws(NativeProblem) in
+                try call.deleteDeviceSubscription()
+            },
+            route("putUserSubscription", "PUT", user) { call throws(NativeProblem) in try call.putUserSubscription() },
+            route("getUserSubscription", "GET", user) { call throws(NativeProblem) in try call.getUserSubscription() },
+            route("deleteUserSubscription", "DELETE", user) { call throws(NativeProblem) in
+                try call.deleteUserSubscription()
+            },
         ]
     }
 
