@@ -47,7 +47,9 @@ extension Configuration {
     /// Opens the registry for the pipeline, which needs less of it.
     ///
     /// Not `openRegistry` and a conversion: of that the compiler cannot tell that it may be sent to a loop.
-    func openPipelineRegistry(mode: RegistryOpenMode) throws(RegistryError) -> sending any Registry {
+    func openPipelineRegistry(
+        mode: RegistryOpenMode
+    ) throws(RegistryError) -> sending any Registry & SubscriptionRegistry {
         switch registry {
         case .sqlite(let path): try SQLiteRegistry.open(path: path, mode: mode)
         case .postgres(let url): try PostgresRegistry.open(url: url.revealed, mode: mode)
