@@ -19,7 +19,7 @@ public enum GeographicGrid {
     ///   - centre: the centre of the circle.
     ///   - radiusMetres: its radius along the surface; infinity is the whole Earth.
     ///   - countMaximum: how many cells at most.
-    /// - Returns: the level of the cells, which is even, and the cells, each once.
+    /// - Returns: the level of the cells, and the cells, each once.
     public static func cover(
         centre: Location, radiusMetres: Double, countMaximum: Int
     ) -> (level: Int, cells: [UInt64]) {
@@ -32,7 +32,7 @@ public enum GeographicGrid {
             if columns.count < 1 << level, rows.count * columns.count <= countMaximum {
                 return (level, rows.flatMap { row in columns.map { cell(column: $0, row: row, level) } })
             }
-            level -= 2
+            level -= 1
         }
         return (0, [0])
     }

@@ -3,8 +3,8 @@ import Foundation
 // Usage: apus-benchmarks --apus PATH --bare-consumer PATH [--peer-python PATH --peer-script PATH] [--results FILE]
 //        [SCENARIO…]
 //
-// Scenarios: client, distance, peer, allocations, micro, pipeline, worker, latency, memory; all of them if none is
-// named. Run through `make bench`, which builds what is needed first.
+// Scenarios: client, distance, peer, allocations, micro, matching, pipeline, worker, latency, memory; all of them if
+// none is named. Run through `make bench`, which builds what is needed first.
 
 do {
     let options = try BenchmarkOptions(Array(CommandLine.arguments.dropFirst()))
@@ -16,6 +16,7 @@ do {
     if options.wants("peer") { try await PeerScenario(bench: bench, report: report).run() }
     if options.wants("allocations") { try await AllocationScenario(bench: bench, report: report).run() }
     if options.wants("micro") { try MicroScenario(bench: bench, report: report).run() }
+    if options.wants("matching") { try MatchingScenario(report: report).run() }
     if options.wants("pipeline") { try await PipelineScenario(bench: bench, report: report).run() }
     if options.wants("worker") { try await WorkerScenario(bench: bench, report: report).run() }
     if options.wants("latency") { try await LatencyScenario(bench: bench, report: report).run() }

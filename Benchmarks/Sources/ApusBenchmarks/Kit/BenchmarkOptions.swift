@@ -8,7 +8,8 @@ struct BenchmarkOptions {
     private var scenarios: [String] = []
 
     private static let scenarioNames = [
-        "client", "distance", "peer", "allocations", "micro", "pipeline", "worker", "latency", "memory",
+        "client", "distance", "peer", "allocations", "micro", "matching", "pipeline", "worker", "latency",
+        "memory",
     ]
 
     init(_ arguments: [String]) throws(ChildProcess.Failure) {

@@ -155,15 +155,7 @@ extension IndexStore {
         posting.pointee.isInTable = true
         posting.pointee.tableHash = tableHash
         posting.pointee.level = level
-        let first = keyTable.first(tableHash)
-        if first == 0 {
-            keyTable.add(tableHash, number)
-        } else {
-            posting.pointee.next = postings[first].next
-            posting.pointee.previous = first
-            if postings[first].next != 0 { postings[postings[first].next].previous = number }
-            postings[first].next = number
-        }
+        addToBucket(number)
         addKey(shape: posting.pointee.keyShape, level: level)
     }
 
@@ -190,14 +182,7 @@ extension IndexStore {
 
     private mutating func unlink(_ number: UInt32) {
         let posting = postings[number]
-        if posting.next != 0 { postings[posting.next].previous = posting.previous }
-        if posting.previous != 0 {
-            postings[posting.previous].next = posting.next
-        } else if posting.next != 0 {
-            keyTable.replace(posting.tableHash, number, by: posting.next)
-        } else {
-            keyTable.remove(posting.tableHash, number)
-        }
+        removeFromBucket(number)
         removeKey(shape: posting.keyShape, level: posting.level)
         releaseShape(posting.keyShape)
         releaseShape(posting.proofShape)

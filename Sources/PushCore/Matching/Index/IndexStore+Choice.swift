@@ -72,19 +72,8 @@ extension IndexStore {
         let keyCount = options.reduce(1) { $0 * $1.digests.count }
         guard keyCount <= KeyOption.digestsMaximum else { return .infinity }
         let keys = Self.keys(options, scopes[scope].digest)
-        let length = keys.reduce(0) { $0 + bucketLength($1) }
+        let length = keys.reduce(0) { $0 + bucketLength($1, countMaximum: Self.bucketMaximum) }
         return Double(length) / Double(keys.count) + Self.furtherKeyCost * Double(keys.count - 1)
-    }
-
-    /// How many postings lie under a key.
-    private func bucketLength(_ key: WordDigest) -> Int {
-        var posting = keyTable.first(key.tableHash)
-        var length = 0
-        while posting != 0, length < Self.bucketMaximum {
-            length += 1
-            posting = postings[posting].next
-        }
-        return length
     }
 
     /// The keys that options make: all sums of one digest of each.

@@ -90,9 +90,8 @@ extension IndexStore {
             shape.pointee.hasSum = false
             var sum = scopes.pointer(shape.pointee.scope).pointee.digest
             for place in 0..<shape.pointee.dimensionCount {
-                let extent = digests(of: shape.pointee.dimensions[place])
-                guard extent.count > 0 else { return nil }
-                sum = sum + record.digests[extent.start]
+                guard let digest = digest(of: shape.pointee.dimensions[place]) else { return nil }
+                sum = sum + digest
             }
             shape.pointee.hasSum = true
             shape.pointee.sum = sum
@@ -103,43 +102,108 @@ extension IndexStore {
     // MARK: - Probes
 
     /// Looks the probes up; false if that takes too many steps.
+    ///
+    /// In passes over all probes, because memory serves many reads at once, but one after the other if each waits for
+    /// what the one before has said.
     private mutating func probe(_ operations: UInt8, _ stepsMaximum: Int) -> Bool {
-        defer { probes.removeAll() }
+        defer {
+            probes.removeAll()
+            hits.removeAll()
+            candidates.removeAll()
+        }
         record.steps += probes.count
-        for place in 0..<probes.count {
-            let key = probes[place]
-            var number = keyTable.first(key.tableHash)
-            while number != 0 {
-                record.steps += 1
-                guard record.steps <= stepsMaximum else { return false }
-                let posting = postings.pointer(number)
-                let next = posting.pointee.next
-                if posting.pointee.operations & operations != 0, holds(posting, key) { find(posting, number) }
-                number = next
+        for place in 0..<probes.count where keyTable.mayHave(probes[place].tableHash) {
+            hits.append(Candidate(probe: UInt32(place)))
+        }
+        for place in 0..<hits.count { nearness ^= keyTable.touch(probes[Int(hits[place].probe)].tableHash) }
+        for place in 0..<hits.count {
+            let first = keyTable.first(probes[Int(hits[place].probe)].tableHash)
+            hits[place].posting = first
+            if first & BucketNode.mark != 0 {
+                nearness ^= UInt64(blocks.pointer(first & ~BucketNode.mark).pointee)
+            } else if first != 0 {
+                nearness ^= postings.pointer(first).pointee.low
             }
+        }
+        for place in 0..<hits.count where hits[place].posting != 0 {
+            guard gather(hits[place], operations, stepsMaximum) else { return false }
+        }
+        return prove(operations, stepsMaximum)
+    }
+
+    /// Adds the candidates that a probe has led to; false if that takes too many steps.
+    private mutating func gather(_ hit: Candidate, _ operations: UInt8, _ stepsMaximum: Int) -> Bool {
+        guard hit.posting & BucketNode.mark != 0 else {
+            record.steps += 1
+            candidates.append(hit)
+            return true
+        }
+        let key = probes[Int(hit.probe)]
+        var address = hit.posting & ~BucketNode.mark
+        while address != 0 {
+            let node = BucketNode(words: blocks.pointer(address))
+            record.steps += node.count
+            guard record.steps <= stepsMaximum else { return false }
+            for place in 0..<node.count {
+                let entry = node[place]
+                guard entry.operations & operations != 0 else { continue }
+                let isKeyed = entry.check == UInt32(truncatingIfNeeded: key.low)
+                guard isKeyed || isProven(entry.proofShape, entry.check) else { continue }
+                nearness ^= postings.pointer(entry.posting).pointee.low
+                candidates.append(Candidate(probe: hit.probe, posting: entry.posting))
+            }
+            address = node.next
+        }
+        return true
+    }
+
+    private mutating func isProven(_ shape: UInt32, _ check: UInt32) -> Bool {
+        guard shapes.pointer(shape).pointee.manifold < 0, let sum = sum(of: shape) else { return false }
+        return UInt32(truncatingIfNeeded: sum.low) == check
+    }
+
+    /// Finds the predicates of the candidates that hold; false if that takes too many steps.
+    private mutating func prove(_ operations: UInt8, _ stepsMaximum: Int) -> Bool {
+        for place in 0..<candidates.count {
+            let posting = postings.pointer(candidates[place].posting)
+            guard posting.pointee.operations & operations != 0, hasKey(posting, candidates[place].probe) else {
+                candidates[place].posting = 0
+                continue
+            }
+            candidates[place].residual = posting.pointee.block
+            if posting.pointee.block == 0 {
+                find(candidates[place].posting)
+            } else {
+                nearness ^= UInt64(blocks.pointer(posting.pointee.block).pointee)
+            }
+        }
+        for place in 0..<candidates.count where candidates[place].posting != 0 && candidates[place].residual != 0 {
+            guard record.steps <= stepsMaximum else { return false }
+            let words = blocks.pointer(candidates[place].residual)
+            let isFurther = postings.pointer(candidates[place].posting).pointee.isFurther
+            let residual = isFurther ? UnsafePointer(words) : PredicateBlock(words: words).firstResidual
+            guard residual.map({ record.satisfies($0, paths, change: change) }) ?? true else { continue }
+            find(candidates[place].posting)
         }
         return record.steps <= stepsMaximum
     }
 
-    private mutating func find(_ posting: UnsafeMutablePointer<Posting>, _ number: UInt32) {
+    /// Whether the 96 bits of a posting are those of the key, or of the shape that it is proven by.
+    private mutating func hasKey(_ posting: UnsafeMutablePointer<Posting>, _ probe: UInt32) -> Bool {
+        var sum = probes[Int(probe)]
+        if posting.pointee.proofShape != posting.pointee.keyShape {
+            guard let full = self.sum(of: posting.pointee.proofShape) else { return false }
+            sum = full
+        }
+        return posting.pointee.low == sum.low && posting.pointee.middle == sum.middle
+    }
+
+    private mutating func find(_ number: UInt32) {
+        let posting = postings.pointer(number)
         let first = posting.pointee.isFurther ? posting.pointee.link : number
         let entry = postings.pointer(first)
         guard !entry.pointee.isFound else { return }
         entry.pointee.isFound = true
         found.append(first)
-    }
-
-    private mutating func holds(_ posting: UnsafeMutablePointer<Posting>, _ key: WordDigest) -> Bool {
-        var sum = key
-        if posting.pointee.proofShape != posting.pointee.keyShape {
-            guard let full = self.sum(of: posting.pointee.proofShape) else { return false }
-            sum = full
-        }
-        guard posting.pointee.low == sum.low, posting.pointee.middle == sum.middle else { return false }
-        guard posting.pointee.block != 0 else { return true }
-        let words = blocks.pointer(posting.pointee.block)
-        let residual = posting.pointee.isFurther ? UnsafePointer(words) : PredicateBlock(words: words).firstResidual
-        guard let residual else { return true }
-        return record.satisfies(residual, paths, change: change)
     }
 }

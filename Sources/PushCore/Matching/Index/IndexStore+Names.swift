@@ -37,6 +37,7 @@ extension IndexStore {
             let path = usePath(path, option.path)
             number = dimensions.add(KeyDimension(path: path, kind: option.kind, salt: option.salt))
             dimensionTable.add(option.salt.tableHash, number)
+            if option.kind.hasLevels { dimensions.pointer(number).pointee.levelCounts = levelCounts.add(LevelCounts()) }
         }
         dimensions.pointer(number).pointee.users += 1
         return number
@@ -53,6 +54,7 @@ extension IndexStore {
         guard dimension.pointee.users == 0 else { return }
         dimensionTable.remove(dimension.pointee.salt.tableHash, number)
         releasePath(dimension.pointee.path)
+        if dimension.pointee.kind.hasLevels { levelCounts.remove(dimension.pointee.levelCounts) }
         dimensions.remove(number)
     }
 
@@ -113,8 +115,10 @@ extension IndexStore {
     mutating func addKey(shape number: UInt32, level: Int) {
         let shape = shapes.pointer(number)
         shape.pointee.keyCount += 1
-        if shape.pointee.manifold >= 0 {
-            dimensions.pointer(shape.pointee.dimensions[shape.pointee.manifold]).pointee.addLevel(level)
+        if let dimension = levelled(shape),
+            levelCounts.pointer(dimension.pointee.levelCounts).pointee.add(level)
+        {
+            dimension.pointee.levels |= 1 << UInt64(level)
         }
         guard shape.pointee.keyCount == 1 else { return }
         let scope = scopes.pointer(shape.pointee.scope)
@@ -139,8 +143,10 @@ extension IndexStore {
     mutating func removeKey(shape number: UInt32, level: Int) {
         let shape = shapes.pointer(number)
         shape.pointee.keyCount -= 1
-        if shape.pointee.manifold >= 0 {
-            dimensions.pointer(shape.pointee.dimensions[shape.pointee.manifold]).pointee.removeLevel(level)
+        if let dimension = levelled(shape),
+            levelCounts.pointer(dimension.pointee.levelCounts).pointee.remove(level)
+        {
+            dimension.pointee.levels &= ~(1 << UInt64(level))
         }
         guard shape.pointee.keyCount == 0 else { return }
         let scope = scopes.pointer(shape.pointee.scope)
@@ -150,5 +156,12 @@ extension IndexStore {
         let last = list[scope.pointee.shapeCount]
         list[Int(shape.pointee.place)] = last
         shapes.pointer(last).pointee.place = shape.pointee.place
+    }
+
+    /// The dimension of a shape that has levels.
+    private func levelled(_ shape: UnsafeMutablePointer<KeyShape>) -> UnsafeMutablePointer<KeyDimension>? {
+        guard shape.pointee.manifold >= 0 else { return nil }
+        let dimension = dimensions.pointer(shape.pointee.dimensions[shape.pointee.manifold])
+        return dimension.pointee.kind.hasLevels ? dimension : nil
     }
 }

@@ -59,28 +59,34 @@ extension IndexStore {
             entry.pointee.members[place] = entry.pointee.members[last]
         }
         entry.pointee.count -= 1
-        return tidy(node)
+        tidy(node)
+        return false
     }
 
-    /// Frees a node that is empty and joins one that is nearly empty with the next; tells whether the list is empty.
-    private mutating func tidy(_ node: UInt32) -> Bool {
+    /// Joins a node that is nearly empty with the next, and makes the last of a list the only one.
+    private mutating func tidy(_ node: UInt32) {
         let entry = nodes.pointer(node)
         let older = entry.pointee.next
-        if entry.pointee.count > 0 {
-            let room = older == 0 ? 0 : SubscriberNode.capacity - Int(nodes.pointer(older).pointee.count)
-            guard entry.pointee.count <= SubscriberNode.capacity / 4, entry.pointee.count <= room else { return false }
-            for place in 0..<Int(entry.pointee.count) { put(entry.pointee.members[place], into: older) }
-        }
         let newer = entry.pointee.previous
-        if older != 0 { nodes.pointer(older).pointee.previous = newer }
-        if newer != 0 {
-            nodes.pointer(newer).pointee.next = older
+        if older == 0, newer == 0 {
+            guard entry.pointee.count == 1 else { return }
+            let only = entry.pointee.members[0]
+            subscribers[only].posting = entry.pointee.posting
+            postings[entry.pointee.posting].link = only
+            postings[entry.pointee.posting].hasList = false
+            nodes.remove(node)
         } else {
-            postings[entry.pointee.posting].link = older
+            let room = older == 0 ? 0 : SubscriberNode.capacity - Int(nodes.pointer(older).pointee.count)
+            guard entry.pointee.count <= min(room, SubscriberNode.capacity / 4) else { return }
+            for place in 0..<Int(entry.pointee.count) { put(entry.pointee.members[place], into: older) }
+            if older != 0 { nodes.pointer(older).pointee.previous = newer }
+            if newer != 0 {
+                nodes.pointer(newer).pointee.next = older
+            } else {
+                postings[entry.pointee.posting].link = older
+            }
+            nodes.remove(node)
         }
-        let isEmpty = older == 0 && newer == 0
-        nodes.remove(node)
-        return isEmpty
     }
 
     /// Appends the rows of all subscribers of a predicate.

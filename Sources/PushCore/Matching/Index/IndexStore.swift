@@ -3,7 +3,7 @@
 /// A predicate lies under one key or a few: the sum of its scope's digest and of one digest for each field of a
 /// *shape*. A change is probed once for each shape in use. What the key does not settle is tested by a residual.
 ///
-///     keyTable      key ──▶ posting ⇄ posting …        postings with the same 32 bits, to be told apart by 96
+///     keyTable      key ──▶ posting, or node ⇄ node …  postings with the same 32 bits, to be told apart by 96
 ///     contentTable  digest of a predicate ──▶ its first posting
 ///     rowTable      row ──▶ subscriber
 ///     posting ──▶ subscriber, or node ⇄ node …         who subscribes with the predicate
@@ -15,12 +15,13 @@ struct IndexStore: ~Copyable {
     var subscribers = ChunkedArray<SubscriberEntry>(chunkShift: 10)
     var nodes = ChunkedArray<SubscriberNode>(chunkShift: 8)
     var blocks = BlockStore()
-    var keyTable = ProbeTable(load: 192)
+    var keyTable = ProbeTable(load: 192, hasFilter: true)
     var contentTable = ProbeTable(load: 218)
     var rowTable = ProbeTable(load: 218)
 
     var paths = ChunkedArray<PathEntry>(chunkShift: 5)
     var dimensions = ChunkedArray<KeyDimension>(chunkShift: 5)
+    var levelCounts = ChunkedArray<LevelCounts>(chunkShift: 3)
     var shapes = ChunkedArray<KeyShape>(chunkShift: 5)
     var scopes = ChunkedArray<IndexScope>(chunkShift: 5)
     var pathTable = ProbeTable(load: 192)
@@ -37,7 +38,11 @@ struct IndexStore: ~Copyable {
     var change: UInt64 = 0
     var record: RecordView
     var probes = ScratchArray<WordDigest>()
+    var hits = ScratchArray<Candidate>()
+    var candidates = ScratchArray<Candidate>()
     var found = ScratchArray<UInt32>()
+    /// Where reads go that only bring memory near.
+    var nearness: UInt64 = 0
 
     init(hashSeed: UInt64) {
         hashes = ValueDigests(seed: hashSeed)
@@ -48,11 +53,14 @@ struct IndexStore: ~Copyable {
     var memoryBytes: Int {
         let arrays = postings.memoryBytes + subscribers.memoryBytes + nodes.memoryBytes + blocks.memoryBytes
         let tables = keyTable.memoryBytes + contentTable.memoryBytes + rowTable.memoryBytes
-        let names = paths.memoryBytes + dimensions.memoryBytes + shapes.memoryBytes + scopes.memoryBytes
+        let names =
+            paths.memoryBytes + dimensions.memoryBytes + levelCounts.memoryBytes + shapes.memoryBytes
+            + scopes.memoryBytes
         let nameTables =
             pathTable.memoryBytes + dimensionTable.memoryBytes + shapeTable.memoryBytes + scopeTable.memoryBytes
             + typeTable.memoryBytes
-        return arrays + tables + names + nameTables + record.memoryBytes + probes.memoryBytes + found.memoryBytes
+        return arrays + tables + names + nameTables + record.memoryBytes + probes.memoryBytes
+            + hits.memoryBytes + candidates.memoryBytes + found.memoryBytes
     }
 
     /// What additions and removals have cost so far: the slots of tables that they looked at or moved.
@@ -64,7 +72,7 @@ struct IndexStore: ~Copyable {
     /// Whether nothing is held.
     var isEmpty: Bool {
         let entries = postings.count + subscribers.count + nodes.count + blocks.count
-        let names = paths.count + dimensions.count + shapes.count + scopes.count
+        let names = paths.count + dimensions.count + levelCounts.count + shapes.count + scopes.count
         let slots = keyTable.count + contentTable.count + rowTable.count
         let nameSlots = pathTable.count + dimensionTable.count + shapeTable.count + scopeTable.count + typeTable.count
         return entries + names + slots + nameSlots == 0

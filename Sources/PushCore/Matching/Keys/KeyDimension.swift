@@ -10,12 +10,14 @@ struct KeyDimension: BitwiseCopyable {
     var users: UInt32 = 0
     /// A bit for each level at which there are keys.
     var levels: UInt64 = 0
-    /// How many keys there are at each level.
-    private var levelCounts = InlineArray<64, UInt32>(repeating: 0)
     /// The change for which the digests were made last, and where they are.
     var madeFor: UInt64 = 0
     var digestStart: UInt32 = 0
     var digestCount: UInt32 = 0
+    /// The first of the digests.
+    var digest = WordDigest(high: 0, low: 0)
+    /// How many keys there are at each level; 0 if the kind has no levels.
+    var levelCounts: UInt32 = 0
 
     init(path: UInt32, kind: KeyKind, salt: WordDigest) {
         self.path = path
@@ -29,17 +31,5 @@ struct KeyDimension: BitwiseCopyable {
         digest.mix(word: UInt64(kind.rawValue) + 1)
         digest.finish()
         return digest
-    }
-
-    /// Counts a key at a level.
-    mutating func addLevel(_ level: Int) {
-        levelCounts[level] += 1
-        levels |= 1 << UInt64(level)
-    }
-
-    /// Counts a key at a level no more.
-    mutating func removeLevel(_ level: Int) {
-        levelCounts[level] -= 1
-        if levelCounts[level] == 0 { levels &= ~(1 << UInt64(level)) }
     }
 }

@@ -3,9 +3,9 @@ internal import Geography
 /// What each test contributes to a key.
 extension KeyOption {
     /// How many intervals cover a range at most.
-    private static let intervalsMaximum: UInt64 = 4
+    private static let intervalsMaximum: UInt64 = 3
     /// How many cells cover a circle at most.
-    private static let cellsMaximum = 8
+    private static let cellsMaximum = 6
     /// How many keys a term may make: the members of `IN` at most.
     static let digestsMaximum = 64
 

@@ -29,10 +29,10 @@ enum OrderedKey {
 
     /// The finest level at which few intervals cover a range, and these intervals.
     ///
-    /// An interval of level n holds 2^n neighbours. Levels are even, so that a record is probed for fewer of them.
+    /// An interval of level n holds 2^n neighbours.
     static func cover(_ bounds: ClosedRange<UInt64>, countMaximum: UInt64) -> (level: Int, cells: ClosedRange<UInt64>) {
         var level = 0
-        while level < 62, bounds.upperBound >> level - bounds.lowerBound >> level >= countMaximum { level += 2 }
+        while level < 63, bounds.upperBound >> level - bounds.lowerBound >> level >= countMaximum { level += 1 }
         return (level, bounds.lowerBound >> level...bounds.upperBound >> level)
     }
 }

@@ -1,4 +1,5 @@
-/// Blocks of words of 32 bits, of any size, known by the address of their first word; 0 stands for none.
+/// Blocks of words of 32 bits, of any size, known by the address of their first word, which has 31 bits; 0 stands for
+/// none.
 ///
 /// Memory is taken in chunks that never move. A block goes to the list of its size when it is freed, and the next of
 /// that size comes from there; sizes are rounded so that there are few.
@@ -68,7 +69,7 @@ struct BlockStore: ~Copyable {
     /// Takes memory for this many words, a multiple of a chunk's, and returns the number of its first chunk.
     private mutating func addChunks(_ wordCount: Int) -> Int {
         let chunkCount = wordCount / Self.chunkWords
-        precondition(chunks.count + chunkCount <= 1 << (32 - Self.chunkShift), "addresses of 32 bits are used up")
+        precondition(chunks.count + chunkCount <= 1 << (31 - Self.chunkShift), "addresses of 31 bits are used up")
         let memory = UnsafeMutablePointer<UInt32>.allocate(capacity: wordCount)
         memory.initialize(repeating: 0, count: wordCount)
         for index in 0..<chunkCount {

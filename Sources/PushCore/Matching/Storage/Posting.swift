@@ -1,7 +1,7 @@
 /// One key under which a predicate is found.
 ///
 /// A predicate has a posting for each key of each of its conjunctions; the first of them stands for the predicate
-/// itself. Postings of 40 bytes and slots of tables are nearly all that most predicates take.
+/// itself. Postings of 36 bytes and slots of tables are nearly all that most predicates take.
 struct Posting: BitwiseCopyable {
     /// Bits of `proofShapeAndFlags`.
     private enum Flag {
@@ -13,21 +13,34 @@ struct Posting: BitwiseCopyable {
         static let hasList: UInt32 = 0b1000_0000
     }
 
-    /// 96 bits of the key, or, for a predicate that is one sum of digests, of that sum.
-    var low: UInt64 = 0
+    private var lowLow: UInt32 = 0
+    private var lowHigh: UInt32 = 0
+    /// Beside `low`, 96 bits of the key, or, for a predicate that is one sum of digests, of that sum.
     var middle: UInt32 = 0
     /// The key's bits in the table.
     var tableHash: UInt32 = 0
     private var keyShapeAndLevel: UInt32 = 0
     private var proofShapeAndFlags: UInt32 = 0
-    /// The next posting with the same bits in the table.
-    var next: UInt32 = 0
-    /// The posting before it.
-    var previous: UInt32 = 0
+    /// The node that lists it among the postings with the same bits in the table; 0 if there is no other.
+    var node: UInt32 = 0
     /// The block of the predicate, or, in a further posting, the residual of its conjunction; 0 if there is none.
     var block: UInt32 = 0
-    /// The first posting's subscriber, or the newest node of its list of them; a further posting's first posting.
+    /// The first posting's subscriber, or the newest node of the list of them; a further posting's first posting.
     var link: UInt32 = 0
+
+    /// In two halves, so that a posting takes 36 bytes.
+    var low: UInt64 {
+        get { UInt64(lowHigh) << 32 | UInt64(lowLow) }
+        set {
+            lowLow = UInt32(truncatingIfNeeded: newValue)
+            lowHigh = UInt32(truncatingIfNeeded: newValue >> 32)
+        }
+    }
+
+    /// What can be told of it without looking at it, in a node.
+    var glimpse: BucketNode.Entry {
+        BucketNode.Entry(posting: 0, proofShape: proofShape, operations: operations, check: lowLow)
+    }
 
     /// The shape that the key is made by.
     var keyShape: UInt32 {

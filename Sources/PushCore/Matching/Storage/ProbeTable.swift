@@ -5,44 +5,55 @@
 /// grows by a quarter at a time, which keeps the slots in use, and splits in two beyond that. So an addition never
 /// moves more than a segment. A slot holds the whole hash beside the number: growing asks nobody else, and a miss ends
 /// in this table. Removing moves later slots back, so there are no tombstones.
+///
+/// A table that is mostly asked for what is not there has a filter (Bloom, 1970; here in single words): a bit or two
+/// for each hash, eight for each slot, so few that they stay in the processor's cache when the slots do not.
 struct ProbeTable: ~Copyable {
     private struct Segment: BitwiseCopyable {
         var slots: UnsafeMutablePointer<UInt64>
         var capacity: UInt32
-        var depth: UInt32
+        var depth: UInt16
+        var filterWords: UInt16
     }
 
     private static var capacityFirst: UInt32 { 8 }
     private static var capacityMaximum: UInt32 { 4_096 }
     /// Beyond this depth too few bits are left to tell slots apart, and segments grow instead.
-    private static var depthMaximum: UInt32 { 16 }
+    private static var depthMaximum: UInt16 { 16 }
 
     private var directory: UnsafeMutablePointer<Segment>
-    private var depth: UInt32 = 0
+    private var depth: UInt16 = 0
     /// How many of 256 slots may be in use: more is less memory, and longer searches.
     private let load: UInt32
-    private var slotCount: Int
+    private let hasFilter: Bool
+    private var wordCount: Int
     /// How many numbers there are.
     private(set) var count = 0
     /// How many slots additions and removals have looked at or moved so far: what they cost, without a clock.
     private(set) var touchedSlots = 0
 
     /// Creates an empty table that fills its slots up to a share of 256.
-    init(load: UInt32) {
+    init(load: UInt32, hasFilter: Bool = false) {
         self.load = load
+        self.hasFilter = hasFilter
         directory = .allocate(capacity: 1)
-        slotCount = Int(Self.capacityFirst)
-        directory.initialize(to: Self.segment(capacity: Self.capacityFirst, depth: 0))
+        let segment = Self.segment(capacity: Self.capacityFirst, depth: 0, hasFilter)
+        directory.initialize(to: segment)
+        wordCount = Self.wordCount(segment)
     }
 
     deinit {
-        forEachSegment { Self.free($0) }
+        var place = 0
+        while place < 1 << Int(depth) {
+            Self.free(directory[place])
+            place = places(place).upperBound
+        }
         directory.deallocate()
     }
 
     /// The memory that is held, in bytes.
     var memoryBytes: Int {
-        slotCount * MemoryLayout<UInt64>.stride + MemoryLayout<Segment>.stride << Int(depth)
+        wordCount * MemoryLayout<UInt64>.stride + MemoryLayout<Segment>.stride << Int(depth)
     }
 
     // MARK: - Finding
@@ -52,7 +63,26 @@ struct ProbeTable: ~Copyable {
 
     @inline(__always)
     private static func home(_ hash: UInt32, _ segment: Segment) -> UInt32 {
-        UInt32(truncatingIfNeeded: (UInt64(hash << segment.depth) * UInt64(segment.capacity)) >> 32)
+        UInt32(truncatingIfNeeded: (UInt64(hash << UInt32(segment.depth)) * UInt64(segment.capacity)) >> 32)
+    }
+
+    /// Whether a hash may be there; of those that are not, nearly all are told by the filter.
+    @inline(__always)
+    func mayHave(_ hash: UInt32) -> Bool {
+        let segment = directory[place(hash)]
+        let bits = Self.filterBits(hash)
+        return segment.slots[Self.filterPlace(hash, segment)] & bits == bits
+    }
+
+    @inline(__always)
+    private static func filterBits(_ hash: UInt32) -> UInt64 {
+        1 << UInt64(hash & 63) | 1 << UInt64(hash >> 6 & 63)
+    }
+
+    /// Words of the filter lie before the first slot and the counts.
+    @inline(__always)
+    private static func filterPlace(_ hash: UInt32, _ segment: Segment) -> Int {
+        -2 - Int((UInt64(hash << UInt32(segment.depth)) * UInt64(segment.filterWords)) >> 32)
     }
 
     /// Reads the first slot of a hash, so that it is near when `first` asks for it.
@@ -95,12 +125,14 @@ struct ProbeTable: ~Copyable {
     /// Adds a number, which is not 0, under a hash, beside those that are there.
     mutating func add(_ hash: UInt32, _ number: UInt32) {
         var place = place(hash)
-        while (segmentCount(place) + 1) << 8 > directory[place].capacity * load {
+        while (counts(place).used + 1) << 8 > directory[place].capacity * load {
             grow(place)
             place = self.place(hash)
         }
         put(UInt64(hash) << 32 | UInt64(number), into: directory[place])
-        setSegmentCount(place, segmentCount(place) + 1)
+        var counts = counts(place)
+        counts.used += 1
+        setCounts(place, counts)
         count += 1
     }
 
@@ -129,9 +161,12 @@ struct ProbeTable: ~Copyable {
             hole = index
         }
         segment.slots[Int(hole)] = 0
-        setSegmentCount(place, segmentCount(place) - 1)
+        var counts = counts(place)
+        counts.used -= 1
+        counts.removed += 1
+        setCounts(place, counts)
         count -= 1
-        shrink(place)
+        tidy(place)
     }
 
     private mutating func slot(_ hash: UInt32, _ number: UInt32) -> UInt32? {
@@ -155,38 +190,48 @@ struct ProbeTable: ~Copyable {
         }
         segment.slots[Int(index)] = slot
         touchedSlots += 1
+        guard hasFilter else { return }
+        let hash = UInt32(truncatingIfNeeded: slot >> 32)
+        segment.slots[Self.filterPlace(hash, segment)] |= Self.filterBits(hash)
     }
 
     // MARK: - Segments
 
-    /// A segment's slots lie behind the count of those in use.
-    private static func segment(capacity: UInt32, depth: UInt32) -> Segment {
-        let memory = UnsafeMutablePointer<UInt64>.allocate(capacity: Int(capacity) + 1)
-        memory.initialize(repeating: 0, count: Int(capacity) + 1)
-        return Segment(slots: memory + 1, capacity: capacity, depth: depth)
+    /// How many slots are in use, and how many hashes were removed that the filter still has.
+    private struct Counts {
+        var used: UInt32
+        var removed: UInt32 = 0
     }
 
-    private static func free(_ segment: Segment) { (segment.slots - 1).deallocate() }
-
-    private func segmentCount(_ place: Int) -> UInt32 {
-        UInt32(truncatingIfNeeded: directory[place].slots[-1])
+    private static func wordCount(_ segment: Segment) -> Int {
+        Int(segment.filterWords) + 1 + Int(segment.capacity)
     }
 
-    private func setSegmentCount(_ place: Int, _ count: UInt32) { directory[place].slots[-1] = UInt64(count) }
+    /// An empty segment: its filter, its counts, its slots.
+    private static func segment(capacity: UInt32, depth: UInt16, _ hasFilter: Bool) -> Segment {
+        let filterWords = hasFilter ? UInt16((capacity + 7) / 8) : 0
+        let memory = UnsafeMutablePointer<UInt64>.allocate(capacity: Int(filterWords) + 1 + Int(capacity))
+        memory.initialize(repeating: 0, count: Int(filterWords) + 1 + Int(capacity))
+        return Segment(
+            slots: memory + Int(filterWords) + 1, capacity: capacity, depth: depth, filterWords: filterWords)
+    }
+
+    private static func free(_ segment: Segment) { (segment.slots - 1 - Int(segment.filterWords)).deallocate() }
+
+    private func counts(_ place: Int) -> Counts {
+        let word = directory[place].slots[-1]
+        return Counts(used: UInt32(truncatingIfNeeded: word), removed: UInt32(truncatingIfNeeded: word >> 32))
+    }
+
+    private func setCounts(_ place: Int, _ counts: Counts) {
+        directory[place].slots[-1] = UInt64(counts.removed) << 32 | UInt64(counts.used)
+    }
 
     /// The places of the directory that lead to the same segment as this one.
     private func places(_ place: Int) -> Range<Int> {
-        let width = 1 << Int(depth - directory[place].depth)
+        let width = 1 << (Int(depth) - Int(directory[place].depth))
         let start = place & ~(width - 1)
         return start..<start + width
-    }
-
-    private func forEachSegment(_ body: (Segment) -> Void) {
-        var place = 0
-        while place < 1 << Int(depth) {
-            body(directory[place])
-            place = places(place).upperBound
-        }
     }
 
     private mutating func grow(_ place: Int) {
@@ -199,20 +244,30 @@ struct ProbeTable: ~Copyable {
         }
     }
 
-    private mutating func shrink(_ place: Int) {
+    /// Gives back slots of which few are in use, and makes a filter anew that has too much in it.
+    private mutating func tidy(_ place: Int) {
         let capacity = directory[place].capacity
-        guard capacity >= 8 * Self.capacityFirst, segmentCount(place) < capacity / 4 else { return }
-        resize(place, capacity: capacity / 2)
+        let counts = counts(place)
+        if capacity >= 8 * Self.capacityFirst, counts.used < capacity / 4 {
+            resize(place, capacity: capacity / 2)
+        } else if hasFilter, counts.removed > capacity / 4 {
+            resize(place, capacity: capacity)
+        }
     }
 
     private mutating func resize(_ place: Int, capacity: UInt32) {
         let old = directory[place]
-        let new = Self.segment(capacity: capacity, depth: old.depth)
-        for index in 0..<Int(old.capacity) where old.slots[index] != 0 { put(old.slots[index], into: new) }
-        new.slots[-1] = old.slots[-1]
-        for place in places(place) { directory[place] = new }
-        slotCount += Int(capacity) - Int(old.capacity)
+        let counts = Counts(used: counts(place).used)
+        replace(place, by: Self.segment(capacity: capacity, depth: old.depth, hasFilter))
+        for index in 0..<Int(old.capacity) where old.slots[index] != 0 { put(old.slots[index], into: directory[place]) }
+        setCounts(place, counts)
         Self.free(old)
+    }
+
+    /// Lets all places that lead to a segment lead to another.
+    private mutating func replace(_ place: Int, by new: Segment) {
+        wordCount += Self.wordCount(new) - Self.wordCount(directory[place])
+        for place in places(place) { directory[place] = new }
     }
 
     private mutating func split(_ place: Int) {
@@ -223,20 +278,21 @@ struct ProbeTable: ~Copyable {
             place *= 2
         }
         let bit = UInt64(1) << UInt64(63 - old.depth)
-        var upperCount: UInt32 = 0
-        for index in 0..<Int(old.capacity) where old.slots[index] & bit != 0 { upperCount += 1 }
-        let lowerCount = segmentCount(place) - upperCount
+        var upper = Counts(used: 0)
+        for index in 0..<Int(old.capacity) where old.slots[index] & bit != 0 { upper.used += 1 }
+        let lower = Counts(used: counts(place).used - upper.used)
         let places = places(place)
         let middle = (places.lowerBound + places.upperBound) / 2
-        let lower = Self.segment(capacity: capacity(for: lowerCount), depth: old.depth + 1)
-        let upper = Self.segment(capacity: capacity(for: upperCount), depth: old.depth + 1)
-        for place in places { directory[place] = place < middle ? lower : upper }
-        for index in 0..<Int(old.capacity) where old.slots[index] != 0 {
-            put(old.slots[index], into: old.slots[index] & bit == 0 ? lower : upper)
+        let halves = [lower, upper].map { counts in
+            Self.segment(capacity: capacity(for: counts.used), depth: old.depth + 1, hasFilter)
         }
-        lower.slots[-1] = UInt64(lowerCount)
-        upper.slots[-1] = UInt64(upperCount)
-        slotCount += Int(lower.capacity) + Int(upper.capacity) - Int(old.capacity)
+        for place in places { directory[place] = halves[place < middle ? 0 : 1] }
+        wordCount += Self.wordCount(halves[0]) + Self.wordCount(halves[1]) - Self.wordCount(old)
+        for index in 0..<Int(old.capacity) where old.slots[index] != 0 {
+            put(old.slots[index], into: halves[old.slots[index] & bit == 0 ? 0 : 1])
+        }
+        setCounts(places.lowerBound, lower)
+        setCounts(middle, upper)
         Self.free(old)
     }
 

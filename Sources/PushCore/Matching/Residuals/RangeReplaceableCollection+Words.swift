@@ -1,4 +1,4 @@
-extension [UInt32] {
+extension RangeReplaceableCollection<UInt32> {
     /// Appends a word of 64 bits, its lower half first.
     mutating func append(word: UInt64) {
         append(UInt32(truncatingIfNeeded: word))
