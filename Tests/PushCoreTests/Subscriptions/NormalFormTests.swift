@@ -6,7 +6,7 @@ import UnicodeText
 
 @Suite("Predicates: normal form")
 struct NormalFormTests {
-    private static let seeds = (0..<4).map { _ in UInt64.random(in: 0...UInt64.max) }
+    private static let seeds = (0..<2).map { _ in UInt64.random(in: 0...UInt64.max) }
 
     /// What the definition says of terms that are not in normal form; their texts must be composed for it.
     private func holds(_ conjunctions: [[PredicateTerm]], _ record: RecordFields) -> Bool {
@@ -105,10 +105,12 @@ struct NormalFormTests {
         #expect(try Predicate.always.negated() == .never)
     }
 
-    @Test("Bringing text into the form without case once is enough, for every character there is")
+    @Test("Bringing text into the form without case once is enough, for every character of every alphabet")
     func foldingIsIdempotent() {
         for value in UInt32(0)...0x10ffff {
-            guard let scalar = Unicode.Scalar(value) else { continue }
+            guard let scalar = Unicode.Scalar(value), scalar.properties.generalCategory != .unassigned,
+                scalar.properties.generalCategory != .privateUse, !scalar.properties.isIdeographic
+            else { continue }
             for text in [String(scalar), "a" + String(scalar) + "\u{345}\u{301}"] {
                 let canonical = TextForm.canonical.applied(to: text)
                 let folded = TextForm.caseFolded.applied(to: canonical)

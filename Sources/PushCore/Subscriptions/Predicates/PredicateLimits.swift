@@ -24,6 +24,9 @@ public enum PredicateLimits {
 
     /// How many conjunctions may come up while a predicate is brought into normal form.
     static let intermediateConjunctionsMaximum = 1024
+    /// How many terms may be put into conjunctions altogether on the way to normal form: far more than any predicate
+    /// of a person needs, and done in a fraction of a second.
+    static let normalizationTermsMaximum = 128 * 1024
     /// How many terms a conjunction may come with before what repeats itself is taken out.
     static let intermediateTermsMaximum = 1024
 }

@@ -15,10 +15,13 @@ extension Predicate {
     ///   - path: where it lies, for messages.
     /// - Throws: `PredicateError` with the path of the member that is wrong: `filter.or[1].team.eq`.
     public init(filterInput: JSONValue, path: String = "filter") throws(PredicateError) {
-        self = filterInput.isNull ? .always : try Self.input(filterInput, path, depth: 1)
+        var work = NormalizationWork()
+        self = filterInput.isNull ? .always : try Self.input(filterInput, path, depth: 1, &work)
     }
 
-    private static func input(_ json: JSONValue, _ path: String, depth: Int) throws(PredicateError) -> Predicate {
+    private static func input(
+        _ json: JSONValue, _ path: String, depth: Int, _ work: inout NormalizationWork
+    ) throws(PredicateError) -> Predicate {
         guard depth <= AppSyncLimits.depthMaximum else {
             throw PredicateError(
                 .tooLarge, at: .member(path),
@@ -33,31 +36,33 @@ extension Predicate {
                 throw PredicateError(.tooLarge, at: .member(path), "there are too many conditions")
             }
             if member.isNamed("and") {
-                predicates.append(try joined(member.value, "\(path).and", depth, Predicate.all))
+                predicates.append(try joined(member.value, "\(path).and", depth, &work, Predicate.all))
             } else if member.isNamed("or") {
-                predicates.append(try joined(member.value, "\(path).or", depth, Predicate.any))
+                predicates.append(try joined(member.value, "\(path).or", depth, &work, Predicate.any))
             } else {
                 predicates.append(try field(member, path))
             }
         }
-        return try PredicateFault.locating(path) { () throws(PredicateError) in try Predicate.all(of: predicates) }
+        return try PredicateFault.locating(path) { () throws(PredicateError) in
+            try Predicate.all(of: predicates, &work)
+        }
     }
 
     /// What stands behind `and` and `or`: an array, or one object, which GraphQL takes for an array of one.
     private static func joined(
-        _ json: JSONValue, _ path: String, _ depth: Int,
-        _ join: ([Predicate]) throws(PredicateError) -> Predicate
+        _ json: JSONValue, _ path: String, _ depth: Int, _ work: inout NormalizationWork,
+        _ join: ([Predicate], inout NormalizationWork) throws(PredicateError) -> Predicate
     ) throws(PredicateError) -> Predicate {
-        guard let array = json.array else { return try input(json, path, depth: depth + 1) }
+        guard let array = json.array else { return try input(json, path, depth: depth + 1, &work) }
         guard !array.isEmpty else { throw PredicateFault.mismatch(path, json, "an array of one filter at least") }
         var predicates: [Predicate] = []
         for (index, element) in array.enumerated() {
             guard index < PredicateLimits.conjunctionsMaximum else {
                 throw PredicateError(.tooLarge, at: .member("\(path)[\(index)]"), "there are too many filters")
             }
-            predicates.append(try input(element, "\(path)[\(index)]", depth: depth + 1))
+            predicates.append(try input(element, "\(path)[\(index)]", depth: depth + 1, &work))
         }
-        return try PredicateFault.locating(path) { () throws(PredicateError) in try join(predicates) }
+        return try PredicateFault.locating(path) { () throws(PredicateError) in try join(predicates, &work) }
     }
 
     private static func field(_ member: JSONMember, _ path: String) throws(PredicateError) -> Predicate {

@@ -11,41 +11,45 @@ indirect enum ParsedCondition {
 
     /// The predicate that it means.
     ///
-    /// - Parameter lexer: names the places of faults.
+    /// - Parameters:
+    ///   - lexer: names the places of faults.
+    ///   - work: counts what it costs.
     /// - Returns: the predicate.
     /// - Throws: `PredicateError` `.tooLarge`.
-    func predicate(_ lexer: PredicateLexer) throws(PredicateError) -> Predicate {
+    func predicate(_ lexer: PredicateLexer, _ work: inout NormalizationWork) throws(PredicateError) -> Predicate {
         switch self {
         case .single(let predicate): return predicate
-        case .all(let conditions, let start):
-            let predicates = try Self.predicates(conditions, lexer)
-            return try Self.located(lexer, start) { () throws(PredicateError) in try Predicate.all(of: predicates) }
-        case .any(let conditions, let start):
-            let predicates = try Self.predicates(conditions, lexer)
-            return try Self.located(lexer, start) { () throws(PredicateError) in try Predicate.any(of: predicates) }
         // Twice not is nothing, and must not make a predicate larger on its way.
-        case .not(.not(let condition, _), _): return try condition.predicate(lexer)
+        case .not(.not(let condition, _), _): return try condition.predicate(lexer, &work)
+        case .all(let conditions, let start):
+            let predicates = try Self.predicates(conditions, lexer, &work)
+            do {
+                return try Predicate.all(of: predicates, &work)
+            } catch {
+                throw error.located(at: lexer.place(of: start))
+            }
+        case .any(let conditions, let start):
+            let predicates = try Self.predicates(conditions, lexer, &work)
+            do {
+                return try Predicate.any(of: predicates, &work)
+            } catch {
+                throw error.located(at: lexer.place(of: start))
+            }
         case .not(let condition, let start):
-            let predicate = try condition.predicate(lexer)
-            return try Self.located(lexer, start) { () throws(PredicateError) in try predicate.negated() }
+            let predicate = try condition.predicate(lexer, &work)
+            do {
+                return try predicate.negated(&work)
+            } catch {
+                throw error.located(at: lexer.place(of: start))
+            }
         }
     }
 
     private static func predicates(
-        _ conditions: [ParsedCondition], _ lexer: PredicateLexer
+        _ conditions: [ParsedCondition], _ lexer: PredicateLexer, _ work: inout NormalizationWork
     ) throws(PredicateError) -> [Predicate] {
         var predicates: [Predicate] = []
-        for condition in conditions { predicates.append(try condition.predicate(lexer)) }
+        for condition in conditions { predicates.append(try condition.predicate(lexer, &work)) }
         return predicates
-    }
-
-    private static func located(
-        _ lexer: PredicateLexer, _ start: Int, _ make: () throws(PredicateError) -> Predicate
-    ) throws(PredicateError) -> Predicate {
-        do {
-            return try make()
-        } catch {
-            throw error.located(at: lexer.place(of: start))
-        }
     }
 }

@@ -15,7 +15,8 @@ struct PredicateParser {
         try advance()
         let condition = try parseAlternatives()
         guard token.kind == .end else { throw unexpected("AND, OR or the end") }
-        return try condition.predicate(lexer)
+        var work = NormalizationWork()
+        return try condition.predicate(lexer, &work)
     }
 
     // MARK: - Tokens

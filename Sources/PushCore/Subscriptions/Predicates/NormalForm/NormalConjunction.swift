@@ -3,25 +3,37 @@ struct NormalConjunction: Hashable {
     /// The terms with their canonical bytes, in the order of those, each once.
     private(set) var terms: [CanonicalTerm] = []
 
+    /// The conjunction that always holds.
+    init() {}
+
+    /// Takes terms that are in normal form, as those of a predicate are.
+    init(normal terms: [PredicateTerm]) { self.terms = terms.map(CanonicalTerm.init) }
+
     /// Brings terms into normal form.
     ///
-    /// - Parameter terms: the terms, in any form and order.
+    /// - Parameters:
+    ///   - terms: the terms, in any form and order.
+    ///   - work: counts what it costs.
     /// - Returns: the conjunction; nil if the terms contradict each other, as far as that is seen.
     /// - Throws: `PredicateError` if a term is none, or there are too many.
-    static func of(_ terms: [PredicateTerm]) throws(PredicateError) -> NormalConjunction? {
+    static func of(
+        _ terms: [PredicateTerm], _ work: inout NormalizationWork
+    ) throws(PredicateError) -> NormalConjunction? {
         guard terms.count <= PredicateLimits.intermediateTermsMaximum else { throw tooManyTerms(terms.count) }
         var conjunction = NormalConjunction()
         for term in terms {
-            guard try conjunction.insert(term) else { return nil }
+            guard try conjunction.insert(term, &work) else { return nil }
         }
         return try conjunction.isWithinLimits()
     }
 
     /// Both conjunctions together; nil if they contradict each other.
-    func union(_ other: NormalConjunction) throws(PredicateError) -> NormalConjunction? {
+    func union(
+        _ other: NormalConjunction, _ work: inout NormalizationWork
+    ) throws(PredicateError) -> NormalConjunction? {
         var union = self
         for term in other.terms {
-            guard try union.insert(normalized: term.term) else { return nil }
+            guard try union.insert(term, &work) else { return nil }
         }
         return try union.isWithinLimits()
     }
@@ -52,7 +64,9 @@ struct NormalConjunction: Hashable {
     // MARK: - Inserting
 
     /// Adds a term in any form; false if nothing can satisfy the conjunction any more.
-    private mutating func insert(_ term: PredicateTerm) throws(PredicateError) -> Bool {
+    private mutating func insert(
+        _ term: PredicateTerm, _ work: inout NormalizationWork
+    ) throws(PredicateError) -> Bool {
         var term = term
         term.path = try PredicateTerm.normalizedPath(term.path)
         if term.path.isEmpty {
@@ -64,20 +78,22 @@ struct NormalConjunction: Hashable {
         case .never: return term.isNegated
         case .test(let test):
             term.test = test
-            return try insert(normalized: term)
+            return try insert(CanonicalTerm(term), &work)
         }
     }
 
-    private mutating func insert(normalized term: PredicateTerm) throws(PredicateError) -> Bool {
-        for place in terms.indices where terms[place].term.path == term.path {
-            guard let both = terms[place].term.intersection(term) else { continue }
+    private mutating func insert(
+        _ new: CanonicalTerm, _ work: inout NormalizationWork
+    ) throws(PredicateError) -> Bool {
+        try work.spend(new)
+        for place in terms.indices where terms[place].term.path == new.term.path {
+            guard let both = terms[place].term.intersection(new.term) else { continue }
             terms.remove(at: place)
             switch try both.normalized() {
             case .never: return false
-            case .test(let test): return try insert(normalized: PredicateTerm(term.path, test))
+            case .test(let test): return try insert(CanonicalTerm(PredicateTerm(new.term.path, test)), &work)
             }
         }
-        let new = CanonicalTerm(term)
         var place = terms.count
         while place > 0, new < terms[place - 1] { place -= 1 }
         if place > 0 {

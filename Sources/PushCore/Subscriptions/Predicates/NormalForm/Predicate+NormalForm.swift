@@ -14,9 +14,10 @@ extension Predicate {
         guard conjunctions.count <= PredicateLimits.intermediateConjunctionsMaximum else {
             throw Self.tooManyConjunctions(conjunctions.count)
         }
+        var work = NormalizationWork()
         var normal: [NormalConjunction] = []
         for terms in conjunctions {
-            if let conjunction = try NormalConjunction.of(terms) { normal.append(conjunction) }
+            if let conjunction = try NormalConjunction.of(terms, &work) { normal.append(conjunction) }
         }
         try self.init(anyOf: normal)
     }
@@ -40,47 +41,71 @@ extension Predicate {
     ///
     /// - Throws: `PredicateError` `.tooLarge`, if the result or what comes up on the way exceeds a limit.
     public func negated() throws(PredicateError) -> Predicate {
-        var result = [NormalConjunction()]
-        for terms in conjunctions {
-            var opposites: [NormalConjunction] = []
-            for term in terms {
-                let opposite = PredicateTerm(term.path, term.test, isNegated: !term.isNegated)
-                if let conjunction = try NormalConjunction.of([opposite]) { opposites.append(conjunction) }
-            }
-            result = try Self.product(result, opposites)
-        }
-        return try Predicate(anyOf: result)
+        var work = NormalizationWork()
+        return try negated(&work)
     }
 
     /// The predicate that holds where one of several does; none of them makes `never`.
     ///
     /// - Throws: `PredicateError` `.tooLarge`, if the result exceeds a limit.
     public static func any(of predicates: [Predicate]) throws(PredicateError) -> Predicate {
-        try Predicate(anyOf: predicates.flatMap(\.conjunctions))
+        var work = NormalizationWork()
+        return try any(of: predicates, &work)
     }
 
     /// The predicate that holds where all of several do; none of them makes `always`.
     ///
     /// - Throws: `PredicateError` `.tooLarge`, if the result or what comes up on the way exceeds a limit.
     public static func all(of predicates: [Predicate]) throws(PredicateError) -> Predicate {
+        var work = NormalizationWork()
+        return try all(of: predicates, &work)
+    }
+
+    // MARK: - With the work counted
+
+    func negated(_ work: inout NormalizationWork) throws(PredicateError) -> Predicate {
         var result = [NormalConjunction()]
-        for predicate in predicates {
-            var factors: [NormalConjunction] = []
-            for terms in predicate.conjunctions {
-                if let conjunction = try NormalConjunction.of(terms) { factors.append(conjunction) }
+        for terms in conjunctions {
+            let opposites = terms.map { term in
+                NormalConjunction(normal: [PredicateTerm(term.path, term.test, isNegated: !term.isNegated)])
             }
-            result = try product(result, factors)
+            result = try Self.product(result, opposites, &work)
         }
+        return try Predicate(anyOf: result)
+    }
+
+    static func any(
+        of predicates: [Predicate], _ work: inout NormalizationWork
+    ) throws(PredicateError) -> Predicate {
+        let conjunctions = predicates.flatMap(\.normalConjunctions)
+        guard conjunctions.count <= PredicateLimits.intermediateConjunctionsMaximum else {
+            throw tooManyConjunctions(conjunctions.count)
+        }
+        for conjunction in conjunctions {
+            for term in conjunction.terms { try work.spend(term) }
+        }
+        return try Predicate(anyOf: conjunctions)
+    }
+
+    static func all(
+        of predicates: [Predicate], _ work: inout NormalizationWork
+    ) throws(PredicateError) -> Predicate {
+        var result = [NormalConjunction()]
+        for predicate in predicates { result = try product(result, predicate.normalConjunctions, &work) }
         return try Predicate(anyOf: result)
     }
 
     // MARK: - The steps
 
+    private var normalConjunctions: [NormalConjunction] { conjunctions.map(NormalConjunction.init(normal:)) }
+
     private init(anyOf conjunctions: [NormalConjunction]) throws(PredicateError) {
-        var terms: [[PredicateTerm]] = []
-        for conjunction in try Self.reduced(conjunctions) { terms.append(conjunction.terms.map(\.term)) }
-        self.init(normalized: terms)
-        let byteCount = canonicalBytes.count
+        let reduced = try Self.reduced(conjunctions)
+        self.init(normalized: reduced.map { $0.terms.map(\.term) })
+        // The version, and counts: no count that is allowed here takes more than a byte.
+        let byteCount = reduced.reduce(2) { sum, conjunction in
+            conjunction.terms.reduce(sum + 1) { $0 + $1.bytes.count }
+        }
         guard byteCount <= PredicateLimits.canonicalBytesMaximum else {
             throw PredicateError(
                 .tooLarge,
@@ -90,7 +115,7 @@ extension Predicate {
 
     /// Every conjunction of the one side joined with every one of the other, reduced.
     private static func product(
-        _ left: [NormalConjunction], _ right: [NormalConjunction]
+        _ left: [NormalConjunction], _ right: [NormalConjunction], _ work: inout NormalizationWork
     ) throws(PredicateError) -> [NormalConjunction] {
         guard left.count * right.count <= PredicateLimits.intermediateConjunctionsMaximum else {
             throw tooManyConjunctions(left.count * right.count)
@@ -98,7 +123,7 @@ extension Predicate {
         var product: [NormalConjunction] = []
         for conjunction in left {
             for other in right {
-                if let both = try conjunction.union(other) { product.append(both) }
+                if let both = try conjunction.union(other, &work) { product.append(both) }
             }
         }
         return try reduced(product)
@@ -106,15 +131,16 @@ extension Predicate {
 
     /// Conjunctions in order, each once, without those that hold only where another does.
     private static func reduced(_ conjunctions: [NormalConjunction]) throws(PredicateError) -> [NormalConjunction] {
+        let distinct = Set(conjunctions)
+        let single = Set(distinct.filter { $0.terms.count == 1 }.flatMap(\.terms))
+        if single.contains(where: { single.contains($0.opposite) }) { return [NormalConjunction()] }
         var kept: [NormalConjunction] = []
         // Shorter ones first: only they can make longer ones superfluous.
-        for conjunction in Set(conjunctions).sorted(by: { $0.terms.count < $1.terms.count }) {
+        for conjunction in distinct.sorted(by: { $0.terms.count < $1.terms.count }) {
             if kept.contains(where: { $0.isSubset(of: conjunction) }) { continue }
             kept.append(conjunction)
+            guard kept.count <= PredicateLimits.conjunctionsMaximum else { throw tooManyConjunctions(distinct.count) }
         }
-        let single = Set(kept.filter { $0.terms.count == 1 }.flatMap(\.terms))
-        if single.contains(where: { single.contains($0.opposite) }) { return [NormalConjunction()] }
-        guard kept.count <= PredicateLimits.conjunctionsMaximum else { throw tooManyConjunctions(kept.count) }
         return kept.sorted { left, right in left.terms.lexicographicallyPrecedes(right.terms) }
     }
 
