@@ -76,8 +76,9 @@ class Record:
             self.unreadable += 1
             return
         data = payload.get("data") or {}
-        if "serial" in payload:
-            key = (token, payload["serial"])
+        serial = payload.get("serial") or payload.get("ck", {}).get("qry", {}).get("rid")
+        if serial:
+            key = (token, serial)
         else:
             # Amazon's clients read the sync count as a string.
             key = (token, data.get("identityId"), data.get("datasetName"), int(data.get("syncCount", 0)))
@@ -85,7 +86,7 @@ class Record:
         if status != 200:
             return
         self.duplicates += line["duplicate"]
-        if "serial" in payload:
+        if serial:
             self.requests[key] += 1
         else:
             self.changes[token, key[2]].append(key[3])
@@ -156,7 +157,9 @@ def check_deliveries(findings, workload, record, is_whole):
     foreign += [f"{token[:8]} {serial}" for token, serial in record.requests if (token, serial) not in workload.requested]
     findings.heading("Deliveries: what the simulator accepted, against what was published and subscribed")
     findings.note("devices and datasets with a change by someone else", len(workload.addressed))
-    findings.note("requested pushes", len(workload.requested))
+    findings.note("requested pushes, and pushes of the subscription to records", len(workload.requested))
+    findings.note(
+        f"records published, of which the subscription asks for {workload.songs_matching}", workload.songs_count)
     findings.equal("lost: the newest change or a requested push not accepted", 0, len(lost))
     findings.equal("accepted, but for nobody who subscribed", 0, len(foreign))
     findings.equal("accepted for a dead token", 0, len(zombies))

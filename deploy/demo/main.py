@@ -15,7 +15,7 @@ from broker import Broker
 from ledger import Findings, Metrics, Record, check_dead_letters, check_deliveries, check_worker
 from processes import DemoFailure, Process, free_ports, run, wait_until
 from publisher import Publisher
-from workload import APP, BUNDLE_ID, POOL, Workload
+from workload import APP, BUNDLE_ID, LISTENER, POOL, PREDICATE, Workload
 
 KEY_ID = "DEMO123456"
 TEAM_ID = "DEMOTEAM01"
@@ -96,6 +96,7 @@ class Demo:
         say(f"Registering {len(devices)} devices of {len(self._workload.identities)} identities")
         self._write("devices.ndjson", "".join(json.dumps(device.registration()) + "\n" for device in devices))
         self._apus("device", "import", "devices.ndjson")
+        self._subscribe()
         self._write_script()
         say("Starting the APNs simulator")
         self._simulator = Process("simulator", [
@@ -109,6 +110,17 @@ class Demo:
         self._apus("topology", "apply")
         say("Starting one worker")
         self._start_worker()
+
+    def _subscribe(self):
+        """A user subscribes to records by a condition, which is tried on a record first."""
+        say(f"Subscribing the user {LISTENER} to songs where {PREDICATE}")
+        self._apus(
+            "subscription", "save", "cheap-songs", "--app", APP, "--user", LISTENER, "--type", "Song", "--predicate",
+            PREDICATE, "--fires-on", "created", "--alert", "{artist}: {title} for {price}")
+        self._write("song.json", json.dumps({"artist": "mei chen", "price": 12, "title": "Dear"}))
+        print(self._apus(
+            "subscription", "test", "cheap-songs", "--app", APP, "--user", LISTENER, "--record", "song.json"),
+            flush=True)
 
     def _make_key(self):
         run(["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out",

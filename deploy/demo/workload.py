@@ -9,6 +9,8 @@ APP = "chat"
 BUNDLE_ID = "com.example.chat"
 POOL = "us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"
 SOURCE = "/demo"
+LISTENER = "listener"
+PREDICATE = 'artist = "Mei Chen" AND price <= 20'
 
 
 class Event:
@@ -31,6 +33,8 @@ class Device:
         # Every device follows the notes; the first of each identity follows the settings too.
         self.datasets = ("notes", "settings") if number % 2 == 0 else ("notes",)
         self.fault = None
+        # Whose device it is: the user who listens to songs has three.
+        self.user = None
 
     def registration(self):
         """The line of NDJSON that `apus device import` reads."""
@@ -42,6 +46,7 @@ class Device:
             "identityPoolId": POOL,
             "identityId": self.identity,
             "datasets": list(self.datasets),
+            **({"userId": self.user} if self.user else {}),
         }
 
 
@@ -60,6 +65,9 @@ class Workload:
         for device in self.devices:
             self._devices_by_identity[device.identity].append(device)
         self._draw_faults()
+        self.listeners = [device for device in self.devices if not device.fault][:3]
+        for device in self.listeners:
+            device.user = LISTENER
 
         # (token, dataset) -> sync counts of the changes that others made; the newest has to arrive.
         self.addressed = defaultdict(set)
@@ -67,15 +75,19 @@ class Workload:
         self.sync_counts = defaultdict(set)
         # (token, serial) of each requested push; all have to arrive.
         self.requested = set()
+        # How many records were published, and how many of them the subscription asks for.
+        self.songs_count = 0
+        self.songs_matching = 0
         # Index of the event by what can be seen of it in a push.
         self.index_of_change = {}
         self.index_of_request = {}
 
         changes = self._changes(max(200, 20_000 * percent // 100))
         requests = self._requests(max(20, 1_000 * percent // 100))
+        songs = self._songs(max(20, 300 * percent // 100))
         broken = self._broken()
         # The changes keep their order, for sync counts grow; everything else comes in between.
-        self.events = self._mixed(changes, requests + broken)
+        self.events = self._mixed(changes, requests + songs + broken)
         self.broken_count = len(broken)
         self.sound_count = len(self.events) - len(broken)
         self._index()
@@ -144,6 +156,29 @@ class Workload:
             event.request = serial
             requests.append(event)
         return requests
+
+    def _songs(self, count):
+        """Records, of which those that the listener's subscription asks for have to be told of."""
+        events = []
+        for number in range(count):
+            artist = self._random.choice(("Mei Chen", "mei chen", "Ray Kumar"))
+            price = self._random.randint(1, 40)
+            serial = f"song-{number}"
+            fields = {"artist": artist, "price": price, "title": f"Song {number}"}
+            data = {"recordType": "Song", "recordName": serial, "fields": fields}
+            origin = self._random.choice(self.listeners + [None])
+            if origin:
+                data["deviceId"] = origin.identifier
+            if artist.lower() == "mei chen" and price <= 20:
+                self.songs_matching += 1
+                for device in self.listeners:
+                    if device is not origin:
+                        self.requested.add((device.token, serial))
+            event = self._event(serial, "com.example.record.created", data)
+            event.request = serial
+            events.append(event)
+        self.songs_count = count
+        return events
 
     def _broken(self):
         """Twenty events that nobody can act on, of ten kinds; each has to end as a dead letter."""
