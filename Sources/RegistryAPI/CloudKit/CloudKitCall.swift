@@ -179,9 +179,8 @@ struct CloudKitCall {
         _ subscriptionID: String?, _ body: (any ServedRegistry) throws(RegistryError) -> Value
     ) throws(CloudKitError) -> Value {
         do throws(RegistryError) {
-            return try body(context.registry)
+            return try context.using(body)
         } catch {
-            context.reportFailure(error)
             throw CloudKitError(error).about(subscriptionID)
         }
     }

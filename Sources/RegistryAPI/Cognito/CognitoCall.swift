@@ -74,11 +74,10 @@ struct CognitoCall: Sendable {
 
     /// `GetIdentityPoolConfiguration`.
     func configuration(_ context: RegistryContext) throws(CognitoError) -> [UInt8] {
-        do throws(RegistryError) {
-            if let stored = try context.registry.poolConfiguration(of: identityPoolID) { return stored }
-        } catch {
-            throw failure(error, context)
+        let stored = try using(context) { (registry) throws(RegistryError) in
+            try registry.poolConfiguration(of: identityPoolID)
         }
+        if let stored { return stored }
         return CognitoPoolConfiguration(applicationArns: nil, roleArn: nil).json(identityPoolID: identityPoolID)
     }
 
@@ -86,10 +85,8 @@ struct CognitoCall: Sendable {
     func setConfiguration(_ context: RegistryContext) throws(CognitoError) -> [UInt8] {
         let configuration = try CognitoPoolConfiguration(try members(context))
         let json = configuration.json(identityPoolID: identityPoolID)
-        do throws(RegistryError) {
-            try context.registry.savePoolConfiguration(json, of: identityPoolID)
-        } catch {
-            throw failure(error, context)
+        try using(context) { (registry) throws(RegistryError) in
+            try registry.savePoolConfiguration(json, of: identityPoolID)
         }
         return json
     }
@@ -116,18 +113,13 @@ struct CognitoCall: Sendable {
         return text
     }
 
-    private func using(
-        _ context: RegistryContext, _ body: (any Registry) throws(RegistryError) -> [UInt8]
-    ) throws(CognitoError) -> [UInt8] {
+    private func using<Value>(
+        _ context: RegistryContext, _ body: (any ServedRegistry) throws(RegistryError) -> Value
+    ) throws(CognitoError) -> Value {
         do throws(RegistryError) {
-            return try body(context.registry)
+            return try context.using(body)
         } catch {
-            throw failure(error, context)
+            throw CognitoError(error)
         }
-    }
-
-    private func failure(_ error: RegistryError, _ context: RegistryContext) -> CognitoError {
-        context.reportFailure(error)
-        return CognitoError(error)
     }
 }

@@ -14,9 +14,6 @@ struct NativeCall {
     let values: PathValues
     let context: RegistryContext
 
-    /// The store.
-    var registry: any ServedRegistry { context.registry }
-
     // MARK: Whose things the sender may touch
 
     /// A device that the token is for; one of another app is treated as one that there is not.
@@ -76,9 +73,8 @@ struct NativeCall {
         _ body: (any ServedRegistry) throws(RegistryError) -> Value
     ) throws(NativeProblem) -> Value {
         do throws(RegistryError) {
-            return try body(registry)
+            return try context.using(body)
         } catch {
-            context.reportFailure(error)
             throw NativeProblem(error)
         }
     }

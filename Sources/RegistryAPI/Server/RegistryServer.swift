@@ -16,6 +16,7 @@ public final class RegistryServer: Sendable {
     public var port: UInt16 { server.port }
     private let server: HTTPServer
     private let loop: EventLoop
+    private let health: RegistryHealth
 
     /// Binds the address and begins to serve.
     ///
@@ -43,8 +44,10 @@ public final class RegistryServer: Sendable {
         } catch {
             throw RegistryServerError(.unavailable, "the registry's API cannot start its thread: \(error)")
         }
+        health = RegistryHealth()
         let context = LoopBound(
-            RegistryContext(registry: registry, logger: logger, nowMilliseconds: nowMilliseconds),
+            RegistryContext(
+                registry: registry, health: health, logger: logger, nowMilliseconds: nowMilliseconds),
             to: loop)
         let credentials = CredentialGuard(
             requestsPerSecondMaximum: configuration.requestsPerSecondMaximum, logger: logger)
@@ -65,6 +68,9 @@ public final class RegistryServer: Sendable {
     }
 
     deinit { stop() }
+
+    /// Why the registry could not be used when it was last asked; nil if it could.
+    public var failure: String? { health.failure }
 
     /// How long ago the loop last turned, in nanoseconds.
     public func nanosecondsSinceLastTick() -> UInt64 { loop.nanosecondsSinceLastTick() }

@@ -25,9 +25,8 @@ struct TokenGate: Sendable {
     ) throws(TokenRefusal) -> APIToken {
         let tokens: [APIToken]
         do throws(RegistryError) {
-            tokens = try context.registry.tokens()
+            tokens = try context.using { (registry) throws(RegistryError) in try registry.tokens() }
         } catch {
-            context.reportFailure(error)
             throw .failed(error)
         }
         guard let token = TokenVerifier.token(with: digest, among: tokens) else { throw missing(request) }

@@ -113,4 +113,58 @@ struct RegistryCommandTests {
         #expect(await worker.drain().exitCode == 0)
         try await fixture.stop()
     }
+
+    @Test("It serves a registry in PostgreSQL as well")
+    func servesPostgreSQL() async throws {
+        let server = try await PrivatePostgreSQL.shared()
+        let url = server.url(database: try await server.makeDatabase())
+        let command = try RunningCommand(
+            ["registry", "--set", "registry.listen=127.0.0.1:0", "--set", "registry.url=\(url)"], in: folder)
+        let address = try await endpoint(of: command)
+        let flow = try await BotoScript.run([address, "flow"], in: folder)
+        #expect(flow.exitCode == 0, "\(flow.errors)")
+        let pool = try await BotoScript.run([address, "pool_configuration"], in: folder)
+        #expect(pool.exitCode == 0, "\(pool.errors)")
+        command.signal(SIGTERM)
+        let end = await command.end()
+        #expect(end.exitCode == 0 && !end.errors.contains(server.password), "\(end.errors)")
+    }
+
+    @Test("What is subscribed to by HTTP just before an event is told of it, and what was ended just before is not")
+    func subscribedJustBefore() async throws {
+        let count = 200
+        let fixture = try await WorkerFixture(
+            configuration: "[registry]\nlisten = \"127.0.0.1:0\"\nrequests_per_second = 10000")
+        try fixture.register(0)
+        let token = try await fixture.apus("registry", "token", "add", "test", "--app", "chat", "--permission", "write")
+        let worker = try fixture.startWorker()
+        let port = try await worker.registryPort()
+        func send(_ method: String, _ path: String, _ body: String = "") -> Int {
+            let bearer = token.output.split(separator: "\n").first ?? ""
+            return PlainHTTP.exchange(
+                "\(method) /v1/\(path) HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(bearer)\r\n"
+                    + "Content-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)", port
+            ).status
+        }
+        for index in 0..<count {
+            let device = #"{"platform":"APNS","token":"\#(WorkerFixture.tokenText(index))"}"#
+            #expect(send("PUT", "devices/d\(index)", device) == 201)
+            let subscription = #"{"recordType":"Song","predicate":"n = \#(index)","notificationInfo":{"title":"new"}}"#
+            #expect(send("PUT", "devices/d\(index)/subscriptions/s", subscription) == 200)
+        }
+        for index in stride(from: 1, to: count, by: 2) {
+            #expect(send("DELETE", "devices/d\(index)/subscriptions/s") == 204)
+        }
+        try await fixture.publish(
+            (0..<count).map { index in
+                #"{"specversion":"1.0","id":"e\#(index)","source":"test","type":"record.created","data":"#
+                    + #"{"recordType":"Song","recordName":"r\#(index)","fields":{"n":\#(index)}}}"#
+            })
+        let pushes = try await fixture.accepted(reachingDevices: count / 2)
+        #expect(await worker.drain().exitCode == 0)
+        let expected = stride(from: 0, to: count, by: 2).map { WorkerFixture.tokenText($0) }
+        #expect(pushes.map(\.deviceToken).sorted() == expected.sorted())
+        #expect(try await fixture.simulator.recorded().count == count / 2)
+        try await fixture.stop()
+    }
 }

@@ -101,7 +101,8 @@ struct RegistryCommand: Command {
                 return [
                     HealthCheck("loop registry-api", failure: isHanging ? "has not turned for \(seconds) s" : nil)
                 ]
-            }, readiness: { [HealthCheck("serving", failure: nil)] }, metrics: { metrics.render() }, product: "apus",
+            }, readiness: { [HealthCheck("registry", failure: api.failure)] }, metrics: { metrics.render() },
+            product: "apus",
             version: ProductVersion.current)
         do {
             return try AdminServer(host: address.host, port: address.port, routes: routes)

@@ -1,15 +1,21 @@
 import Foundation
 
 /// Holds the write lock of an SQLite file from another process, the way an operator's `sqlite3` does.
-final class RegistryLock {
-    struct Failure: Error {
-        let description: String
+public final class RegistryLock {
+    /// Why there is no lock.
+    public struct Failure: Error, Sendable {
+        /// What to do.
+        public let description: String
     }
 
     private let process = Process()
     private let input = Pipe()
 
-    init(path: String) throws {
+    /// Takes the lock.
+    ///
+    /// - Parameter path: the file.
+    /// - Throws: `Failure`, or what Foundation throws if sqlite3 cannot be started.
+    public init(path: String) throws {
         let output = Pipe()
         // Unbuffered, because sqlite3 keeps what it prints to a pipe until it ends.
         process.executableURL = URL(fileURLWithPath: "/usr/bin/stdbuf")
@@ -24,7 +30,8 @@ final class RegistryLock {
         }
     }
 
-    func release() {
+    /// Gives the lock back, and waits until the other process has ended.
+    public func release() {
         input.fileHandleForWriting.write(Data("rollback;\n.quit\n".utf8))
         process.waitUntilExit()
     }

@@ -1,0 +1,122 @@
+import EventLoop
+import HTTPServer
+import Metrics
+import PushCore
+import PushTestKit
+import RegistryAPI
+import SQLiteRegistry
+import Testing
+
+@Suite("Clients that mean harm, and a registry that fails")
+struct HostileClientTests {
+    /// Requests that are right, to be spoilt.
+    private static let requests: [(method: String, path: String, body: String)] = [
+        ("PUT", "/v1/devices/d", #"{"platform":"APNS","token":"ab12","app":"chat","userId":"mei","topics":["t"]}"#),
+        ("GET", "/v1/devices?app=chat&limit=3&after=a", ""), ("PUT", "/v1/devices/d/badge", #"{"badge":3}"#),
+        ("PUT", "/v1/apps/chat/users/mei/topics/t", ""), ("GET", "/v1/apps/chat/topics?limit=2", ""),
+        (
+            "PUT", "/v1/devices/d/subscriptions/s",
+            #"{"recordType":"A","filterBy":[{"comparator":"NEAR","fieldName":"a","fieldValue":{"value":"#
+                + #"{"latitude":1,"longitude":2},"type":"LOCATION"},"distance":5}],"notificationInfo":{"title":"x"}}"#
+        ),
+        (
+            "PUT", "/v1/apps/chat/users/mei/subscriptions/s",
+            #"{"recordType":"A","predicate":"a = 1 OR b IN {1, \"c\"}"}"#
+        ),
+        (
+            "PUT", "/v1/devices/d/subscriptions/t",
+            #"{"recordType":"A","filterGroup":[{"filters":[{"fieldName":"a","operator":"between","value":[1,2]}]}]}"#
+        ), ("GET", "/v1/subscriptions?recordType=A&limit=2", ""), ("DELETE", "/v1/identities/i", ""),
+        (
+            "POST", "/database/1/iCloud.com.example.chat/production/public/subscriptions/modify?ckWebAuthToken=mei",
+            #"{"operations":[{"operationType":"create","subscription":{"subscriptionID":"s","#
+                + #""subscriptionType":"query","query":{"#
+                + #""recordType":"A","filterBy":[{"comparator":"IN","fieldName":"a","fieldValue":{"value":["#
+                + #"1,2],"type":"INT64_LIST"}}]},"firesOn":["create"],"zoneID":{"zoneName":"z"}}}]}"#
+        ),
+        (
+            "POST", "/device/1/iCloud.com.example.chat/production/tokens/register?ckWebAuthToken=mei",
+            #"{"apnsEnvironment":"production","apnsToken":"3q2+7w=="}"#
+        ),
+        (
+            "POST", "/identitypools/us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c/identity/us-east-1:00/device",
+            #"{"Platform":"APNS","Token":"ab12"}"#
+        ),
+    ]
+
+    @Test("Whatever is sent, the answer is never that the server failed, and it goes on")
+    func spoiltRequests() throws {
+        let fixture = try RegistryFixture { $0.requestsPerSecondMaximum = 100_000 }
+        defer { fixture.server.stop() }
+        let token = try NativeClient.token(fixture)
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        var answered = 0
+        for round in 0..<1_500 {
+            let request = Self.requests[round % Self.requests.count]
+            let path = spoilt(request.path, byMost: round < 100 ? 0 : 3, &generator)
+            let body = spoilt(request.body, byMost: round < 100 ? 0 : 4, &generator)
+            let answer = PlainHTTP.exchange(
+                "\(request.method) \(path) HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(token)\r\n"
+                    + "Content-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)", fixture.server.port)
+            #expect(answer.status < 500, "seed \(seed), round \(round): \(request.method) \(path) \(body): \(answer)")
+            if answer.status > 0 { answered += 1 }
+        }
+        #expect(answered > 1_000, "seed \(seed)")
+        #expect(PlainHTTP.request("GET", "/openapi.json", port: fixture.server.port).status == 200)
+    }
+
+    /// Replaces, removes, doubles or inserts a few characters.
+    private func spoilt(_ text: String, byMost count: Int, _ generator: inout SeededGenerator) -> String {
+        var characters = Array(text.unicodeScalars)
+        let pieces = Array("{}[]\":,%/?&=0123456789aA-_. \\\u{e9}\u{1F600}\u{0}nulltrue".unicodeScalars)
+        for _ in 0..<Int.random(in: 0...count, using: &generator) where !characters.isEmpty {
+            let index = Int.random(in: 0..<characters.count, using: &generator)
+            let piece = pieces.randomElement(using: &generator) ?? "a"
+            switch Int.random(in: 0..<4, using: &generator) {
+            case 0: characters[index] = piece
+            case 1: characters.remove(at: index)
+            case 2: characters.insert(piece, at: index)
+            default: characters.insert(contentsOf: characters[index...].prefix(20), at: index)
+            }
+        }
+        var result = String.UnicodeScalarView()
+        result.append(contentsOf: characters)
+        return String(result)
+    }
+
+    @Test("A registry that is locked is told of as such in each dialect, and readiness sees it")
+    func lockedRegistry() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/registry.db"
+        let token = BearerToken.random()
+        let registry = try SQLiteRegistry.open(path: path, mode: .create, busyTimeoutMilliseconds: 10)
+        try registry.saveToken(
+            APIToken(name: "t", digest: token.digest, app: nil, permission: .write, createdAtMilliseconds: 1))
+        let server = try RegistryServer(
+            configuration: RegistryServerConfiguration(
+                host: "127.0.0.1", port: 0, apps: [RegistryAPIApp(name: "chat", bundleID: "com.example.chat")],
+                accessKeys: []),
+            registry: try SQLiteRegistry.open(path: path, mode: .readWrite, busyTimeoutMilliseconds: 10),
+            metrics: MetricsRegistry(), logger: .silent)
+        defer { server.stop() }
+        func send(_ method: String, _ path: String, _ body: String) -> PlainHTTP.Answer {
+            PlainHTTP.exchange(
+                "\(method) \(path) HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(token.revealed)\r\n"
+                    + "Content-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)", server.port)
+        }
+        let device = #"{"platform":"APNS","token":"ab12","app":"chat"}"#
+        #expect(send("PUT", "/v1/devices/d", device).status == 201)
+        let lock = try RegistryLock(path: path)
+        let busy = send("PUT", "/v1/devices/d", device)
+        #expect(busy.status == 503 && busy.headers["retry-after"] == "1" && !busy.body.contains(path))
+        #expect(server.failure != nil)
+        let cloudKit = send(
+            "POST", "/device/1/iCloud.com.example.chat/production/tokens/register?ckWebAuthToken=mei",
+            #"{"apnsEnvironment":"production","apnsToken":"abcd"}"#)
+        #expect(cloudKit.status == 503 && cloudKit.body.contains("TRY_AGAIN_LATER"))
+        lock.release()
+        #expect(send("PUT", "/v1/devices/d", device).status == 200)
+        #expect(server.failure == nil)
+    }
+}
