@@ -43,15 +43,26 @@ extension HTTPExchange {
         } else if state.fields.contains(where: { $0.name.isEmpty }) {
             state.refusal = .malformed("a header field is not UTF-8")
         }
-        let limit = server.configuration.bodyBytesMaximum
-        guard let text = state.fields.first(where: { $0.name == "content-length" })?.value else { return .wait }
-        guard let length = Int(text), length >= 0 else {
-            return .send(refused(.malformed("the Content-Length is no length")))
+        guard let length = Self.bodyLength(state.fields) else {
+            return .send(refused(.malformed("the length of the body is not told in one way (RFC 9112 section 6.3)")))
         }
+        let limit = server.configuration.bodyBytesMaximum
         if length > limit + Self.droppedBytesMaximum {
             return .send(refused(.bodyTooLong(bytesMaximum: limit)))
         }
         return .wait
+    }
+
+    /// The length of the body as far as the head tells it, 0 for one in chunks; nil if the head tells it in several
+    /// ways, of which a proxy before us may have believed another.
+    private static func bodyLength(_ fields: [HTTPField]) -> Int? {
+        let lengths = fields.filter { $0.name == "content-length" }.map(\.value)
+        let codings = fields.filter { $0.name == "transfer-encoding" }.map { $0.value.lowercased() }
+        guard codings.isEmpty else { return codings == ["chunked"] && lengths.isEmpty ? 0 : nil }
+        guard let text = lengths.first else { return 0 }
+        guard lengths.count == 1, let length = Int(text), length >= 0, text.utf8.allSatisfy({ (48...57).contains($0) })
+        else { return nil }
+        return length
     }
 
     private func take(_ uploaded: UnsafeBufferPointer<CChar>, _ state: inout State) -> Step {

@@ -63,6 +63,20 @@ struct HTTPServerTests {
         #expect(ask(server, "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n").status == 200)
     }
 
+    @Test(
+        "A body whose length is told in two ways is refused, because a proxy may have believed the other",
+        arguments: [
+            "Content-Length: 3\r\nTransfer-Encoding: chunked", "Content-Length: 3\r\nContent-Length: 4",
+            "Content-Length: 3\r\nContent-Length: 3", "Content-Length: +3", "Content-Length: 3, 3",
+            "Transfer-Encoding: gzip, chunked", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+        ])
+    func ambiguousLength(fields: String) throws {
+        let server = try start()
+        defer { server.stop() }
+        let answer = ask(server, "POST / HTTP/1.1\r\nHost: h\r\n\(fields)\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
+        #expect(answer.status >= 400 && answer.status < 600, "\(answer)")
+    }
+
     @Test("A body that takes too long ends its connection")
     func slowBody() throws {
         let server = try start { $0.bodySecondsMaximum = -1 }

@@ -4,13 +4,10 @@ import ChangeQueue
 import EventLoop
 public import Metrics
 public import PushCore
+public import RegistryAPI
 
 /// One worker process: all parts, built from the configuration and joined.
 public final class Worker: Sendable {
-    /// A loop that hangs for longer than this makes `/livez` fail; connecting to the broker may block its loop for
-    /// less.
-    public static let hangSecondsMaximum: UInt64 = 60
-
     /// What keeps the worker from being ready.
     public var health: PipelineHealth { dispatch.health }
     /// All metrics of the process.
@@ -87,11 +84,13 @@ public final class Worker: Sendable {
 
     /// What the admin server shows of this worker.
     ///
-    /// - Parameter version: the version of the program.
+    /// - Parameters:
+    ///   - version: the version of the program.
+    ///   - registryServer: the registry's API, if this process serves it.
     /// - Returns: the routes, to be served for as long as the worker runs.
-    public func adminRoutes(version: String) -> AdminRoutes {
+    public func adminRoutes(version: String, registryServer: RegistryServer?) -> AdminRoutes {
         AdminRoutes(
-            liveness: { self.livenessChecks() },
+            liveness: { self.livenessChecks() + [registryServer].compactMap { $0?.livenessCheck } },
             readiness: { self.health.checks.map { HealthCheck($0.concern.rawValue, failure: $0.reason) } },
             metrics: { self.metrics.render() }, product: "apus", version: version)
     }
@@ -101,11 +100,7 @@ public final class Worker: Sendable {
             ("dispatch", loop.nanosecondsSinceLastTick()), ("amqp-consume", consumer.nanosecondsSinceLastTick()),
             ("amqp-publish", publisher.nanosecondsSinceLastTick()), ("apns", transport.loop.nanosecondsSinceLastTick()),
         ]
-        return loops.map { name, nanoseconds in
-            let seconds = nanoseconds / 1_000_000_000
-            let isHanging = seconds >= Self.hangSecondsMaximum
-            return HealthCheck("loop \(name)", failure: isHanging ? "has not turned for \(seconds) s" : nil)
-        }
+        return loops.map { HealthCheck(loop: $0, nanosecondsSinceLastTick: $1) }
     }
 
     /// Ends in order, and says in the log what became of all pushes.

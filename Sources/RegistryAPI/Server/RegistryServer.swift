@@ -3,6 +3,7 @@ public import EventLoop
 import HTTPServer
 public import Metrics
 public import PushCore
+import Synchronization
 
 /// Serves the registry over HTTP: its own thread for the connections, and a loop that owns the registry.
 public final class RegistryServer: Sendable {
@@ -17,6 +18,7 @@ public final class RegistryServer: Sendable {
     private let server: HTTPServer
     private let loop: EventLoop
     private let health: RegistryHealth
+    private let isStopped = Atomic<Bool>(false)
 
     /// Binds the address and begins to serve.
     ///
@@ -72,11 +74,14 @@ public final class RegistryServer: Sendable {
     /// Why the registry could not be used when it was last asked; nil if it could.
     public var failure: String? { health.failure }
 
-    /// How long ago the loop last turned, in nanoseconds.
-    public func nanosecondsSinceLastTick() -> UInt64 { loop.nanosecondsSinceLastTick() }
+    /// How long ago the loop last turned, in nanoseconds; 0 after the stop.
+    public func nanosecondsSinceLastTick() -> UInt64 {
+        isStopped.load(ordering: .relaxed) ? 0 : loop.nanosecondsSinceLastTick()
+    }
 
     /// Answers what has come, closes the port, and waits for both threads; a second call does nothing.
     public func stop() {
+        isStopped.store(true, ordering: .relaxed)
         server.stop()
         loop.stopAndJoin()
     }

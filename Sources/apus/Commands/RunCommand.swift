@@ -47,9 +47,9 @@ struct RunCommand: Command {
         try await stop.watch(exitCodeOfSecond: .temporaryFailure)
         do {
             let worker = try Worker(configuration: configuration, logger: logger, metrics: metrics)
-            let admin = try startAdminServer(worker, configuration.admin)
-            if let admin { logger.log(.info, "admin.listening", [.field("port", Int(admin.port))]) }
             let api = try startRegistryServer(configuration, logger: logger, metrics: metrics)
+            let admin = try startAdminServer(worker, api, configuration.admin)
+            if let admin { logger.log(.info, "admin.listening", [.field("port", Int(admin.port))]) }
             try await worker.start()
             stop.onHangUp { reloadKeys(of: worker, invocation, logger) }
             await stop.wait()
@@ -82,12 +82,13 @@ struct RunCommand: Command {
     }
 
     private func startAdminServer(
-        _ worker: Worker, _ configuration: Configuration.Admin
+        _ worker: Worker, _ api: RegistryServer?, _ configuration: Configuration.Admin
     ) throws(CommandFailure) -> AdminServer? {
         guard let address = configuration.listen else { return nil }
         do {
             return try AdminServer(
-                host: address.host, port: address.port, routes: worker.adminRoutes(version: ProductVersion.current))
+                host: address.host, port: address.port,
+                routes: worker.adminRoutes(version: ProductVersion.current, registryServer: api))
         } catch {
             throw CommandFailure(.unavailable, error.message)
         }

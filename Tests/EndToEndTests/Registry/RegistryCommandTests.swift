@@ -1,4 +1,5 @@
 import APNsSimulator
+import Crypto
 import Glibc
 import PushTestKit
 import Testing
@@ -112,6 +113,28 @@ struct RegistryCommandTests {
         #expect(metrics.contains(#"apus_registry_requests_total{operation="RegisterDevice",status="2xx"} 1"#))
         #expect(await worker.drain().exitCode == 0)
         try await fixture.stop()
+    }
+
+    @Test("With a certificate it serves by TLS, and a certificate without its key is refused")
+    func servesByTLS() async throws {
+        let identities = try (0..<2).map { _ in
+            try ServerIdentity.selfSigned(
+                names: ["localhost"], notBeforeSeconds: 1_600_000_000, notAfterSeconds: 4_000_000_000)
+        }
+        let anchor = try folder.write("cert.pem", identities[0].certificateChainPEM)
+        try folder.write("key.pem", identities[0].privateKeyPEM)
+        try folder.write("other.pem", identities[1].privateKeyPEM)
+        let settings = ["--set", "registry.listen=127.0.0.1:0", "--set", "registry.certificate_file=cert.pem"]
+        let command = try RunningCommand(["registry", "--set", "registry.key_file=key.pem"] + settings, in: folder)
+        let address = try await endpoint(of: command).split(separator: "127.0.0.1").joined(separator: "localhost")
+        #expect(address.hasPrefix("https://"))
+        let result = try await BotoScript.run([address, "flow"], environment: ["AWS_CA_BUNDLE": anchor], in: folder)
+        #expect(result.exitCode == 0, "\(result.errors)")
+        command.signal(SIGTERM)
+        #expect(await command.end().exitCode == 0)
+        let refused = try await CommandRunner.apus(
+            ["registry", "--set", "registry.key_file=other.pem"] + settings, in: folder)
+        #expect(refused.exitCode == 78 && refused.errors.contains("certificate"), "\(refused)")
     }
 
     @Test("It serves a registry in PostgreSQL as well")

@@ -95,13 +95,8 @@ struct RegistryCommand: Command {
     ) throws(CommandFailure) -> AdminServer? {
         guard let address = configuration.listen else { return nil }
         let routes = AdminRoutes(
-            liveness: {
-                let seconds = api.nanosecondsSinceLastTick() / 1_000_000_000
-                let isHanging = seconds >= Worker.hangSecondsMaximum
-                return [
-                    HealthCheck("loop registry-api", failure: isHanging ? "has not turned for \(seconds) s" : nil)
-                ]
-            }, readiness: { [HealthCheck("registry", failure: api.failure)] }, metrics: { metrics.render() },
+            liveness: { [api.livenessCheck] }, readiness: { [HealthCheck("registry", failure: api.failure)] },
+            metrics: { metrics.render() },
             product: "apus",
             version: ProductVersion.current)
         do {
