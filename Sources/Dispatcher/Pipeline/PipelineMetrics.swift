@@ -39,6 +39,9 @@ final class PipelineMetrics {
     let registryFailures: Counter
     let ambiguous: Counter
     let matchedSlowly: Counter
+    let subscriptions: Gauge
+    let subscriptionPredicates: Gauge
+    let subscriptionIndexBytes: Gauge
     private let registry: MetricsRegistry
     private let apps: [AppInstruments]
     private let events: [EventType: [EventOutcome: Counter]]
@@ -56,6 +59,12 @@ final class PipelineMetrics {
         pruned = registry.counter("apus_tokens_pruned_total", help: "Devices removed because their token is dead.")
         registryFailures = registry.counter(
             "apus_registry_failures_total", help: "Calls that the registry did not answer; their events wait.")
+        subscriptions = registry.gauge(
+            "apus_subscriptions", help: "Subscriptions to records that this worker knows.")
+        subscriptionPredicates = registry.gauge(
+            "apus_subscription_predicates", help: "Different predicates among them.")
+        subscriptionIndexBytes = registry.gauge(
+            "apus_subscription_index_bytes", help: "Memory that the index of subscriptions takes.")
         matchedSlowly = registry.counter(
             "apus_events_matched_slowly_total",
             help: "Changes of records that many subscriptions had to be looked at for, one by one.")

@@ -1,4 +1,5 @@
 import Dispatcher
+import Metrics
 import PushCore
 import PushTestKit
 import SQLiteRegistry
@@ -65,6 +66,7 @@ struct RecordPipelineTests {
         bench.broker.deliver([event("1")])
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
         #expect(names(bench) == ["a1", "a2"])
+        #expect(bench.metrics.render().contains("\napus_subscriptions 2\n"))
         let payload = try #require(payloads(bench).first)
         #expect(payload.contains("\"alert\":\"Mei Chen costs 12\""))
         #expect(payload.contains("\"qry\":{\"dbs\":1,\"sid\":\"s1\",\"fo\":1,\"rid\":\"r1\""))

@@ -9,6 +9,7 @@ extension Pipeline {
         guard !isReadingStopped else { return }
         do throws(RegistryError) {
             if try follower.step() {
+                reportIndex()
                 health.set(.subscriptions, nil)
                 health.set(.registry, nil)
                 logger.log(

@@ -13,6 +13,7 @@ extension Pipeline {
     func resolveSubscribers(_ items: [PreparedEvent]) throws(RegistryError) -> [ResolvedAudience] {
         guard !items.isEmpty else { return [] }
         try follower.catchUp()
+        reportIndex()
         var requests: [SubscriberRequest] = []
         for item in items { requests.append(try request(item)) }
         let pages = try parts.subscriptions.resolveSubscribers(requests, limit: limits.devicesPerPageMaximum)
@@ -22,6 +23,15 @@ extension Pipeline {
             audiences.append(.subscribers(claimed, badges: try badges(of: claimed, item)))
         }
         return audiences
+    }
+
+    /// Shows the size of the index, if it has changed.
+    func reportIndex() {
+        guard follower.isChanged else { return }
+        follower.isChanged = false
+        metrics.subscriptions.set(follower.count)
+        metrics.subscriptionPredicates.set(follower.distinctPredicateCount)
+        metrics.subscriptionIndexBytes.set(follower.memoryBytes)
     }
 
     private func request(_ item: PreparedEvent) throws(RegistryError) -> SubscriberRequest {

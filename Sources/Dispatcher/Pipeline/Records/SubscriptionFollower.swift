@@ -13,8 +13,8 @@ final class SubscriptionFollower {
     private var cursor: SubscriptionCursor?
     private var rows: [Int64] = []
 
-    /// Whether all subscriptions were read once, so that an event finds whoever subscribed to it.
-    private(set) var isReady = false
+    /// Whether the index has changed since this was last set to false.
+    var isChanged = false
 
     init(registry: any SubscriptionRegistry) {
         self.registry = registry
@@ -40,8 +40,8 @@ final class SubscriptionFollower {
             case .removed(let row): index.remove(row)
             }
         }
+        isChanged = isChanged || step.startsOver || !step.changes.isEmpty
         cursor = step.next
-        isReady = isReady || step.isCaughtUp
         return step.isCaughtUp
     }
 
