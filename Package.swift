@@ -126,7 +126,8 @@ let package = Package(
                 "RegistryAPI", "HTTPServer", "PushCore", "SQLiteRegistry", "Crypto", "JSON", "Metrics", "EventLoop",
                 "PushTestKit",
             ], exclude: ["Scripts"]),
-        testTarget("PostgresRegistryTests", ["PostgresRegistry", "EventLoop", "PushCore", "PushTestKit"]),
+        testTarget(
+            "PostgresRegistryTests", ["PostgresRegistry", "SQLiteRegistry", "EventLoop", "PushCore", "PushTestKit"]),
         testTarget("AdminServerTests", ["AdminServer", "Metrics", "PushTestKit"]),
         testTarget(
             "DispatcherTests",

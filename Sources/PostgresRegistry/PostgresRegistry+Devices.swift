@@ -17,7 +17,7 @@ extension PostgresRegistry {
     }
 
     /// Adds the names of a batch, locks what it touches, and reads the devices that it may change.
-    private func prepare(
+    func prepare(
         _ registrations: [DeviceRegistration], _ transaction: Transaction
     ) throws(RegistryError) -> (registrations: [NumberedRegistration], stored: [StoredDevice]) {
         let devices = registrations.map(\.device)
@@ -48,7 +48,10 @@ extension PostgresRegistry {
         return (numbered, (0..<answers[8].count).map { StoredDevice(answers[8], $0) })
     }
 
-    private func carryOut(_ plan: RegistrationPlan, _ transaction: Transaction) throws(RegistryError) {
+    /// Does what a plan says, and then more, and commits.
+    func carryOut(
+        _ plan: RegistrationPlan, _ transaction: Transaction, then more: [Call] = []
+    ) throws(RegistryError) {
         var calls: [Call] = []
         func add(_ call: Call, unless isNeedless: Bool) {
             if !isNeedless { calls.append(call) }
@@ -67,7 +70,7 @@ extension PostgresRegistry {
         add(StoringCalls.addTopicSubscriptions(plan.topicSubscriptions), unless: plan.topics.isEmpty)
         for call in StoringCalls.disinherit(plan.rowsChangingUser) { add(call, unless: plan.rowsChangingUser.isEmpty) }
         add(StoringCalls.inherit(plan.inheritors), unless: plan.inheritors.isEmpty)
-        try transaction.commit(calls)
+        try transaction.commit(calls + more)
     }
 
     /// Each text once; two that only look alike are two.
@@ -113,10 +116,10 @@ extension PostgresRegistry {
 
     // MARK: Reading
 
-    private static let deviceColumns = """
+    static let deviceColumns = """
         d.device_id, d.platform, d.token, a.name, p.name, n.name, d.user_id, d.registered_at
         """
-    private static let deviceNames = """
+    static let deviceNames = """
         JOIN app a ON a.id = d.app LEFT JOIN identity_pool p ON p.id = d.identity_pool
         LEFT JOIN identity n ON n.id = d.identity
         """
@@ -166,7 +169,8 @@ extension PostgresRegistry {
             """, parameters)
     }
 
-    private func decodeDevice(_ rows: Rows, _ row: Int) throws(RegistryError) -> Device {
+    /// Reads the columns of `deviceColumns`.
+    func decodeDevice(_ rows: Rows, _ row: Int) throws(RegistryError) -> Device {
         let (platform, token) = try decodeAddress(rows, row, platformColumn: 1)
         return Device(
             deviceID: rows.text(row, 0), platform: platform, token: token, app: rows.text(row, 3),

@@ -14,16 +14,21 @@ extension SQLiteRegistry {
         try RegistryRules.checkTopic(topic)
         try RegistryRules.checkOwner(userID, app: app)
         try writing(durable: true) { () throws(RegistryError) in
-            let number = try topicAdding(topic, app: try apps.identifierAdding(app))
-            try run("INSERT OR IGNORE INTO topic_user (user_id, topic) VALUES (?1, ?2)", userID, number)
-            try run(
-                """
-                INSERT INTO topic_subscription (topic, device, source)
-                SELECT t.id, d.id, \(TopicSource.user) FROM topic t JOIN device d ON d.user_id = ?1 AND d.app = t.app
-                WHERE t.id = ?2
-                ON CONFLICT DO UPDATE SET source = source | excluded.source
-                """, userID, number)
+            try addTopicUser(TopicUser(userID: userID, app: app, topic: topic))
         }
+    }
+
+    /// Subscribes a user to a topic; called in a write transaction.
+    func addTopicUser(_ wish: TopicUser) throws(RegistryError) {
+        let number = try topicAdding(wish.topic, app: try apps.identifierAdding(wish.app))
+        try run("INSERT OR IGNORE INTO topic_user (user_id, topic) VALUES (?1, ?2)", wish.userID, number)
+        try run(
+            """
+            INSERT INTO topic_subscription (topic, device, source)
+            SELECT t.id, d.id, \(TopicSource.user) FROM topic t JOIN device d ON d.user_id = ?1 AND d.app = t.app
+            WHERE t.id = ?2
+            ON CONFLICT DO UPDATE SET source = source | excluded.source
+            """, wish.userID, number)
     }
 
     /// Ends a user's subscription to a topic.

@@ -97,6 +97,15 @@ enum SubscriptionCalls {
                 AND x.app = (SELECT a.id FROM app a WHERE a.name = r.app) AND x.subscription_id = r.subscription_id) s
         """
 
+    /// Subscriptions by their keys, without those that have fired.
+    static func named(_ keys: [SubscriptionKey]) -> Call {
+        Call(
+            """
+            SELECT \(columns) FROM (SELECT s.id \(namedRows)) x JOIN subscription s ON s.id = x.id \(joins)
+            WHERE s.fired_event IS NULL
+            """, names(keys))
+    }
+
     // MARK: Reading
 
     /// Subscriptions by their rows, those included that have fired.

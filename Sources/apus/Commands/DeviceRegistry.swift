@@ -20,8 +20,13 @@ enum DeviceRegistry {
         _ body: (any ServedRegistry, Configuration) throws -> Value
     ) throws -> Value {
         let configuration = try invocation.loadConfiguration(for: .tool).configuration
+        return try rephrasing { try body(try configuration.openRegistry(mode: mode), configuration) }
+    }
+
+    /// Does something with a registry, and tells what the registry cannot do as a failure of the command.
+    static func rephrasing<Value>(_ body: () throws -> Value) throws -> Value {
         do {
-            return try body(try configuration.openRegistry(mode: mode), configuration)
+            return try body()
         } catch let error as RegistryError {
             throw CommandFailure(exitCode(error.code), error.message)
         }

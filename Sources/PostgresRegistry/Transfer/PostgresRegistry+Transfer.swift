@@ -1,0 +1,125 @@
+public import PushCore
+
+extension PostgresRegistry: RegistryTransfer {
+    // MARK: Devices
+
+    /// Devices with everything that is theirs.
+    public func deviceRecords(after deviceID: String?, limit: Int) throws(RegistryError) -> [DeviceRecord] {
+        let devices = try devices(matching: DeviceFilter(), after: deviceID, limit: limit)
+        return try deviceRecords(named: devices.map(\.deviceID)).sorted {
+            $0.device.deviceID.utf8.lexicographicallyPrecedes($1.device.deviceID.utf8)
+        }
+    }
+
+    /// Those of the named devices that are there.
+    public func deviceRecords(named deviceIDs: [String]) throws(RegistryError) -> [DeviceRecord] {
+        guard !deviceIDs.isEmpty else { return [] }
+        let rows = try ask([TransferCalls.devices(deviceIDs)])[0]
+        return try (0..<rows.count).map { (row) throws(RegistryError) in
+            DeviceRecord(
+                device: try decodeDevice(rows, row),
+                datasetNames: Self.list(rows, row, 9), includesFutureDatasets: rows.integer(row, 10) == 1,
+                topics: Self.list(rows, row, 11), badge: Int(rows.integer(row, 8)))
+        }
+    }
+
+    /// Reads an array of texts, which the statement has joined with zero bytes.
+    private static func list(_ rows: Rows, _ row: Int, _ column: Int32) -> [String] {
+        rows.bytes(row, column).split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Makes devices be what their records say.
+    public func replaceDevices(_ records: [DeviceRecord]) throws(RegistryError) {
+        let registrations = records.map {
+            DeviceRegistration(device: $0.device, datasetNames: $0.datasetNames, topics: $0.topics)
+        }
+        for registration in registrations { try RegistryRules.check(registration) }
+        guard !records.isEmpty else { return }
+        try writing(durable: true) { (transaction) throws(RegistryError) in
+            let (numbered, stored) = try prepare(registrations, transaction)
+            let bare = numbered.map { item in
+                NumberedRegistration(
+                    registration: DeviceRegistration(device: item.registration.device), app: item.app,
+                    pool: item.pool, identity: item.identity)
+            }
+            let full = RegistrationPlan(numbered, stored: stored)
+            try carryOut(
+                RegistrationPlan(bare, stored: stored), transaction, then: TransferCalls.fill(records, full))
+        }
+    }
+
+    // MARK: Names
+
+    /// The datasets that the registry knows.
+    public func knownDatasets(after key: DatasetKey?, limit: Int) throws(RegistryError) -> [DatasetKey] {
+        let call = Call(
+            """
+            SELECT n.name, p.name, s.name FROM identity n JOIN dataset k ON k.identity = n.id
+            JOIN identity_pool p ON p.id = k.identity_pool JOIN dataset_name s ON s.id = k.dataset_name
+            WHERE n.name >= $1::text AND (n.name, p.name, s.name) > ($1::text, $2::text, $3::text)
+            ORDER BY n.name, p.name, s.name LIMIT $4::bigint
+            """,
+            [
+                .text(key?.identityID ?? ""), .text(key?.identityPoolID ?? ""), .text(key?.datasetName ?? ""),
+                .integer(Int64(max(limit, 0))),
+            ])
+        let rows = try ask([call])[0]
+        return (0..<rows.count).map { row in
+            DatasetKey(
+                identityPoolID: rows.text(row, 1), identityID: rows.text(row, 0), datasetName: rows.text(row, 2))
+        }
+    }
+
+    /// The users' subscriptions to topics.
+    public func topicUsers(after last: TopicUser?, limit: Int) throws(RegistryError) -> [TopicUser] {
+        let call = Call(
+            """
+            SELECT x.user_id, a.name, t.name FROM topic_user x JOIN topic t ON t.id = x.topic
+            JOIN app a ON a.id = t.app
+            WHERE x.user_id >= $1::text AND (x.user_id, a.name, t.name) > ($1::text, $2::text, $3::text)
+            ORDER BY x.user_id, a.name, t.name LIMIT $4::bigint
+            """,
+            [
+                .text(last?.userID ?? ""), .text(last?.app ?? ""), .text(last?.topic ?? ""),
+                .integer(Int64(max(limit, 0))),
+            ])
+        let rows = try ask([call])[0]
+        return (0..<rows.count).map { row in
+            TopicUser(userID: rows.text(row, 0), app: rows.text(row, 1), topic: rows.text(row, 2))
+        }
+    }
+
+    /// Subscribes users to topics.
+    public func addTopicUsers(_ list: [TopicUser]) throws(RegistryError) {
+        for item in list {
+            try RegistryRules.checkTopic(item.topic)
+            try RegistryRules.checkOwner(item.userID, app: item.app)
+        }
+        guard !list.isEmpty else { return }
+        try writing(durable: true) { (transaction) throws(RegistryError) in
+            _ = try transaction.commit(
+                [
+                    StoringCalls.lockUsers(list.map(\.userID), isShared: false),
+                    StoringCalls.addNames(Self.distinct(list.map(\.app)), to: .app),
+                    StoringCalls.addTopics(list.map { ($0.topic, $0.app) }),
+                ] + TransferCalls.addTopicUsers(list))
+        }
+    }
+
+    // MARK: Subscriptions and configurations
+
+    /// Those of the subscriptions to records that are there.
+    public func storedSubscriptions(_ keys: [SubscriptionKey]) throws(RegistryError) -> [StoredSubscription] {
+        guard !keys.isEmpty else { return [] }
+        let rows = try ask([SubscriptionCalls.named(keys)])[0]
+        return try (0..<rows.count).map { (row) throws(RegistryError) in try decodeSubscription(rows, row) }
+    }
+
+    /// All configurations of identity pools.
+    public func poolConfigurations() throws(RegistryError) -> [PoolConfiguration] {
+        let rows = try ask([Call("SELECT identity_pool, content FROM pool_configuration ORDER BY identity_pool")])[0]
+        return (0..<rows.count).map { row in
+            PoolConfiguration(identityPoolID: rows.text(row, 0), json: Array(rows.bytes(row, 1)))
+        }
+    }
+}

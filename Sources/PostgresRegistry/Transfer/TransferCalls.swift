@@ -1,0 +1,78 @@
+import PushCore
+
+/// The statements that move a registry.
+enum TransferCalls {
+    /// Devices with everything that is theirs.
+    ///
+    /// The columns of a device, badge, names of datasets, whether datasets to come are among them, topics; lists are
+    /// bytes, each name followed by a zero byte.
+    static func devices(_ deviceIDs: [String]) -> Call {
+        func list(_ name: String, _ from: String) -> String {
+            // An empty aggregate is NULL, which reads as no name.
+            "(SELECT string_agg(convert_to(\(name), 'UTF8') || '\\x00'::bytea, NULL ORDER BY \(name)) FROM \(from))"
+        }
+        let datasets = """
+            dataset_subscription u JOIN dataset_name s ON s.id = u.dataset_name
+            WHERE u.device = d.id AND u.dataset_name <> \(Schema.futureDatasets)
+            """
+        let topics = """
+            topic_subscription u JOIN topic t ON t.id = u.topic WHERE u.device = d.id AND u.source & 1 <> 0
+            """
+        return Call(
+            """
+            SELECT \(PostgresRegistry.deviceColumns), d.badge, \(list("s.name", datasets)),
+                (EXISTS (SELECT 1 FROM dataset_subscription u WHERE u.identity = d.identity
+                    AND u.dataset_name = \(Schema.futureDatasets) AND u.device = d.id))::int,
+                \(list("t.name", topics))
+            FROM unnest($1::text[]) r(name) JOIN device d ON d.device_id = r.name \(PostgresRegistry.deviceNames)
+            """, [.texts(deviceIDs)])
+    }
+
+    /// Gives devices, which are there, what their records have, and takes from them what these do not have.
+    static func fill(_ records: [DeviceRecord], _ plan: RegistrationPlan) -> [Call] {
+        let names = records.map(\.device.deviceID)
+        let future = records.filter(\.includesFutureDatasets).map { (deviceID: $0.device.deviceID, name: "*") }
+        let own = "u.device IN (SELECT d.id FROM unnest($1::text[]) r(name) JOIN device d ON d.device_id = r.name)"
+        return [
+            Call("DELETE FROM dataset_subscription u WHERE \(own)", [.texts(names)]),
+            Call("UPDATE topic_subscription u SET source = source & ~1 WHERE \(own)", [.texts(names)]),
+            Call("DELETE FROM topic_subscription u WHERE source = 0 AND \(own)", [.texts(names)]),
+            StoringCalls.addDatasets(plan.learnedDatasets),
+            StoringCalls.addDatasetSubscriptions(plan.datasetSubscriptions + future),
+            StoringCalls.addTopics(plan.topics), StoringCalls.addTopicSubscriptions(plan.topicSubscriptions),
+            Call(
+                """
+                UPDATE device d SET badge = r.badge FROM unnest($1::text[], $2::bigint[]) r(name, badge)
+                WHERE d.device_id = r.name AND d.badge <> r.badge
+                """, [.texts(names), .integers(records.map { Int64($0.badge) })]),
+        ]
+    }
+
+    /// Subscribes users to topics that have been added, and gives these to the users' devices.
+    static func addTopicUsers(_ list: [TopicUser]) -> [Call] {
+        let parameters: [Parameter] = [
+            .texts(list.map(\.userID)), .texts(list.map(\.app)), .texts(list.map(\.topic)),
+        ]
+        let topics = """
+            unnest($1::text[], $2::text[], $3::text[]) r(user_id, app, topic)
+            JOIN app a ON a.name = r.app JOIN topic t ON t.app = a.id AND t.name = r.topic
+            """
+        return [
+            Call(
+                """
+                INSERT INTO topic_user (user_id, topic) SELECT DISTINCT r.user_id, t.id FROM \(topics)
+                ON CONFLICT DO NOTHING
+                """, parameters),
+            Call(
+                """
+                WITH own AS MATERIALIZED (
+                    SELECT d.id, d.user_id, d.app FROM device d WHERE d.id IN (
+                        SELECT x.id FROM unnest($1::text[]) r(name) JOIN device x ON x.user_id = r.name)
+                    ORDER BY d.id FOR NO KEY UPDATE)
+                INSERT INTO topic_subscription AS u (topic, device, source)
+                SELECT DISTINCT t.id, d.id, 2 FROM \(topics) JOIN own d ON d.user_id = r.user_id AND d.app = a.id
+                ON CONFLICT (topic, device) DO UPDATE SET source = u.source | 2 WHERE u.source & 2 = 0
+                """, parameters),
+        ]
+    }
+}

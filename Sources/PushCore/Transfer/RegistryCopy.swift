@@ -1,0 +1,134 @@
+/// Copies everything of a registry into another one.
+///
+/// What the target has already is compared and left alone. So a copy that was interrupted is simply begun again: it
+/// passes over what is there faster than it could write it, and one that is repeated writes only what has changed
+/// since. What the target has besides stays. Subscriptions that have fired their only push are not copied.
+///
+/// Memory is bounded by a step, however large the registry is.
+public final class RegistryCopy {
+    /// All ports of a store.
+    public typealias Store = Registry & RegistryAdministration & RegistryTransfer & SubscriptionRegistry
+
+    private let source: any Store
+    private let target: any Store
+    private let stepCount: Int
+    private let progress: (RegistryCopyCounts) throws -> Void
+    private var counts = RegistryCopyCounts()
+
+    /// Prepares a copy.
+    ///
+    /// - Parameters:
+    ///   - source: what is read.
+    ///   - target: what is written.
+    ///   - stepCount: how many things one step reads, and writes in one transaction.
+    ///   - progress: called after each step; what it throws ends the copy.
+    public init(
+        from source: any Store, to target: any Store, stepCount: Int = 2_000,
+        progress: @escaping (RegistryCopyCounts) throws -> Void = { _ in }
+    ) {
+        self.source = source
+        self.target = target
+        self.stepCount = max(stepCount, 1)
+        self.progress = progress
+    }
+
+    /// Copies.
+    ///
+    /// - Returns: what was read and written.
+    /// - Throws: `RegistryError` if one of the stores fails, or what `progress` throws.
+    public func run() throws -> RegistryCopyCounts {
+        // Datasets come first: a device that waits for datasets to come must not get those that are there already.
+        try copy(.datasets) {
+            try source.knownDatasets(after: $0, limit: stepCount)
+        } write: { list in
+            try target.recordDatasets(list)
+            return nil
+        }
+        try copy(.topicUsers) {
+            try source.topicUsers(after: $0, limit: stepCount)
+        } write: { list in
+            try target.addTopicUsers(list)
+            return nil
+        }
+        try copy(.devices) {
+            try source.deviceRecords(after: $0?.device.deviceID, limit: stepCount)
+        } write: { list in
+            let present = Set(try target.deviceRecords(named: list.map(\.device.deviceID)))
+            let missing = list.filter { !present.contains($0) }
+            if !missing.isEmpty { try target.replaceDevices(missing) }
+            return missing.count
+        }
+        try copySubscriptions()
+        try copyTokens()
+        try copyPoolConfigurations()
+        return counts
+    }
+
+    private func copy<Element>(
+        _ kind: RegistryCopyCounts.Kind, read: (Element?) throws -> [Element], write: ([Element]) throws -> Int?
+    ) throws {
+        var last: Element?
+        counts.current = kind
+        while true {
+            let list = try read(last)
+            guard let end = list.last else { return }
+            last = end
+            let written = try write(list)
+            counts.read[kind, default: 0] += list.count
+            if let written { counts.written[kind, default: 0] += written }
+            try progress(counts)
+        }
+    }
+
+    private func copySubscriptions() throws {
+        try copy(.subscriptions) { last in
+            try source.subscriptions(matching: SubscriptionFilter(), after: last?.row, limit: stepCount)
+        } write: { list in
+            let keys = list.map(\.subscription.key)
+            let present = Set(try target.storedSubscriptions(keys).map(\.subscription))
+            var missing = list.map(\.subscription).filter { !present.contains($0) }
+            missing = try withoutStrangers(missing)
+            if !missing.isEmpty { _ = try target.save(missing) }
+            return missing.count
+        }
+    }
+
+    /// Leaves out the subscriptions of devices that were registered, or removed, while the copy ran.
+    private func withoutStrangers(_ subscriptions: [RecordSubscription]) throws -> [RecordSubscription] {
+        let names = subscriptions.compactMap { subscription -> String? in
+            if case .device(let name) = subscription.key.owner { name } else { nil }
+        }
+        guard !names.isEmpty else { return subscriptions }
+        let records = try target.deviceRecords(named: names)
+        let apps = Dictionary(
+            records.map { ($0.device.deviceID, $0.device.app) }, uniquingKeysWith: { first, _ in first })
+        return subscriptions.filter { subscription in
+            guard case .device(let name) = subscription.key.owner else { return true }
+            return apps[name] == subscription.key.app
+        }
+    }
+
+    private func copyTokens() throws {
+        counts.current = .tokens
+        let tokens = try source.tokens()
+        let present = Set(try target.tokens())
+        for token in tokens where !present.contains(token) {
+            try target.saveToken(token)
+            counts.written[.tokens, default: 0] += 1
+        }
+        counts.read[.tokens] = tokens.count
+        try progress(counts)
+    }
+
+    private func copyPoolConfigurations() throws {
+        counts.current = .poolConfigurations
+        let configurations = try source.poolConfigurations()
+        let present = Set(try target.poolConfigurations())
+        for configuration in configurations where !present.contains(configuration) {
+            try target.savePoolConfiguration(configuration.json, of: configuration.identityPoolID)
+            counts.written[.poolConfigurations, default: 0] += 1
+        }
+        counts.read[.poolConfigurations] = configurations.count
+        try progress(counts)
+    }
+}

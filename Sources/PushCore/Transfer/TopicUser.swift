@@ -1,0 +1,16 @@
+/// A user's subscription to a topic of an app.
+public struct TopicUser: Hashable, Sendable {
+    /// The user.
+    public var userID: String
+    /// The app.
+    public var app: String
+    /// The topic.
+    public var topic: String
+
+    /// Creates a value.
+    public init(userID: String, app: String, topic: String) {
+        self.userID = userID
+        self.app = app
+        self.topic = topic
+    }
+}

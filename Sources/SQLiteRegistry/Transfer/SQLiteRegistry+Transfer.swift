@@ -1,0 +1,171 @@
+public import PushCore
+
+extension SQLiteRegistry: RegistryTransfer {
+    // MARK: Devices
+
+    /// Devices with everything that is theirs.
+    public func deviceRecords(after deviceID: String?, limit: Int) throws(RegistryError) -> [DeviceRecord] {
+        try reading { () throws(RegistryError) in
+            let statement = try statements.statement(
+                """
+                SELECT \(DeviceRow.columns), n.name, d.badge FROM device d LEFT JOIN identity n ON n.id = d.identity
+                WHERE d.device_id > ?1 ORDER BY d.device_id LIMIT ?2
+                """)
+            statement.bind(1, deviceID ?? "")
+            statement.bind(2, Int64(max(limit, 0)))
+            var records: [DeviceRecord] = []
+            try statement.forEachRow { row throws(RegistryError) in records.append(try record(row)) }
+            return records
+        }
+    }
+
+    /// Those of the named devices that are there.
+    public func deviceRecords(named deviceIDs: [String]) throws(RegistryError) -> [DeviceRecord] {
+        try reading { () throws(RegistryError) in
+            let statement = try statements.statement(
+                """
+                SELECT \(DeviceRow.columns), n.name, d.badge FROM device d LEFT JOIN identity n ON n.id = d.identity
+                WHERE d.device_id = ?1
+                """)
+            var records: [DeviceRecord] = []
+            for deviceID in deviceIDs {
+                statement.bind(1, deviceID)
+                try statement.forEachRow { row throws(RegistryError) in records.append(try record(row)) }
+            }
+            return records
+        }
+    }
+
+    private func record(_ row: Statement) throws(RegistryError) -> DeviceRecord {
+        let found = try decodeDevice(row, firstColumn: 0)
+        var record = DeviceRecord(
+            device: found.device, badge: Int(row.integer(DeviceRow.columnCount + 1)))
+        let datasets = try statements.statement(
+            """
+            SELECT s.name, s.id FROM dataset_subscription u CROSS JOIN dataset_name s ON s.id = u.dataset_name
+            WHERE u.device = ? ORDER BY s.name
+            """)
+        datasets.bind(1, found.stored.row)
+        try datasets.forEachRow { row in
+            if row.integer(1) == Schema.futureDatasets {
+                record.includesFutureDatasets = true
+            } else {
+                record.datasetNames.append(row.text(0))
+            }
+        }
+        let topics = try statements.statement(
+            """
+            SELECT t.name FROM topic_subscription u CROSS JOIN topic t ON t.id = u.topic
+            WHERE u.device = ? AND u.source & \(TopicSource.device) ORDER BY t.name
+            """)
+        topics.bind(1, found.stored.row)
+        try topics.forEachRow { row in record.topics.append(row.text(0)) }
+        return record
+    }
+
+    /// Makes devices be what their records say.
+    public func replaceDevices(_ records: [DeviceRecord]) throws(RegistryError) {
+        for record in records {
+            try RegistryRules.check(
+                DeviceRegistration(device: record.device, datasetNames: record.datasetNames, topics: record.topics))
+        }
+        try writing(durable: true) { () throws(RegistryError) in
+            for record in records { try replace(record) }
+        }
+    }
+
+    private func replace(_ record: DeviceRecord) throws(RegistryError) {
+        let stored = try store(record.device)
+        try run("DELETE FROM dataset_subscription WHERE device = ?", stored.row)
+        try run("UPDATE topic_subscription SET source = source & ~\(TopicSource.device) WHERE device = ?", stored.row)
+        try run("DELETE FROM topic_subscription WHERE device = ? AND source = 0", stored.row)
+        for name in record.datasetNames { try addSubscription(stored, toDataset: name) }
+        if record.includesFutureDatasets { try addSubscription(stored, toDatasetName: Schema.futureDatasets) }
+        for topic in record.topics { try addSubscription(stored, toTopic: topic) }
+        let badge = try statements.statement("UPDATE device SET badge = ?2 WHERE id = ?1")
+        badge.bind(1, stored.row)
+        badge.bind(2, Int64(record.badge))
+        try badge.run()
+    }
+
+    // MARK: Names
+
+    /// The datasets that the registry knows.
+    public func knownDatasets(after key: DatasetKey?, limit: Int) throws(RegistryError) -> [DatasetKey] {
+        try reading { () throws(RegistryError) in
+            let statement = try statements.statement(
+                """
+                SELECT n.name, p.name, s.name FROM identity n CROSS JOIN dataset k ON k.identity = n.id
+                CROSS JOIN identity_pool p ON p.id = k.identity_pool
+                CROSS JOIN dataset_name s ON s.id = k.dataset_name
+                WHERE n.name >= ?1 AND (n.name, p.name, s.name) > (?1, ?2, ?3)
+                ORDER BY n.name, p.name, s.name LIMIT ?4
+                """)
+            statement.bind(1, key?.identityID ?? "")
+            statement.bind(2, key?.identityPoolID ?? "")
+            statement.bind(3, key?.datasetName ?? "")
+            statement.bind(4, Int64(max(limit, 0)))
+            var keys: [DatasetKey] = []
+            try statement.forEachRow { row in
+                keys.append(
+                    DatasetKey(identityPoolID: row.text(1), identityID: row.text(0), datasetName: row.text(2)))
+            }
+            return keys
+        }
+    }
+
+    /// The users' subscriptions to topics.
+    public func topicUsers(after last: TopicUser?, limit: Int) throws(RegistryError) -> [TopicUser] {
+        try reading { () throws(RegistryError) in
+            let statement = try statements.statement(
+                """
+                SELECT x.user_id, a.name, t.name FROM topic_user x CROSS JOIN topic t ON t.id = x.topic
+                CROSS JOIN app a ON a.id = t.app
+                WHERE x.user_id >= ?1 AND (x.user_id, a.name, t.name) > (?1, ?2, ?3)
+                ORDER BY x.user_id, a.name, t.name LIMIT ?4
+                """)
+            statement.bind(1, last?.userID ?? "")
+            statement.bind(2, last?.app ?? "")
+            statement.bind(3, last?.topic ?? "")
+            statement.bind(4, Int64(max(limit, 0)))
+            var list: [TopicUser] = []
+            try statement.forEachRow { row in
+                list.append(TopicUser(userID: row.text(0), app: row.text(1), topic: row.text(2)))
+            }
+            return list
+        }
+    }
+
+    /// Subscribes users to topics.
+    public func addTopicUsers(_ list: [TopicUser]) throws(RegistryError) {
+        for item in list {
+            try RegistryRules.checkTopic(item.topic)
+            try RegistryRules.checkOwner(item.userID, app: item.app)
+        }
+        try writing(durable: true) { () throws(RegistryError) in
+            for item in list { try addTopicUser(item) }
+        }
+    }
+
+    // MARK: Subscriptions and configurations
+
+    /// Those of the subscriptions to records that are there.
+    public func storedSubscriptions(_ keys: [SubscriptionKey]) throws(RegistryError) -> [StoredSubscription] {
+        var found: [StoredSubscription] = []
+        for key in keys {
+            if let stored = try subscription(key) { found.append(stored) }
+        }
+        return found
+    }
+
+    /// All configurations of identity pools.
+    public func poolConfigurations() throws(RegistryError) -> [PoolConfiguration] {
+        let statement = try statements.statement(
+            "SELECT identity_pool, content FROM pool_configuration ORDER BY identity_pool")
+        var list: [PoolConfiguration] = []
+        try statement.forEachRow { row in
+            list.append(PoolConfiguration(identityPoolID: row.text(0), json: row.bytes(1)))
+        }
+        return list
+    }
+}

@@ -1,0 +1,51 @@
+import PushTestKit
+import Testing
+
+@Suite("apus registry copy")
+struct RegistryCopyCommandTests {
+    private static func lines(_ count: Int) -> String {
+        (0..<count).map { index in
+            #"{"deviceId":"device-\#(index)","platform":"APNS","token":"\#(WorkerFixture.tokenText(index))","#
+                + #""app":"chat","identityPoolId":"us-east-1:pool","identityId":"identity-\#(index)","#
+                + #""registeredAt":1600000000000,"datasets":["notes"],"topics":["news"]}"# + "\n"
+        }.joined()
+    }
+
+    @Test("A registry goes from SQLite into PostgreSQL and back, and tells what it did")
+    func bothWays() async throws {
+        let server = try await PrivatePostgreSQL.shared()
+        let folder = try TemporaryFolder()
+        try folder.write("url", server.url(database: try await server.makeDatabase()) + "\n")
+        func apus(_ arguments: String..., input: String = "") async throws -> CommandResult {
+            let result = try await CommandRunner.apus(arguments, input: input, in: folder)
+            #expect(!result.output.contains(server.password) && !result.errors.contains(server.password))
+            return result
+        }
+        let set = "registry.url=sqlite:a.db"
+        let imported = try await apus("device", "import", "--set", set, input: Self.lines(50))
+        #expect(imported.exitCode == 0, "\(imported)")
+        let there = try await apus("registry", "copy", "sqlite:a.db", "@url", "--json")
+        #expect(there.exitCode == 0, "\(there)")
+        #expect(there.output.contains(#""written":{"datasets":0,"topicUsers":0,"devices":50,"#), "\(there)")
+        let again = try await apus("registry", "copy", "sqlite:a.db", "@url")
+        #expect(again.output.contains("devices: 50 read, 0 written"), "\(again)")
+        let back = try await apus("registry", "copy", "@url", "sqlite:b.db", "--json")
+        #expect(back.exitCode == 0, "\(back)")
+        let first = try await apus("device", "list", "--json", "--set", set)
+        let second = try await apus("device", "list", "--json", "--set", "registry.url=sqlite:b.db")
+        #expect(first.output == second.output && first.output.contains("device-49"))
+    }
+
+    @Test("Stores that are not there, cannot be read or are the same are told apart")
+    func refusals() async throws {
+        let folder = try TemporaryFolder()
+        func exitCode(_ from: String, _ to: String) async throws -> Int32 {
+            Int32(try await CommandRunner.apus(["registry", "copy", from, to], in: folder).exitCode)
+        }
+        #expect(try await exitCode("sqlite:none.db", "sqlite:b.db") == 69)
+        #expect(try await exitCode("sqlite:a.db", "sqlite:a.db") == 64)
+        #expect(try await exitCode("a.db", "sqlite:b.db") == 65)
+        #expect(try await exitCode("@none", "sqlite:b.db") == 69)
+        #expect(try await exitCode("postgresql://u:p@q@h/d", "sqlite:a.db") == 65)
+    }
+}

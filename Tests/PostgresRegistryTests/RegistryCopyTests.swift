@@ -1,0 +1,169 @@
+import PostgresRegistry
+import PushCore
+import PushTestKit
+import SQLiteRegistry
+import Testing
+
+/// Registries that are moved from one kind of store into another.
+struct RegistryCopyTests {
+    /// Both ways, and between stores of one kind.
+    enum Way: CaseIterable {
+        case intoPostgreSQL
+        case intoSQLite
+        case withinSQLite
+    }
+
+    /// What a test throws to end a copy.
+    private struct Interruption: Error {}
+
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func makeStores(_ way: Way) async throws -> (source: any RegistryCopy.Store, target: any RegistryCopy.Store)
+    {
+        let file = try SQLiteRegistry.open(path: folder.path + "/a.db", mode: .create)
+        switch way {
+        case .intoPostgreSQL: return (file, try await Fixture.makeRegistry())
+        case .intoSQLite: return (try await Fixture.makeRegistry(), file)
+        case .withinSQLite: return (file, try SQLiteRegistry.open(path: folder.path + "/b.db", mode: .create))
+        }
+    }
+
+    /// Fills a registry with something of everything.
+    private func fill(_ registry: any RegistryCopy.Store, devices count: Int) throws {
+        try registry.register(
+            try (0..<count).map { number in
+                var device = try Fixture.device(number, identity: "identity-\(number / 3)")
+                device.userID = number % 4 == 0 ? nil : "user-\(number / 2) ü"
+                device.platform = Platform.allCases[number % 3]
+                if number % 7 == 0 {
+                    device.identityID = nil
+                    device.identityPoolID = nil
+                }
+                let names = device.identityID == nil ? [] : ["settings", "set-\(number % 5)"].prefix(number % 3)
+                return DeviceRegistration(
+                    device: device, datasetNames: Array(names), topics: number % 5 == 0 ? ["news", "töpic"] : [])
+            })
+        try registry.recordDatasets(
+            (0..<count / 2).map { number in
+                DatasetKey(
+                    identityPoolID: Fixture.pool, identityID: "identity-\(number)", datasetName: "set-\(number % 3)")
+            })
+        for number in stride(from: 1, to: count, by: 10) where number % 7 != 0 {
+            _ = try registry.subscribeToAllDatasets("device-\(number)", names: nil, includingFuture: true)
+            _ = try registry.unsubscribe("device-\(number)", fromDataset: "settings")
+            _ = try registry.setBadge(number, of: "device-\(number)")
+        }
+        for number in 0..<count / 4 {
+            try registry.subscribeUser("user-\(number) ü", app: "chat", toTopic: "room-\(number % 6)")
+        }
+        _ = try registry.save(
+            (0..<count).map { number in
+                let owner: SubscriptionOwner =
+                    number % 2 == 0 ? .user("user-\(number)") : .device("device-\(number)")
+                var notification = NotificationInfo()
+                notification.alertBody = "\(number % 3) \"ü\""
+                return RecordSubscription(
+                    key: SubscriptionKey(app: "chat", owner: owner, subscriptionID: "s\(number)"), recordType: "Song",
+                    firesOnce: number % 5 == 0, notification: notification, savedAtMilliseconds: Int64(number))
+            })
+        for number in 0..<3 {
+            try registry.saveToken(
+                APIToken(
+                    name: "token-\(number)", digest: Array(repeating: UInt8(number), count: 32),
+                    app: number == 0 ? nil : "chat", permission: .write, createdAtMilliseconds: 5))
+            try registry.savePoolConfiguration(Array("{\"ü\":\(number)}".utf8), of: "pool-\(number)")
+        }
+    }
+
+    /// Everything that a registry says of itself.
+    private func content(_ registry: any RegistryCopy.Store) throws -> [String] {
+        var lines: [String] = []
+        lines += try registry.deviceRecords(after: nil, limit: 10_000).map { "\($0)" }
+        lines += try registry.knownDatasets(after: nil, limit: 10_000)
+            .map { "\($0.identityID) \($0.identityPoolID) \($0.datasetName)" }
+        lines += try registry.topicUsers(after: nil, limit: 10_000).map { "\($0)" }
+        let subscriptions = try registry.subscriptions(matching: SubscriptionFilter(), after: nil, limit: 10_000)
+        lines += subscriptions.map { "\($0.subscription)" }.sorted()
+        lines += try registry.tokens().map { "\($0)" }
+        lines += try registry.poolConfigurations().map { "\($0)" }
+        for topic in ["news", "töpic"] + (0..<6).map({ "room-\($0)" }) {
+            let request = AudienceRequest(audience: .topic(topic, app: "chat"))
+            lines.append("\(try RegistryPages.all(of: request, in: registry, limit: 999).map(\.deviceID).sorted())")
+        }
+        return lines
+    }
+
+    @Test("A copy holds all that the original holds, and copying again writes nothing", arguments: Way.allCases)
+    func copiesEverything(_ way: Way) async throws {
+        let (source, target) = try await makeStores(way)
+        try fill(source, devices: 120)
+        let first = try RegistryCopy(from: source, to: target, stepCount: 17).run()
+        #expect(try content(target) == content(source))
+        #expect(first.read[.devices] == 120 && first.written[.devices] == 120)
+        #expect(first.read[.subscriptions] == 120 && first.written[.subscriptions] == 120)
+        let second = try RegistryCopy(from: source, to: target, stepCount: 1_000).run()
+        #expect(second.written.values.allSatisfy { $0 == 0 }, "\(second)")
+        #expect(second.read == first.read)
+    }
+
+    @Test("A copy that was interrupted goes on where it was, after any step", arguments: Way.allCases)
+    func resumes(_ way: Way) async throws {
+        let (source, target) = try await makeStores(way)
+        try fill(source, devices: 60)
+        let whole = try RegistryCopy(from: source, to: try await makeScratch(), stepCount: 10).run()
+        var written = 0
+        var isDone = false
+        var rounds = 0
+        while !isDone {
+            rounds += 1
+            var steps = 0
+            var last = RegistryCopyCounts()
+            let copy = RegistryCopy(from: source, to: target, stepCount: 10) { counts in
+                steps += 1
+                last = counts
+                if steps == rounds * 4 { throw Interruption() }
+            }
+            do {
+                last = try copy.run()
+                isDone = true
+            } catch is Interruption {}
+            written += last.written.values.reduce(0, +)
+        }
+        #expect(rounds > 2)
+        #expect(written == whole.written.values.reduce(0, +), "nothing is written twice")
+        #expect(try content(target) == content(source))
+    }
+
+    private func makeScratch() async throws -> any RegistryCopy.Store {
+        try SQLiteRegistry.open(path: folder.path + "/scratch.db", mode: .create)
+    }
+
+    @Test("What has changed since is copied the next time, also what has ended", arguments: Way.allCases)
+    func copiesChanges(_ way: Way) async throws {
+        let (source, target) = try await makeStores(way)
+        try fill(source, devices: 60)
+        _ = try RegistryCopy(from: source, to: target).run()
+        _ = try source.unsubscribe("device-5", fromTopic: "news")
+        _ = try source.subscribeToAllDatasets("device-1", names: nil, includingFuture: false)
+        _ = try source.setBadge(77, of: "device-2")
+        var moved = try Fixture.device(8, identity: "another")
+        moved.userID = "user-1 ü"
+        try source.upsert([moved])
+        let changed = try RegistryCopy(from: source, to: target).run()
+        #expect(changed.written[.devices] == 4)
+        #expect(try content(target) == content(source))
+    }
+
+    @Test("A device keeps what it declined, although it waits for datasets to come", arguments: Way.allCases)
+    func keepsWhatWasDeclined(_ way: Way) async throws {
+        let (source, target) = try await makeStores(way)
+        try source.register([DeviceRegistration(device: try Fixture.device(1), datasetNames: ["settings", "notes"])])
+        _ = try source.subscribeToAllDatasets("device-1", names: nil, includingFuture: true)
+        _ = try source.unsubscribe("device-1", fromDataset: "settings")
+        _ = try RegistryCopy(from: source, to: target).run()
+        let expected = DatasetSubscriptions(datasetNames: ["notes"], includesFuture: true)
+        #expect(try target.datasetSubscriptions(of: "device-1") == expected)
+    }
+}
