@@ -1,4 +1,5 @@
 import Foundation
+import Geography
 import PushTestKit
 import Testing
 
@@ -13,7 +14,7 @@ struct SubscriptionIndexTests {
     @Test("Random predicates and records of all kinds, while subscriptions come and go", arguments: seeds)
     func agreesWithScan(seed: UInt64) throws {
         var world = IndexWorld(seed: seed)
-        for _ in 0..<60 * Self.effort {
+        for _ in 0..<210 * Self.effort {
             for _ in 0..<world.number(0...40) {
                 world.insert(Int64(world.number(0...500)), try world.random.predicate())
             }
@@ -22,21 +23,126 @@ struct SubscriptionIndexTests {
                 #expect(agrees, "seed \(seed)")
             }
             #expect(world.index.count == world.subscriptions.count, "seed \(seed)")
-            for _ in 0..<6 {
-                let change = world.change(world.random.record())
-                if let complaint = world.complaint(change) {
-                    Issue.record("\(complaint)")
-                    return
-                }
+            guard agrees(&world, changes: 6) else { return }
+        }
+        #expect(world.pairCount > 330_000, "seed \(seed)")
+        #expect(world.matchCount > 1000, "seed \(seed): the records must match often, or this shows nothing")
+        removeAll(&world)
+    }
+
+    @Test("Hundreds of shapes, of which most are found by a part of their fields", arguments: seeds)
+    func agreesWithManyShapes(seed: UInt64) throws {
+        var world = IndexWorld(seed: seed)
+        let scope = MatchScope(application: "chat", recordType: "Song")
+        let fields = (0..<12).map { "field\($0)" }
+        var shapes: Set<[String]> = []
+        for row in 0..<1000 * Int64(Self.effort) {
+            let names = fields.filter { _ in world.number(0...2) == 0 }
+            shapes.insert(names)
+            let terms = names.map { PredicateTerm($0, Self.test(&world)) }
+            world.insert(row % 4000, try Predicate(anyOf: [terms]), scope: scope, operations: .all)
+        }
+        #expect(shapes.count > 300, "seed \(seed)")
+        for _ in 0..<40 {
+            let record = RecordFields(
+                fields.filter { _ in world.number(0...9) > 0 }.map { ($0, .integer(Int64(world.number(0...3)))) })
+            let change = MatchInput(application: "chat", recordType: "Song", operations: .created, fields: record)
+            if let complaint = world.complaint(change) {
+                Issue.record("\(complaint)")
+                return
             }
         }
-        #expect(world.matchCount > 1000, "seed \(seed): the records must match often, or this shows nothing")
+        #expect(world.matchCount > 100, "seed \(seed): the records must match often, or this shows nothing")
+        removeAll(&world)
+    }
+
+    @Test("Numbers of all sizes within ranges, places within circles anywhere on the Earth", arguments: seeds)
+    func agreesOnRangesAndCircles(seed: UInt64) throws {
+        var world = IndexWorld(seed: seed)
+        for row in 0..<600 * Int64(Self.effort) {
+            let term =
+                Bool.random(using: &world.random.generator)
+                ? PredicateTerm("number", .isInRange(try #require(Self.range(&world))))
+                : PredicateTerm("place", .isWithin(Self.place(&world), radiusMetres: Self.radius(&world)))
+            world.insert(row, try Predicate(anyOf: [[term]]))
+        }
+        for _ in 0..<60 {
+            let record = RecordFields([("number", Self.number(&world)), ("place", .location(Self.place(&world)))])
+            if let complaint = world.complaint(world.change(record)) {
+                Issue.record("\(complaint)")
+                return
+            }
+        }
+        #expect(world.matchCount > 100, "seed \(seed): the records must match often, or this shows nothing")
+        removeAll(&world)
+    }
+
+    // MARK: - Parts of the above
+
+    private func agrees(_ world: inout IndexWorld, changes: Int) -> Bool {
+        for _ in 0..<changes {
+            let change = world.change(world.random.record())
+            if let complaint = world.complaint(change) {
+                Issue.record("\(complaint)")
+                return false
+            }
+        }
+        return true
+    }
+
+    /// Removes what is left, after which nothing may be left.
+    private func removeAll(_ world: inout IndexWorld) {
         for row in Array(world.subscriptions.keys) {
             let agrees = world.remove(row)
-            #expect(agrees)
+            #expect(agrees, "seed \(world.seed)")
         }
         #expect(world.index.count == 0)
         #expect(world.index.distinctPredicateCount == 0)
-        #expect(world.index.isEmptyInside, "seed \(seed): something was left behind")
+        #expect(world.index.isEmptyInside, "seed \(world.seed): something was left behind")
+    }
+
+    private static func test(_ world: inout IndexWorld) -> FieldTest {
+        let value = FieldValue.integer(Int64(world.number(0...3)))
+        switch world.number(0...9) {
+        case 0: return .isIn([value, .integer(7)], .exact)
+        case 1: return .isInRange(ValueRange(lower: .init(value, isIncluded: true), upper: nil))
+        default: return .equals(value, .exact)
+        }
+    }
+
+    /// A number of any size, often at a power of two.
+    private static func number(_ world: inout IndexWorld) -> FieldValue {
+        let power = Double(sign: .plus, exponent: world.number(-70...70), significand: 1)
+        let number = (Double(world.number(-4...4)) + [0, 0.25, 1e-15][world.number(0...2)]) * power
+        let wholes: [Int64] = [.min, .max, 0, 1, 9_007_199_254_740_992, 9_007_199_254_740_993]
+        return world.number(0...2) == 0
+            ? .integer(wholes[world.number(0...5)]) : FieldValue.of(number) ?? .integer(0)
+    }
+
+    private static func range(_ world: inout IndexWorld) -> ValueRange? {
+        let first = number(&world)
+        let second = number(&world)
+        let isOrdered = first.order(against: second) != .after
+        let lower = ValueRange.Bound(isOrdered ? first : second, isIncluded: world.number(0...1) == 0)
+        let upper = ValueRange.Bound(isOrdered ? second : first, isIncluded: world.number(0...1) == 0)
+        switch world.number(0...4) {
+        case 0: return ValueRange(lower: lower, upper: nil)
+        case 1: return ValueRange(lower: nil, upper: upper)
+        default: return ValueRange(lower: lower, upper: upper)
+        }
+    }
+
+    /// A place anywhere, often at a pole or at the date line.
+    static func place(_ world: inout IndexWorld) -> Location {
+        let latitude = [-90, 89.99, 90, 0, Double(world.number(-9000...9000)) / 100][world.number(0...4)]
+        let longitude = [-180, 179.999, 180, 0, Double(world.number(-18000...18000)) / 100][world.number(0...4)]
+        guard let place = Location(latitude: latitude, longitude: longitude) else {
+            preconditionFailure("these are places")
+        }
+        return place
+    }
+
+    static func radius(_ world: inout IndexWorld) -> Double {
+        [1, 300, 20_000, 700_000, 5_000_000, 30_000_000][world.number(0...5)]
     }
 }

@@ -67,7 +67,8 @@ extension IndexStore {
         _ content: PredicateContent, _ operations: UInt8, _ scope: UInt32, _ predicate: Predicate
     ) -> UInt32 {
         let options = content.options[0]
-        let chosen = chosenOptions(options, scope: scope)
+        // All of it is the best key, which no other predicate has.
+        let chosen = isAvailable(options, scope) ? options : chosenOptions(options, scope: scope)
         let paths = predicate.conjunctions[0].map(\.path)
         var posting = Posting()
         posting.operations = operations

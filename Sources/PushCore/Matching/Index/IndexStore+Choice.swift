@@ -62,7 +62,7 @@ extension IndexStore {
     }
 
     /// Whether changes are probed for the shape anyway, or may be from now on.
-    private func isAvailable(_ options: [KeyOption], _ scope: UInt32) -> Bool {
+    func isAvailable(_ options: [KeyOption], _ scope: UInt32) -> Bool {
         guard options.count > 1, scopes[scope].compositeCount >= IndexScope.compositeShapesMaximum else { return true }
         let number = shape(scope: scope, options)
         return number != 0 && shapes.pointer(number).pointee.keyCount > 0

@@ -34,23 +34,24 @@ extension IndexStore {
 
     /// Searches the scopes that the change belongs to; false if that takes too many steps.
     private mutating func search(_ input: MatchInput, _ stepsMaximum: Int) -> Bool {
-        let anyName = digest(ofName: nil)
-        var types = [anyName]
-        if let type = input.recordType { types.append(digest(ofName: type)) }
+        guard search(input, type: digest(ofName: nil), stepsMaximum) else { return false }
+        guard let type = input.recordType else { return true }
+        return search(input, type: digest(ofName: type), stepsMaximum)
+    }
+
+    private mutating func search(_ input: MatchInput, type: WordDigest, _ stepsMaximum: Int) -> Bool {
         let operations = input.operations.rawValue
-        for type in types {
-            guard let application = input.application else {
-                var scope = firstScope(type: type)
-                while scope != 0 {
-                    guard search(scope, operations, stepsMaximum) else { return false }
-                    scope = scopes[scope].nextOfType
-                }
-                continue
-            }
-            for application in [digest(ofName: application), anyName] {
-                let scope = scope(Self.digest(application: application, type: type))
-                guard scope == 0 || search(scope, operations, stepsMaximum) else { return false }
-            }
+        var number = firstScope(type: type)
+        guard number != 0 else { return true }
+        if let application = input.application {
+            let any = scope(Self.digest(application: digest(ofName: nil), type: type))
+            guard any == 0 || search(any, operations, stepsMaximum) else { return false }
+            let own = scope(Self.digest(application: digest(ofName: application), type: type))
+            return own == 0 || search(own, operations, stepsMaximum)
+        }
+        while number != 0 {
+            guard search(number, operations, stepsMaximum) else { return false }
+            number = scopes[number].nextOfType
         }
         return true
     }
@@ -69,7 +70,7 @@ extension IndexStore {
     private mutating func addProbes(_ number: UInt32, _ scope: WordDigest) {
         let shape = shapes.pointer(number)
         guard shape.pointee.manifold >= 0 else {
-            if let sum = sum(of: number) { probes.append(sum) }
+            if let sum = madeSum(shape, scope) { probes.append(sum) }
             return
         }
         var base = scope
@@ -83,18 +84,24 @@ extension IndexStore {
     }
 
     /// The sum of the record's digests in the dimensions of a shape; nil if a field is missing.
+    @inline(__always)
+    private mutating func madeSum(_ shape: UnsafeMutablePointer<KeyShape>, _ scope: WordDigest) -> WordDigest? {
+        var sum = scope
+        for place in 0..<shape.pointee.dimensionCount {
+            guard let digest = digest(of: shape.pointee.dimensions[place]) else { return nil }
+            sum = sum + digest
+        }
+        return sum
+    }
+
+    /// The same, kept for the next posting that is proven by the shape.
     private mutating func sum(of number: UInt32) -> WordDigest? {
         let shape = shapes.pointer(number)
         if shape.pointee.madeFor != change {
             shape.pointee.madeFor = change
-            shape.pointee.hasSum = false
-            var sum = scopes.pointer(shape.pointee.scope).pointee.digest
-            for place in 0..<shape.pointee.dimensionCount {
-                guard let digest = digest(of: shape.pointee.dimensions[place]) else { return nil }
-                sum = sum + digest
-            }
-            shape.pointee.hasSum = true
-            shape.pointee.sum = sum
+            let sum = madeSum(shape, scopes.pointer(shape.pointee.scope).pointee.digest)
+            shape.pointee.hasSum = sum != nil
+            if let sum { shape.pointee.sum = sum }
         }
         return shape.pointee.hasSum ? shape.pointee.sum : nil
     }

@@ -1,23 +1,24 @@
 /// A field in one of the ways in which it can be part of a key.
 struct KeyDimension: BitwiseCopyable {
+    /// The change for which the digests were made last.
+    var madeFor: UInt64 = 0
+    /// The first of the digests.
+    var digest = WordDigest(high: 0, low: 0)
+    /// Where the digests are.
+    var digestStart: UInt32 = 0
+    var digestCount: UInt32 = 0
+    /// The digest of path and kind.
+    var salt: WordDigest
+    /// A bit for each level at which there are keys.
+    var levels: UInt64 = 0
+    /// How many keys there are at each level; 0 if the kind has no levels.
+    var levelCounts: UInt32 = 0
+    /// How many shapes use it.
+    var users: UInt32 = 0
     /// The path of the field; 0 for all fields.
     var path: UInt32
     /// The way.
     var kind: KeyKind
-    /// The digest of both.
-    var salt: WordDigest
-    /// How many shapes use it.
-    var users: UInt32 = 0
-    /// A bit for each level at which there are keys.
-    var levels: UInt64 = 0
-    /// The change for which the digests were made last, and where they are.
-    var madeFor: UInt64 = 0
-    var digestStart: UInt32 = 0
-    var digestCount: UInt32 = 0
-    /// The first of the digests.
-    var digest = WordDigest(high: 0, low: 0)
-    /// How many keys there are at each level; 0 if the kind has no levels.
-    var levelCounts: UInt32 = 0
 
     init(path: UInt32, kind: KeyKind, salt: WordDigest) {
         self.path = path

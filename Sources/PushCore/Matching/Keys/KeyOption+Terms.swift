@@ -5,7 +5,7 @@ extension KeyOption {
     /// How many intervals cover a range at most.
     private static let intervalsMaximum: UInt64 = 3
     /// How many cells cover a circle at most.
-    private static let cellsMaximum = 6
+    private static let cellsMaximum = 4
     /// How many keys a term may make: the members of `IN` at most.
     static let digestsMaximum = 64
 

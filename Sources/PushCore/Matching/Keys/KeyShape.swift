@@ -3,14 +3,18 @@ struct KeyShape: BitwiseCopyable {
     /// How many dimensions a shape can have.
     static let dimensionsMaximum = 8
 
-    /// The scope.
-    var scope: UInt32
-    /// How many dimensions there are.
-    var dimensionCount: Int
     /// The dimensions, in order; one at most is not `isSingle`.
     var dimensions: InlineArray<8, UInt32>
+    /// How many dimensions there are.
+    var dimensionCount: Int
     /// The place in `dimensions` of the one that a record can have many digests for; -1 if there is none.
-    var manifold: Int = -1
+    var manifold = -1
+    /// The change for which the sum was made last, and the sum; only of shapes without a `manifold`.
+    var madeFor: UInt64 = 0
+    var hasSum = false
+    var sum = WordDigest(high: 0, low: 0)
+    /// The scope.
+    var scope: UInt32
     /// How many postings have a key or a proof of this shape.
     var users: UInt32 = 0
     /// How many postings have a key of this shape.
@@ -19,10 +23,6 @@ struct KeyShape: BitwiseCopyable {
     var place: UInt32 = 0
     /// Where it is found.
     var tableHash: UInt32
-    /// The change for which the sum was made last, and the sum; only of shapes without a `manifold`.
-    var madeFor: UInt64 = 0
-    var hasSum = false
-    var sum = WordDigest(high: 0, low: 0)
 
     init(scope: UInt32, dimensions: InlineArray<8, UInt32>, count: Int, tableHash: UInt32) {
         self.scope = scope

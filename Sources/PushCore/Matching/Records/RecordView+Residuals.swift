@@ -52,9 +52,7 @@ extension RecordView {
         case .hasWord: return anyOccurs(words(of: field), operands, digestCount)
         case .isWithin:
             guard let place = fields[field].place else { return false }
-            let numbers = (0..<3).map { Double(bitPattern: Self.word(operands + 2 * $0)) }
-            guard let centre = Location(latitude: numbers[0], longitude: numbers[1]) else { return false }
-            return centre.distanceMetres(to: place) < numbers[2]
+            return Self.isWithin(place, operands)
         }
     }
 
@@ -87,6 +85,16 @@ extension RecordView {
 
     private static func begins(_ text: UnsafeRawBufferPointer, with beginning: UnsafeRawBufferPointer) -> Bool {
         text.count >= beginning.count && text.prefix(beginning.count).elementsEqual(beginning)
+    }
+
+    private static func isWithin(_ place: Location, _ operands: UnsafePointer<UInt32>) -> Bool {
+        let latitude = Double(bitPattern: word(operands))
+        let radiusMetres = Double(bitPattern: word(operands + 4))
+        // No way is shorter than the one along the meridian; a metre is more than either can be wrong.
+        let meridianMetres = abs(place.latitude - latitude) * (Double.pi / 180) * Location.earthRadiusMetres
+        guard meridianMetres * 0.999_999 - 1 < radiusMetres else { return false }
+        let centre = Location(latitude: latitude, longitude: Double(bitPattern: word(operands + 2)))
+        return centre.map { $0.distanceMetres(to: place) < radiusMetres } ?? false
     }
 
     private func hasMember(_ field: Int, beginningWith beginning: UnsafeRawBufferPointer) -> Bool {

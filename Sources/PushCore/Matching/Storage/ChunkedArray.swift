@@ -4,6 +4,7 @@
 /// element. Elements are not counted by reference, and neither is the array: its one owner frees it.
 struct ChunkedArray<Element: BitwiseCopyable>: ~Copyable {
     private let chunkShift: UInt32
+    private let chunkMask: UInt32
     private var chunks: UnsafeMutablePointer<UnsafeMutablePointer<Element>>
     private var chunkCount = 0
     private var chunkCapacity = 16
@@ -15,6 +16,7 @@ struct ChunkedArray<Element: BitwiseCopyable>: ~Copyable {
     /// Creates an empty array, with chunks of 2^`chunkShift` elements.
     init(chunkShift: UInt32) {
         self.chunkShift = chunkShift
+        chunkMask = 1 << chunkShift - 1
         precondition(MemoryLayout<Element>.stride >= MemoryLayout<UInt32>.stride, "a free place names the next one")
         chunks = .allocate(capacity: chunkCapacity)
     }
@@ -27,7 +29,7 @@ struct ChunkedArray<Element: BitwiseCopyable>: ~Copyable {
     /// Where an element lies, for as long as the array lives.
     @inline(__always)
     func pointer(_ number: UInt32) -> UnsafeMutablePointer<Element> {
-        chunks[Int(number >> chunkShift)] + Int(number & (1 << chunkShift - 1))
+        chunks[Int(number &>> chunkShift)] + Int(number & chunkMask)
     }
 
     /// The element with a number.

@@ -59,11 +59,11 @@ struct ProbeTable: ~Copyable {
     // MARK: - Finding
 
     @inline(__always)
-    private func place(_ hash: UInt32) -> Int { Int((UInt64(hash) << UInt64(depth)) >> 32) }
+    private func place(_ hash: UInt32) -> Int { Int((UInt64(hash) &<< UInt64(depth)) >> 32) }
 
     @inline(__always)
     private static func home(_ hash: UInt32, _ segment: Segment) -> UInt32 {
-        UInt32(truncatingIfNeeded: (UInt64(hash << UInt32(segment.depth)) * UInt64(segment.capacity)) >> 32)
+        UInt32(truncatingIfNeeded: (UInt64(hash &<< UInt32(segment.depth)) * UInt64(segment.capacity)) >> 32)
     }
 
     /// Whether a hash may be there; of those that are not, nearly all are told by the filter.
@@ -76,13 +76,13 @@ struct ProbeTable: ~Copyable {
 
     @inline(__always)
     private static func filterBits(_ hash: UInt32) -> UInt64 {
-        1 << UInt64(hash & 63) | 1 << UInt64(hash >> 6 & 63)
+        1 &<< UInt64(hash) | 1 &<< UInt64(hash >> 6)
     }
 
     /// Words of the filter lie before the first slot and the counts.
     @inline(__always)
     private static func filterPlace(_ hash: UInt32, _ segment: Segment) -> Int {
-        -2 - Int((UInt64(hash << UInt32(segment.depth)) * UInt64(segment.filterWords)) >> 32)
+        -2 - Int((UInt64(hash &<< UInt32(segment.depth)) * UInt64(segment.filterWords)) >> 32)
     }
 
     /// Reads the first slot of a hash, so that it is near when `first` asks for it.
