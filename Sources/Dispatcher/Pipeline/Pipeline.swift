@@ -30,6 +30,8 @@ final class Pipeline {
     var renderer: ContentRenderer
     let decoder = EventDecoder()
     let follower: SubscriptionFollower
+    /// Events that may have claimed subscriptions, and have not begun their job: the batch waits for the registry.
+    var claiming: Set<EventDigest> = []
     var recent = RecentChanges()
     var recorded = RecordedDatasets()
     var waiting = DeliveryQueue()

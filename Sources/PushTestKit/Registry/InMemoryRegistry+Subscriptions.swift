@@ -128,11 +128,16 @@ extension InMemoryRegistry: SubscriptionRegistry {
         _ rows: [Int64], for event: EventDigest, nowMilliseconds: Int64
     ) throws(RegistryError) -> [Int64] {
         try check()
-        return rows.filter { row in
+        let claimed = rows.filter { row in
             guard let entry = records.entries[row] else { return false }
             if entry.firedFor == nil { records.entries[row]?.firedFor = event }
             return entry.firedFor == nil || entry.firedFor == event
         }
+        if let failureAfterClaim {
+            self.failureAfterClaim = nil
+            throw failureAfterClaim
+        }
+        return claimed
     }
 
     /// The subscriptions that an event has claimed.

@@ -42,6 +42,9 @@ public final class InMemoryRegistry: Registry {
     /// If set, every call throws it: a registry that is out of reach.
     public var failure: RegistryError?
 
+    /// If set, the next claim of subscriptions is made and then throws it, once: a commit whose answer was lost.
+    public var failureAfterClaim: RegistryError?
+
     /// Creates an empty registry.
     public init() {}
 

@@ -16,7 +16,13 @@ final class PipelineBench: Sendable {
     let metrics = MetricsRegistry()
     private let folder: URL
 
-    init(transport: FakeTransport) throws {
+    /// Makes the parts and starts the pipeline.
+    ///
+    /// - Parameters:
+    ///   - transport: what answers the pushes.
+    ///   - registry: the registry; nil for a real one in the folder.
+    /// - Throws: what a part throws that cannot be made.
+    init(transport: FakeTransport, registry: sending InMemoryRegistry? = nil) throws {
         self.transport = transport
         // In memory where that can be had: these tests write much, and are not about the disk.
         let memory = URL(fileURLWithPath: "/dev/shm")
@@ -35,13 +41,20 @@ final class PipelineBench: Sendable {
                 retry: [1_000: "apus.retry.1s", 60_000: "apus.retry.1m"], fanout: "apus.fanout",
                 deadLetter: "apus.dead-letter"))
         let clock = clock
-        dispatch = Dispatch(
-            loop: loop, configuration: configuration,
-            parts: PipelineParts(
+        let parts: PipelineParts
+        if let registry {
+            parts = PipelineParts(
+                source: broker, publisher: broker, transport: transport, registry: registry,
+                nowMilliseconds: { clock.nowMilliseconds })
+        } else {
+            parts = PipelineParts(
                 source: broker, publisher: broker, transport: transport,
                 registry: try SQLiteRegistry.open(
                     path: folder.path + "/registry.db", mode: .create, busyTimeoutMilliseconds: 50),
-                nowMilliseconds: { clock.nowMilliseconds }), metrics: metrics, logger: .silent)
+                nowMilliseconds: { clock.nowMilliseconds })
+        }
+        dispatch = Dispatch(
+            loop: loop, configuration: configuration, parts: parts, metrics: metrics, logger: .silent)
         dispatch.start()
     }
 

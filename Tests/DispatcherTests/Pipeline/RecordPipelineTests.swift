@@ -187,6 +187,22 @@ struct RecordPipelineTests {
         bench.stop()
     }
 
+    @Test("A claim whose answer is lost is found again when the event is taken in anew, so that its push is sent")
+    func claimWithoutAnswer() async throws {
+        let registry = InMemoryRegistry()
+        try registry.upsert([try device("b1", user: "ben")])
+        _ = try registry.save([try subscription("once", user: "ben") { $0.firesOnce = true }])
+        registry.failureAfterClaim = RegistryError(.unavailable, "the connection was lost at the commit")
+        let bench = try PipelineBench(transport: FakeTransport(), registry: registry)
+        bench.broker.deliver([event("1")])
+        await bench.broker.wait { $0.settledTags.count == 1 }
+        #expect(names(bench) == ["b1"])
+        bench.broker.deliver([event("2")])
+        await bench.broker.wait { $0.settledTags.count == 2 }
+        #expect(names(bench) == ["b1"])
+        bench.stop()
+    }
+
     @Test("A badge counts up on each device, and starts again from what the app says")
     func countsBadges() async throws {
         let bench = try bench()

@@ -41,7 +41,7 @@ extension Pipeline {
         }
         var (rows, wasSlow) = follower.subscriptions(hearing: change)
         if wasSlow { metrics.matchedSlowly.add() }
-        if item.delivery.isRedelivered || item.parking.isParkedCopy {
+        if item.delivery.isRedelivered || item.parking.isParkedCopy || claiming.contains(item.digest) {
             // What it claimed at an earlier attempt has left the index since.
             let claimed = try parts.subscriptions.claimedSubscriptions(of: item.digest)
             if !claimed.isEmpty { rows = Set(rows).union(claimed).sorted() }
@@ -56,6 +56,7 @@ extension Pipeline {
     private func claimed(_ page: SubscriberPage, by item: PreparedEvent) throws(RegistryError) -> SubscriberPage {
         let rows = page.subscriptions.filter(\.subscription.firesOnce).map(\.row)
         guard !rows.isEmpty else { return page }
+        claiming.insert(item.digest)
         let claimed = Set(
             try parts.subscriptions.claim(rows, for: item.digest, nowMilliseconds: parts.nowMilliseconds()))
         var page = page
@@ -80,6 +81,7 @@ extension Pipeline {
     /// Begins the job of a record event.
     func begin(_ item: PreparedEvent, _ page: SubscriberPage, badges: [String: Int]) {
         guard case .record(let change) = item.event.kind else { return }
+        if !claiming.isEmpty { claiming.remove(item.digest) }
         var assembly = SubscriberJob(
             change: change, digest: item.digest, expiresAtMilliseconds: item.parking.expiresAtMilliseconds)
         for entry in page.entries where entry.recipient.platform != .gcm {
