@@ -33,12 +33,13 @@ extension PostgresRegistry {
     public func topics(app: String, after topic: String?, limit: Int) throws(RegistryError) -> [TopicCount] {
         let call = Call(
             """
-            SELECT x.name, x.devices, x.users FROM (
-                SELECT t.name,
-                    (SELECT count(*) FROM topic_subscription u WHERE u.topic = t.id AND u.source & 1 <> 0) AS devices,
-                    (SELECT count(*) FROM topic_user u WHERE u.topic = t.id) AS users
-                FROM topic t WHERE t.app = (SELECT a.id FROM app a WHERE a.name = $1::text) AND t.name > $2::text) x
-            WHERE x.devices > 0 OR x.users > 0 ORDER BY x.name LIMIT $3::bigint
+            SELECT t.name, d.number, x.number FROM topic t
+            CROSS JOIN LATERAL (
+                SELECT count(*) AS number FROM topic_subscription u WHERE u.topic = t.id AND u.source & 1 <> 0) d
+            CROSS JOIN LATERAL (SELECT count(*) AS number FROM topic_user u WHERE u.topic = t.id) x
+            WHERE t.app = (SELECT a.id FROM app a WHERE a.name = $1::text) AND t.name > $2::text
+                AND (d.number > 0 OR x.number > 0)
+            ORDER BY t.name LIMIT $3::bigint
             """, [.text(app), .text(topic ?? ""), .integer(Int64(max(limit, 0)))])
         let rows = try ask([call])[0]
         return (0..<rows.count).map { row in

@@ -39,10 +39,11 @@ public final class PostgresRegistry: Registry {
         let timeout = max(callMilliseconds, 1)
         // Every question is answered through an index; without statistics, in a new registry, the planner would scan.
         let settings = """
-            SET search_path = \(Schema.name), pg_catalog;
+            SET search_path = \(Schema.name);
             SET statement_timeout = \(timeout); SET idle_in_transaction_session_timeout = \(timeout * 3);
             SET default_transaction_isolation = 'read committed'; SET plan_cache_mode = force_generic_plan;
             SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;
+            SET max_parallel_workers_per_gather = 0;
             SET default_transaction_read_only = \(mode == .readOnly ? "on" : "off")
             """
         let connection = Connection(

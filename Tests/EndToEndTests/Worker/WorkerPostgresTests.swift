@@ -1,3 +1,4 @@
+import APNsSimulator
 import PushTestKit
 import Testing
 
@@ -49,6 +50,35 @@ struct WorkerPostgresTests {
         for result in said + [shown, left] {
             #expect(!result.output.contains(server.password) && !result.errors.contains(server.password))
         }
+        try await fixture.stop()
+    }
+
+    @Test("Two workers on one database make one push of a subscription that fires once, and each push of others once")
+    func sharesSubscriptions() async throws {
+        let server = try await PrivatePostgreSQL.shared()
+        let url = server.url(database: try await server.makeDatabase())
+        let fixture = try await WorkerFixture(configuration: Self.configuration(url))
+        let imported = try await fixture.apus("device", "import", input: Self.lines(2))
+        #expect(imported.exitCode == 0, "\(imported)")
+        for (name, device, once) in [("once", "device-0", ["--fires-once"]), ("each", "device-1", [])] {
+            let arguments = [
+                "subscription", "save", name, "--app", "chat", "--device", device, "--type", "Song", "--alert", name,
+            ]
+            let saved = try await CommandRunner.apus(arguments + once, in: fixture.folder)
+            #expect(saved.exitCode == 0, "\(saved)")
+        }
+        let workers = [try fixture.startWorker(), try fixture.startWorker()]
+        for worker in workers { _ = try await worker.readiness(200) }
+        try await fixture.publish(
+            (0..<200).map { number in
+                #"{"specversion":"1.0","id":"\#(number)","source":"test","type":"com.example.record.created","#
+                    + #""data":{"recordType":"Song","recordName":"song-\#(number)","fields":{}}}"#
+            })
+        try await fixture.waitForMessages(0)
+        for worker in workers { #expect(await worker.drain().exitCode == 0) }
+        let tokens = try await fixture.simulator.recorded().map(\.deviceToken)
+        #expect(tokens.count { $0 == WorkerFixture.tokenText(0) } == 1)
+        #expect(tokens.count { $0 == WorkerFixture.tokenText(1) } == 200)
         try await fixture.stop()
     }
 
