@@ -21,9 +21,15 @@ extension IndexStore {
         return MatchOutcome(isComplete: isComplete, steps: record.steps)
     }
 
-    private func locate(_ names: [String]) {
-        for (field, name) in names.enumerated() {
-            let number = pathNumber(hashes.of(name))
+    private mutating func locate(_ names: [String]) {
+        for field in 0..<names.count {
+            let number: UInt32
+            if let known = recentNames.number(ofPath: names[field], field: field) {
+                number = known
+            } else {
+                number = pathNumber(hashes.of(names[field]))
+                recentNames.remember(number, ofPath: names[field], field: field)
+            }
             guard number != 0 else { continue }
             paths.pointer(number).pointee.seenIn = change
             paths.pointer(number).pointee.field = UInt32(field)
@@ -34,24 +40,8 @@ extension IndexStore {
 
     /// Searches the scopes that the change belongs to; false if that takes too many steps.
     private mutating func search(_ input: MatchInput, _ stepsMaximum: Int) -> Bool {
-        guard search(input, type: digest(ofName: nil), stepsMaximum) else { return false }
-        guard let type = input.recordType else { return true }
-        return search(input, type: digest(ofName: type), stepsMaximum)
-    }
-
-    private mutating func search(_ input: MatchInput, type: WordDigest, _ stepsMaximum: Int) -> Bool {
-        let operations = input.operations.rawValue
-        var number = firstScope(type: type)
-        guard number != 0 else { return true }
-        if let application = input.application {
-            let any = scope(Self.digest(application: digest(ofName: nil), type: type))
-            guard any == 0 || search(any, operations, stepsMaximum) else { return false }
-            let own = scope(Self.digest(application: digest(ofName: application), type: type))
-            return own == 0 || search(own, operations, stepsMaximum)
-        }
-        while number != 0 {
-            guard search(number, operations, stepsMaximum) else { return false }
-            number = scopes[number].nextOfType
+        for scope in scopes(of: input) {
+            guard search(scope, input.operations.rawValue, stepsMaximum) else { return false }
         }
         return true
     }

@@ -9,6 +9,7 @@ extension IndexStore {
         if number == 0 {
             number = paths.add(PathEntry(digest: digest))
             pathTable.add(digest.tableHash, number)
+            recentNames.forgetPaths()
         }
         paths[number].users += 1
         return number
@@ -25,6 +26,7 @@ extension IndexStore {
         entry.pointee.users -= 1
         guard entry.pointee.users == 0 else { return }
         pathTable.remove(entry.pointee.digest.tableHash, number)
+        recentNames.forgetPaths()
         paths.remove(number)
     }
 

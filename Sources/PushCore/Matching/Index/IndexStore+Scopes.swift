@@ -31,6 +31,7 @@ extension IndexStore {
         if number == 0 {
             number = scopes.add(IndexScope(digest: digest, typeDigest: type))
             scopeTable.add(digest.tableHash, number)
+            recentNames.forgetScopes()
             let first = firstScope(type: type)
             if first == 0 {
                 typeTable.add(type.tableHash, number)
@@ -50,6 +51,7 @@ extension IndexStore {
         let scope = scopes[number]
         guard scope.users == 0 else { return }
         scopeTable.remove(scope.digest.tableHash, number)
+        recentNames.forgetScopes()
         if scope.nextOfType != 0 { scopes[scope.nextOfType].previousOfType = scope.previousOfType }
         if scope.previousOfType != 0 {
             scopes[scope.previousOfType].nextOfType = scope.nextOfType
@@ -60,5 +62,35 @@ extension IndexStore {
         }
         if scope.shapeCapacity > 0 { blocks.release(scope.shapes, wordCount: scope.shapeCapacity) }
         scopes.remove(number)
+    }
+
+    /// The scopes that a change is searched in.
+    mutating func scopes(of input: MatchInput) -> [UInt32] {
+        if let application = input.application {
+            if let known = recentNames.scopes(application, input.recordType) { return known }
+            let numbers = scopes(application, input.recordType)
+            recentNames.remember(scopes: numbers, application, input.recordType)
+            return numbers
+        }
+        var numbers: [UInt32] = []
+        for type in types(input.recordType) {
+            var number = firstScope(type: type)
+            while number != 0 {
+                numbers.append(number)
+                number = scopes[number].nextOfType
+            }
+        }
+        return numbers
+    }
+
+    private func scopes(_ application: String, _ recordType: String?) -> [UInt32] {
+        let applications = [digest(ofName: nil), digest(ofName: application)]
+        return types(recordType).flatMap { type in
+            applications.map { scope(Self.digest(application: $0, type: type)) }.filter { $0 != 0 }
+        }
+    }
+
+    private func types(_ recordType: String?) -> [WordDigest] {
+        [digest(ofName: nil)] + (recordType.map { [digest(ofName: $0)] } ?? [])
     }
 }

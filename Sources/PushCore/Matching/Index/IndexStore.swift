@@ -37,6 +37,7 @@ struct IndexStore: ~Copyable {
     /// Which change is being matched; what was made for another is out of date.
     var change: UInt64 = 0
     var record: RecordView
+    var recentNames = RecentNames()
     var probes = ScratchArray<WordDigest>()
     var hits = ScratchArray<Candidate>()
     var candidates = ScratchArray<Candidate>()
