@@ -1,11 +1,12 @@
 /// The indices of a list's entries from some index on, without those whose entry occurred before: a name that occurs
 /// twice in an audience counts once.
 public struct FirstOccurrences<Element: Hashable>: Sequence, IteratorProtocol {
-    private let list: [Element]
-    private var index: Int
-    private var seen: Set<Element>
+    @usableFromInline let list: [Element]
+    @usableFromInline var index: Int
+    @usableFromInline var seen: Set<Element>
 
     /// Creates the sequence; a start beyond the end gives none.
+    @inlinable
     public init(of list: [Element], from start: Int) {
         self.list = list
         index = Swift.max(start, 0)
@@ -13,6 +14,7 @@ public struct FirstOccurrences<Element: Hashable>: Sequence, IteratorProtocol {
     }
 
     /// The next index, or nil.
+    @inlinable
     public mutating func next() -> Int? {
         while index < list.count {
             defer { index += 1 }
