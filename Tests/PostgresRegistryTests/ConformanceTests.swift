@@ -6,13 +6,15 @@ import Testing
 struct ConformanceTests {
     @Test("The PostgreSQL registry keeps what the port promises", arguments: RegistryConformance.all)
     func postgresRegistryConforms(_ conformance: RegistryConformance) async throws {
-        try conformance.check(try await Fixture.makeRegistry())
+        try await Fixture.withRegistry { try conformance.check($0) }
     }
 
     @Test("Whatever is done to it, the PostgreSQL registry answers as the in-memory one does", arguments: 0..<10)
     func agreesWithTheOracle(_ round: Int) async throws {
-        var walk = RegistryRandomWalk(try await Fixture.makeRegistry(), seed: UInt64.random(in: 0 ... .max))
-        try walk.run(steps: 400)
+        try await Fixture.withRegistry { registry in
+            var walk = RegistryRandomWalk(registry, seed: UInt64.random(in: 0 ... .max))
+            try walk.run(steps: 400)
+        }
     }
 
     @Test("An identity with 20 000 devices is read in pages, each device once")

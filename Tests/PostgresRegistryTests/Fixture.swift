@@ -15,6 +15,17 @@ enum Fixture {
             url: server.url(database: database), mode: .create, callMilliseconds: 120_000, connectMilliseconds: 60_000)
     }
 
+    /// Does something with an empty registry that is gone afterwards.
+    static func withRegistry(_ body: (PostgresRegistry) throws -> Void) async throws {
+        let server = try await PrivatePostgreSQL.shared()
+        try await server.withDatabase { database in
+            try body(
+                try PostgresRegistry.open(
+                    url: server.url(database: database), mode: .create, callMilliseconds: 120_000,
+                    connectMilliseconds: 60_000))
+        }
+    }
+
     /// A device with a token of 32 bytes that its number makes.
     static func device(_ number: Int, identity: String? = nil) throws -> Device {
         let bytes = (0..<32).map { UInt8(truncatingIfNeeded: number >> ($0 % 4 * 8) &+ $0 / 4) }
