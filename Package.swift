@@ -31,9 +31,8 @@ let package = Package(
             name: "ApusInternals",
             targets: [
                 "EventLoop", "Metrics", "Crypto", "HTTP2", "AMQP", "ChangeQueue", "JSON", "UnicodeText", "Geography",
-                "PushCore",
-                "SQLiteRegistry",
-                "APNsTransport", "Dispatcher", "APNsSimulator", "PushTestKit",
+                "PushCore", "SQLiteRegistry", "PostgresRegistry", "APNsTransport", "Dispatcher", "APNsSimulator",
+                "PushTestKit",
             ]
         ),
     ],

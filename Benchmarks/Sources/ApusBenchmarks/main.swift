@@ -3,7 +3,7 @@ import Foundation
 // Usage: apus-benchmarks --apus PATH --bare-consumer PATH [--peer-python PATH --peer-script PATH] [--results FILE]
 //        [SCENARIO…]
 //
-// Scenarios: client, distance, peer, allocations, micro, matching, pipeline, worker, latency, memory; all of them if
+// Scenarios: client, distance, peer, allocations, micro, matching, pipeline, subscriptions, worker, latency, memory; all of them if
 // none is named. Run through `make bench`, which builds what is needed first.
 
 do {
@@ -18,6 +18,7 @@ do {
     if options.wants("micro") { try MicroScenario(bench: bench, report: report).run() }
     if options.wants("matching") { try MatchingScenario(report: report).run() }
     if options.wants("pipeline") { try await PipelineScenario(bench: bench, report: report).run() }
+    if options.wants("subscriptions") { try await SubscriptionScenario(bench: bench, report: report).run() }
     if options.wants("worker") { try await WorkerScenario(bench: bench, report: report).run() }
     if options.wants("latency") { try await LatencyScenario(bench: bench, report: report).run() }
     if options.wants("memory") { try await MemoryScenario(bench: bench, report: report).run() }

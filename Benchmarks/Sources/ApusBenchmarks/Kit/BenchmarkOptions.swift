@@ -8,7 +8,8 @@ struct BenchmarkOptions {
     private var scenarios: [String] = []
 
     private static let scenarioNames = [
-        "client", "distance", "peer", "allocations", "micro", "matching", "pipeline", "worker", "latency",
+        "client", "distance", "peer", "allocations", "micro", "matching", "pipeline", "subscriptions", "worker",
+        "latency",
         "memory",
     ]
 

@@ -13,6 +13,13 @@ final class InstantAdapters: DeliverySource, MessagePublisher, PushTransport {
         var transportHandler: (any PushTransportHandler)?
         var settledCount = 0
         var next = 0
+        var start = Start(microseconds: 0, allocations: 0)
+    }
+
+    /// What this process had spent when the first message was asked for.
+    struct Start {
+        var microseconds: Double
+        var allocations: UInt64
     }
 
     private static let window = 1_000
@@ -27,10 +34,17 @@ final class InstantAdapters: DeliverySource, MessagePublisher, PushTransport {
         self.whenSettled = whenSettled
     }
 
+    /// What had been spent before the first message.
+    var start: Start { state.withLock { $0.start } }
+
     // MARK: DeliverySource
 
     func start(handler: any DeliveryHandler) {
-        state.withLock { $0.deliveryHandler = handler }
+        let start = Start(microseconds: ProcessorTime.ownMicroseconds(), allocations: Allocations.count ?? 0)
+        state.withLock { state in
+            state.deliveryHandler = handler
+            state.start = start
+        }
         handler.sourceStateChanged(.consuming(epoch: 1))
         deliver()
     }

@@ -7,7 +7,7 @@ import SQLiteRegistry
 /// The pipeline alone, from delivery to acknowledgement: with a real registry, between a broker and a push service in
 /// memory.
 struct PipelineScenario {
-    private static let events = 60_000
+    static let events = 60_000
     private static let fanOutDevices = 30_000
     private static let fanOutEvents = 10
 
@@ -27,7 +27,7 @@ struct PipelineScenario {
         report.add("allocations_per_push_pipeline_fan_out", costs.fanOut.allocations, "")
     }
 
-    private struct Cost {
+    struct Cost {
         var microseconds: Double
         var allocations: Double
     }
@@ -43,14 +43,16 @@ struct PipelineScenario {
         return (oneToOne, try await cost(requests, pushes: Self.fanOutEvents * Self.fanOutDevices))
     }
 
-    private static func message(_ event: String) -> Message {
+    static func message(_ event: String) -> Message {
         var properties = MessageProperties()
         properties.contentType = "application/cloudevents+json"
         return Message(properties: properties, body: Array(event.utf8))
     }
 
     /// What this process spends for each push until every message has been acknowledged.
-    private func cost(_ messages: [Message], pushes: Int) async throws -> Cost {
+    ///
+    /// What comes before the first message (reading the subscriptions) does not count.
+    func cost(_ messages: [Message], pushes: Int, registry: String = "pipeline.db") async throws -> Cost {
         let loop = try EventLoop(name: "dispatch")
         let (settled, continuation) = AsyncStream.makeStream(of: Void.self)
         let adapters = InstantAdapters(messages: messages) { continuation.finish() }
@@ -58,15 +60,14 @@ struct PipelineScenario {
             loop: loop, configuration: Self.configuration,
             parts: PipelineParts(
                 source: adapters, publisher: adapters, transport: adapters,
-                registry: try SQLiteRegistry.open(path: bench.folder + "/pipeline.db", mode: .readWrite),
+                registry: try SQLiteRegistry.open(path: bench.folder + "/" + registry, mode: .readWrite),
                 nowMilliseconds: { WallClock.nowMilliseconds() }),
             metrics: MetricsRegistry(), logger: .silent)
-        let start = ProcessorTime.ownMicroseconds()
-        let allocations = Allocations.count ?? 0
         dispatch.start()
         for await _ in settled {}
-        let spent = ProcessorTime.ownMicroseconds() - start
-        let allocated = (Allocations.count ?? 0) - allocations
+        let start = adapters.start
+        let spent = ProcessorTime.ownMicroseconds() - start.microseconds
+        let allocated = (Allocations.count ?? 0) - start.allocations
         loop.stopAndJoin()
         return Cost(microseconds: spent / Double(pushes), allocations: Double(allocated) / Double(pushes))
     }
