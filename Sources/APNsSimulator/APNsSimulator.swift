@@ -120,7 +120,7 @@ public final class APNsSimulator: Sendable {
     ///   - count: how many.
     ///   - deadlineSeconds: after how long the wait is a failure; only there to end a hang.
     /// - Throws: `SimulatorError` with the code `deadlinePassed`.
-    public func waitForAnswers(_ count: Int, deadlineSeconds: Int = 60) async throws {
+    public func waitForAnswers(_ count: Int, deadlineSeconds: Int = 300) async throws {
         let loop = loops[0]
         let reached = await parts.progress.wait(forCount: count) { giveUp in
             loop.submit {

@@ -42,7 +42,7 @@ public final class Watched<State: Sendable>: Sendable {
     ///   - condition: looks at the state.
     /// - Returns: whether the condition became true before the deadline.
     public func wait(
-        deadlineSeconds: Double = 60, until condition: @escaping @Sendable (State) -> Bool
+        deadlineSeconds: Double = 300, until condition: @escaping @Sendable (State) -> Bool
     ) async -> Bool {
         let identifier = guarded.withLock { guarded in
             guarded.nextIdentifier += 1

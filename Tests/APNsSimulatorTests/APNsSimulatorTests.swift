@@ -7,7 +7,7 @@ import Testing
 
 @testable import APNsSimulator
 
-@Suite("The simulator over TLS and HTTP/2", .timeLimit(.minutes(2)))
+@Suite("The simulator over TLS and HTTP/2", .timeLimit(.minutes(10)))
 struct APNsSimulatorTests {
     private let factory: TokenFactory
     private let token: String

@@ -6,7 +6,7 @@ import PushTestKit
 import SQLiteRegistry
 import Testing
 
-@Suite("The way of an event through the worker", .timeLimit(.minutes(2)))
+@Suite("The way of an event through the worker", .timeLimit(.minutes(10)))
 struct PipelineTests {
     private static let pool = "us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"
     private static let identity = "us-east-1:00000000-0000-0000-0000-000000000001"

@@ -5,7 +5,7 @@ import PushTestKit
 import SQLiteRegistry
 import Testing
 
-@Suite("The way of a change of a record to the devices that subscribed to it", .timeLimit(.minutes(2)))
+@Suite("The way of a change of a record to the devices that subscribed to it", .timeLimit(.minutes(10)))
 struct RecordPipelineTests {
     private func event(
         _ identifier: String, _ operation: String = "created", type: String = "Song", name: String = "r1",
