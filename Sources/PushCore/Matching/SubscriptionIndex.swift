@@ -35,7 +35,7 @@ public final class SubscriptionIndex {
     public func remove(_ row: Int64) -> Bool { store.remove(row) }
 
     /// How many subscriptions there are.
-    public var count: Int { store.subscribers.count }
+    public var count: Int { store.rowTable.count }
     /// How many different predicates they have; the same predicate in another scope or for other operations counts as
     /// another.
     public var distinctPredicateCount: Int { store.predicateCount }

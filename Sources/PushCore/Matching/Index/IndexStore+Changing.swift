@@ -23,11 +23,9 @@ extension IndexStore {
 
     /// Removes a row; tells whether it was there.
     mutating func remove(_ row: Int64) -> Bool {
-        let number = subscriber(row)
-        guard number != 0 else { return false }
-        let first = posting(ofSubscriber: number)
-        if removeSubscriber(number) { removePredicate(first) }
-        return true
+        let (wasThere, orphan) = removeSubscriber(row)
+        if orphan != 0 { removePredicate(orphan) }
+        return wasThere
     }
 
     // MARK: - Predicates by their content

@@ -15,7 +15,7 @@ extension IndexStore {
         for place in 0..<found.count {
             let posting = postings.pointer(found[place])
             posting.pointee.isFound = false
-            if isComplete { appendRows(of: posting.pointee, to: &rows) }
+            if isComplete { appendRows(of: posting, to: &rows) }
         }
         found.removeAll()
         return MatchOutcome(isComplete: isComplete, steps: record.steps)

@@ -1,33 +1,32 @@
-/// Who subscribes with a predicate: one in most cases, or a list of nodes.
+/// Who subscribes with a predicate: one row in most cases, or a list of nodes.
+///
+/// The row table leads to the posting that has the row, or to the node, with a mark.
 extension IndexStore {
     /// Where a row is looked up.
     private func hash(_ row: Int64) -> UInt32 { hashes.of(row: row).tableHash }
 
-    /// The subscriber of a row; 0 if there is none.
-    func subscriber(_ row: Int64) -> UInt32 { rowTable.first(hash(row)) { subscribers[$0].row == row } }
-
-    /// The first posting of the predicate that a subscriber subscribes with.
-    func posting(ofSubscriber number: UInt32) -> UInt32 {
-        let entry = subscribers[number]
-        return entry.node.map { nodes.pointer($0).pointee.posting } ?? entry.posting
+    /// What the row table has for a row; 0 if the row is not there.
+    private func reference(_ row: Int64) -> UInt32 {
+        rowTable.first(hash(row)) { reference in
+            guard reference & SubscriberNode.mark != 0 else { return postings.pointer(reference).pointee.row == row }
+            return nodes.pointer(reference & ~SubscriberNode.mark).pointee.place(of: row) != nil
+        }
     }
 
     /// Adds the first subscriber of a predicate.
     mutating func addFirstSubscriber(_ row: Int64, to posting: UInt32) {
-        let number = subscribers.add(SubscriberEntry(row: row, posting: posting))
-        rowTable.add(hash(row), number)
-        postings[posting].link = number
+        rowTable.add(hash(row), posting)
+        postings[posting].row = row
     }
 
     /// Adds a subscriber to a predicate that has one already.
     mutating func addSubscriber(_ row: Int64, to posting: UInt32) {
-        let number = subscribers.add(SubscriberEntry(row: row, posting: posting))
-        rowTable.add(hash(row), number)
         if !postings[posting].hasList {
-            let only = postings[posting].link
+            let only = postings[posting].row
             let node = nodes.add(SubscriberNode(posting: posting, next: 0))
             postings[posting].link = node
             postings[posting].hasList = true
+            rowTable.replace(hash(only), posting, by: node | SubscriberNode.mark)
             put(only, into: node)
         }
         var node = postings[posting].link
@@ -37,30 +36,32 @@ extension IndexStore {
             postings[posting].link = newer
             node = newer
         }
-        put(number, into: node)
+        rowTable.add(hash(row), node | SubscriberNode.mark)
+        put(row, into: node)
     }
 
-    private mutating func put(_ subscriber: UInt32, into node: UInt32) {
+    private func put(_ row: Int64, into node: UInt32) {
         let entry = nodes.pointer(node)
-        entry.pointee.members[Int(entry.pointee.count)] = subscriber
+        entry.pointee.rows[Int(entry.pointee.count)] = row
         entry.pointee.count += 1
-        subscribers[subscriber].node = node
     }
 
-    /// Removes a subscriber; tells whether its predicate has none left.
-    mutating func removeSubscriber(_ number: UInt32) -> Bool {
-        rowTable.remove(hash(subscribers[number].row), number)
-        let node = subscribers[number].node
-        subscribers.remove(number)
-        guard let node else { return true }
+    /// Removes a subscriber.
+    ///
+    /// - Returns: whether it was there, and the first posting of its predicate, if that has no subscriber left.
+    mutating func removeSubscriber(_ row: Int64) -> (wasThere: Bool, orphan: UInt32) {
+        let reference = reference(row)
+        guard reference != 0 else { return (false, 0) }
+        rowTable.remove(hash(row), reference)
+        guard reference & SubscriberNode.mark != 0 else { return (true, reference) }
+        let node = reference & ~SubscriberNode.mark
         let entry = nodes.pointer(node)
-        let last = Int(entry.pointee.count) - 1
-        for place in 0..<last where entry.pointee.members[place] == number {
-            entry.pointee.members[place] = entry.pointee.members[last]
+        if let place = entry.pointee.place(of: row) {
+            entry.pointee.rows[place] = entry.pointee.rows[Int(entry.pointee.count) - 1]
+            entry.pointee.count -= 1
         }
-        entry.pointee.count -= 1
         tidy(node)
-        return false
+        return (true, 0)
     }
 
     /// Joins a node that is nearly empty with the next, and makes the last of a list the only one.
@@ -70,35 +71,39 @@ extension IndexStore {
         let newer = entry.pointee.previous
         if older == 0, newer == 0 {
             guard entry.pointee.count == 1 else { return }
-            let only = entry.pointee.members[0]
-            subscribers[only].posting = entry.pointee.posting
-            postings[entry.pointee.posting].link = only
+            let only = entry.pointee.rows[0]
+            rowTable.replace(hash(only), node | SubscriberNode.mark, by: entry.pointee.posting)
             postings[entry.pointee.posting].hasList = false
-            nodes.remove(node)
+            postings[entry.pointee.posting].row = only
         } else {
             let room = older == 0 ? 0 : SubscriberNode.capacity - Int(nodes.pointer(older).pointee.count)
             guard entry.pointee.count <= min(room, SubscriberNode.capacity / 4) else { return }
-            for place in 0..<Int(entry.pointee.count) { put(entry.pointee.members[place], into: older) }
+            for place in 0..<Int(entry.pointee.count) {
+                let row = entry.pointee.rows[place]
+                rowTable.replace(hash(row), node | SubscriberNode.mark, by: older | SubscriberNode.mark)
+                put(row, into: older)
+            }
             if older != 0 { nodes.pointer(older).pointee.previous = newer }
             if newer != 0 {
                 nodes.pointer(newer).pointee.next = older
             } else {
                 postings[entry.pointee.posting].link = older
             }
-            nodes.remove(node)
         }
+        nodes.remove(node)
     }
 
     /// Appends the rows of all subscribers of a predicate.
-    func appendRows(of posting: borrowing Posting, to rows: inout [Int64]) {
-        guard posting.hasList else {
-            rows.append(subscribers[posting.link].row)
+    @inline(__always)
+    func appendRows(of posting: UnsafePointer<Posting>, to rows: inout [Int64]) {
+        guard posting.pointee.hasList else {
+            rows.append(posting.pointee.row)
             return
         }
-        var node = posting.link
+        var node = posting.pointee.link
         while node != 0 {
             let entry = nodes.pointer(node)
-            for place in 0..<Int(entry.pointee.count) { rows.append(subscribers[entry.pointee.members[place]].row) }
+            for place in 0..<Int(entry.pointee.count) { rows.append(entry.pointee.rows[place]) }
             node = entry.pointee.next
         }
     }

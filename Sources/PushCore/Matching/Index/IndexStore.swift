@@ -5,14 +5,12 @@
 ///
 ///     keyTable      key ──▶ posting, or node ⇄ node …  postings with the same 32 bits, to be told apart by 96
 ///     contentTable  digest of a predicate ──▶ its first posting
-///     rowTable      row ──▶ subscriber
-///     posting ──▶ subscriber, or node ⇄ node …         who subscribes with the predicate
+///     rowTable      row ──▶ posting that has it, or node ⇄ node …  where a predicate has many subscribers
 ///     posting ──▶ block: what the key leaves to test, and the further postings (`PredicateBlock`)
 struct IndexStore: ~Copyable {
     let hashes: ValueDigests
 
     var postings = ChunkedArray<Posting>(chunkShift: 10)
-    var subscribers = ChunkedArray<SubscriberEntry>(chunkShift: 10)
     var nodes = ChunkedArray<SubscriberNode>(chunkShift: 8)
     var blocks = BlockStore()
     var keyTable = ProbeTable(load: 192, hasFilter: true)
@@ -52,7 +50,7 @@ struct IndexStore: ~Copyable {
 
     /// The memory that is held, in bytes.
     var memoryBytes: Int {
-        let arrays = postings.memoryBytes + subscribers.memoryBytes + nodes.memoryBytes + blocks.memoryBytes
+        let arrays = postings.memoryBytes + nodes.memoryBytes + blocks.memoryBytes
         let tables = keyTable.memoryBytes + contentTable.memoryBytes + rowTable.memoryBytes
         let names =
             paths.memoryBytes + dimensions.memoryBytes + levelCounts.memoryBytes + shapes.memoryBytes
@@ -72,7 +70,7 @@ struct IndexStore: ~Copyable {
 
     /// Whether nothing is held.
     var isEmpty: Bool {
-        let entries = postings.count + subscribers.count + nodes.count + blocks.count
+        let entries = postings.count + nodes.count + blocks.count
         let names = paths.count + dimensions.count + levelCounts.count + shapes.count + scopes.count
         let slots = keyTable.count + contentTable.count + rowTable.count
         let nameSlots = pathTable.count + dimensionTable.count + shapeTable.count + scopeTable.count + typeTable.count

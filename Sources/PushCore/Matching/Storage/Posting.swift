@@ -1,7 +1,7 @@
 /// One key under which a predicate is found.
 ///
 /// A predicate has a posting for each key of each of its conjunctions; the first of them stands for the predicate
-/// itself. Postings of 36 bytes and slots of tables are nearly all that most predicates take.
+/// itself. Postings of 40 bytes and slots of tables are nearly all that most predicates take.
 struct Posting: BitwiseCopyable {
     /// Bits of `proofShapeAndFlags`.
     private enum Flag {
@@ -25,10 +25,26 @@ struct Posting: BitwiseCopyable {
     var node: UInt32 = 0
     /// The block of the predicate, or, in a further posting, the residual of its conjunction; 0 if there is none.
     var block: UInt32 = 0
-    /// The first posting's subscriber, or the newest node of the list of them; a further posting's first posting.
-    var link: UInt32 = 0
+    /// The row, in two halves, or `link` in place of the first.
+    private var rowLow: UInt32 = 0
+    private var rowHigh: UInt32 = 0
 
-    /// In two halves, so that a posting takes 36 bytes.
+    /// The only subscriber of a first posting that has no list.
+    var row: Int64 {
+        get { Int64(bitPattern: UInt64(rowHigh) << 32 | UInt64(rowLow)) }
+        set {
+            rowLow = UInt32(truncatingIfNeeded: newValue)
+            rowHigh = UInt32(truncatingIfNeeded: newValue >> 32)
+        }
+    }
+
+    /// The newest node of a first posting's list of subscribers; a further posting's first posting.
+    var link: UInt32 {
+        get { rowLow }
+        set { rowLow = newValue }
+    }
+
+    /// In two halves, so that a posting takes 40 bytes.
     var low: UInt64 {
         get { UInt64(lowHigh) << 32 | UInt64(lowLow) }
         set {
@@ -90,7 +106,7 @@ struct Posting: BitwiseCopyable {
         set { set(Flag.isInTable, newValue) }
     }
 
-    /// Whether `link` names a list of subscribers rather than one.
+    /// Whether there is a list of subscribers rather than one.
     var hasList: Bool {
         get { has(Flag.hasList) }
         set { set(Flag.hasList, newValue) }
