@@ -3,8 +3,8 @@ import Foundation
 // Usage: apus-benchmarks --apus PATH --bare-consumer PATH [--peer-python PATH --peer-script PATH] [--results FILE]
 //        [SCENARIO…]
 //
-// Scenarios: client, distance, peer, allocations, micro, matching, pipeline, subscriptions, worker, latency, memory; all of them if
-// none is named. Run through `make bench`, which builds what is needed first.
+// Scenarios: client, distance, peer, allocations, micro, matching, pipeline, subscriptions, worker, latency, memory; all
+// of them if none is named. Run through `make bench`, which builds what is needed first.
 
 do {
     let options = try BenchmarkOptions(Array(CommandLine.arguments.dropFirst()))
