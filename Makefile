@@ -26,7 +26,7 @@ bench: ## measure against the budgets, beside h2load and a bare rabbitmq-c consu
 
 build: ## build the command in release mode: .build/release/apus
 	@deploy/bin/install-packages build
-	swift build -c release --product apus
+	deploy/bin/build-release --product apus
 
 format: ## rewrite the sources in the project's format
 	swift format --in-place --parallel --recursive $(FORMATTED)
