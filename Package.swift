@@ -26,6 +26,8 @@ let package = Package(
     products: [
         .executable(name: "apus", targets: ["apus"]),
         .library(name: "APNs", targets: ["APNs"]),
+        // For tests: loaded into a process before the C library, so that system calls fail.
+        .library(name: "CallFaults", type: .dynamic, targets: ["CallFaults"]),
         // For `Benchmarks/`, which is a package of its own; nobody else should build on it.
         .library(
             name: "ApusInternals",
@@ -99,6 +101,8 @@ let package = Package(
         swiftTarget("APNsSimulator", ["PushCore", "EventLoop", "Crypto", "HTTP2", "JSON"]),
         swiftTarget("PushTestKit", ["PushCore", "Geography", "EventLoop", "Crypto", "JSON"]),
 
+        .target(name: "CallFaults", path: "Tests/CallFaults", linkerSettings: [.linkedLibrary("dl")]),
+        testTarget("PushTestKitTests", ["PushTestKit", "EventLoop", "CallFaults"]),
         testTarget("EventLoopTests", ["EventLoop", "PushTestKit"]),
         testTarget("MetricsTests", ["Metrics"]),
         testTarget("JSONTests", ["JSON", "PushTestKit"]),

@@ -13,10 +13,13 @@ public final class RunningCommand: Sendable {
     ///
     /// - Parameters:
     ///   - arguments: what follows the name of the command.
+    ///   - environment: the variables to set; of those that begin with `APUS_` it sees no others.
     ///   - folder: where it runs.
     /// - Throws: an error that says why it cannot be started.
-    public convenience init(_ arguments: [String], in folder: TemporaryFolder) throws {
-        try self.init(program: CommandRunner.apusPath, arguments, in: folder)
+    public convenience init(
+        _ arguments: [String], environment: [String: String] = [:], in folder: TemporaryFolder
+    ) throws {
+        try self.init(program: CommandRunner.apusPath, arguments, environment: environment, in: folder)
     }
 
     /// Starts a program.
@@ -24,15 +27,20 @@ public final class RunningCommand: Sendable {
     /// - Parameters:
     ///   - path: the program.
     ///   - arguments: what follows its name.
+    ///   - environment: the variables to set; of those that begin with `APUS_` it sees no others.
     ///   - folder: where it runs.
     /// - Throws: an error that says why it cannot be started.
-    public init(program path: String, _ arguments: [String], in folder: TemporaryFolder) throws {
+    public init(
+        program path: String, _ arguments: [String], environment: [String: String] = [:], in folder: TemporaryFolder
+    ) throws {
         self.folder = folder
         let files = try TemporaryFolder()
         let streams = SpawnedProcess.Streams(
             input: "/dev/null", output: try files.write("output", ""), errors: try files.write("errors", ""))
         process = try SpawnedProcess(
-            [path] + arguments, environment: CommandRunner.cleanEnvironment, folder: folder.path, streams: streams)
+            [path] + arguments,
+            environment: CommandRunner.cleanEnvironment.merging(environment) { _, given in given },
+            folder: folder.path, streams: streams)
         self.files = files
     }
 

@@ -1,0 +1,102 @@
+/// Finds the methods in one direction of an AMQP connection, whatever pieces its bytes come in (AMQP 0-9-1, 2.3.5
+/// "Frame Details").
+///
+/// Bytes come out as they went in; only the first bytes of a frame wait until they say what the frame is.
+struct AMQPFrameScanner {
+    /// What was found, in the order in which it passes.
+    enum Piece: Equatable {
+        case bytes([UInt8])
+        case reached(AMQPLandmark, ProxyTrap.Moment)
+    }
+
+    private static let methodFrame: UInt8 = 1
+    private static let headerFrame: UInt8 = 2
+    private static let bodyFrame: UInt8 = 3
+    private static let frameHeadBytes = 7
+    private static let protocolHeaderBytes = 8
+
+    private let direction: ProxyDirection
+    /// The first bytes of a frame, until there are enough.
+    private var head: [UInt8] = []
+    /// How many bytes of the frame are still to come behind its head.
+    private var frameBytesLeft = 0
+    private var isAtProtocolHeader: Bool
+    /// The method whose frame passes, or whose content is not complete.
+    private var open: AMQPLandmark?
+    private var awaitsHeader = false
+    private var bodyBytesLeft: UInt64 = 0
+
+    init(direction: ProxyDirection) {
+        self.direction = direction
+        isAtProtocolHeader = direction == .toServer
+    }
+
+    /// Takes bytes that came, and appends what may pass.
+    mutating func take(_ bytes: [UInt8], into pieces: inout [Piece]) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            if frameBytesLeft > 0 {
+                let part = rest.prefix(frameBytesLeft)
+                rest = rest.dropFirst(part.count)
+                frameBytesLeft -= part.count
+                pieces.append(.bytes(Array(part)))
+            } else {
+                while !rest.isEmpty, head.count < headBytes { head.append(rest.removeFirst()) }
+                guard head.count == headBytes else { return }
+                beginFrame(&pieces)
+            }
+            if frameBytesLeft == 0 { endFrame(&pieces) }
+        }
+    }
+
+    /// How many bytes have to be there to know what a frame is: class and method, or the size of the body.
+    private var headBytes: Int {
+        if isAtProtocolHeader { return Self.protocolHeaderBytes }
+        guard let type = head.first, head.count >= Self.frameHeadBytes else { return Self.frameHeadBytes }
+        switch type {
+        case Self.methodFrame: return Self.frameHeadBytes + min(4, frameSize)
+        case Self.headerFrame: return Self.frameHeadBytes + min(12, frameSize)
+        default: return Self.frameHeadBytes
+        }
+    }
+
+    private var frameSize: Int { Int(number(at: 3, count: 4)) }
+
+    private func number(at offset: Int, count: Int) -> UInt64 {
+        guard head.count >= offset + count else { return 0 }
+        return head[offset..<offset + count].reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    private mutating func beginFrame(_ pieces: inout [Piece]) {
+        defer { head.removeAll() }
+        guard !isAtProtocolHeader else {
+            isAtProtocolHeader = false
+            return pieces.append(.bytes(head))
+        }
+        frameBytesLeft = Self.frameHeadBytes + frameSize + 1 - head.count
+        switch head.first {
+        case Self.methodFrame:
+            let landmark = AMQPLandmark(
+                direction: direction, classIdentifier: UInt16(number(at: 7, count: 2)),
+                methodIdentifier: UInt16(number(at: 9, count: 2)))
+            open = landmark
+            awaitsHeader = landmark.hasContent
+            bodyBytesLeft = 0
+            pieces += [.reached(landmark, .before), .bytes(head), .reached(landmark, .within)]
+        case Self.headerFrame:
+            awaitsHeader = false
+            bodyBytesLeft = number(at: 11, count: 8)
+            pieces.append(.bytes(head))
+        case Self.bodyFrame:
+            bodyBytesLeft -= min(bodyBytesLeft, UInt64(frameSize))
+            pieces.append(.bytes(head))
+        default: pieces.append(.bytes(head))
+        }
+    }
+
+    private mutating func endFrame(_ pieces: inout [Piece]) {
+        guard let landmark = open, !awaitsHeader, bodyBytesLeft == 0 else { return }
+        open = nil
+        pieces.append(.reached(landmark, .after))
+    }
+}

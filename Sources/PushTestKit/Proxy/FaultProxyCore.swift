@@ -1,0 +1,127 @@
+import EventLoop
+import Glibc
+
+/// The part of a `FaultProxy` that lives on its loop.
+final class FaultProxyCore {
+    private struct SetTrap {
+        let trap: ProxyTrap
+        var occurrencesLeft: Int
+        /// The first connection that the trap counts the bytes of.
+        let firstLink: Int
+    }
+
+    let loop: EventLoop
+    let readsAMQP: Bool
+    var serverPort: UInt16
+    private(set) var weather = ProxyWeather.calm
+    private let record: Watched<ProxyRecord>
+    private var generator: SeededGenerator
+    private var listener: TCPListener?
+    private var links: [FaultProxyLink] = []
+    private var ignored: [Int32] = []
+    private var traps: [SetTrap] = []
+    private var nextLink = 0
+
+    init(loop: EventLoop, serverPort: UInt16, readsAMQP: Bool, seed: UInt64, record: Watched<ProxyRecord>) {
+        self.loop = loop
+        self.serverPort = serverPort
+        self.readsAMQP = readsAMQP
+        self.record = record
+        generator = SeededGenerator(seed: seed)
+    }
+
+    func listen() throws -> UInt16 {
+        let listener = try TCPListener(host: "127.0.0.1", port: 0, loop: loop) { [unowned self] in welcome($0) }
+        self.listener = listener
+        return listener.port
+    }
+
+    private func welcome(_ client: Int32) {
+        record.update { $0.connectionCount += 1 }
+        defer { nextLink += 1 }
+        let strike = spring { $0 == .connection }
+        guard strike == nil, weather.welcome != .reset else {
+            Self.reset(client)
+            return record.update { $0.endedCount += 1 }
+        }
+        guard weather.welcome == .connect else { return ignored.append(client) }
+        guard let link = FaultProxyLink(client: client, number: nextLink, core: self) else {
+            Self.reset(client)
+            return record.update { $0.endedCount += 1 }
+        }
+        links.append(link)
+    }
+
+    /// Closes a socket in such a way that the peer sees a reset: with no time to linger, what was not sent is dropped.
+    static func reset(_ descriptor: Int32) {
+        var linger = linger(l_onoff: 1, l_linger: 0)
+        _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
+        close(descriptor)
+    }
+
+    func ended(_ link: FaultProxyLink) {
+        links.removeAll { $0 === link }
+        record.update { $0.endedCount += 1 }
+    }
+
+    func setWeather(_ weather: ProxyWeather) {
+        self.weather = weather
+        if weather.welcome != .ignore {
+            for descriptor in ignored { Self.reset(descriptor) }
+            record.update { [count = ignored.count] in $0.endedCount += count }
+            ignored = []
+        }
+        for link in links { link.weatherChanged() }
+    }
+
+    func delayNanoseconds() -> UInt64 {
+        weather.delayMilliseconds.upperBound == 0
+            ? 0 : UInt64.random(in: weather.delayMilliseconds, using: &generator) * 1_000_000
+    }
+
+    // MARK: Traps
+
+    func set(_ trap: ProxyTrap) {
+        traps.append(SetTrap(trap: trap, occurrencesLeft: trap.occurrence, firstLink: nextLink))
+    }
+
+    func removeTraps() -> Int {
+        defer { traps = [] }
+        return traps.count
+    }
+
+    /// After how many bytes a connection is to be struck in a direction, if it is.
+    func byteLimit(_ direction: ProxyDirection, link number: Int) -> Int? {
+        traps.compactMap { set -> Int? in
+            guard set.firstLink <= number, case .bytes(direction, let count) = set.trap.trigger else { return nil }
+            return count
+        }.min()
+    }
+
+    /// Tells the traps what has happened; the answer is what is to be done to the connection.
+    func spring(_ isSprung: (ProxyTrap.Trigger) -> Bool) -> ProxyTrap.Strike? {
+        var strike: ProxyTrap.Strike?
+        for index in traps.indices where isSprung(traps[index].trap.trigger) {
+            traps[index].occurrencesLeft -= 1
+            if traps[index].occurrencesLeft == 0 {
+                let trap = traps[index].trap
+                strike = trap.strike
+                record.update { $0.sprung.append(trap) }
+            }
+        }
+        traps.removeAll { $0.occurrencesLeft <= 0 }
+        return strike
+    }
+
+    // MARK: The end
+
+    func resetAll() { for link in links { link.reset() } }
+
+    func stop() {
+        listener?.close()
+        listener = nil
+        for descriptor in ignored { close(descriptor) }
+        ignored = []
+        resetAll()
+    }
+}
