@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench build format lint clean
+.PHONY: help demo test fault bench build format lint clean
 
 # Extra flags for every debug build; `.ci/run` makes warnings errors with it.
 SWIFT_FLAGS ?=
@@ -20,6 +20,9 @@ test: ## install what is missing, build, run every test (FILTER=regex for some)
 	@deploy/bin/install-packages build test
 	swift build --build-tests $(DEBUG_FLAGS)
 	swift test --skip-build --disable-xctest $(DEBUG_FLAGS) $(if $(FILTER),--filter '$(FILTER)')
+
+fault: ## prove that nothing is lost: kill, stop, starve each part in the middle of load, and compare the books
+	@deploy/bin/fault $(FAULT_FLAGS)
 
 bench: ## measure against the budgets, beside h2load and a bare rabbitmq-c consumer
 	@deploy/bin/bench $(BENCH_FLAGS)

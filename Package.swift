@@ -146,6 +146,14 @@ let package = Package(
                 "EventLoop", "Crypto", "Metrics", "PushTestKit",
             ]
         ),
+        // The ledger proof: a program of its own, run by `make fault` and, in its short form, by the tests.
+        .executableTarget(
+            name: "FaultLedger",
+            dependencies: ["AMQP", "ChangeQueue", "EventLoop", "JSON", "PushTestKit"],
+            path: "Tests/FaultLedger",
+            swiftSettings: swiftSettings
+        ),
+        testTarget("FaultLedgerTests", ["FaultLedger", "PushTestKit"]),
         testTarget("TidyTests", []),
     ],
     cxxLanguageStandard: .cxx17

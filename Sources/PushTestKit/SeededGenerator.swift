@@ -1,5 +1,5 @@
 /// Random numbers that a seed repeats (SplitMix64), so that a failing random test can be run again from its message.
-public struct SeededGenerator: RandomNumberGenerator {
+public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     /// Creates a generator.

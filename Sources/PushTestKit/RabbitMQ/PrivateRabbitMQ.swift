@@ -30,17 +30,21 @@ public final class PrivateRabbitMQ: Sendable {
 
     /// Starts a node and waits until it accepts connections.
     ///
-    /// - Parameter certificate: what to show on a TLS listener; without one there is none.
+    /// - Parameters:
+    ///   - certificate: what to show on a TLS listener; without one there is none.
+    ///   - configuration: more lines of `rabbitmq.conf`.
     /// - Returns: the running node.
     /// - Throws: `PrivateServerFailure` if RabbitMQ is not installed (with the command that installs it) or does not
     ///   start.
-    public static func start(certificate: RabbitMQCertificate? = nil) async throws -> PrivateRabbitMQ {
-        let node = try PrivateRabbitMQ(certificate: certificate)
+    public static func start(
+        certificate: RabbitMQCertificate? = nil, configuration: String = ""
+    ) async throws -> PrivateRabbitMQ {
+        let node = try PrivateRabbitMQ(certificate: certificate, more: configuration)
         try await node.startAgain()
         return node
     }
 
-    private init(certificate: RabbitMQCertificate?) throws(PrivateServerFailure) {
+    private init(certificate: RabbitMQCertificate?, more: String) throws(PrivateServerFailure) {
         guard access("\(Self.programsFolder)/rabbitmq-server", X_OK) == 0, access("/usr/bin/epmd", X_OK) == 0 else {
             throw PrivateServerFailure("RabbitMQ is not installed; install it with: apt-get install rabbitmq-server")
         }
@@ -53,6 +57,7 @@ public final class PrivateRabbitMQ: Sendable {
             listeners.tcp.default = 127.0.0.1:\(ports[0])
             disk_free_limit.absolute = 10MB
             log.console = false
+            \(more)
 
             """
         if let certificate, let tlsPort {

@@ -1,0 +1,78 @@
+/// What the command line asks for.
+struct ProgramOptions: Sendable {
+    /// Why a command line cannot be understood.
+    struct Problem: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// The scenarios to play, in order.
+    var scenarios: [Scenario] = []
+    /// What everything that is drawn follows from; nil for one that is drawn itself.
+    var seed: UInt64?
+    /// How long the load lasts; nil for what each scenario says.
+    var loadSeconds: Double?
+    /// Whether only the names are asked for.
+    var listsScenarios = false
+    /// Whether only the help is asked for.
+    var showsHelp = false
+    /// Whether results are written as JSON.
+    var isJSON = false
+    /// Whether the folders of valid scenarios are kept as well.
+    var keepsFolders = false
+
+    /// What there is without a command line.
+    init() {}
+
+    /// Reads a command line.
+    ///
+    /// - Parameter arguments: what follows the name of the program.
+    /// - Throws: `Problem` with the argument that is wrong.
+    init(_ arguments: [String]) throws(Problem) {
+        var names: [String] = []
+        var isShort = false
+        var rest = arguments[...]
+        func value(of option: String) throws(Problem) -> String {
+            guard let value = rest.popFirst() else { throw Problem(description: "\(option) needs a value") }
+            return value
+        }
+        while let argument = rest.popFirst() {
+            switch argument {
+            case "--scenario":
+                names.append(try value(of: argument))
+                while let next = rest.first, !next.hasPrefix("-") {
+                    names.append(next)
+                    rest.removeFirst()
+                }
+            case "--seed":
+                let text = try value(of: argument)
+                guard let seed = UInt64(text) else { throw Problem(description: "--seed takes a number, not \(text)") }
+                self.seed = seed
+            case "--seconds":
+                let text = try value(of: argument)
+                guard let seconds = Double(text), (1...86_400).contains(seconds) else {
+                    throw Problem(description: "--seconds takes a number from 1 to 86400, not \(text)")
+                }
+                loadSeconds = seconds
+            case "--list": listsScenarios = true
+            case "--json": isJSON = true
+            case "--short": isShort = true
+            case "--keep": keepsFolders = true
+            case "--help", "-h": showsHelp = true
+            default: throw Problem(description: "unknown argument \(argument)")
+            }
+        }
+        scenarios = try Self.select(names, isShort: isShort)
+        if isShort, loadSeconds == nil { loadSeconds = 4 }
+    }
+
+    private static func select(_ names: [String], isShort: Bool) throws(Problem) -> [Scenario] {
+        guard !names.isEmpty else { return isShort ? Scenario.all.filter(\.isShort) : Scenario.all }
+        var selected: [Scenario] = []
+        for name in names {
+            let found = Scenario.all.filter { $0.name == name || $0.domain.rawValue == name }
+            guard !found.isEmpty else { throw Problem(description: "no scenario is called \(name); see --list") }
+            selected += found
+        }
+        return selected
+    }
+}

@@ -1,0 +1,157 @@
+/// Compares what a broker confirmed with what devices got.
+///
+/// A value without input and output: events and confirms come from the publisher, accepted pushes from the simulator's
+/// record, both at the end of a scenario or as they come.
+struct Ledger: Sendable {
+    /// What one device can get at most once.
+    private struct PushKey: Hashable {
+        enum Subject: Hashable {
+            case change(syncCount: Int)
+            case request(number: Int)
+        }
+
+        let device: Int
+        let subject: Subject
+    }
+
+    private static let detailsMaximum = 5
+
+    private let population: Population
+    private var events: [LedgerEvent] = []
+    private var confirmedMilliseconds: [Int: Int64] = [:]
+    /// When each push was accepted first.
+    private var firstMilliseconds: [PushKey: Int64] = [:]
+    /// Accepted sync counts of each device, with the time of each.
+    private var changes: [Int: [(syncCount: Int, milliseconds: Int64)]] = [:]
+    private var greatestSyncCount: [Int: Int] = [:]
+    private var pushCount = 0
+    private var duplicateCount = 0
+    private var strangers: [AcceptedPush] = []
+    private var parked: Set<String> = []
+    private var deadLettered: Set<String> = []
+    private var destroyed: Set<Int> = []
+
+    /// Creates an empty ledger.
+    ///
+    /// - Parameter population: the devices that there are.
+    init(population: Population) { self.population = population }
+
+    // MARK: What happened
+
+    /// An event is handed to the broker; numbers come one after the other, from 0.
+    mutating func attempted(_ event: LedgerEvent) {
+        precondition(event.number == events.count, "the numbers of events have no gaps")
+        events.append(event)
+        if case .change(let identity, let syncCount) = event.content { greatestSyncCount[identity] = syncCount }
+    }
+
+    /// The broker confirmed an event.
+    mutating func confirmed(_ number: Int, atMilliseconds milliseconds: Int64) {
+        confirmedMilliseconds[number] = milliseconds
+    }
+
+    /// The simulator accepted a push.
+    mutating func accepted(_ push: AcceptedPush) {
+        pushCount += 1
+        guard let key = expectedKey(push) else {
+            strangers.append(push)
+            return
+        }
+        if firstMilliseconds[key] != nil { duplicateCount += 1 }
+        firstMilliseconds[key] = min(firstMilliseconds[key] ?? .max, push.timeMilliseconds)
+        if case .change(let syncCount) = key.subject {
+            changes[key.device, default: []].append((syncCount, push.timeMilliseconds))
+        }
+    }
+
+    /// At the end a message with this identifier stands in a queue.
+    mutating func isParked(_ identifier: String) { parked.insert(identifier) }
+
+    /// At the end a message with this identifier is a dead letter.
+    mutating func isDeadLettered(_ identifier: String) { deadLettered.insert(identifier) }
+
+    /// The scenario deleted the queue in which an event may have stood.
+    mutating func mayBeDestroyed(_ number: Int) { destroyed.insert(number) }
+
+    // MARK: What it comes to
+
+    /// The numbers of the confirmed events of which a push is still to be accepted.
+    var missing: [Int] { confirmedMilliseconds.keys.filter { deliveredMilliseconds(events[$0]) == nil }.sorted() }
+
+    /// The numbers of all confirmed events.
+    var confirmedNumbers: [Int] { confirmedMilliseconds.keys.sorted() }
+
+    /// The counts.
+    func counts() -> LedgerCounts {
+        var counts = LedgerCounts()
+        counts.attempted = events.count
+        counts.confirmed = confirmedMilliseconds.count
+        counts.pushes = pushCount
+        counts.duplicated = duplicateCount
+        counts.unexpected = strangers.count
+        counts.details = strangers.prefix(Self.detailsMaximum).map { "unexpected: \($0)" }
+        for number in missing {
+            let event = events[number]
+            if parked.contains(event.identifier) {
+                counts.parked += 1
+            } else if deadLettered.contains(event.identifier) {
+                counts.deadLettered += 1
+            } else if destroyed.contains(number) {
+                counts.destroyed += 1
+            } else {
+                counts.lost += 1
+                if counts.lost <= Self.detailsMaximum { counts.details.append("lost: \(event)") }
+            }
+        }
+        counts.delivered = counts.confirmed - counts.parked - counts.deadLettered - counts.destroyed - counts.lost
+        return counts
+    }
+
+    /// When the last push was accepted of the events that had been confirmed by then.
+    ///
+    /// - Parameter milliseconds: the end of a fault, in milliseconds since 1970.
+    /// - Returns: the time in the same unit, or nil if one was never accepted.
+    func settledMilliseconds(ofEventsConfirmedBy milliseconds: Int64) -> Int64? {
+        var latest = milliseconds
+        for (number, confirmed) in confirmedMilliseconds where confirmed <= milliseconds {
+            guard let delivered = deliveredMilliseconds(events[number]) else { return nil }
+            latest = max(latest, delivered)
+        }
+        return latest
+    }
+
+    /// When the last push of an event was accepted; nil if one was not.
+    private func deliveredMilliseconds(_ event: LedgerEvent) -> Int64? {
+        var latest: Int64 = 0
+        for device in population.audience(of: event) {
+            let milliseconds: Int64? =
+                switch event.content {
+                case .change(_, let syncCount):
+                    changes[device]?.lazy.filter { $0.syncCount >= syncCount }.map(\.milliseconds).min()
+                case .request: firstMilliseconds[PushKey(device: device, subject: .request(number: event.number))]
+                }
+            guard let milliseconds else { return nil }
+            latest = max(latest, milliseconds)
+        }
+        return latest
+    }
+
+    /// What a push is, if an event of the load asks for it and its device has a right to it.
+    private func expectedKey(_ push: AcceptedPush) -> PushKey? {
+        guard let device = population.device(token: push.token) else { return nil }
+        switch push.content {
+        case .change(let identity, let syncCount):
+            let owner = Population.identity(of: device)
+            guard Population.identityText(owner) == identity, population.followsChanges(device),
+                syncCount >= 1, syncCount <= greatestSyncCount[owner, default: 0]
+            else { return nil }
+            return PushKey(device: device, subject: .change(syncCount: syncCount))
+        case .request(let number):
+            guard events.indices.contains(number), population.audience(of: events[number]).contains(device),
+                case .request = events[number].content
+            else { return nil }
+            return PushKey(device: device, subject: .request(number: number))
+        case .other: return nil
+        }
+    }
+}

@@ -1,0 +1,165 @@
+import AMQP
+import EventLoop
+import PushTestKit
+
+/// The part of a `LoadPublisher` that lives on its loop.
+final class LoadPublisherCore: AMQPConnectionHandler {
+    private static let tickNanoseconds: UInt64 = 10_000_000
+    private static let reconnectNanoseconds: UInt64 = 300_000_000
+    /// Beyond so many events without a confirm nothing more is published.
+    private static let openMaximum = 256
+
+    private var endpoints: [AMQPEndpoint]
+    private let exchange: String
+    private var workload: Workload
+    private let eventsPerSecond: Int
+    private let loop: EventLoop
+    private let load: Watched<PublishedLoad>
+
+    private var connection: AMQPConnection?
+    private var ledger = PublishLedger()
+    private var attemptCount = 0
+    private var isPublishing = false
+    private var isStopped = false
+    private var isBlocked = false
+    private var lastTickNanoseconds: UInt64 = 0
+    /// How many events are due, as far as the rate goes.
+    private var credit = 0.0
+
+    init(
+        endpoints: [AMQPEndpoint], exchange: String, workload: Workload, eventsPerSecond: Int, loop: EventLoop,
+        load: Watched<PublishedLoad>
+    ) {
+        self.endpoints = endpoints
+        self.exchange = exchange
+        self.workload = workload
+        self.eventsPerSecond = eventsPerSecond
+        self.loop = loop
+        self.load = load
+    }
+
+    func start() {
+        isPublishing = true
+        lastTickNanoseconds = loop.nowNanoseconds
+        connect()
+        tick()
+    }
+
+    func move(to endpoints: [AMQPEndpoint]) {
+        self.endpoints = endpoints
+        guard let connection else { return }
+        connection.abandon()
+        connectionLost(AMQPError(.closed, "moved"))
+    }
+
+    func pause() { isPublishing = false }
+
+    func stop() {
+        isPublishing = false
+        isStopped = true
+        connection?.close()
+        connection = nil
+    }
+
+    // MARK: Publishing
+
+    private func tick() {
+        guard !isStopped else { return }
+        let now = loop.nowNanoseconds
+        // What could not be published in time is not made up for.
+        credit = min(
+            credit + Double(now &- lastTickNanoseconds) / 1_000_000_000 * Double(eventsPerSecond),
+            Double(eventsPerSecond) / 10)
+        lastTickNanoseconds = now
+        publish()
+        loop.schedule(afterNanoseconds: Self.tickNanoseconds) { [weak self] in self?.tick() }
+    }
+
+    private func publish() {
+        guard isPublishing, !isBlocked, let connection else { return }
+        var published: [LedgerEvent] = []
+        connection.burst { session throws(AMQPError) in
+            while credit >= 1, ledger.span < Self.openMaximum {
+                credit -= 1
+                let event = workload.next()
+                // Before the deed: what the connection's end cuts short may have arrived.
+                published.append(event)
+                let number = try session.publish(
+                    Self.message(event), exchange: exchange, routingKey: "ledger", isMandatory: true)
+                ledger.published(number, index: event.number)
+            }
+        }
+        guard !published.isEmpty else { return }
+        let openCount = ledger.count
+        load.update { load in
+            load.events += published
+            load.openCount = openCount
+        }
+    }
+
+    private static func message(_ event: LedgerEvent) -> AMQPMessage {
+        var properties = AMQPProperties()
+        properties.contentType = "application/cloudevents+json"
+        properties.deliveryMode = 2
+        properties.messageID = event.identifier
+        return AMQPMessage(properties: properties, body: Workload.body(of: event))
+    }
+
+    // MARK: The connection
+
+    private func connect() {
+        guard !isStopped, connection == nil else { return }
+        let endpoint = endpoints[attemptCount % endpoints.count]
+        attemptCount += 1
+        do {
+            var options = AMQPOptions()
+            options.connectionName = "ledger publish"
+            let session = try AMQPSession(endpoint, options: options)
+            try session.enableConfirms()
+            connection = try AMQPConnection(session, on: loop, handler: self)
+        } catch {
+            return interrupted()
+        }
+    }
+
+    private func interrupted() {
+        connection = nil
+        ledger = PublishLedger()
+        isBlocked = false
+        load.update { load in
+            load.openCount = 0
+            load.isBlocked = false
+            load.interruptionCount += 1
+        }
+        loop.schedule(afterNanoseconds: Self.reconnectNanoseconds) { [weak self] in self?.connect() }
+    }
+
+    func connectionLost(_ error: AMQPError) { interrupted() }
+
+    func deliveriesReceived(_ deliveries: [AMQPDelivery]) {}
+
+    func eventsReceived(_ events: [AMQPEvent]) {
+        var outcomes: [PublishLedger.Outcome] = []
+        for event in events {
+            switch event {
+            case .blocked: isBlocked = true
+            case .unblocked: isBlocked = false
+            case .confirmed, .returned: ledger.take(event, into: &outcomes)
+            case .consumerEnded, .consumerCancelled: break
+            }
+        }
+        let now = WallClock.nowMilliseconds()
+        let (openCount, isBlocked) = (ledger.count, isBlocked)
+        load.update { load in
+            for outcome in outcomes {
+                if outcome.failure == nil {
+                    load.confirmedMilliseconds[outcome.index] = now
+                } else {
+                    load.refusedCount += 1
+                }
+            }
+            load.openCount = openCount
+            load.isBlocked = isBlocked
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import PushTestKit
+
+/// The identities and devices that the load is about; all follows from the seed.
+struct Population: Sendable {
+    /// Devices of each identity: a maker, two readers (of which a few are gone) and a bystander.
+    static let devicesPerIdentity = 4
+    /// How many pushes one event makes at most.
+    static let pushesPerEventMaximum = 3
+    /// The identity pool of the app.
+    static let pool = "us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"
+    /// The app that the devices have.
+    static let app = "chat"
+    /// Its topic.
+    static let bundleID = "com.example.chat"
+    /// One of so many readers is gone.
+    private static let goneInterval = 41
+
+    /// How many identities there are.
+    let identityCount: Int
+    private let tokens: [String]
+    private let devices: [String: Int]
+
+    /// Draws the devices.
+    ///
+    /// - Parameters:
+    ///   - identityCount: how many identities.
+    ///   - seed: what the tokens follow from.
+    init(identityCount: Int, seed: UInt64) {
+        self.identityCount = identityCount
+        var generator = SeededGenerator(seed: seed)
+        tokens = (0..<identityCount * Self.devicesPerIdentity).map { _ in
+            (0..<4).map { _ in
+                let digits = String(UInt64.random(in: 0 ... .max, using: &generator), radix: 16)
+                return String(repeating: "0", count: 16 - digits.count) + digits
+            }.joined()
+        }
+        devices = Dictionary(uniqueKeysWithValues: tokens.enumerated().map { ($1, $0) })
+    }
+
+    /// How many devices there are.
+    var deviceCount: Int { tokens.count }
+
+    /// What a device has to do with changes.
+    func role(of device: Int) -> DeviceRole {
+        switch device % Self.devicesPerIdentity {
+        case 0: .maker
+        case 3: .bystander
+        default: device % Self.goneInterval == 1 ? .gone : .reader
+        }
+    }
+
+    /// Whether a device has a right to be told of its identity's changes.
+    func followsChanges(_ device: Int) -> Bool { role(of: device) == .reader }
+
+    /// The devices that have to get a push of an event.
+    func audience(of event: LedgerEvent) -> [Int] {
+        switch event.content {
+        case .change(let identity, _):
+            let first = identity * Self.devicesPerIdentity
+            return (first..<first + Self.devicesPerIdentity).filter { followsChanges($0) }
+        case .request(let devices): return devices.filter { role(of: $0) != .gone }
+        }
+    }
+
+    /// The identity that a device belongs to.
+    static func identity(of device: Int) -> Int { device / devicesPerIdentity }
+
+    /// How an identity is called.
+    static func identityText(_ identity: Int) -> String {
+        let digits = String(identity, radix: 16)
+        return "us-east-1:00000000-0000-0000-0000-" + String(repeating: "0", count: 12 - digits.count) + digits
+    }
+
+    /// How a device is called in the registry.
+    static func deviceText(_ device: Int) -> String { "device-\(device)" }
+
+    /// The digits of a device's token.
+    func token(of device: Int) -> String { tokens[device] }
+
+    /// The device with a token.
+    func device(token: String) -> Int? { devices[token] }
+
+    /// The lines that `apus device import` reads.
+    var importLines: String {
+        tokens.indices.map { device in
+            let isMember = role(of: device) != .bystander
+            return #"{"deviceId":"\#(Self.deviceText(device))","platform":"APNS","token":"\#(tokens[device])","#
+                + #""app":"\#(Self.app)","identityPoolId":"\#(Self.pool)","#
+                + #""identityId":"\#(Self.identityText(Self.identity(of: device)))","#
+                + #""registeredAt":1600000000000,"datasets":[\#(isMember ? #""notes""# : "")]}"# + "\n"
+        }.joined()
+    }
+
+    /// The lines of the simulator's script: what it says of the devices that are gone.
+    var scriptLines: String {
+        tokens.indices.filter { role(of: $0) == .gone }.map { device in
+            #"{"token":"\#(tokens[device])","answer":"unregistered"}"# + "\n"
+        }.joined()
+    }
+}

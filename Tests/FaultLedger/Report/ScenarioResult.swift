@@ -1,0 +1,37 @@
+/// How a scenario went.
+struct ScenarioResult: Sendable {
+    /// What was played.
+    let scenario: Scenario
+    /// With which seed.
+    let seed: UInt64
+    /// What the ledger came to; all zero if the scenario did not get that far.
+    var counts = LedgerCounts()
+    /// How many duplicates the fault can explain.
+    var duplicatesMaximum = 0
+    /// From the end of the fault until all that had been confirmed by then was pushed; nil if that never came.
+    var recoverySeconds: Double?
+    /// What makes it invalid besides the ledger.
+    var problems: [String] = []
+    /// How long it took, all in all.
+    var seconds = 0.0
+    /// Where configuration, record and logs were kept, if they were.
+    var folder: String?
+
+    /// Nothing lost, nothing unexpected, duplicates within the bound, and no other problem.
+    var isValid: Bool { verdict.isEmpty }
+
+    /// What is wrong; empty if nothing is.
+    var verdict: [String] {
+        var verdict = problems
+        if counts.lost > 0 { verdict.append("\(counts.lost) confirmed events are lost") }
+        if counts.unexpected > 0 { verdict.append("\(counts.unexpected) pushes were not expected") }
+        if counts.duplicated > duplicatesMaximum {
+            verdict.append("\(counts.duplicated) duplicates; the fault explains \(duplicatesMaximum)")
+        }
+        if counts.confirmed == 0, problems.isEmpty { verdict.append("nothing was confirmed") }
+        return verdict
+    }
+
+    /// The command that plays it again.
+    var replayCommand: String { "deploy/bin/fault --scenario \(scenario.name) --seed \(seed)" }
+}

@@ -1,0 +1,15 @@
+import PushTestKit
+
+extension Scenario {
+    /// The broker dies as by a power failure, and comes back on the same data.
+    static let brokerKill = Scenario(
+        name: "broker-kill", domain: .broker, sentence: "SIGKILL to the only RabbitMQ node, which is started again",
+        setting: Setting(isBrokerPrivate: true), redeliveries: 2
+    ) { stage in
+        let broker = try stage.broker
+        try await broker.writeOutQueues()
+        try broker.kill()
+        try await broker.startAgain()
+        try await stage.waitUntilReady()
+    }
+}

@@ -1,0 +1,10 @@
+extension Scenario {
+    /// All scenarios, in the order in which they run: add yours here.
+    static let all: [Scenario] = worker + broker
+
+    /// Faults of workers.
+    static let worker: [Scenario] = [.workerKill, .workerTerminate, .workerTerminateTwice]
+
+    /// Faults of the broker.
+    static let broker: [Scenario] = [.brokerKill]
+}

@@ -1,0 +1,68 @@
+/// A fault, and how to bring it about in the middle of load.
+///
+/// To add one: a file with a value below `Scenarios/`, entered in `Scenario+All.swift`. The stage starts the parts,
+/// keeps the load going, calls `strike`, waits until nothing is left to do and compares the books.
+struct Scenario: Sendable {
+    /// What a fault befalls; the report is in this order.
+    enum Domain: String, Sendable, CaseIterable {
+        case worker, broker, network, registry, apns
+    }
+
+    /// What the stage is made of, where it differs from the usual.
+    struct Setting: Sendable {
+        /// How many `apus run` there are.
+        var workers = 2
+        /// How many RabbitMQ nodes; more than one make a cluster, whose queues are replicated.
+        var brokerNodes = 1
+        /// Whether the broker is one of its own rather than shared with other scenarios of the run.
+        var isBrokerPrivate = false
+        /// More lines of `rabbitmq.conf`, for a broker of its own.
+        var brokerConfiguration = ""
+        /// More lines of `apus.toml`, before the app.
+        ///
+        /// The stage itself writes the sections `rabbitmq`, `retry`, `admin`, `log` and `registry`.
+        var workerConfiguration = ""
+        /// More lines of the simulator's faults, from the start.
+        var simulatorFaults = ""
+        /// Which registry there is.
+        var registry = RegistryKind.sqlite
+        /// How long the load lasts at least, in seconds; it goes on for some seconds after the fault in any case.
+        var loadSeconds = 8.0
+        /// The rate of the load.
+        var eventsPerSecond = 300
+        /// When to strike: after a share of `loadSeconds` that is drawn from this range.
+        var strikeShare = 0.2...0.5
+        /// How long everything may take to settle after the load has ended, in seconds.
+        var settleSeconds = 120.0
+    }
+
+    /// The registries that a scenario can have.
+    enum RegistryKind: Sendable, Hashable {
+        /// A file that all workers share.
+        case sqlite
+        /// A private PostgreSQL server.
+        case postgreSQL
+    }
+
+    /// What it is called on the command line.
+    let name: String
+    /// What it befalls.
+    let domain: Domain
+    /// One sentence: what is done.
+    let sentence: String
+    /// What the stage is made of.
+    var setting = Setting()
+    /// How often a worker's unacknowledged deliveries may come again.
+    ///
+    /// Once for each worker that is killed, and once for each connection that is lost; each time as many pushes may be
+    /// repeated as a prefetch of events makes.
+    let redeliveries: Int
+    /// Whether it belongs to the short form.
+    var isShort = false
+    /// Whether a worker may be ended by a signal that it did not get from the scenario, as when memory is out.
+    var mayEndWorkers = false
+    /// Puts something between the parts before the workers start, for example a proxy; see `Stage.addresses`.
+    var prepare: @Sendable (Stage) async throws -> Void = { _ in }
+    /// Brings the fault about, and returns when it is over.
+    let strike: @Sendable (Stage) async throws -> Void
+}

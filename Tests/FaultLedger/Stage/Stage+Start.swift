@@ -1,0 +1,104 @@
+import PushTestKit
+import Synchronization
+
+extension Stage {
+    /// Starts everything but the load.
+    ///
+    /// - Throws: `StageFailure` and whatever a part throws that does not start.
+    func start() async throws {
+        let setting = scenario.setting
+        let simulator = try await SimulatorProcess.start(
+            in: folder, script: population.scriptLines, faults: Self.usualFaults + setting.simulatorFaults, seed: seed)
+        state.withLock { $0.simulator = simulator }
+        let urls = try await startBroker()
+        addresses = StageAddresses(
+            brokerURLs: urls, publisherURLs: urls, apns: "127.0.0.1:\(simulator.port)",
+            registryURL: try await startRegistry())
+        try await scenario.prepare(self)
+        try writeConfiguration()
+        try await succeed("topology apply", apus("topology", "apply"))
+        try await succeed("device import", apus("device", "import", input: population.importLines))
+        try startWorkers()
+        try await waitUntilReady()
+    }
+
+    /// Now and then APNs is not available, so that events are parked and retried throughout.
+    private static let usualFaults =
+        #"{"fault":"answer","status":503,"reason":"ServiceUnavailable","probability":0.02}"# + "\n"
+
+    private func startBroker() async throws -> [String] {
+        let setting = scenario.setting
+        let broker =
+            setting.isBrokerPrivate
+            ? try await PrivateRabbitMQ.start(configuration: setting.brokerConfiguration)
+            : try await PrivateRabbitMQ.shared()
+        state.withLock { $0.broker = broker }
+        if setting.isBrokerPrivate { atEnd { broker.stop() } }
+        return [broker.url]
+    }
+
+    private func startRegistry() async throws -> String {
+        switch scenario.setting.registry {
+        case .sqlite: return "sqlite:\(folder.path)/registry.db"
+        case .postgreSQL:
+            let database = try await PrivatePostgreSQL.start()
+            state.withLock { $0.database = database }
+            atEnd { database.stop() }
+            return database.url(database: try await database.makeDatabase())
+        }
+    }
+
+    private func startWorkers() throws {
+        for number in 1...scenario.setting.workers {
+            let seat = WorkerSeat(number: number, folder: folder)
+            state.withLock { $0.seats.append(seat) }
+            try seat.start()
+        }
+    }
+
+    private func writeConfiguration() throws {
+        let addresses = addresses
+        let urls = addresses.brokerURLs.map { "\"\($0)\"" }.joined(separator: ", ")
+        try folder.write(
+            "apus.toml",
+            """
+            [rabbitmq]
+            url = [\(urls)]
+            namespace = "\(namespace)"
+            prefetch = \(Self.prefetch)
+            [registry]
+            url = "\(addresses.registryURL)"
+            [retry]
+            delays = ["200ms", "500ms", "1s"]
+            server_error_delay = "200ms"
+            [admin]
+            listen = "127.0.0.1:0"
+            [log]
+            format = "json"
+            \(scenario.setting.workerConfiguration)
+            [[app]]
+            name = "\(Population.app)"
+            bundle_id = "\(Population.bundleID)"
+            identity_pools = ["\(Population.pool)"]
+            [app.apns]
+            key_file = "key.p8"
+            key_id = "\(SimulatorProcess.keyID)"
+            team_id = "\(SimulatorProcess.teamID)"
+            endpoint = "\(addresses.apns)"
+            ca_file = "anchor.pem"
+            """)
+    }
+
+    private func succeed(_ what: String, _ result: CommandResult) throws {
+        guard result.exitCode == 0 else { throw StageFailure("\(what): \(result.output)\(result.errors)") }
+    }
+
+    /// Starts the load.
+    func startLoad() throws {
+        let publisher = try LoadPublisher(
+            urls: addresses.publisherURLs, exchange: "\(namespace).changes",
+            workload: Workload(population: population, seed: seed), eventsPerSecond: scenario.setting.eventsPerSecond)
+        state.withLock { $0.publisher = publisher }
+        publisher.start()
+    }
+}

@@ -1,0 +1,134 @@
+import EventLoop
+import Foundation
+import PushTestKit
+import Synchronization
+
+/// Everything that a scenario needs: broker, simulator, registry, workers, and a load.
+///
+/// A scenario strikes through it; what it draws follows from the seed.
+final class Stage: Sendable {
+    /// Deliveries that a worker holds at most, which bounds the duplicates of a redelivery.
+    static let prefetch = 100
+    /// How many identities the load is about.
+    private static let identityCount = 200
+
+    struct State {
+        var generator: SeededGenerator
+        var addresses = StageAddresses(brokerURLs: [], publisherURLs: [], apns: "", registryURL: "")
+        var broker: PrivateRabbitMQ?
+        var database: PrivatePostgreSQL?
+        var simulator: SimulatorProcess?
+        var publisher: LoadPublisher?
+        var seats: [WorkerSeat] = []
+        var problems: [String] = []
+        var excused: Set<Int> = []
+        /// What scenarios started, to be ended with the stage.
+        var closings: [@Sendable () async -> Void] = []
+    }
+
+    /// What is played.
+    let scenario: Scenario
+    /// What everything that is drawn follows from.
+    let seed: UInt64
+    /// The names of exchanges and queues begin so.
+    let namespace = PrivateRabbitMQ.makeNamespace()
+    /// Where configuration, registry and record are; workers run here.
+    let folder: TemporaryFolder
+    /// The devices.
+    let population: Population
+    let options: ProgramOptions
+    let state: Mutex<State>
+
+    /// Prepares a stage; nothing is started yet.
+    init(scenario: Scenario, seed: UInt64, options: ProgramOptions) throws {
+        self.scenario = scenario
+        self.seed = seed
+        self.options = options
+        folder = try TemporaryFolder()
+        population = Population(identityCount: Self.identityCount, seed: seed)
+        state = Mutex(State(generator: SeededGenerator(seed: seed ^ 0x5eed)))
+    }
+
+    // MARK: What scenarios use
+
+    /// A number that follows from the seed.
+    func draw(_ range: ClosedRange<Double>) -> Double {
+        state.withLock { Double.random(in: range, using: &$0.generator) }
+    }
+
+    /// One of the workers, by the seed.
+    func drawWorker() -> WorkerSeat {
+        state.withLock { $0.seats[Int.random(in: $0.seats.indices, using: &$0.generator)] }
+    }
+
+    /// All workers.
+    var workers: [WorkerSeat] { state.withLock { $0.seats } }
+
+    /// The only node, or the first of the cluster.
+    var broker: PrivateRabbitMQ {
+        get throws {
+            guard let broker = state.withLock({ $0.broker }) else { throw StageFailure("there is no broker") }
+            return broker
+        }
+    }
+
+    /// The database server; only with `.postgreSQL`.
+    var database: PrivatePostgreSQL {
+        get throws {
+            guard let database = state.withLock({ $0.database }) else { throw StageFailure("there is no database") }
+            return database
+        }
+    }
+
+    /// The simulator.
+    var simulator: SimulatorProcess {
+        get throws {
+            guard let simulator = state.withLock({ $0.simulator }) else { throw StageFailure("no simulator") }
+            return simulator
+        }
+    }
+
+    /// The publisher of the load; it is there when the scenario strikes.
+    var publisher: LoadPublisher {
+        get throws {
+            guard let publisher = state.withLock({ $0.publisher }) else { throw StageFailure("there is no load") }
+            return publisher
+        }
+    }
+
+    /// Where the workers look for what they talk to; `prepare` may change it.
+    var addresses: StageAddresses {
+        get { state.withLock { $0.addresses } }
+        set { state.withLock { $0.addresses = newValue } }
+    }
+
+    /// Notes something that makes the scenario invalid whatever the ledger says.
+    func report(problem: String) { state.withLock { $0.problems.append(problem) } }
+
+    /// Notes that these events may have stood in a queue that the scenario deleted.
+    func excuse(_ numbers: some Sequence<Int>) { state.withLock { $0.excused.formUnion(numbers) } }
+
+    /// Ends something with the stage that the scenario started.
+    func atEnd(_ closing: @escaping @Sendable () async -> Void) { state.withLock { $0.closings.append(closing) } }
+
+    /// Runs `apus` in the stage's folder, and gives its end.
+    func apus(_ arguments: String..., input: String = "") async throws -> CommandResult {
+        try await CommandRunner.apus(arguments, input: input, in: folder)
+    }
+
+    /// Waits until all workers are ready.
+    func waitUntilReady() async throws { for worker in workers { try await worker.waitUntilReady() } }
+
+    /// How many events the broker has confirmed so far.
+    var confirmedCount: Int { get throws { try publisher.load.value.confirmedMilliseconds.count } }
+
+    /// Waits until so many more events have been confirmed than now.
+    func waitForConfirms(_ count: Int, seconds: Double = 60) async throws {
+        let aim = try confirmedCount + count
+        guard try await publisher.load.wait(deadlineSeconds: seconds, until: { $0.confirmedMilliseconds.count >= aim })
+        else { throw StageFailure("the broker did not confirm \(count) more events within \(Int(seconds)) s") }
+    }
+
+    /// Says what is done, for whoever watches.
+    func say(_ text: String) { Progress.say("  \(scenario.name): \(text)") }
+}

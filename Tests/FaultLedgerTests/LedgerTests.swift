@@ -1,0 +1,126 @@
+import Testing
+
+@testable import FaultLedger
+
+@Suite("The ledger of the fault program")
+struct LedgerTests {
+    private let population = Population(identityCount: 20, seed: 1)
+
+    private func change(_ number: Int, identity: Int, syncCount: Int) -> LedgerEvent {
+        LedgerEvent(number: number, content: .change(identity: identity, syncCount: syncCount))
+    }
+
+    private func request(_ number: Int, _ devices: [Int]) -> LedgerEvent {
+        LedgerEvent(number: number, content: .request(devices: devices))
+    }
+
+    private func push(_ device: Int, _ content: AcceptedPush.Content, at milliseconds: Int64 = 0) -> AcceptedPush {
+        AcceptedPush(token: population.token(of: device), content: content, timeMilliseconds: milliseconds)
+    }
+
+    /// What tells the readers of an identity of a sync count.
+    private func pushes(_ event: LedgerEvent, at milliseconds: Int64 = 0) -> [AcceptedPush] {
+        population.audience(of: event).map { device in
+            switch event.content {
+            case .change(let identity, let syncCount):
+                let content = AcceptedPush.Content.change(
+                    identity: Population.identityText(identity), syncCount: syncCount)
+                return push(device, content, at: milliseconds)
+            case .request: return push(device, .request(number: event.number), at: milliseconds)
+            }
+        }
+    }
+
+    @Test("Only confirmed events count as lost")
+    func unconfirmedIsNotLost() {
+        var ledger = Ledger(population: population)
+        ledger.attempted(request(0, [5]))
+        #expect(ledger.counts().attempted == 1 && ledger.counts().lost == 0)
+        ledger.confirmed(0, atMilliseconds: 1)
+        #expect(ledger.counts().lost == 1 && ledger.missing == [0])
+    }
+
+    @Test("An event is delivered when each device of its audience has accepted it")
+    func everyDeviceCounts() {
+        var ledger = Ledger(population: population)
+        let event = request(0, [4, 5, 7])
+        ledger.attempted(event)
+        ledger.confirmed(0, atMilliseconds: 1)
+        for push in pushes(event).dropLast() { ledger.accepted(push) }
+        #expect(ledger.counts().lost == 1)
+        ledger.accepted(pushes(event).last ?? push(4, .other))
+        #expect(ledger.counts().lost == 0 && ledger.counts().delivered == 1 && ledger.counts().pushes == 3)
+    }
+
+    @Test("A change is delivered by a push with a newer sync count, and not by one with an older")
+    func newerSyncCountCovers() {
+        var ledger = Ledger(population: population)
+        for number in 0..<3 {
+            ledger.attempted(change(number, identity: 3, syncCount: number + 1))
+            ledger.confirmed(number, atMilliseconds: 1)
+        }
+        for push in pushes(change(1, identity: 3, syncCount: 2)) { ledger.accepted(push) }
+        #expect(ledger.missing == [2])
+        #expect(ledger.counts().delivered == 2)
+    }
+
+    @Test(
+        "A push to the maker of a change, to a device that did not ask, or of no event at all is unexpected"
+    )
+    func strangersAreUnexpected() {
+        var ledger = Ledger(population: population)
+        ledger.attempted(change(0, identity: 0, syncCount: 1))
+        ledger.attempted(request(1, [4]))
+        let content = AcceptedPush.Content.change(identity: Population.identityText(0), syncCount: 1)
+        ledger.accepted(push(0, content))
+        ledger.accepted(push(3, content))
+        ledger.accepted(push(5, content))
+        ledger.accepted(
+            push(2, .change(identity: Population.identityText(0), syncCount: 2)))
+        ledger.accepted(push(5, .request(number: 1)))
+        ledger.accepted(push(4, .request(number: 2)))
+        ledger.accepted(push(4, .other))
+        ledger.accepted(AcceptedPush(token: "ab", content: content, timeMilliseconds: 0))
+        #expect(ledger.counts().unexpected == 8)
+        ledger.accepted(push(2, content))
+        #expect(ledger.counts().unexpected == 8)
+    }
+
+    @Test("The second push of the same content to a device is a duplicate, in whatever order they are recorded")
+    func countsDuplicates() {
+        var ledger = Ledger(population: population)
+        let event = request(0, [4, 5])
+        ledger.attempted(event)
+        ledger.confirmed(0, atMilliseconds: 10)
+        for push in pushes(event, at: 70) + pushes(event, at: 50) { ledger.accepted(push) }
+        #expect(ledger.counts().duplicated == 2)
+        #expect(ledger.settledMilliseconds(ofEventsConfirmedBy: 20) == 50)
+    }
+
+    @Test("What is parked, dead or destroyed is not lost, and is counted only while a push is missing")
+    func accountsForWhatStands() {
+        var ledger = Ledger(population: population)
+        for number in 0..<4 {
+            ledger.attempted(request(number, [4]))
+            ledger.confirmed(number, atMilliseconds: 1)
+        }
+        ledger.isParked("e0")
+        ledger.isDeadLettered("e1")
+        ledger.mayBeDestroyed(2)
+        var counts = ledger.counts()
+        #expect(counts.parked == 1 && counts.deadLettered == 1 && counts.destroyed == 1 && counts.lost == 1)
+        for number in 0..<4 { ledger.accepted(push(4, .request(number: number))) }
+        counts = ledger.counts()
+        #expect(counts.delivered == 4 && counts.parked + counts.deadLettered + counts.destroyed + counts.lost == 0)
+    }
+
+    @Test("Devices that are gone are not waited for")
+    func goneDevicesAreNotExpected() {
+        let gone = (0..<population.deviceCount).filter { population.role(of: $0) == .gone }
+        #expect(!gone.isEmpty)
+        var ledger = Ledger(population: population)
+        ledger.attempted(request(0, [gone[0]]))
+        ledger.confirmed(0, atMilliseconds: 1)
+        #expect(ledger.missing.isEmpty)
+    }
+}

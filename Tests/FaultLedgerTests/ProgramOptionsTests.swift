@@ -1,0 +1,28 @@
+import Testing
+
+@testable import FaultLedger
+
+@Suite("The command line of the fault program")
+struct ProgramOptionsTests {
+    @Test("Scenarios are chosen by name or by domain, and all run without a choice")
+    func choosesScenarios() throws {
+        #expect(try ProgramOptions([]).scenarios.count == Scenario.all.count)
+        #expect(try ProgramOptions(["--scenario", "worker-kill"]).scenarios.map(\.name) == ["worker-kill"])
+        let broker = try ProgramOptions(["--scenario", "worker-kill", "broker", "--seed", "7"])
+        #expect(broker.scenarios.dropFirst().allSatisfy { $0.domain == .broker } && broker.scenarios.count > 1)
+        #expect(broker.seed == 7)
+        #expect(try ProgramOptions(["--short"]).scenarios.allSatisfy(\.isShort))
+    }
+
+    @Test(
+        "What it does not understand it names",
+        arguments: [["--sead", "1"], ["--seed", "x"], ["--scenario", "none"]])
+    func refuses(_ arguments: [String]) {
+        #expect(throws: ProgramOptions.Problem.self) { try ProgramOptions(arguments) }
+    }
+
+    @Test("No two scenarios have the same name")
+    func namesAreUnique() {
+        #expect(Set(Scenario.all.map(\.name)).count == Scenario.all.count)
+    }
+}
