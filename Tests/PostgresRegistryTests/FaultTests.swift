@@ -127,6 +127,49 @@ struct FaultTests {
         }
     }
 
+    // MARK: Several servers
+
+    private func url(of servers: [PrivatePostgreSQL], database: String) -> String {
+        let hosts = servers.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
+        return "postgresql://apus:\(servers[0].password)@\(hosts)/\(database)?target_session_attrs=read-write"
+    }
+
+    @Test("Of several servers that are named, one that says nothing does not keep us from the next")
+    func silentServerOfSeveral() throws {
+        let (socket, port) = try TCPSocket.listen(host: "127.0.0.1", port: 0)
+        defer { close(socket) }
+        let url = "postgresql://apus:\(server.password)@127.0.0.1:\(port),127.0.0.1:\(server.port)/\(database)"
+        #expect(try open(url, connectMilliseconds: 4_000).deviceCount() == 0)
+        expect(.unavailable, mentioning: "127.0.0.1:\(port)") {
+            _ = try open(
+                "postgresql://apus:\(server.password)@127.0.0.1:\(port),127.0.0.1:\(port)/x", connectMilliseconds: 400)
+        }
+    }
+
+    @Test(
+        "When the primary is killed or hangs, and its standby is promoted, the registry goes on there",
+        arguments: [true, false])
+    func failsOver(isKilled: Bool) async throws {
+        let primary = try await PrivatePostgreSQL.start()
+        defer { primary.stop() }
+        let name = try await primary.makeDatabase()
+        let standby = try await primary.startStandby()
+        defer { standby.stop() }
+        // The standby is named first: it must not be taken for the primary.
+        let registry = try open(
+            url(of: [standby, primary], database: name), callMilliseconds: 2_000, connectMilliseconds: 4_000)
+        try registry.register(try Fixture.registrations(0..<3))
+        let position = try await primary.run("SELECT pg_current_wal_flush_lsn()", database: name)
+        while try await standby.run("SELECT pg_last_wal_replay_lsn() >= '\(position)'", database: name) != "t" {}
+        if isKilled { try primary.kill() } else { try primary.pause() }
+        expect(.unavailable) { try registry.upsert([try Fixture.device(8)]) }
+        try await standby.promote()
+        #expect(try registry.resolve([Fixture.request(1)], limit: 5)[0].devices.count == 1)
+        try registry.register(try Fixture.registrations(3..<5))
+        #expect(try registry.deviceCount() == 5)
+        if !isKilled { try primary.resume() }
+    }
+
     // MARK: Refusals
 
     @Test("A wrong password, a missing database and a closed port are told apart, without the password")

@@ -6,8 +6,16 @@ import PushCore
 /// The URL holds a password, and libpq quotes what it cannot read. So the shape is checked here first, and a URL that
 /// is refused is not quoted.
 struct Address {
+    /// A keyword of libpq and its value.
+    typealias Option = (keyword: String, value: String)
+
     /// libpq's keywords and their values.
-    let options: [(keyword: String, value: String)]
+    let options: [Option]
+    /// The same for each server that the URL names, in its order: one after the other is tried.
+    ///
+    /// libpq would go through them by itself, but without end at one that does not answer: its `connect_timeout` is the
+    /// caller's business in the form that does not block (PostgreSQL, "Database Connection Control Functions").
+    let candidates: [[Option]]
     /// Host, port and database, without user and password, for messages.
     let description: String
 
@@ -29,7 +37,7 @@ struct Address {
             throw Self.unreadable
         }
         defer { PQconninfoFree(parsed) }
-        var options: [(keyword: String, value: String)] = []
+        var options: [Option] = []
         var option = parsed
         while let keyword = option.pointee.keyword {
             if let value = option.pointee.val { options.append((String(cString: keyword), String(cString: value))) }
@@ -42,15 +50,41 @@ struct Address {
         options.removeAll { $0.keyword == "client_encoding" }
         options.append(("client_encoding", "UTF8"))
         self.options = options
-        description = Self.describe(options)
+        candidates = Self.candidates(options)
+        let database = options.first { $0.keyword == "dbname" }.map { "/\($0.value)" } ?? ""
+        let places = Self.separate(options).map { Self.place($0) }
+        description = "postgresql://\(places.joined(separator: ","))\(database)"
     }
 
-    private static func describe(_ options: [(keyword: String, value: String)]) -> String {
+    /// Host and port of one server, for messages.
+    static func place(_ options: [Option]) -> String {
         func value(_ keyword: String) -> String? { options.first { $0.keyword == keyword }?.value }
-        let host = value("host") ?? value("hostaddr") ?? "local socket"
-        let port = value("port").map { ":\($0)" } ?? ""
-        let database = value("dbname").map { "/\($0)" } ?? ""
-        return "postgresql://\(host)\(port)\(database)"
+        return (value("host") ?? value("hostaddr") ?? "local socket") + (value("port").map { ":\($0)" } ?? "")
+    }
+
+    private static func candidates(_ options: [Option]) -> [[Option]] {
+        // This one asks for a second round if there is no standby, which only libpq can make.
+        let needsAll = options.contains { $0.keyword == "target_session_attrs" && $0.value == "prefer-standby" }
+        return needsAll ? [options] : separate(options)
+    }
+
+    /// Takes lists of hosts and ports apart (PostgreSQL, "Specifying Multiple Hosts"); lists that do not fit together
+    /// are left to libpq, which says so.
+    private static func separate(_ options: [Option]) -> [[Option]] {
+        var lists: [String: [String]] = [:]
+        for option in options where ["host", "hostaddr", "port"].contains(option.keyword) {
+            lists[option.keyword] =
+                option.value.split(separator: ",", omittingEmptySubsequences: false).map { String($0) }
+        }
+        let count = max(lists["host"]?.count ?? 1, lists["hostaddr"]?.count ?? 1)
+        guard count > 1, lists.values.allSatisfy({ $0.count == count || $0.count == 1 }) else { return [options] }
+        return (0..<count).map { index in
+            options.compactMap { option in
+                guard let list = lists[option.keyword] else { return option }
+                let value = list[list.count == 1 ? 0 : index]
+                return value.isEmpty ? nil : (option.keyword, value)
+            }
+        }
     }
 
     /// Whether every part is where it seems to be, so that no part of a password can pass for a host or a port.

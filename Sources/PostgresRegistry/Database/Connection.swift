@@ -19,6 +19,8 @@ final class Connection {
     private var parameters = ParameterBuffer()
     /// The SQLSTATE of the last failure; empty if the server did not give one.
     private(set) var failureState = ""
+    /// libpq's words about the last connection that was lost.
+    private var lostReason = ""
 
     /// How long a call may take, in milliseconds.
     let callMilliseconds: Int
@@ -78,10 +80,28 @@ final class Connection {
         return false
     }
 
+    /// Tries the servers one after the other; each has its share of the time.
     private func open(_ deadline: Deadline) throws(RegistryError) {
         failureState = ""
-        var keywords = address.options.map { UnsafePointer<CChar>(strdup($0.keyword)) } + [nil]
-        var values = address.options.map { UnsafePointer<CChar>(strdup($0.value)) } + [nil]
+        let candidates = address.candidates
+        var reasons: [String] = []
+        for (index, options) in candidates.enumerated() {
+            let share = deadline.share(of: candidates.count - index)
+            do throws(RegistryError) {
+                return try open(options, share)
+            } catch {
+                guard candidates.count > 1 else { throw error }
+                reasons.append(
+                    share.remainingMilliseconds > 0
+                        ? lostReason : "\(Address.place(options)) did not answer within \(share.milliseconds) ms")
+            }
+        }
+        throw RegistryError.unreachable(address.description, reasons.joined(separator: "\n"))
+    }
+
+    private func open(_ options: [Address.Option], _ deadline: Deadline) throws(RegistryError) {
+        var keywords = options.map { UnsafePointer<CChar>(strdup($0.keyword)) } + [nil]
+        var values = options.map { UnsafePointer<CChar>(strdup($0.value)) } + [nil]
         defer { for pointer in keywords + values { free(UnsafeMutablePointer(mutating: pointer)) } }
         guard let handle = PQconnectStartParams(&keywords, &values, 0) else {
             throw RegistryError.unreachable(address.description, "out of memory")
@@ -274,6 +294,7 @@ final class Connection {
     private func lost() -> RegistryError {
         let reason = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
         close()
-        return RegistryError.unreachable(address.description, reason.isEmpty ? "the connection is lost" : reason)
+        lostReason = reason.isEmpty ? "the connection is lost" : reason
+        return RegistryError.unreachable(address.description, lostReason)
     }
 }

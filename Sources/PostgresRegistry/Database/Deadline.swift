@@ -12,6 +12,11 @@ struct Deadline {
         endNanoseconds = MonotonicClock.nowNanoseconds() &+ UInt64(max(milliseconds, 0)) * 1_000_000
     }
 
+    /// A deadline for the first of several tries that share what is left of this one.
+    func share(of count: Int) -> Deadline {
+        count > 1 ? Deadline(milliseconds: Int(remainingMilliseconds) / count) : self
+    }
+
     /// What is left, in milliseconds and rounded up, so that a wait never ends before the deadline; 0 if it has passed.
     var remainingMilliseconds: Int32 {
         let now = MonotonicClock.nowNanoseconds()

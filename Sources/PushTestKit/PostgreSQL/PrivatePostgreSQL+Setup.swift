@@ -19,8 +19,14 @@ extension PrivatePostgreSQL {
                 -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -keyout key.pem -out certificate.pem || return
             printf '%s' "$APUS_PASSWORD" >password
             [ "$(id -u)" != 0 ] || chown -R postgres: .
-            (unprivileged initdb --pgdata=data --username=apus --pwfile=password --auth=trust --encoding=UTF8 \
-                --locale=C --no-sync) || return
+            if [ -n "$APUS_PRIMARY_PORT" ]; then
+                (PGPASSWORD=$APUS_PASSWORD unprivileged pg_basebackup --pgdata=data --host=127.0.0.1 \
+                    --port="$APUS_PRIMARY_PORT" --username=apus --write-recovery-conf --checkpoint=fast --no-sync) ||
+                    return
+            else
+                (unprivileged initdb --pgdata=data --username=apus --pwfile=password --auth=trust --encoding=UTF8 \
+                    --locale=C --no-sync) || return
+            fi
             cat >>data/postgresql.conf <<END
         listen_addresses = '127.0.0.1'
         port = $APUS_PORT
@@ -36,13 +42,18 @@ extension PrivatePostgreSQL {
         local all all trust
         hostnossl all secure 127.0.0.1/32 reject
         host all all 127.0.0.1/32 scram-sha-256
+        host replication all 127.0.0.1/32 scram-sha-256
         END
+            [ -z "$APUS_PRIMARY_PORT" ] || return 0
             echo "CREATE ROLE secure SUPERUSER LOGIN PASSWORD '$APUS_PASSWORD'" |
                 (unprivileged postgres --single -D data postgres)
         }
         server=
         finish() {
-            [ -z "$server" ] || { kill -CONT "$server"; kill "-$1" "$server"; wait "$server"; server=; } 2>/dev/null
+            [ -z "$server" ] || {
+                kill -CONT $(cat "/proc/$server/task/$server/children") "$server"
+                kill "-$1" "$server"; wait "$server"; server=
+            } 2>/dev/null
         }
         setup >setup.out 2>&1 && ready=yes
         while read -r command; do
@@ -59,6 +70,14 @@ extension PrivatePostgreSQL {
                 finish KILL
                 kill -9 $children 2>/dev/null
                 echo killed ;;
+            pause)
+                # Its processes stop, and so do those that are made meanwhile; the first goes first, lest it makes more.
+                kill -STOP "$server"
+                kill -STOP $(cat "/proc/$server/task/$server/children")
+                echo paused ;;
+            resume)
+                kill -CONT $(cat "/proc/$server/task/$server/children") "$server"
+                echo resumed ;;
             esac
         done
         finish QUIT

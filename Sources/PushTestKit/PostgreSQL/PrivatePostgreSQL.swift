@@ -38,15 +38,35 @@ public final class PrivatePostgreSQL: Sendable {
         return server
     }
 
-    private init() throws(PrivateServerFailure) {
+    /// Starts a standby that follows this server, and waits until it has all that the server has.
+    ///
+    /// - Returns: a server that may be read, and written after `promote`; users, passwords and databases are the same.
+    /// - Throws: `PrivateServerFailure` if it does not start or does not follow.
+    public func startStandby() async throws -> PrivatePostgreSQL {
+        let standby = try PrivatePostgreSQL(primary: self)
+        try await standby.startAgain()
+        let position = try await run("SELECT pg_current_wal_flush_lsn()", database: "postgres")
+        let isFollowed = "SELECT coalesce(pg_last_wal_replay_lsn() >= '\(position)', false)"
+        let deadline = MonotonicSeconds.now() + 120
+        while try await standby.run(isFollowed, database: "postgres") != "t" {
+            guard MonotonicSeconds.now() < deadline else {
+                throw PrivateServerFailure("the standby does not follow: \(PrivateRabbitMQ.read(standby.logFile))")
+            }
+            try await Task.sleep(nanoseconds: 20_000_000)
+        }
+        return standby
+    }
+
+    private init(primary: PrivatePostgreSQL? = nil) throws(PrivateServerFailure) {
         programsFolder = try Self.findPrograms()
         port = try FreePorts.find(1)[0]
-        password = "secret\(UInt64.random(in: 0 ... .max))"
+        password = primary?.password ?? "secret\(UInt64.random(in: 0 ... .max))"
         folder = try Self.makeFolder()
         supervisor = try SupervisedProcess.start(
             ["/bin/sh", "-c", Self.supervisorScript],
             environment: [
                 "APUS_FOLDER": folder, "APUS_PORT": "\(port)", "APUS_PASSWORD": password,
+                "APUS_PRIMARY_PORT": primary.map { "\($0.port)" } ?? "",
                 "PATH": "\(programsFolder):/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": folder,
             ])
     }
@@ -126,11 +146,25 @@ public final class PrivatePostgreSQL: Sendable {
     /// Kills the server (SIGKILL) and waits until its first process is gone; its data stays.
     public func kill() throws(PrivateServerFailure) { _ = try ask("kill") }
 
+    /// Stops all processes of the server as they stand (SIGSTOP): connections stay open and nothing answers, and those
+    /// who connect are kept waiting.
+    public func pause() throws(PrivateServerFailure) { _ = try ask("pause") }
+
+    /// Lets a paused server run on.
+    public func resume() throws(PrivateServerFailure) { _ = try ask("resume") }
+
+    /// Makes a standby the primary, and waits until it can be written.
+    public func promote() async throws {
+        let answer = try await run("SELECT pg_promote(true, 120)", database: "postgres")
+        guard answer == "t" else { throw PrivateServerFailure("the standby was not promoted: \(answer)") }
+    }
+
     /// Starts a killed server again, on the same data and port, and waits until it accepts connections.
     public func startAgain() async throws {
         let deadline = MonotonicSeconds.now() + 120
         var log = try launch()
-        while !log.contains("ready to accept connections") {
+        // A standby says "ready to accept read-only connections".
+        while !log.contains("system is ready to accept") {
             guard MonotonicSeconds.now() < deadline else {
                 throw PrivateServerFailure("PostgreSQL did not start: \(log)")
             }
