@@ -15,6 +15,7 @@ final class ClientCore {
     private var touchedLanes: [Route] = []
     private var handler: (any PushTransportHandler)?
     private var results: [PushResult] = []
+    private var routeChanges: [RouteChange] = []
     private var isTouched = false
     private var timer: EventLoop.Timer?
     private var timerDueNanoseconds: UInt64 = .max
@@ -102,6 +103,12 @@ final class ClientCore {
         touch()
     }
 
+    /// Whether a route leads to APNs has become known, or has changed.
+    func routeChanged(_ change: RouteChange) {
+        routeChanges.append(change)
+        touch()
+    }
+
     private func tickEnded() {
         isTouched = false
         var due = UInt64.max
@@ -109,6 +116,12 @@ final class ClientCore {
         let touched = touchedLanes
         touchedLanes.removeAll(keepingCapacity: true)
         for lane in touched { due = min(due, lane.tickEnded()) }
+        // Before the results: whoever is told that a push was not processed may ask whether to send it again.
+        if !routeChanges.isEmpty {
+            let changes = routeChanges
+            routeChanges = []
+            handler?.routesChanged(changes)
+        }
         if !results.isEmpty {
             let batch = results
             results = []

@@ -113,6 +113,7 @@ extension Route {
         }
         switch ending {
         case .notProcessed(let cause):
+            if cause == .waitedTooLong { hasWaitedInVain = true }
             log.metrics.notProcessed.add()
             report(push: push, .notProcessed(text(cause)), submittedNanoseconds: nil)
         case .ambiguous(let cause):

@@ -50,6 +50,10 @@ final class Route {
     private var tokenCheckedNanoseconds: UInt64 = 0
     private var addresses = AddressBook()
     private var reported = RouteLog.Sizes()
+    /// What was said last about whether the route leads to APNs.
+    private var reportedReachable: Bool?
+    /// Whether a push has waited in vain since there was a connection last.
+    var hasWaitedInVain = false
 
     /// Prepares one lane of a route.
     ///
@@ -318,6 +322,17 @@ final class Route {
             isCircuitOpen: pool.isCircuitOpen)
         log.changed(from: reported, to: sizes)
         reported = sizes
+        reportReachability(sizes)
+    }
+
+    /// Says whether the route leads to APNs, when that changes; a short loss of all connections is not worth a word.
+    private func reportReachability(_ sizes: RouteLog.Sizes) {
+        guard lane == .main, !pool.isClosing else { return }
+        let isConnected = sizes.states.proving + sizes.states.open > 0
+        if isConnected { hasWaitedInVain = false }
+        guard isConnected || sizes.isCircuitOpen || hasWaitedInVain, reportedReachable != isConnected else { return }
+        reportedReachable = isConnected
+        owner.routeChanged(RouteChange(route: index / Lane.allCases.count, isReachable: isConnected))
     }
 }
 

@@ -40,6 +40,16 @@ public final class ChangeConsumer: DeliverySource {
         loop.submit { [core] in core.value.settle(tags) }
     }
 
+    /// Ends the consumers at the broker, so that the backlog stands there; what was received can still be settled.
+    public func pause() {
+        loop.submit { [core] in core.value.pause() }
+    }
+
+    /// Consumes again, as soon as what was in hand is settled.
+    public func resume() {
+        loop.submit { [core] in core.value.resume() }
+    }
+
     /// Stops new deliveries; those that were received can still be settled.
     ///
     /// Returns when the broker has agreed, or the connection is gone.

@@ -5,6 +5,8 @@ import PushCore
 
 /// The part of the consumer that lives on its loop.
 final class ConsumerCore {
+    /// How long what is in hand may take to be settled before consuming begins anew without it.
+    private static let resumeNanosecondsMaximum: UInt64 = 5_000_000_000
     /// How many unacknowledged deliveries of the fan-out queue to hold: each is a chunk of many pushes.
     private static let fanoutPrefetch: UInt16 = 4
     private static let workTag = "work"
@@ -26,6 +28,8 @@ final class ConsumerCore {
     private var connectTimer: EventLoop.Timer?
     private var activeTags: Set<String> = []
     private var isCancelled = false
+    private var isPaused = false
+    private var resumeTimer: EventLoop.Timer?
     private var cancelWaiters: [() -> Void] = []
 
     init(configuration: BrokerConfiguration, loop: EventLoop, logger: Logger, metrics: MetricsRegistry) {
@@ -47,7 +51,7 @@ final class ConsumerCore {
 
     private func connect() {
         connectTimer = nil
-        guard !isCancelled else { return }
+        guard !isCancelled, !isPaused else { return }
         let endpoint = attempts.nextEndpoint()
         do {
             let session = try AMQPSession(endpoint, options: configuration.options(purpose: "consume"))
@@ -131,6 +135,7 @@ final class ConsumerCore {
         }
         metrics.acknowledged(countBefore - countAfter, unacknowledgedCount: frontier.unacknowledgedCount)
         scheduleAcknowledgement()
+        beginAnewIfIdle()
     }
 
     private func scheduleAcknowledgement() {
@@ -145,6 +150,57 @@ final class ConsumerCore {
         }
     }
 
+    // MARK: Pausing
+
+    /// Ends the consumers, so that nothing is held for as long as the pause lasts; RabbitMQ closes a channel on which
+    /// one delivery is held for too long (`consumer_timeout`).
+    func pause() {
+        guard !isPaused, !isCancelled else { return }
+        isPaused = true
+        metrics.paused(true)
+        if let resumeTimer { loop.cancel(resumeTimer) }
+        resumeTimer = nil
+        endConsumers()
+    }
+
+    /// Begins to consume as at the start, by a connection of its own, when nothing of the old one is in hand any more.
+    ///
+    /// What is still in hand after some seconds comes again by the new connection: a duplicate is better than no end.
+    func resume() {
+        guard isPaused else { return }
+        isPaused = false
+        metrics.paused(false)
+        guard !isCancelled else { return }
+        guard connection != nil else { return connectTimer == nil ? connect() : () }
+        resumeTimer = loop.schedule(afterNanoseconds: Self.resumeNanosecondsMaximum) { [weak self] in
+            self?.beginAnew()
+        }
+        beginAnewIfIdle()
+    }
+
+    private func beginAnewIfIdle() {
+        guard resumeTimer != nil, activeTags.isEmpty, frontier.unacknowledgedCount == 0 else { return }
+        beginAnew()
+    }
+
+    private func beginAnew() {
+        if let resumeTimer { loop.cancel(resumeTimer) }
+        resumeTimer = nil
+        guard let connection, !isCancelled, !isPaused else { return }
+        let queues = activeTags.isEmpty ? [configuration.names.work, configuration.names.fanout] : []
+        connection.close(synchronizing: queues)
+        connectionEnded()
+        activeTags = []
+        connect()
+    }
+
+    private func endConsumers() {
+        let tags = activeTags
+        connection?.burst { session throws(AMQPError) in
+            for tag in tags { try session.cancelConsumer(tag: tag) }
+        }
+    }
+
     // MARK: Ending
 
     func cancel(_ completion: @escaping () -> Void) {
@@ -153,11 +209,8 @@ final class ConsumerCore {
         isCancelled = true
         if let connectTimer { loop.cancel(connectTimer) }
         connectTimer = nil
-        let tags = activeTags
-        guard connection != nil, !tags.isEmpty else { return becomeCancelled() }
-        connection?.burst { session throws(AMQPError) in
-            for tag in tags { try session.cancelConsumer(tag: tag) }
-        }
+        guard connection != nil, !activeTags.isEmpty else { return becomeCancelled() }
+        endConsumers()
     }
 
     private func becomeCancelled() {
@@ -187,6 +240,8 @@ final class ConsumerCore {
         frontier = AcknowledgementFrontier(batchSize: 1)
         if let acknowledgementTimer { loop.cancel(acknowledgementTimer) }
         acknowledgementTimer = nil
+        if let resumeTimer { loop.cancel(resumeTimer) }
+        resumeTimer = nil
         metrics.acknowledged(0, unacknowledgedCount: 0)
     }
 }
@@ -224,6 +279,7 @@ extension ConsumerCore: AMQPConnectionHandler {
             case .consumerCancelled(let tag):
                 activeTags.remove(tag)
                 if isCancelled, activeTags.isEmpty { becomeCancelled() }
+                beginAnewIfIdle()
             case .confirmed, .returned, .blocked, .unblocked: break
             }
         }

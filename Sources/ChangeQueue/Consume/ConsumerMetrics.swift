@@ -6,6 +6,7 @@ struct ConsumerMetrics {
     private let acknowledgedTotal: Counter
     private let redeliveredTotal: Counter
     private let unacknowledged: Gauge
+    private let paused: Gauge
 
     init(_ registry: MetricsRegistry) {
         receivedTotal = registry.counter(
@@ -16,7 +17,12 @@ struct ConsumerMetrics {
             "apus_deliveries_redelivered_total", help: "Deliveries that may have been delivered before.")
         unacknowledged = registry.gauge(
             "apus_unacknowledged_deliveries", help: "Deliveries that this process holds unacknowledged.")
+        paused = registry.gauge(
+            "apus_consumer_paused",
+            help: "1 while nothing is consumed because APNs cannot be reached; the backlog stands in RabbitMQ.")
     }
+
+    func paused(_ isPaused: Bool) { paused.set(isPaused ? 1 : 0) }
 
     func received(_ count: Int, redeliveredCount: Int, unacknowledgedCount: Int) {
         receivedTotal.add(count)

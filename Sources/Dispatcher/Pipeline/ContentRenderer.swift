@@ -22,6 +22,11 @@ struct ContentRenderer {
     /// The name of the app at that place of the configuration.
     func appName(at index: Int) -> String { index < apps.count ? apps[index].route.name : "unknown" }
 
+    /// The name of the app that has that route of the transport.
+    func appName(ofRoute route: Int) -> String? {
+        apps.first { $0.route.productionRoute == route || $0.route.sandboxRoute == route }?.route.name
+    }
+
     /// Checks that the event is for an app of this worker, before its audience is looked up.
     func checkApp(of event: ChangeEvent) throws(EventRejection) {
         switch event.kind {

@@ -16,12 +16,13 @@ extension Pipeline {
         for notice in actions.notices { report(notice) }
         actions.removeAll()
         metrics.report(machine.ledgers)
+        reportSlowApps()
     }
 
     private func giveTurn(_ dataset: DatasetKey) {
         let next = turns.end(dataset)
         guard !next.isEmpty, !isDraining else { return }
-        waiting.append(next)
+        receive(next)
         scheduleFlush()
     }
 

@@ -25,7 +25,7 @@ extension Pipeline {
         let delayed = takeTurns(&prepared)
         let groups = coalesce(prepared)
         guard let audiences = resolve(groups, prepared) else {
-            waiting.putBack(batch)
+            if batch.first?.lane == .fanout { waitingFanOuts.putBack(batch) } else { waiting.putBack(batch) }
             return
         }
         for (delivery, key) in delayed { turns.wait(delivery, for: key) }
@@ -190,7 +190,7 @@ extension Pipeline {
             for place in group.superseded { tags.append(prepared[place].delivery.tag) }
             machine.jobArrived(
                 DispatchJob(
-                    tags: tags, message: item.delivery.message, parking: parking,
+                    tags: tags, lane: item.delivery.lane, message: item.delivery.message, parking: parking,
                     identity: PushIdentity(source: item.event.source, identifier: item.event.identifier),
                     renderings: renderings, devices: devices, continuation: page.next,
                     publishedAtMilliseconds: item.event.timeMilliseconds, isNowOrNever: isNowOrNever(item.event),

@@ -35,12 +35,17 @@ final class Pipeline {
     var recent = RecentChanges()
     var recorded = RecordedDatasets()
     var waiting = DeliveryQueue()
+    /// Of the bulk lane: looked at when nothing of the other can be taken in.
+    var waitingFanOuts = DeliveryQueue()
     var turns = DatasetTurns()
     var actions = DispatchActions()
     var registryRetry: EventLoop.Timer?
     var batchSize = Pipeline.batchMaximum
     var isFlushScheduled = false
     var isDraining = false
+    var isPaused = false
+    var unreachableApps: [String] = []
+    var slowApps: [Int] = []
     var isReadingStopped = false
     var whenDrained: (() -> Void)?
 
@@ -66,19 +71,28 @@ final class Pipeline {
     func deliveriesReceived(_ deliveries: [Delivery]) {
         guard !isDraining else { return }
         for delivery in deliveries where delivery.isRedelivered { metrics.redelivered.add() }
-        waiting.append(deliveries)
+        receive(deliveries)
         scheduleFlush()
+    }
+
+    /// Sorts deliveries by their lanes.
+    func receive(_ deliveries: [Delivery]) {
+        guard deliveries.contains(where: { $0.lane == .fanout }) else { return waiting.append(deliveries) }
+        waiting.append(deliveries.filter { $0.lane == .work })
+        waitingFanOuts.append(deliveries.filter { $0.lane == .fanout })
     }
 
     func sourceStateChanged(_ state: DeliverySourceState) {
         switch state {
         case .consuming(let epoch):
             waiting.removeAll(before: epoch)
+            waitingFanOuts.removeAll(before: epoch)
             turns.forgetWaiting()
             health.set(.source, nil)
         case .interrupted(let reason):
             // All of it will come again; to begin it now would only make duplicates.
             waiting.removeAll()
+            waitingFanOuts.removeAll()
             turns.forgetWaiting()
             health.set(.source, "not consuming: \(reason)")
         case .misconfigured(let reason): health.set(.source, "cannot consume: \(reason)")
@@ -124,9 +138,7 @@ final class Pipeline {
     private func flush() {
         isFlushScheduled = false
         machine.sendWaiting(nowMilliseconds: parts.nowMilliseconds(), into: &actions)
-        while !machine.isSaturated, registryRetry == nil, !isDraining {
-            let batch = waiting.takeFirst(batchSize)
-            if batch.isEmpty { break }
+        while registryRetry == nil, !isDraining, let batch = nextBatch() {
             takeIn(batch)
             machine.sendWaiting(nowMilliseconds: parts.nowMilliseconds(), into: &actions)
         }
@@ -135,6 +147,17 @@ final class Pipeline {
             whenDrained?()
             whenDrained = nil
         }
+    }
+
+    /// What is taken in next: small events, and fan-outs only when there are none.
+    private func nextBatch() -> [Delivery]? {
+        if !machine.isSaturated(.work) {
+            let batch = waiting.takeFirst(batchSize)
+            if !batch.isEmpty { return batch }
+        }
+        guard !machine.isSaturated(.fanout) else { return nil }
+        let batch = waitingFanOuts.takeFirst(machine.isBulkRestricted ? 1 : batchSize)
+        return batch.isEmpty ? nil : batch
     }
 
     // MARK: The end
@@ -148,6 +171,7 @@ final class Pipeline {
         if let registryRetry { loop.cancel(registryRetry) }
         registryRetry = nil
         waiting.removeAll()
+        waitingFanOuts.removeAll()
         turns.forgetWaiting()
         self.whenDrained = whenDrained
         scheduleFlush()

@@ -6,6 +6,8 @@ public final class PipelineHealth: Sendable {
     public enum Concern: String, CaseIterable, Sendable {
         /// The worker does not consume.
         case source
+        /// APNs cannot be reached for any app, so nothing is consumed.
+        case apns
         /// The worker cannot park what fails.
         case publisher
         /// The registry does not answer.

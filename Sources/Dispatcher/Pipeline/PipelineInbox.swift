@@ -23,6 +23,10 @@ final class PipelineInbox: DeliveryHandler, PublishHandler, PushTransportHandler
         pipeline.loop.submit { [pipeline] in pipeline.value.publisherStateChanged(isReady: isReady, reason: reason) }
     }
 
+    func routesChanged(_ changes: [RouteChange]) {
+        pipeline.loop.submit { [pipeline] in pipeline.value.routesChanged(changes) }
+    }
+
     func pushesEnded(_ results: [PushResult]) {
         pipeline.loop.submit { [pipeline] in pipeline.value.pushesEnded(results) }
     }

@@ -39,6 +39,8 @@ final class PipelineMetrics {
     let registryFailures: Counter
     let ambiguous: Counter
     let matchedSlowly: Counter
+    let unreachableRoutes: Gauge
+    let slowApps: Gauge
     let subscriptions: Gauge
     let subscriptionPredicates: Gauge
     let subscriptionIndexBytes: Gauge
@@ -59,6 +61,12 @@ final class PipelineMetrics {
         pruned = registry.counter("apus_tokens_pruned_total", help: "Devices removed because their token is dead.")
         registryFailures = registry.counter(
             "apus_registry_failures_total", help: "Calls that the registry did not answer; their events wait.")
+        unreachableRoutes = registry.gauge(
+            "apus_unreachable_routes",
+            help: "Routes (app and environment) by which APNs cannot be reached; their pushes wait in retry queues.")
+        slowApps = registry.gauge(
+            "apus_slow_apps",
+            help: "Apps whose pushes hardly end; what exceeds their share of the work waits in retry queues.")
         subscriptions = registry.gauge(
             "apus_subscriptions", help: "Subscriptions to records that this worker knows.")
         subscriptionPredicates = registry.gauge(

@@ -8,6 +8,8 @@ extension Configuration {
     /// `apnsClient` sets them up.
     public var pipeline: PipelineConfiguration {
         let topology = topology
+        var limits = DispatchLimits()
+        limits.deliveriesInHandMaximum = rabbitMQ.prefetch
         let delays = retry.delays.map { Int64($0.milliseconds) }
         return PipelineConfiguration(
             apps: apps.enumerated().map { index, app in
@@ -25,6 +27,7 @@ extension Configuration {
                 retry: Dictionary(
                     delays.map { ($0, topology.names.retry(delayMilliseconds: $0)) },
                     uniquingKeysWith: { first, _ in first }),
-                fanout: topology.names.fanout, deadLetter: topology.names.deadLetter))
+                fanout: topology.names.fanout, deadLetter: topology.names.deadLetter),
+            limits: limits)
     }
 }

@@ -4,6 +4,8 @@
 public final class DispatchJob: Sendable {
     /// The deliveries that end with this job: the event's own, and those of the events that it stands for.
     public let tags: [DeliveryTag]
+    /// Which queue it came from, which decides what it has to wait for.
+    public let lane: DeliveryLane
     /// The message of the event, for copies that are parked.
     public let message: Message
     /// The history of the event.
@@ -28,12 +30,14 @@ public final class DispatchJob: Sendable {
 
     /// Creates a job.
     public init(
-        tags: [DeliveryTag], message: Message, parking: ParkingRecord, identity: PushIdentity,
+        tags: [DeliveryTag], lane: DeliveryLane = .work, message: Message, parking: ParkingRecord,
+        identity: PushIdentity,
         renderings: [AppRendering], devices: [Recipient], assignments: [PushAssignment] = [],
         continuation: AudienceCursor? = nil,
         publishedAtMilliseconds: Int64? = nil, isNowOrNever: Bool = false, dataset: DatasetKey? = nil
     ) {
         self.tags = tags
+        self.lane = lane
         self.message = message
         self.parking = parking
         self.identity = identity

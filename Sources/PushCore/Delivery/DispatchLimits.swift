@@ -1,7 +1,11 @@
 /// The bounds of the dispatcher's memory and of its patience.
 public struct DispatchLimits: Hashable, Sendable {
-    /// The most pushes that are out at once, over all apps.
+    /// The most pushes of a lane that are out at once, over all apps.
     public var pushesInFlightMaximum = 4_096
+    /// How many devices may wait to be sent to before no more of the work lane is looked up, if there are several apps.
+    public var devicesWaitingMaximum = 4_096
+    /// The most deliveries that the broker hands out at once: the prefetch.
+    public var deliveriesInHandMaximum = 1_000
     /// The most devices in one page of an audience: what a crash in a large fan-out may repeat.
     public var devicesPerPageMaximum = 250
     /// How often a push is sent within one attempt when it was certainly not processed.

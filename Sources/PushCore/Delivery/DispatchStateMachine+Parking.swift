@@ -59,6 +59,7 @@ extension DispatchStateMachine {
         if failures.isEmpty, job.publishesOut == 0 {
             actions.settles.append(contentsOf: job.work.tags)
             if let dataset = job.work.dataset { actions.datasetsSettled.append(dataset) }
+            if let app = job.loadedApp { letGo(job.work.tags.count, app: app) }
             jobs.putBack(job, number)
             _ = jobs.remove(number)
             return
@@ -76,6 +77,7 @@ extension DispatchStateMachine {
             rest = rest.dropFirst(part.count)
             var parking = job.work.parking
             parking.attempt = failure.attempt
+            parking.heldMilliseconds += failure.heldMilliseconds
             if !part.isEmpty {
                 parking.cursor = nil
                 parking.deviceIDs = Array(part)

@@ -21,6 +21,8 @@ public struct DispatchStateMachine: Sendable {
         var pushesOut = 0
         var publishesOut = 0
         var failures: [Failure] = []
+        /// The app under which its deliveries are counted; nil if they are not.
+        var loadedApp: Int?
     }
 
     /// Devices of one job that failed in the same way, and go into the same parked copies.
@@ -30,6 +32,8 @@ public struct DispatchStateMachine: Sendable {
         var detail: String
         var attempt: Int
         var appIndex: Int?
+        /// How long it is held back for no fault of its own, which does not count as age.
+        var heldMilliseconds: Int64 = 0
         var deviceIDs: [String]
     }
 
@@ -43,6 +47,7 @@ public struct DispatchStateMachine: Sendable {
         var device: Int
         var rendering: Int
         var app: Int
+        var sentMilliseconds: Int64
         var sends = 1
         var ambiguousSends = 0
     }
@@ -66,7 +71,18 @@ public struct DispatchStateMachine: Sendable {
     var jobs = SlotTable<Job>()
     var pushes = SlotTable<Push>()
     var publishes = SlotTable<Publish>()
-    var waiting = FIFO<UInt64>()
+    /// The lane of small events and retries, and that of large fan-outs.
+    var lanes: [DispatchLane]
+    /// Whether there is more than one app to be fair to.
+    let isShared: Bool
+    var bulkWindow: BulkWindow
+    var loads: [AppLoad]
+    var deliveriesInHand = 0
+    var routes = ReachableRoutes()
+    /// The wall clock when it was read last.
+    var latestMilliseconds: Int64 = 0
+    /// When the last small event arrived.
+    var workArrivedMilliseconds: Int64?
     var breakers: [KeyBreaker]
     var watches: [BadTokenWatch]
 
@@ -86,6 +102,10 @@ public struct DispatchStateMachine: Sendable {
         self.policy = policy
         self.queues = queues
         self.limits = limits
+        lanes = Array(repeating: DispatchLane(appCount: appCount), count: 2)
+        isShared = appCount > 1
+        bulkWindow = BulkWindow(maximum: limits.pushesInFlightMaximum)
+        loads = Array(repeating: AppLoad(), count: appCount)
         breakers = Array(repeating: KeyBreaker(), count: appCount)
         watches = Array(repeating: BadTokenWatch(), count: appCount)
         ledgers = Array(repeating: PushLedger(), count: appCount + 1)
@@ -99,8 +119,21 @@ public struct DispatchStateMachine: Sendable {
     /// How many pushes are out.
     public var pushesInFlight: Int { pushes.count }
 
-    /// Whether there are devices that could not be sent to yet because too many pushes are out.
-    public var isSaturated: Bool { !waiting.isEmpty }
+    /// Whether so much of a lane waits to be sent that no more of it is to be looked up.
+    public func isSaturated(_ lane: DeliveryLane) -> Bool {
+        // With one app nothing could overtake what waits. Fan-outs wait in the broker, where they cost nothing.
+        guard lane == .work, isShared else { return !lanes[Self.place(of: lane)].queue.isEmpty }
+        guard work.devicesWaiting >= limits.devicesWaitingMaximum else { return false }
+        // What a slow app has waiting must not keep the others out; more of it is not taken in hand.
+        let slow = loads.indices.reduce(0) { $0 + (loads[$1].isSlow ? work.devicesWaitingByFlow[$1] : 0) }
+        return work.devicesWaiting - slow >= limits.devicesWaitingMaximum
+    }
+
+    /// The apps that hold more than their share and whose pushes hardly end, at this moment.
+    public var slowApps: [Int] { loads.indices.filter { loads[$0].isSlow } }
+
+    /// Whether no push for any app could reach the push service, as far as is known.
+    public var isEverythingUnreachable: Bool { routes.isEverythingUnreachable }
 
     /// The apps whose key APNs does not accept at this moment.
     public var heldApps: [Int] { breakers.indices.filter { breakers[$0].state != .closed } }
@@ -121,13 +154,18 @@ public struct DispatchStateMachine: Sendable {
             ledgers[app].inFlight += 1
         }
         let continuation = work.continuation
-        let number = jobs.insert(Job(work: work))
+        var job = Job(work: work)
+        if work.lane == .work, !work.devices.isEmpty { workArrivedMilliseconds = latestMilliseconds }
+        let isHeldBack = takeInHand(&job)
+        let number = jobs.insert(job)
         if let continuation { publishContinuation(continuation, of: number, into: &actions) }
-        if work.devices.isEmpty {
-            jobAdvanced(number, into: &actions)
-        } else {
-            waiting.append(number)
+        if isHeldBack {
+            holdBack(number)
+        } else if !work.devices.isEmpty {
+            lanes[Self.place(of: work.lane)].waits(number, devices: work.devices.count, flow: flow(of: job))
+            return
         }
+        jobAdvanced(number, into: &actions)
     }
 
     /// A delivery cannot be acted on: it goes to the dead letters as it is.
@@ -158,41 +196,26 @@ public struct DispatchStateMachine: Sendable {
 
     /// Sends to devices that wait, as far as the limit of pushes in flight allows.
     public mutating func sendWaiting(nowMilliseconds: Int64, into actions: inout DispatchActions) {
-        while let number = waiting.first, pushes.count < limits.pushesInFlightMaximum {
-            guard var job = jobs.take(number) else {
-                _ = waiting.popFirst()
-                continue
-            }
-            while job.nextDevice < job.work.devices.count, pushes.count < limits.pushesInFlightMaximum {
-                sendNext(of: &job, number: number, nowMilliseconds: nowMilliseconds, into: &actions)
-            }
-            let isDone = job.nextDevice == job.work.devices.count
-            jobs.putBack(job, number)
-            if isDone {
-                _ = waiting.popFirst()
-                jobAdvanced(number, into: &actions)
-            }
-        }
+        latestMilliseconds = nowMilliseconds
+        lookAtLoads()
+        sendWaiting(.work, window: limits.pushesInFlightMaximum, into: &actions)
+        sendWaiting(.fanout, window: bulkPushesMaximum, into: &actions)
     }
 
-    private mutating func sendNext(
+    mutating func sendNext(
         of job: inout Job, number: UInt64, nowMilliseconds: Int64, into actions: inout DispatchActions
     ) {
         let device = job.nextDevice
         job.nextDevice += 1
-        if !job.work.assignments.isEmpty, let problem = job.work.assignments[device].problem {
-            fail(&job, device, app: nil, .deadLetter, problem.reason.rawValue, problem.message)
-            return
-        }
-        guard let rendering = rendering(of: device, in: job.work) else {
-            let name = job.work.devices[device].app
-            let detail = "No app named \(name) is configured; add it as [[app]], or remove the device."
-            fail(&job, device, app: nil, .deadLetter, "unknown-app", detail)
-            return
-        }
+        guard let rendering = renderingOrFailure(of: device, &job) else { return }
         let app = job.work.renderings[rendering].app.index
         if let expiresAt = job.work.parking.expiresAtMilliseconds, expiresAt <= nowMilliseconds {
             end(app: app) { $0.expired += 1 }
+            return
+        }
+        let route = route(of: device, rendering, job.work)
+        guard !routes.isUnreachable(route) else {
+            retry(&job, device, app: app, .unreachable, afterSeconds: nil, nowMilliseconds: nowMilliseconds)
             return
         }
         guard breakers[app].admits(nowMilliseconds: nowMilliseconds) else {
@@ -200,27 +223,44 @@ public struct DispatchStateMachine: Sendable {
             return
         }
         job.pushesOut += 1
-        let push = pushes.insert(Push(job: number, device: device, rendering: rendering, app: app))
+        let push = pushes.insert(
+            Push(job: number, device: device, rendering: rendering, app: app, sentMilliseconds: nowMilliseconds))
+        pushWentOut(job.work.lane, app: app)
         actions.sends.append(request(push, device, job.work, rendering))
         if let published = job.work.publishedAtMilliseconds, !job.work.parking.isParkedCopy {
             actions.lagsMilliseconds.append(max(0, nowMilliseconds - published))
         }
     }
 
+    /// What a device is told; nil if that cannot be said, for which it has gone to the dead letters then.
+    func renderingOrFailure(of device: Int, _ job: inout Job) -> Int? {
+        if !job.work.assignments.isEmpty, let problem = job.work.assignments[device].problem {
+            fail(&job, device, app: nil, .deadLetter, problem.reason.rawValue, problem.message)
+            return nil
+        }
+        if let rendering = rendering(of: device, in: job.work) { return rendering }
+        let name = job.work.devices[device].app
+        let detail = "No app named \(name) is configured; add it as [[app]], or remove the device."
+        fail(&job, device, app: nil, .deadLetter, "unknown-app", detail)
+        return nil
+    }
+
     private func request(_ push: UInt64, _ device: Int, _ work: DispatchJob, _ rendering: Int) -> PushRequest {
         let token = work.devices[device].token
         let subscription = work.assignments.isEmpty ? 0 : work.assignments[device].subscription
         let apnsID = work.identity.apnsID(for: token, subscription: subscription)
-        let isSandbox = work.devices[device].platform == .apnsSandbox
         return PushRequest(
-            identifier: push,
-            route: isSandbox
-                ? work.renderings[rendering].app.sandboxRoute : work.renderings[rendering].app.productionRoute,
+            identifier: push, route: route(of: device, rendering, work),
             token: token, apnsID: apnsID, content: work.renderings[rendering].content)
     }
 
+    func route(of device: Int, _ rendering: Int, _ work: DispatchJob) -> Int {
+        let app = work.renderings[rendering].app
+        return work.devices[device].platform == .apnsSandbox ? app.sandboxRoute : app.productionRoute
+    }
+
     /// Which rendering is for the app of a device; nil if the app is not configured.
-    private func rendering(of device: Int, in work: DispatchJob) -> Int? {
+    func rendering(of device: Int, in work: DispatchJob) -> Int? {
         if !work.assignments.isEmpty { return work.assignments[device].rendering }
         return work.renderings.indices.first { work.renderings[$0].app.name == work.devices[device].app }
     }
@@ -235,7 +275,7 @@ public struct DispatchStateMachine: Sendable {
         let app = push.app
         noteKey(result.outcome, app: app, nowMilliseconds: nowMilliseconds, into: &actions)
         let disposition = Disposition(result.outcome)
-        if breakers[app].state == .closed, mayResend(disposition, &push) {
+        if breakers[app].state == .closed, mayResend(disposition, &push, job.work, nowMilliseconds: nowMilliseconds) {
             pushes.putBack(push, result.identifier)
             actions.sends.append(request(result.identifier, push.device, job.work, push.rendering))
             jobs.putBack(job, push.job)
@@ -243,13 +283,19 @@ public struct DispatchStateMachine: Sendable {
         }
         _ = pushes.remove(result.identifier)
         job.pushesOut -= 1
+        pushEnded(job.work.lane, push, nowMilliseconds: nowMilliseconds)
         settle(disposition, &job, push.device, app: app, nowMilliseconds: nowMilliseconds, into: &actions)
         let isDone = job.pushesOut == 0 && job.nextDevice == job.work.devices.count
         jobs.putBack(job, push.job)
         if isDone { jobAdvanced(push.job, into: &actions) }
     }
 
-    private func mayResend(_ disposition: Disposition, _ push: inout Push) -> Bool {
+    private func mayResend(
+        _ disposition: Disposition, _ push: inout Push, _ work: DispatchJob, nowMilliseconds: Int64
+    ) -> Bool {
+        if let expiresAt = work.parking.expiresAtMilliseconds, expiresAt <= nowMilliseconds { return false }
+        // There is nowhere to send it; it waits in a queue rather than here.
+        guard !routes.isUnreachable(route(of: push.device, push.rendering, work)) else { return false }
         switch disposition {
         case .resend:
             push.sends += 1
@@ -299,7 +345,14 @@ public struct DispatchStateMachine: Sendable {
             retry(&job, device, app: app, .keyRejected, afterSeconds: nil, nowMilliseconds: nowMilliseconds)
         case .resend, .resendPossibleDuplicate:
             breakers[app].attemptWasUnanswered(nowMilliseconds: nowMilliseconds)
-            retry(&job, device, app: app, .unreachable, afterSeconds: nil, nowMilliseconds: nowMilliseconds)
+            let isUnreachable = rendering(of: device, in: job.work).map {
+                routes.isUnreachable(route(of: device, $0, job.work))
+            }
+            // One that was certainly not processed is not to blame.
+            let wasProcessed = disposition == .resendPossibleDuplicate && isUnreachable != true
+            retry(
+                &job, device, app: app, wasProcessed ? .unanswered : .unreachable, afterSeconds: nil,
+                nowMilliseconds: nowMilliseconds)
         case .keyRejected(let reason):
             if breakers[app].state == .closed { actions.notices.append(.keyRejected(app: app, reason: reason)) }
             breakers[app].keyWasRejected(nowMilliseconds: nowMilliseconds)
@@ -323,7 +376,7 @@ public struct DispatchStateMachine: Sendable {
         }
     }
 
-    private mutating func retry(
+    mutating func retry(
         _ job: inout Job, _ device: Int, app: Int, _ cause: Disposition.RetryCause, afterSeconds: Int?,
         nowMilliseconds: Int64
     ) {
@@ -333,9 +386,13 @@ public struct DispatchStateMachine: Sendable {
         switch decision {
         case .retry(let delay):
             let attempt = job.work.parking.attempt + (cause.spendsAttempt ? 1 : 0)
+            let detail =
+                cause.spendsAttempt
+                ? "Waits \(delay) ms; attempt \(attempt) of \(policy.attemptsMaximum) is spent."
+                : "Waits \(delay) ms; no attempt is spent."
             fail(
-                &job, device, app: app, .retry(delayMilliseconds: delay), cause.rawValue,
-                "Waits \(delay) ms; attempt \(attempt) of \(policy.attemptsMaximum) is spent.", attempt: attempt)
+                &job, device, app: app, .retry(delayMilliseconds: delay), cause.rawValue, detail, attempt: attempt,
+                heldMilliseconds: cause.isOutage ? delay : 0)
         case .expired: end(app: app) { $0.expired += 1 }
         case .exhausted(let reason):
             fail(
@@ -351,7 +408,7 @@ public struct DispatchStateMachine: Sendable {
 
     private func fail(
         _ job: inout Job, _ device: Int, app: Int?, _ destination: Destination, _ reason: String,
-        _ detail: String, attempt: Int? = nil
+        _ detail: String, attempt: Int? = nil, heldMilliseconds: Int64 = 0
     ) {
         let attempt = attempt ?? job.work.parking.attempt + 1
         var deviceID = job.work.devices[device].deviceID
@@ -369,7 +426,7 @@ public struct DispatchStateMachine: Sendable {
             job.failures.append(
                 Failure(
                     destination: destination, reason: reason, detail: detail, attempt: attempt, appIndex: app,
-                    deviceIDs: [deviceID]))
+                    heldMilliseconds: heldMilliseconds, deviceIDs: [deviceID]))
         }
     }
 

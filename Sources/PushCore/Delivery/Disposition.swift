@@ -8,8 +8,12 @@ public enum Disposition: Hashable, Sendable {
         case serverError = "server-error"
         /// 429 `TooManyProviderTokenUpdates`: the token is kept, the push tried later.
         case providerTokenUpdates = "provider-token-updates"
-        /// It could not be sent, or its answer was lost, as often as one attempt allows.
+        /// Its answer was lost as often as one attempt allows.
+        case unanswered
+        /// It certainly was not processed, because the push service cannot be reached; no attempt is spent.
         case unreachable
+        /// Too much of a slow app is in hand already; no attempt is spent.
+        case congested
         /// The app's key is not accepted; no attempt is spent.
         case keyRejected = "key-rejected"
         /// Most tokens of the app are called bad, so its configuration is in doubt; no attempt is spent.
@@ -18,10 +22,13 @@ public enum Disposition: Hashable, Sendable {
         /// Whether the wait counts against the attempts: it does not where the push itself is not to blame.
         public var spendsAttempt: Bool {
             switch self {
-            case .throttled, .serverError, .providerTokenUpdates, .unreachable: true
-            case .keyRejected, .tokensInDoubt: false
+            case .throttled, .serverError, .providerTokenUpdates, .unanswered: true
+            case .keyRejected, .tokensInDoubt, .unreachable, .congested: false
             }
         }
+
+        /// Whether nobody but the way to the push service is to blame, so that the wait does not count as age either.
+        public var isOutage: Bool { self == .unreachable || self == .congested }
     }
 
     /// APNs has it.

@@ -10,6 +10,8 @@ public enum ParkingHeader {
     public static let attempt = "apus-attempt"
     /// When Apus first received the event, in milliseconds since 1970 (int64).
     public static let firstSeenMilliseconds = "apus-first-seen-ms"
+    /// How long it was parked because the push service could not be reached, in milliseconds (int64).
+    public static let heldMilliseconds = "apus-held-ms"
     /// Why it was parked last: one of a small set of words (string).
     public static let reason = "apus-reason"
     /// The reason in a sentence that a person can act on (string).

@@ -4,6 +4,8 @@ public struct ParkingRecord: Hashable, Sendable {
     public var attempt = 0
     /// When Apus first received it, in milliseconds since 1970.
     public var firstSeenMilliseconds: Int64
+    /// How long it was parked because the push service could not be reached, in milliseconds: no part of its age.
+    public var heldMilliseconds: Int64 = 0
     /// When it loses its use, in milliseconds since 1970; nil if never.
     public var expiresAtMilliseconds: Int64?
     /// The devices that are still to be served; nil for the whole audience.
@@ -18,6 +20,9 @@ public struct ParkingRecord: Hashable, Sendable {
     public var originalRoutingKey: String
     /// Whether the delivery was parked before, so that it is not an event fresh from a backend.
     public var isParkedCopy: Bool
+
+    /// More than a hundred years: a header that claims more is nonsense.
+    private static let heldMaximumMilliseconds: Int64 = 1 << 42
 
     /// Reads the history of a delivery; a message that was never parked begins one now.
     ///
@@ -38,6 +43,8 @@ public struct ParkingRecord: Hashable, Sendable {
         case (ParkingHeader.firstSeenMilliseconds, .int64(let value)):
             firstSeenMilliseconds = value
             isParkedCopy = true
+        case (ParkingHeader.heldMilliseconds, .int64(let value)):
+            heldMilliseconds = max(0, min(value, Self.heldMaximumMilliseconds))
         case (ParkingHeader.expiresAtMilliseconds, .int64(let value)): expiresAtMilliseconds = value
         case (ParkingHeader.cursor, .int64(let value)):
             cursor = AudienceCursor(position: value, subscription: cursor?.subscription ?? 0)
@@ -88,6 +95,9 @@ public struct ParkingRecord: Hashable, Sendable {
             MessageHeader(name: ParkingHeader.originalExchange, value: .string(originalExchange)),
             MessageHeader(name: ParkingHeader.originalRoutingKey, value: .string(originalRoutingKey)),
         ]
+        if heldMilliseconds > 0 {
+            headers.append(MessageHeader(name: ParkingHeader.heldMilliseconds, value: .int64(heldMilliseconds)))
+        }
         if let expiresAtMilliseconds {
             headers.append(
                 MessageHeader(name: ParkingHeader.expiresAtMilliseconds, value: .int64(expiresAtMilliseconds)))

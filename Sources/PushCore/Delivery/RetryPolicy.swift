@@ -27,8 +27,15 @@ public struct RetryPolicy: Hashable, Sendable {
     public let ageMaximumMilliseconds: Int64
     /// The least wait after a 5xx; Apple asks for 15 minutes.
     public let serverErrorDelayMilliseconds: Int64
-    /// The least wait for a push whose app is held.
+    /// The least wait for a push whose app is held, or cannot be reached.
     public static let holdDelayMilliseconds: Int64 = 30_000
+    /// The least wait for a push whose app is slow.
+    public static let congestionDelayMilliseconds: Int64 = 5_000
+    /// The longest wait that an outage demands: each wait is as long as all before it, up to this.
+    ///
+    /// So what an outage of an hour has parked is published seven times or eight, and is back a quarter of an hour
+    /// after its end at the latest.
+    public static let outageDelayMaximumMilliseconds: Int64 = 900_000
 
     /// Creates a policy.
     ///
@@ -61,21 +68,37 @@ public struct RetryPolicy: Hashable, Sendable {
     ) -> Decision {
         let attempt = parking.attempt + (cause.spendsAttempt ? 1 : 0)
         if attempt >= attemptsMaximum { return .exhausted(reason: "attempts-exhausted") }
-        let delay = delay(attempt: attempt, cause, retryAfterSeconds: retryAfterSeconds)
+        let delay = delay(
+            attempt: attempt, cause, retryAfterSeconds: retryAfterSeconds, heldMilliseconds: parking.heldMilliseconds)
         let due = nowMilliseconds + delay
         if let expiresAt = parking.expiresAtMilliseconds, due >= expiresAt { return .expired }
-        if due - parking.firstSeenMilliseconds > ageMaximumMilliseconds { return .exhausted(reason: "too-old") }
+        // What an outage took does not count: it must not make dead letters.
+        if !cause.isOutage, due - parking.firstSeenMilliseconds - parking.heldMilliseconds > ageMaximumMilliseconds {
+            return .exhausted(reason: "too-old")
+        }
         return .retry(delayMilliseconds: delay)
     }
 
-    private func delay(attempt: Int, _ cause: Disposition.RetryCause, retryAfterSeconds: Int?) -> Int64 {
+    private func delay(
+        attempt: Int, _ cause: Disposition.RetryCause, retryAfterSeconds: Int?, heldMilliseconds: Int64
+    ) -> Int64 {
+        if cause.isOutage { return outageDelay(cause, heldMilliseconds: heldMilliseconds) }
         let step = delaysMilliseconds[min(max(attempt, 1), delaysMilliseconds.count) - 1]
         var least = max(step, Int64(min(max(retryAfterSeconds ?? 0, 0), 1_000_000)) * 1_000)
         switch cause {
         case .serverError: least = max(least, serverErrorDelayMilliseconds)
         case .keyRejected, .tokensInDoubt: least = max(least, Self.holdDelayMilliseconds)
-        case .throttled, .providerTokenUpdates, .unreachable: break
+        case .throttled, .providerTokenUpdates, .unanswered, .unreachable, .congested: break
         }
-        return delaysMilliseconds.first { $0 >= least } ?? delaysMilliseconds[delaysMilliseconds.count - 1]
+        return firstDelay(notBelow: least)
+    }
+
+    private func outageDelay(_ cause: Disposition.RetryCause, heldMilliseconds: Int64) -> Int64 {
+        let least = cause == .congested ? Self.congestionDelayMilliseconds : Self.holdDelayMilliseconds
+        return firstDelay(notBelow: min(max(least, heldMilliseconds), Self.outageDelayMaximumMilliseconds))
+    }
+
+    private func firstDelay(notBelow least: Int64) -> Int64 {
+        delaysMilliseconds.first { $0 >= least } ?? delaysMilliseconds[delaysMilliseconds.count - 1]
     }
 }

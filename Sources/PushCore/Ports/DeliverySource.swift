@@ -8,6 +8,13 @@ public protocol DeliverySource: AnyObject, Sendable {
     /// Acknowledges deliveries whose work has ended, in any order; tags of an earlier connection are ignored.
     func settle(_ tags: [DeliveryTag])
 
+    /// Takes no new deliveries until `resume`; those that were received can still be settled. What was under way still
+    /// arrives.
+    func pause()
+
+    /// Takes deliveries again.
+    func resume()
+
     /// Stops new deliveries; those that were received can still be settled. Returns when the broker has agreed, or the
     /// connection is gone.
     func cancel() async

@@ -10,7 +10,7 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
     private struct State {
         var deliveryHandler: (any DeliveryHandler)?
         var publishHandler: (any PublishHandler)?
-        /// Delivered before anyone consumed.
+        /// Published while nobody consumed.
         var early: [Delivery] = []
         var unacknowledged: [DeliveryTag: Message] = [:]
         var settled: [DeliveryTag] = []
@@ -18,6 +18,8 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
         var missingQueues: Set<String> = []
         var nextTag: UInt64 = 1
         var isCancelled = false
+        var isPaused = false
+        var pauseCount = 0
         var waiters: [(condition: @Sendable (FakeBroker) -> Bool, resume: @Sendable () -> Void)] = []
     }
 
@@ -32,18 +34,23 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
     ///
     /// - Returns: their tags.
     @discardableResult
-    public func deliver(_ messages: [Message], isRedelivered: Bool = false) -> [DeliveryTag] {
+    public func deliver(
+        _ messages: [Message], lane: DeliveryLane = .work, isRedelivered: Bool = false
+    ) -> [DeliveryTag] {
         let (handler, deliveries) = state.withLock { state in
             let deliveries = messages.map { message in
                 defer { state.nextTag += 1 }
                 let tag = DeliveryTag(epoch: 1, number: state.nextTag)
                 state.unacknowledged[tag] = message
                 return Delivery(
-                    tag: tag, lane: .work, isRedelivered: isRedelivered, exchange: "apus.changes", routingKey: "test",
+                    tag: tag, lane: lane, isRedelivered: isRedelivered, exchange: "apus.changes", routingKey: "test",
                     message: message)
             }
-            if state.deliveryHandler == nil { state.early += deliveries }
-            return (state.deliveryHandler, deliveries)
+            guard let handler = state.deliveryHandler, !state.isPaused else {
+                state.early += deliveries
+                return (nil as (any DeliveryHandler)?, deliveries)
+            }
+            return (handler, deliveries)
         }
         handler?.deliveriesReceived(deliveries)
         return deliveries.map(\.tag)
@@ -60,6 +67,15 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
 
     /// Whether anyone consumes.
     public var isConsuming: Bool { state.withLock { $0.deliveryHandler != nil } }
+
+    /// Whether the consumer has paused.
+    public var isPaused: Bool { state.withLock { $0.isPaused } }
+
+    /// How often the consumer has paused.
+    public var pauseCount: Int { state.withLock { $0.pauseCount } }
+
+    /// How many messages wait because nobody consumes.
+    public var backlogCount: Int { state.withLock { $0.early.count } }
 
     /// How many deliveries have not been acknowledged.
     public var unacknowledgedCount: Int { state.withLock { $0.unacknowledged.count } }
@@ -116,6 +132,26 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
             for tag in tags { state.unacknowledged[tag] = nil }
             state.settled += tags
         }
+        wakeWaiters()
+    }
+
+    /// Keeps what is delivered from now on.
+    public func pause() {
+        state.withLock { state in
+            state.isPaused = true
+            state.pauseCount += 1
+        }
+        wakeWaiters()
+    }
+
+    /// Delivers what was kept.
+    public func resume() {
+        let (handler, early) = state.withLock { state in
+            state.isPaused = false
+            defer { state.early = [] }
+            return (state.deliveryHandler, state.early)
+        }
+        if !early.isEmpty { handler?.deliveriesReceived(early) }
         wakeWaiters()
     }
 

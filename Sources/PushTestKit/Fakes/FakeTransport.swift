@@ -39,6 +39,12 @@ public final class FakeTransport: PushTransport {
         handler?.pushesEnded(results)
     }
 
+    /// Says that routes lead to the push service, or do not.
+    public func setReachable(_ isReachable: Bool, routes: [Int]) {
+        let handler = state.withLock { $0.handler }
+        handler?.routesChanged(routes.map { RouteChange(route: $0, isReachable: isReachable) })
+    }
+
     /// Remembers the handler.
     public func start(handler: any PushTransportHandler) { state.withLock { $0.handler = handler } }
 

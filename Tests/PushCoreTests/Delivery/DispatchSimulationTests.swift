@@ -16,6 +16,7 @@ struct DispatchSimulationTests {
         var settled: Set<UInt64> = []
         var nextDelivery: UInt64 = 0
         var nowMilliseconds: Int64 = 0
+        var apps = [Samples.app]
     }
 
     @Test(
@@ -25,11 +26,18 @@ struct DispatchSimulationTests {
         var limits = DispatchLimits()
         limits.pushesInFlightMaximum = 7
         limits.devicesPerParkedMessageMaximum = 3
-        var world = World(machine: Samples.machine(limits: limits), random: SeededGenerator(seed: seed))
+        limits.devicesWaitingMaximum = 20
+        limits.deliveriesInHandMaximum = 10
+        let apps = seed.isMultiple(of: 2) ? [Samples.app] : [Samples.app, Samples.mail]
+        var world = World(
+            machine: Samples.machine(limits: limits, appCount: apps.count), random: SeededGenerator(seed: seed),
+            apps: apps)
         for _ in 0..<3_000 {
             step(&world)
             check(world, seed)
         }
+        for route in 0..<4 { world.machine.routeChanged(route, isReachable: true) }
+        collect(&world)
         while world.machine.jobCount > 0 {
             finishOne(&world)
             collect(&world)
@@ -43,6 +51,9 @@ struct DispatchSimulationTests {
         world.nowMilliseconds += Int64.random(in: 0...200, using: &world.random)
         switch Int.random(in: 0..<10, using: &world.random) {
         case 0...2: arrive(&world)
+        case 3 where Int.random(in: 0..<20, using: &world.random) == 0:
+            world.machine.routeChanged(
+                2 * Int.random(in: 0..<2, using: &world.random), isReachable: Bool.random(using: &world.random))
         default: finishOne(&world)
         }
         collect(&world)
@@ -51,10 +62,13 @@ struct DispatchSimulationTests {
     private func arrive(_ world: inout World) {
         world.nextDelivery += 1
         let devices = (0..<Int.random(in: 0...6, using: &world.random)).map { index in
-            Samples.device("d\(world.nextDelivery)-\(index)", app: index == 5 ? "other" : "chat")
+            let app = world.apps.randomElement(using: &world.random)?.name ?? ""
+            return Samples.device("d\(world.nextDelivery)-\(index)", app: index == 5 ? "other" : app)
         }
+        let lane = Int.random(in: 0..<3, using: &world.random) == 0 ? DeliveryLane.fanout : .work
         world.owed[world.nextDelivery] = Set(devices.map(\.deviceID))
-        world.machine.jobArrived(Samples.job(number: world.nextDelivery, devices: devices), into: &world.actions)
+        let job = Samples.job(number: world.nextDelivery, devices: devices, lane: lane, apps: world.apps)
+        world.machine.jobArrived(job, into: &world.actions)
     }
 
     private func finishOne(_ world: inout World) {
@@ -62,9 +76,9 @@ struct DispatchSimulationTests {
             let request = world.out.remove(at: Int.random(in: 0..<world.out.count, using: &world.random))
             let result = PushResult(
                 identifier: request.identifier, outcome: outcome(&world.random), durationNanoseconds: 0)
-            let ended = endedWithoutBroker(world.machine.ledgers[0])
+            let ended = endedWithoutBroker(world.machine.ledgers)
             world.machine.pushEnded(result, nowMilliseconds: world.nowMilliseconds, into: &world.actions)
-            if endedWithoutBroker(world.machine.ledgers[0]) > ended {
+            if endedWithoutBroker(world.machine.ledgers) > ended {
                 forget(String(decoding: request.token.bytes, as: UTF8.self), &world)
             }
         } else if !world.published.isEmpty {
@@ -90,7 +104,9 @@ struct DispatchSimulationTests {
         }
     }
 
-    private func endedWithoutBroker(_ ledger: PushLedger) -> Int { ledger.accepted + ledger.tokenDead + ledger.expired }
+    private func endedWithoutBroker(_ ledgers: [PushLedger]) -> Int {
+        ledgers.reduce(0) { $0 + $1.accepted + $1.tokenDead + $1.expired }
+    }
 
     private func forget(_ device: String, _ world: inout World) {
         // A device is named after its delivery.
@@ -116,7 +132,8 @@ struct DispatchSimulationTests {
 
     /// Looks without `#expect`, which would take most of the time of so many steps.
     private func check(_ world: World, _ seed: UInt64) {
-        if world.machine.pushesInFlight > 7 { Issue.record("\(world.machine.pushesInFlight) are out, seed \(seed)") }
+        // Each lane has a window of its own.
+        if world.machine.pushesInFlight > 14 { Issue.record("\(world.machine.pushesInFlight) are out, seed \(seed)") }
         if !world.machine.ledgers.allSatisfy(\.isBalanced) {
             Issue.record("a ledger is out of balance, seed \(seed)")
         }

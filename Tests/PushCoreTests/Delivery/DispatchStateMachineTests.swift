@@ -263,6 +263,6 @@ struct DispatchStateMachineTests {
             out += actions.sends
             actions.sends = []
         }
-        #expect(total == 10 && actions.settles.count == 1 && !machine.isSaturated)
+        #expect(total == 10 && actions.settles.count == 1 && !machine.isSaturated(.work))
     }
 }

@@ -57,6 +57,31 @@ struct RetryPolicyTests {
         #expect(decide(.tokensInDoubt, attempt: 9) == .retry(delayMilliseconds: 3_600_000))
     }
 
+    @Test("An outage spends neither attempts nor age, and each wait is as long as all before it, up to fifteen minutes")
+    func outage() {
+        var parking = parking(attempt: 9)
+        var now: Int64 = 0
+        var delays: [Int64] = []
+        for _ in 0..<200 {
+            guard
+                case .retry(let delay) = policy.decide(
+                    .unreachable, retryAfterSeconds: nil, parking: parking, nowMilliseconds: now)
+            else {
+                Issue.record("given up after \(now) ms")
+                return
+            }
+            delays.append(delay)
+            now += delay
+            parking.heldMilliseconds += delay
+        }
+        #expect(delays.prefix(5) == [30_000, 30_000, 120_000, 900_000, 900_000])
+        #expect(now > policy.ageMaximumMilliseconds)
+        parking.attempt = 0
+        #expect(
+            policy.decide(.throttled, retryAfterSeconds: nil, parking: parking, nowMilliseconds: now)
+                == .retry(delayMilliseconds: 1_000), "the age begins where the outage ended")
+    }
+
     @Test("A push that would be late is expired, and one that is too old is given up")
     func ends() {
         #expect(decide(.throttled, attempt: 0, expiresAt: 1_000, now: 0) == .expired)

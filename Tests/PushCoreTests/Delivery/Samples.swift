@@ -3,6 +3,8 @@ import PushCore
 /// Values for tests, each the simplest of its kind.
 enum Samples {
     static let app = AppRoute(index: 0, name: "chat", bundleID: "com.example.chat", productionRoute: 0, sandboxRoute: 1)
+    static let mail = AppRoute(
+        index: 1, name: "mail", bundleID: "com.example.mail", productionRoute: 2, sandboxRoute: 3)
     static let content = PushContent(
         payload: Array("{}".utf8), topic: "com.example.chat", pushType: .alert, priority: .immediate,
         expirationSeconds: nil, collapseID: nil)
@@ -22,19 +24,23 @@ enum Samples {
     }
 
     static func job(
-        number: UInt64 = 1, devices: [Recipient], parking: ParkingRecord? = nil, continuation: AudienceCursor? = nil
+        number: UInt64 = 1, devices: [Recipient], lane: DeliveryLane = .work, apps: [AppRoute] = [app],
+        parking: ParkingRecord? = nil, continuation: AudienceCursor? = nil
     ) -> DispatchJob {
         let delivery = delivery(number: number)
         return DispatchJob(
-            tags: [delivery.tag], message: delivery.message,
+            tags: [delivery.tag], lane: lane, message: delivery.message,
             parking: parking ?? ParkingRecord(of: delivery, nowMilliseconds: 0),
             identity: PushIdentity(source: "test", identifier: "\(number)"),
-            renderings: [AppRendering(app: app, content: content)], devices: devices, continuation: continuation)
+            renderings: apps.map { AppRendering(app: $0, content: content) }, devices: devices,
+            continuation: continuation)
     }
 
-    static func machine(limits: DispatchLimits = DispatchLimits(), attempts: Int = 3) -> DispatchStateMachine {
+    static func machine(
+        limits: DispatchLimits = DispatchLimits(), attempts: Int = 3, appCount: Int = 1
+    ) -> DispatchStateMachine {
         DispatchStateMachine(
-            appCount: 1,
+            appCount: appCount,
             policy: RetryPolicy(
                 delaysMilliseconds: [1_000, 60_000], attemptsMaximum: attempts, ageMaximumMilliseconds: 3_600_000,
                 serverErrorDelayMilliseconds: 0),

@@ -75,6 +75,10 @@ final class InstantAdapters: DeliverySource, MessagePublisher, PushTransport {
         if isDone { whenSettled() } else { deliver() }
     }
 
+    func pause() {}
+
+    func resume() {}
+
     func cancel() async {}
 
     func close() async {}

@@ -93,7 +93,8 @@ extension Pipeline {
         metrics.countEvent(item.type, assembly.devices.isEmpty ? .unmatched : .dispatched)
         machine.jobArrived(
             DispatchJob(
-                tags: [item.delivery.tag], message: item.delivery.message, parking: item.parking,
+                tags: [item.delivery.tag], lane: item.delivery.lane, message: item.delivery.message,
+                parking: item.parking,
                 identity: PushIdentity(source: item.event.source, identifier: item.event.identifier),
                 renderings: assembly.renderings, devices: assembly.devices, assignments: assembly.assignments,
                 continuation: page.next.map { AudienceCursor(position: $0.device, subscription: $0.subscription) },

@@ -1,0 +1,74 @@
+/// How many pushes of large fan-outs may be out while others are under way, found from how long they take.
+///
+/// All pushes go through the same queues: of the worker, of the connections, of APNs. When pushes begin to take longer
+/// than they did on an idle way, a queue is building up, in which the pushes of small events wait too. So the window
+/// grows while the quickest of the last answers was about as quick as ever, and shrinks when it was not. It is a
+/// scavenger's window: it uses what is left over.
+///
+/// Source: the idea of RFC 6817 (LEDBAT), with rounds of answers in place of packets.
+public struct BulkWindow: Hashable, Sendable {
+    /// How many answers are looked at together: the quickest of them tells of a queue, which delays them all.
+    public static let answersPerRound = 32
+    /// How long the quickest answer is remembered, at least; the way to APNs changes.
+    public static let memoryMilliseconds: Int64 = 300_000
+    /// The least delay that counts as a queue.
+    public static let toleranceMilliseconds: Int64 = 2
+
+    private let maximum: Int
+    private let minimum: Int
+    private var quickestBefore = Int64.max
+    private var quickest = Int64.max
+    private var quickestSinceMilliseconds: Int64?
+    private var quickestOfRound = Int64.max
+    private var answersOfRound = 0
+
+    /// How many pushes may be out.
+    public private(set) var size: Int
+
+    /// Creates a window.
+    ///
+    /// - Parameter maximum: the most pushes that it ever lets out; at least 1.
+    public init(maximum: Int) {
+        self.maximum = max(1, maximum)
+        minimum = max(1, maximum / 32)
+        size = max(1, maximum / 8)
+    }
+
+    /// A push of the bulk lane ended.
+    ///
+    /// - Parameters:
+    ///   - delay: how long after it was sent, in milliseconds.
+    ///   - isRestricted: whether the window is in force, so that what is seen is its doing.
+    ///   - now: the wall clock, in milliseconds.
+    public mutating func pushEnded(afterMilliseconds delay: Int64, isRestricted: Bool, nowMilliseconds now: Int64) {
+        quickestOfRound = min(quickestOfRound, max(0, delay))
+        answersOfRound += 1
+        guard answersOfRound == Self.answersPerRound else { return }
+        let current = quickestOfRound
+        answersOfRound = 0
+        quickestOfRound = .max
+        remember(current, now)
+        if isRestricted { adapt(to: current) }
+    }
+
+    private mutating func remember(_ current: Int64, _ now: Int64) {
+        let since = quickestSinceMilliseconds ?? now
+        quickestSinceMilliseconds = since
+        // A clock that was set back begins a new memory, too.
+        if now < since || now - since >= Self.memoryMilliseconds {
+            quickestBefore = quickest
+            quickest = .max
+            quickestSinceMilliseconds = now
+        }
+        quickest = min(quickest, current)
+    }
+
+    private mutating func adapt(to current: Int64) {
+        let base = min(quickest, quickestBefore)
+        if current - base <= max(Self.toleranceMilliseconds, base / 2) {
+            size = min(maximum, size + max(1, size / 8))
+        } else {
+            size = max(minimum, size - size / 4)
+        }
+    }
+}

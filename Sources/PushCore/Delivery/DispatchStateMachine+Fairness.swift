@@ -1,0 +1,149 @@
+/// Who may send next: turns between apps, the share of the bulk lane, and apps that are too slow.
+extension DispatchStateMachine {
+    /// How long after the last small event the bulk lane still leaves room for the next.
+    static let workPresenceMilliseconds: Int64 = 1_000
+
+    // MARK: Turns
+
+    /// The place of a lane among `lanes`.
+    static func place(of lane: DeliveryLane) -> Int { lane == .work ? 0 : 1 }
+
+    var work: DispatchLane { lanes[Self.place(of: .work)] }
+
+    /// The app with which a job waits for its turn: that of its next device.
+    func flow(of job: Job) -> Int {
+        guard isShared else { return 0 }
+        if job.work.renderings.count == 1, job.work.assignments.isEmpty { return job.work.renderings[0].app.index }
+        return rendering(of: job.nextDevice, in: job.work).map { job.work.renderings[$0].app.index }
+            ?? ledgers.count - 1
+    }
+
+    /// Sends what waits in a lane, as far as its window allows, each app in its turn.
+    mutating func sendWaiting(_ lane: DeliveryLane, window: Int, into actions: inout DispatchActions) {
+        let place = Self.place(of: lane)
+        var passes = 0
+        while let turn = lanes[place].queue.turn, passes < lanes[place].queue.activeFlowCount {
+            guard lanes[place].pushesOut < window else { return }
+            guard var job = jobs.take(turn.element) else {
+                lanes[place].served(devices: 0, flow: turn.flow, isFinished: true)
+                continue
+            }
+            let room = min(turn.allowance, lanes[place].room(flow: turn.flow, window: window))
+            if room > 0 || isHeld(job) {
+                passes = 0
+                serve(&job, turn, place, unitsMaximum: max(room, 1), into: &actions)
+            } else {
+                jobs.putBack(job, turn.element)
+                lanes[place].queue.pass()
+                passes += 1
+            }
+        }
+    }
+
+    /// Sends to some devices of the job whose turn it is, and puts the job back.
+    private mutating func serve(
+        _ job: inout Job, _ turn: FairQueue<UInt64>.Turn, _ place: Int, unitsMaximum: Int,
+        into actions: inout DispatchActions
+    ) {
+        let first = job.nextDevice
+        let end = min(job.work.devices.count, first + unitsMaximum)
+        let mayMove = isShared && (job.work.renderings.count > 1 || !job.work.assignments.isEmpty)
+        var flow = turn.flow
+        while job.nextDevice < end, flow == turn.flow {
+            sendNext(of: &job, number: turn.element, nowMilliseconds: latestMilliseconds, into: &actions)
+            if mayMove, job.nextDevice < job.work.devices.count { flow = self.flow(of: job) }
+        }
+        let rest = job.work.devices.count - job.nextDevice
+        let isMoved = rest > 0 && flow != turn.flow
+        jobs.putBack(job, turn.element)
+        lanes[place].served(devices: job.nextDevice - first, flow: turn.flow, isFinished: rest == 0 || isMoved)
+        if isMoved { lanes[place].moved(turn.element, devices: rest, from: turn.flow, to: flow) }
+        if rest == 0 { jobAdvanced(turn.element, into: &actions) }
+    }
+
+    /// Whether the next push of a job would not go out, so that it needs no room.
+    private func isHeld(_ job: Job) -> Bool {
+        guard let rendering = rendering(of: job.nextDevice, in: job.work) else { return true }
+        return routes.isUnreachable(route(of: job.nextDevice, rendering, job.work))
+    }
+
+    // MARK: The bulk lane
+
+    /// How many pushes of large fan-outs may be out: all that there is room for, unless small events are under way.
+    var bulkPushesMaximum: Int { isBulkRestricted ? bulkWindow.size : limits.pushesInFlightMaximum }
+
+    /// Whether small events are under way, or were a moment ago, so that large fan-outs use only what is left over.
+    public var isBulkRestricted: Bool {
+        let work = Self.place(of: .work)
+        if lanes[work].pushesOut > 0 || lanes[work].devicesWaiting > 0 { return true }
+        guard let arrived = workArrivedMilliseconds else { return false }
+        // A clock that was set back must not restrict it for long.
+        return (0..<Self.workPresenceMilliseconds).contains(latestMilliseconds - arrived)
+    }
+
+    mutating func pushWentOut(_ lane: DeliveryLane, app: Int) {
+        lanes[Self.place(of: lane)].pushWentOut(app: app)
+    }
+
+    mutating func pushEnded(_ lane: DeliveryLane, _ push: Push, nowMilliseconds: Int64) {
+        lanes[Self.place(of: lane)].pushEnded(app: push.app)
+        guard lane == .fanout else { return }
+        bulkWindow.pushEnded(
+            afterMilliseconds: nowMilliseconds - push.sentMilliseconds, isRestricted: isBulkRestricted,
+            nowMilliseconds: nowMilliseconds)
+    }
+
+    // MARK: The way to the push service
+
+    /// The transport said whether a route leads to the push service.
+    public mutating func routeChanged(_ route: Int, isReachable: Bool) {
+        routes.changed(route: route, isReachable: isReachable)
+    }
+
+    // MARK: Slow apps
+
+    /// Counts the deliveries of a job of the work lane under its app.
+    ///
+    /// - Returns: whether the app is slow and has more than its share in hand, so that the job has to be held back.
+    mutating func takeInHand(_ job: inout Job) -> Bool {
+        guard isShared, job.work.lane == .work, !job.work.devices.isEmpty else { return false }
+        let app = flow(of: job)
+        guard app < loads.count else { return false }
+        let isHeldBack = isHoldingUp(app)
+        job.loadedApp = app
+        deliveriesInHand += job.work.tags.count
+        loads[app].arrived(job.work.tags.count)
+        return isHeldBack
+    }
+
+    mutating func letGo(_ deliveries: Int, app: Int) {
+        deliveriesInHand -= deliveries
+        loads[app].settled(deliveries)
+    }
+
+    private mutating func isHoldingUp(_ app: Int) -> Bool {
+        let free = limits.deliveriesInHandMaximum - deliveriesInHand
+        let isOverShare =
+            loads[app].inHand > max(limits.deliveriesInHandMaximum / 16, free)
+            || work.devicesWaitingByFlow[app] > limits.devicesWaitingMaximum / 2
+        return loads[app].isHoldingUp(isOverShare: isOverShare, nowMilliseconds: latestMilliseconds)
+    }
+
+    /// Looks whether apps are slow when so much waits that nothing arrives which would make it look.
+    mutating func lookAtLoads() {
+        guard isShared, work.devicesWaiting >= limits.devicesWaitingMaximum else { return }
+        for app in loads.indices where !work.queue.isEmpty(flow: app) { _ = isHoldingUp(app) }
+    }
+
+    /// Parks a job instead of sending it; no attempt is spent.
+    mutating func holdBack(_ number: UInt64) {
+        guard var job = jobs.take(number) else { return }
+        for device in job.work.devices.indices {
+            guard let rendering = renderingOrFailure(of: device, &job) else { continue }
+            let app = job.work.renderings[rendering].app.index
+            retry(&job, device, app: app, .congested, afterSeconds: nil, nowMilliseconds: latestMilliseconds)
+        }
+        job.nextDevice = job.work.devices.count
+        jobs.putBack(job, number)
+    }
+}

@@ -1,0 +1,261 @@
+import PushCore
+import Testing
+
+@Suite("Apps and lanes side by side")
+struct DispatchFairnessTests {
+    private var machine: DispatchStateMachine
+    private var actions = DispatchActions()
+    private var nextDelivery: UInt64 = 0
+    private var now: Int64 = 0
+
+    init() {
+        var limits = DispatchLimits()
+        limits.pushesInFlightMaximum = 400
+        limits.devicesWaitingMaximum = 4_000
+        limits.deliveriesInHandMaximum = 100
+        machine = Samples.machine(limits: limits, appCount: 2)
+    }
+
+    private mutating func arrive(
+        _ app: AppRoute, devices: Int, lane: DeliveryLane = .work, parking: ParkingRecord? = nil
+    ) {
+        nextDelivery += 1
+        let devices = (0..<devices).map { Samples.device("\(nextDelivery)-\($0)", app: app.name) }
+        machine.jobArrived(
+            Samples.job(number: nextDelivery, devices: devices, lane: lane, apps: [app], parking: parking),
+            into: &actions)
+    }
+
+    /// Sends what may be sent.
+    private mutating func send() -> [PushRequest] {
+        actions.sends = []
+        machine.sendWaiting(nowMilliseconds: now, into: &actions)
+        defer { actions.sends = [] }
+        return actions.sends
+    }
+
+    private mutating func end(_ requests: some Sequence<PushRequest>, _ outcome: PushOutcome? = nil) {
+        for request in requests {
+            let outcome = outcome ?? .answered(PushAnswer(status: 200))
+            machine.pushEnded(
+                PushResult(identifier: request.identifier, outcome: outcome, durationNanoseconds: 0),
+                nowMilliseconds: now, into: &actions)
+        }
+    }
+
+    private mutating func confirmAll() {
+        let publishes = actions.publishes
+        actions.publishes = []
+        for publish in publishes { machine.publishEnded(publish.identifier, .confirmed, into: &actions) }
+    }
+
+    private func count(_ requests: [PushRequest], of app: AppRoute) -> Int {
+        requests.count { $0.route == app.productionRoute }
+    }
+
+    // MARK: Turns
+
+    @Test("An app with a hundred times as much to do gets no more than the other, as long as both have something")
+    mutating func turns() {
+        for _ in 0..<100 { arrive(Samples.app, devices: 100) }
+        arrive(Samples.mail, devices: 1_000)
+        var sent = [0, 0]
+        while sent[1] < 1_000 {
+            let requests = send()
+            sent[0] += count(requests, of: Samples.app)
+            sent[1] += count(requests, of: Samples.mail)
+            end(requests)
+        }
+        #expect(sent[0] <= 1_000 + 400, "one window went out before the other app came")
+        while machine.jobCount > 0 { end(send()) }
+        #expect(machine.ledgers[0].accepted == 10_000, "the noisy one is delayed, not dropped")
+    }
+
+    @Test("An app whose pushes are not answered fills its share and leaves the rest to the others")
+    mutating func unanswered() {
+        for _ in 0..<10 { arrive(Samples.app, devices: 100) }
+        let stuck = send()
+        #expect(stuck.count == 300)
+        var delivered = 0
+        for _ in 0..<50 {
+            arrive(Samples.mail, devices: 50)
+            let requests = send()
+            delivered += count(requests, of: Samples.mail)
+            end(requests.filter { $0.route == Samples.mail.productionRoute })
+        }
+        #expect(delivered == 2_500)
+    }
+
+    @Test("An event for the devices of two apps goes on with each in its turn, and every device gets one push")
+    mutating func mixed() {
+        for _ in 0..<20 { arrive(Samples.app, devices: 100) }
+        nextDelivery += 1
+        let devices = (0..<100).map { Samples.device("m\($0)", app: $0.isMultiple(of: 2) ? "chat" : "mail") }
+        machine.jobArrived(
+            Samples.job(number: nextDelivery, devices: devices, apps: [Samples.app, Samples.mail]), into: &actions)
+        var tokens: [DeviceToken] = []
+        while machine.jobCount > 0 {
+            let requests = send()
+            tokens += requests.map(\.token)
+            end(requests)
+        }
+        #expect(tokens.count == 2_100 && Set(tokens).count == 2_100)
+        #expect(machine.ledgers[1].accepted == 50 && machine.ledgers.allSatisfy { $0.isBalanced })
+    }
+
+    @Test("What a slow app has waiting does not keep the lane from taking in more")
+    mutating func saturation() {
+        for _ in 0..<45 { arrive(Samples.app, devices: 100) }
+        _ = send()
+        #expect(machine.isSaturated(.work))
+        now += AppLoad.patienceMilliseconds + 1
+        _ = send()
+        #expect(machine.slowApps == [0])
+        #expect(!machine.isSaturated(.work))
+    }
+
+    // MARK: Lanes
+
+    @Test("A large fan-out takes all of the window while it is alone, and what is left over while small events come")
+    mutating func lanes() {
+        arrive(Samples.app, devices: 10_000, lane: .fanout)
+        let alone = send()
+        #expect(alone.count >= 300)
+        end(alone)
+        arrive(Samples.app, devices: 1)
+        let restricted = send()
+        #expect(restricted.count <= 1 + 400 / 8)
+        #expect(restricted.first?.token == Samples.device("2-0").token, "the small event goes first")
+        end(restricted)
+        now += 500
+        let kept = send().count
+        #expect(kept <= 100, "the next small event may come at any time")
+        now += 1_000
+        let freed = send().count
+        #expect(freed >= 200, "none came")
+    }
+
+    @Test("Small events have a window of their own, however much of a fan-out is out")
+    mutating func ownWindow() {
+        arrive(Samples.app, devices: 10_000, lane: .fanout)
+        _ = send()
+        #expect(machine.isSaturated(.fanout) && !machine.isSaturated(.work))
+        arrive(Samples.app, devices: 100)
+        let sent = send().count
+        #expect(sent >= 100)
+    }
+
+    // MARK: Slow apps
+
+    @Test("A slow app's deliveries beyond its share are parked without an attempt, and taken again when it is quick")
+    mutating func slowApp() {
+        for _ in 0..<60 { arrive(Samples.app, devices: 1) }
+        let stuck = send()
+        #expect(stuck.count == 60)
+        now += AppLoad.patienceMilliseconds + 1
+        arrive(Samples.app, devices: 1)
+        _ = send()
+        now += AppLoad.patienceMilliseconds + 1
+        for _ in 0..<10 { arrive(Samples.app, devices: 1) }
+        let held = send()
+        #expect(held.isEmpty)
+        let parked = actions.publishes
+        #expect(parked.count == 10)
+        #expect(parked.allSatisfy { $0.message.header(ParkingHeader.reason) == .string("congested") })
+        #expect(parked.allSatisfy { $0.message.header(ParkingHeader.attempt) == .int64(0) })
+        arrive(Samples.mail, devices: 5)
+        let others = send()
+        #expect(others.count == 5, "others are not held back")
+        confirmAll()
+        end(stuck)
+        arrive(Samples.app, devices: 1)
+        let taken = send()
+        #expect(taken.count == 1)
+        #expect(machine.ledgers.allSatisfy { $0.isBalanced })
+    }
+
+    @Test("The only app is never called slow: nobody would gain by it")
+    mutating func alone() {
+        machine = Samples.machine(appCount: 1)
+        for _ in 0..<2_000 { arrive(Samples.app, devices: 10) }
+        _ = send()
+        now += 60_000
+        arrive(Samples.app, devices: 1)
+        _ = send()
+        #expect(actions.publishes.isEmpty && machine.slowApps.isEmpty)
+    }
+
+    // MARK: Outage
+
+    @Test("While a route leads nowhere its pushes are parked at once, and neither attempts nor age are spent")
+    mutating func unreachable() {
+        machine.routeChanged(Samples.app.productionRoute, isReachable: false)
+        machine.routeChanged(Samples.mail.productionRoute, isReachable: true)
+        #expect(!machine.isEverythingUnreachable)
+        arrive(Samples.app, devices: 2)
+        arrive(Samples.mail, devices: 2)
+        let sent = send()
+        #expect(sent.map(\.route) == [Samples.mail.productionRoute, Samples.mail.productionRoute])
+        let parked = actions.publishes
+        #expect(parked.count == 1)
+        #expect(parked.first?.message.header(ParkingHeader.attempt) == .int64(0))
+        #expect(parked.first?.message.header(ParkingHeader.heldMilliseconds) == .int64(60_000))
+        machine.routeChanged(Samples.app.productionRoute, isReachable: true)
+        arrive(Samples.app, devices: 2)
+        let resumed = send()
+        #expect(resumed.count == 2)
+    }
+
+    @Test("A push that comes back when its route has gone is not sent again but parked, unspent")
+    mutating func lostOnTheWay() {
+        arrive(Samples.app, devices: 2)
+        let requests = send()
+        machine.routeChanged(Samples.app.productionRoute, isReachable: false)
+        end([requests[0]], .notProcessed("no stream"))
+        end([requests[1]], .ambiguous("connection lost"))
+        #expect(actions.sends.isEmpty)
+        #expect(actions.publishes.count == 1, "both fail in the same way, so one message has both")
+        #expect(actions.publishes.first?.message.header(ParkingHeader.attempt) == .int64(0))
+        confirmAll()
+        #expect(actions.settles.count == 1)
+    }
+
+    @Test("Nothing is reachable when no route is known to be reachable, and one is known not to be")
+    mutating func everything() {
+        #expect(!machine.isEverythingUnreachable)
+        machine.routeChanged(0, isReachable: false)
+        #expect(machine.isEverythingUnreachable)
+        machine.routeChanged(2, isReachable: true)
+        #expect(!machine.isEverythingUnreachable)
+        machine.routeChanged(2, isReachable: false)
+        #expect(machine.isEverythingUnreachable)
+        machine.routeChanged(0, isReachable: true)
+        #expect(!machine.isEverythingUnreachable)
+    }
+
+    // MARK: Expiry
+
+    @Test("A push whose time passes while it waits for APNs is not sent again, and counts as expired")
+    mutating func expiresWhileOut() {
+        var parking = ParkingRecord(of: Samples.delivery(), nowMilliseconds: 0)
+        parking.expiresAtMilliseconds = 10_000
+        arrive(Samples.app, devices: 2, parking: parking)
+        let requests = send()
+        now = 10_000
+        end([requests[0]], .notProcessed("no stream"))
+        end([requests[1]], .ambiguous("deadline"))
+        #expect(actions.sends.isEmpty && actions.publishes.isEmpty)
+        #expect(machine.ledgers[0].expired == 2 && machine.jobCount == 0)
+    }
+
+    @Test("A push that would come back too late from a retry queue expires at once, also in an outage")
+    mutating func expiresInAnOutage() {
+        var parking = ParkingRecord(of: Samples.delivery(), nowMilliseconds: 0)
+        parking.expiresAtMilliseconds = 20_000
+        machine.routeChanged(Samples.app.productionRoute, isReachable: false)
+        arrive(Samples.app, devices: 3, parking: parking)
+        let sent = send()
+        #expect(sent.isEmpty && actions.publishes.isEmpty)
+        #expect(machine.ledgers[0].expired == 3 && machine.jobCount == 0)
+    }
+}
