@@ -28,7 +28,7 @@ static enum kind wanted_kind = KIND_NONE;
 static enum manner manner = AS_RESET;
 static unsigned wanted_port;
 static const char *wanted_file;
-static const char *report_path;
+static const char *report_path, *while_path;
 static unsigned long first_failing, failing_count;
 static atomic_ulong counted;
 
@@ -54,6 +54,7 @@ __attribute__((constructor)) static void prepare(void) {
     wanted_port = (unsigned)number("CALL_FAULT_PORT", 0);
     wanted_file = text("CALL_FAULT_FILE");
     report_path = text("CALL_FAULT_REPORT");
+    while_path = text("CALL_FAULT_WHILE");
     first_failing = number("CALL_FAULT_KTH", 0);
     failing_count = number("CALL_FAULT_TIMES", 1);
     // Last: until here no call is looked at.
@@ -96,8 +97,9 @@ static void report(unsigned long call) {
 static bool strikes(enum kind kind, int descriptor) {
     if (kind != wanted_kind || !first_failing) return false;
     int saved = errno;
+    bool is_on = !while_path || !access(while_path, F_OK);
     bool fails = false;
-    if (is_wanted(descriptor)) {
+    if (is_on && is_wanted(descriptor)) {
         unsigned long call = atomic_fetch_add(&counted, 1) + 1;
         fails = call >= first_failing && call - first_failing < failing_count;
         if (fails) report(call);

@@ -73,13 +73,16 @@ public struct CallFault: Hashable, Sendable {
 
     /// What to start the process with.
     ///
-    /// - Parameter report: a file that gets a line when a call has failed.
+    /// - Parameters:
+    ///   - report: a file that gets a line when a call has failed.
+    ///   - switchFile: calls are counted only while there is such a file; nil for always.
     /// - Returns: variables of its environment.
-    public func environment(report: String) -> [String: String] {
+    public func environment(report: String, whileThereIs switchFile: String? = nil) -> [String: String] {
         var variables = [
             "LD_PRELOAD": Self.libraryPath, "CALL_FAULT_CALL": call.rawValue, "CALL_FAULT_AS": manner.rawValue,
             "CALL_FAULT_KTH": "\(occurrence)", "CALL_FAULT_TIMES": "\(times)", "CALL_FAULT_REPORT": report,
         ]
+        if let switchFile { variables["CALL_FAULT_WHILE"] = switchFile }
         switch subject {
         case .port(let port): variables["CALL_FAULT_PORT"] = "\(port)"
         case .file(let text): variables["CALL_FAULT_FILE"] = text

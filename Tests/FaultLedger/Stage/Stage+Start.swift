@@ -51,7 +51,13 @@ extension Stage {
     private func startWorkers() throws {
         for number in 1...scenario.setting.workers {
             let seat = WorkerSeat(number: number, folder: folder)
-            state.withLock { $0.seats.append(seat) }
+            let environment = state.withLock { state in
+                state.seats.append(seat)
+                return state.workerEnvironment
+            }
+            if !environment.isEmpty {
+                seat.setPrefix(["/usr/bin/env"] + environment.map { "\($0.key)=\($0.value)" }.sorted())
+            }
             try seat.start()
         }
     }

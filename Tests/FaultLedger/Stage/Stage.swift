@@ -17,6 +17,9 @@ final class Stage: Sendable {
         var addresses = StageAddresses(brokerURLs: [], publisherURLs: [], apns: "", registryURL: "")
         var broker: PrivateRabbitMQ?
         var database: PrivatePostgreSQL?
+        var proxies: [ProxyPlace: FaultProxy] = [:]
+        var standby: PrivatePostgreSQL?
+        var workerEnvironment: [String: String] = [:]
         var simulator: SimulatorProcess?
         var publisher: LoadPublisher?
         var seats: [WorkerSeat] = []

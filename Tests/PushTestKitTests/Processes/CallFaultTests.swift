@@ -28,6 +28,20 @@ struct CallFaultTests {
         #expect(result.exitCode == 0 && copy == "abcdef" && report.isEmpty, "\(result)")
     }
 
+    @Test("Without the file that switches it on, nothing fails")
+    func isSwitched() async throws {
+        let folder = try TemporaryFolder()
+        let fault = CallFault(.write, on: .file("target.txt"), as: .full, occurrence: 1, times: 1_000)
+        let source = try folder.write("source.txt", "abcdef")
+        let variables = fault.environment(report: "\(folder.path)/report", whileThereIs: "\(folder.path)/switch")
+        for (isOn, exitCode) in [(false, 0), (true, 1)] {
+            if isOn { try folder.write("switch", "") }
+            let result = try await CommandRunner.run(
+                "/usr/bin/dd", ["if=\(source)", "of=target.txt", "status=none"], environment: variables, in: folder)
+            #expect(result.exitCode == Int32(exitCode), "\(result)")
+        }
+    }
+
     @Test("Short writes are half of what was asked for, and calls on other files are left alone")
     func shortensWrites() async throws {
         let (result, copy, report) = try await copy(

@@ -1,0 +1,133 @@
+import PushTestKit
+
+extension Scenario {
+    /// A delivery that is held for longer than this comes again, in seconds.
+    private static let patienceSeconds = 5
+    private static let faultSeconds = 12.0
+
+    /// Lets the simulator misbehave for longer than the broker waits for an acknowledgement.
+    ///
+    /// The broker reads its patience when a channel is opened, so it is set before the workers connect.
+    private static func apns(
+        _ name: String, _ sentence: String, _ faults: [String], duplicatesOnly redeliveries: Int = 8,
+        isShort: Bool = false
+    ) -> Scenario {
+        Scenario(
+            name: name, domain: .apns, sentence: sentence,
+            setting: Setting(workerConfiguration: "[worker]\npush_timeout = \"3s\""), redeliveries: redeliveries,
+            isShort: isShort,
+            prepare: { stage in
+                try await setPatience(seconds: patienceSeconds, tickSeconds: 1, of: stage)
+                stage.atEnd { [broker = try stage.broker] in
+                    _ = try? await broker.evaluate(patience(seconds: 1_800, tickSeconds: 60))
+                }
+            }
+        ) { stage in
+            for fault in faults { try await stage.simulator.control(fault) }
+            try await Pause.seconds(faultSeconds)
+            try await stage.simulator.control(#"{"clear":true}"#)
+            try await stage.waitUntilReady()
+        }
+    }
+
+    private static func setPatience(seconds: Int, tickSeconds: Int, of stage: Stage) async throws {
+        try await stage.broker.evaluate(patience(seconds: seconds, tickSeconds: tickSeconds))
+    }
+
+    private static func patience(seconds: Int, tickSeconds: Int) -> String {
+        "[application:set_env(rabbit, Key, Value) || {Key, Value} <- [{consumer_timeout, \(seconds)000}, "
+            + "{channel_tick_interval, \(tickSeconds)000}]], ok."
+    }
+
+    /// Each fault of the simulator for itself, and all mixed.
+    static let allAPNs: [Scenario] = [
+        apns(
+            "apns-goaway", "GOAWAY, with all, some or none of the streams processed",
+            [
+                #"{"fault":"goaway","probability":0.02}"#,
+                #"{"fault":"goaway","probability":0.02,"last":"previous","reason":"Shutdown"}"#,
+                #"{"fault":"goaway","probability":0.01,"last":"none"}"#,
+            ]),
+        apns(
+            "apns-reset-stream", "streams are reset, refused or after they were processed",
+            [
+                #"{"fault":"reset-stream","probability":0.2,"error":7}"#,
+                #"{"fault":"reset-stream","probability":0.1,"error":2}"#,
+            ]),
+        apns(
+            "apns-stream-limit", "one stream at a time, again and again",
+            [#"{"fault":"stream-limit","probability":0.02,"streams":1,"back_ms":1500}"#]),
+        apns("apns-no-streams", "no stream at all for 8 s", [#"{"fault":"stream-limit","streams":0,"back_ms":8000}"#]),
+        apns(
+            "apns-wedge", "connections that call every provider token expired",
+            [#"{"fault":"wedge","probability":0.01}"#]),
+        apns(
+            "apns-throttled", "every second push is answered 429",
+            [#"{"fault":"answer","probability":0.5,"status":429,"reason":"TooManyRequests","retry_after":1}"#]),
+        apns(
+            "apns-unavailable", "every push is answered 503",
+            [
+                #"{"fault":"answer","status":503,"reason":"ServiceUnavailable"}"#
+            ], isShort: true),
+        apns(
+            "apns-internal-error", "every second push is answered 500, with a page of HTML and 9 000 bytes of headers",
+            [#"{"fault":"answer","probability":0.5,"status":500,"body":"<html>","header_bytes":9000}"#]),
+        apns(
+            "apns-shutdown", "every third push is answered 503 Shutdown",
+            [#"{"fault":"answer","probability":0.3,"status":503,"reason":"Shutdown"}"#]),
+        apns("apns-silence", "no push is answered", [#"{"fault":"silence"}"#]),
+        apns(
+            "apns-delay", "every push is answered after 2.5 s", [#"{"fault":"delay","ms":2500}"#],
+            duplicatesOnly: 8),
+        apns(
+            "apns-tcp-reset", "connections are reset after 2 000 or 20 000 bytes",
+            [
+                #"{"fault":"tcp-reset","probability":0.5,"bytes":20000}"#,
+                #"{"fault":"tcp-reset","probability":0.2,"bytes":2000}"#,
+                #"{"fault":"goaway","probability":0.01}"#,
+            ], duplicatesOnly: 40),
+        apns(
+            "apns-tcp-silence", "connections fall silent after 0 or 5 000 bytes, and TCP stays up",
+            [
+                #"{"fault":"tcp-silence","probability":0.5,"bytes":5000}"#,
+                #"{"fault":"tcp-silence","probability":0.2}"#, #"{"fault":"goaway","probability":0.01}"#,
+            ]),
+        apns(
+            "apns-drip", "answers drip, a byte a millisecond",
+            [#"{"fault":"drip","probability":1,"bytes":1}"#, #"{"fault":"goaway","probability":0.01}"#]),
+        apns(
+            "apns-window", "windows are shut, or open by 500 bytes every 100 ms",
+            [
+                #"{"fault":"window","probability":0.3,"bytes":2000}"#,
+                #"{"fault":"window","probability":0.7,"bytes":2000,"add":500,"every_ms":100}"#,
+                #"{"fault":"goaway","probability":0.01}"#,
+            ]),
+        apns(
+            "apns-certificate", "connections show somebody else's certificate",
+            [#"{"fault":"certificate","probability":0.8}"#, #"{"fault":"goaway","probability":0.02}"#]),
+        apns("apns-mixed", "all of that by chance", mixed, duplicatesOnly: 40),
+    ]
+
+    private static let mixed = [
+        #"{"fault":"goaway","probability":0.002}"#,
+        #"{"fault":"goaway","probability":0.002,"last":"previous","reason":"Shutdown"}"#,
+        #"{"fault":"goaway","probability":0.001,"last":"none"}"#,
+        #"{"fault":"reset-stream","probability":0.01,"error":7}"#,
+        #"{"fault":"reset-stream","probability":0.005,"error":2}"#,
+        #"{"fault":"answer","probability":0.01,"status":429,"reason":"TooManyRequests","retry_after":1}"#,
+        #"{"fault":"answer","probability":0.003,"status":500,"body":"<html>","header_bytes":9000}"#,
+        #"{"fault":"answer","probability":0.002,"status":503,"reason":"ServiceUnavailable","body_bytes":200000}"#,
+        #"{"fault":"stream-limit","on":"rejection","probability":0.3,"streams":1,"back_ms":30}"#,
+        #"{"fault":"wedge","probability":0.0005}"#,
+        #"{"fault":"silence","probability":0.002}"#,
+        #"{"fault":"delay","probability":0.01,"ms":150}"#,
+        #"{"fault":"tcp-reset","probability":0.15,"bytes":20000}"#,
+        #"{"fault":"tcp-reset","probability":0.05,"bytes":1800}"#,
+        #"{"fault":"tcp-silence","probability":0.05,"bytes":30000}"#,
+        #"{"fault":"tcp-silence","probability":0.03}"#,
+        #"{"fault":"drip","probability":0.1,"bytes":400}"#,
+        #"{"fault":"window","probability":0.1,"add":20000,"every_ms":20}"#,
+        #"{"fault":"window","probability":0.03,"bytes":2000}"#,
+        #"{"fault":"certificate","probability":0.1}"#,
+    ]
+}

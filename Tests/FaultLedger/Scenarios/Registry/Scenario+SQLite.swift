@@ -1,0 +1,44 @@
+import Glibc
+import PushTestKit
+
+extension Scenario {
+    /// Another program's long transaction, during which a worker is started again.
+    static let registryLocked = Scenario(
+        name: "registry-locked", domain: .registry,
+        sentence: "the SQLite file is locked for 30 s by another process, and one of two workers is killed meanwhile",
+        redeliveries: 1
+    ) { stage in
+        async let locked: Void = stage.lockRegistry(seconds: 30)
+        try await Pause.seconds(3)
+        let worker = stage.drawWorker()
+        worker.signal(SIGKILL)
+        try await locked
+        try await stage.waitUntilReady()
+    }
+
+    private static func files(_ name: String, _ sentence: String, _ fault: CallFault) -> Scenario {
+        Scenario(
+            name: name, domain: .registry, sentence: sentence, redeliveries: 1,
+            prepare: { $0.equipWorkers(with: fault) }
+        ) { stage in
+            async let count = stage.failCalls(seconds: 12)
+            try await Pause.seconds(2)
+            // Its successor knows nothing, so that it has to write.
+            stage.drawWorker().signal(SIGKILL)
+            if try await count == 0 { stage.report(problem: "no call failed") }
+            try await stage.waitUntilReady()
+        }
+    }
+
+    /// Nothing can be written any more.
+    static let registryFull = files(
+        "registry-disk-full",
+        "for 12 s the disk of the SQLite file is full, and one of two workers is killed meanwhile",
+        CallFault(.write, on: .file("registry.db"), as: .full, occurrence: 1, times: .max))
+
+    /// The disk is about to die.
+    static let registryBroken = files(
+        "registry-disk-broken",
+        "for 12 s the disk of the SQLite file cannot be read, and one of two workers is killed meanwhile",
+        CallFault(.read, on: .file("registry.db"), as: .broken, occurrence: 1, times: .max))
+}

@@ -1,0 +1,17 @@
+extension Scenario {
+    /// Faults of the network, through a proxy of ours.
+    static let network: [Scenario] = [
+        .resetHandshake, .resetMidFrame, .resetBeforeConfirm, .resetBeforeAcknowledgement, .resetAPNs,
+        .silenceToBroker, .silenceFromBroker, .silenceBroker, .pauseBroker, .silenceAtMoment, .silenceToAPNs,
+        .silenceFromAPNs, .latency, .drippingBroker, .drippingAPNs, .narrow,
+    ]
+
+    /// Faults of the registry.
+    static let registry: [Scenario] = [
+        .registryLocked, .registryFull, .registryBroken, .databaseKilled, .databaseFailedOver, .databaseHanging,
+        .databaseSlow, .databaseCutOff,
+    ]
+
+    /// Faults of APNs, as the simulator has them.
+    static let apns: [Scenario] = allAPNs
+}
