@@ -57,6 +57,7 @@ __attribute__((constructor)) static void prepare(void) {
     while_path = text("CALL_FAULT_WHILE");
     first_failing = number("CALL_FAULT_KTH", 0);
     failing_count = number("CALL_FAULT_TIMES", 1);
+    if (text("CALL_FAULT_ONCE") && report_path && !access(report_path, F_OK)) return;
     // Last: until here no call is looked at.
     wanted_kind = !strcmp(kind, "read")    ? KIND_READ
                   : !strcmp(kind, "write") ? KIND_WRITE

@@ -75,13 +75,17 @@ public struct CallFault: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - report: a file that gets a line when a call has failed.
+    ///   - isOnce: whether a process that finds the report at its start is left alone.
     ///   - switchFile: calls are counted only while there is such a file; nil for always.
     /// - Returns: variables of its environment.
-    public func environment(report: String, whileThereIs switchFile: String? = nil) -> [String: String] {
+    public func environment(
+        report: String, isOnce: Bool = false, whileThereIs switchFile: String? = nil
+    ) -> [String: String] {
         var variables = [
             "LD_PRELOAD": Self.libraryPath, "CALL_FAULT_CALL": call.rawValue, "CALL_FAULT_AS": manner.rawValue,
             "CALL_FAULT_KTH": "\(occurrence)", "CALL_FAULT_TIMES": "\(times)", "CALL_FAULT_REPORT": report,
         ]
+        if isOnce { variables["CALL_FAULT_ONCE"] = "yes" }
         if let switchFile { variables["CALL_FAULT_WHILE"] = switchFile }
         switch subject {
         case .port(let port): variables["CALL_FAULT_PORT"] = "\(port)"

@@ -10,6 +10,7 @@
 //   CALL_FAULT_FILE    a part of the file's path
 //   CALL_FAULT_KTH     which call fails, counted from 1 over all threads; without it none does
 //   CALL_FAULT_TIMES   how many in a row fail, by default one
+//   CALL_FAULT_ONCE    if set, a process that finds the report at its start is left alone
 //   CALL_FAULT_WHILE   calls are counted only while there is such a file
 //   CALL_FAULT_AS      reset: the connection is lost, nothing was read or written
 //                      cut:   the connection is lost when half of what was to be written has been written

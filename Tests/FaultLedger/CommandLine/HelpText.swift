@@ -8,7 +8,8 @@ enum HelpText {
         fault in the middle of it, waits until all is settled, and compares what the broker
         confirmed with what the simulator accepted.
 
-          --scenario NAME  play only these; also worker, broker, network, registry or apns
+          --scenario NAME  play only these; also worker, broker, network, registry, apns
+                           or calls
           --seed N         replay a run: the same load, the same moments, the same victims
           --seconds N      how long the load lasts; by default what each scenario says
           --short          a few quick scenarios

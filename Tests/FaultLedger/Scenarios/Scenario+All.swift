@@ -1,6 +1,6 @@
 extension Scenario {
     /// All scenarios, in the order in which they run: add yours here.
-    static let all: [Scenario] = worker + broker + network + registry + apns
+    static let all: [Scenario] = worker + broker + network + registry + apns + calls
 
     /// Faults of workers.
     static let worker: [Scenario] = [.workerKill, .workerTerminate, .workerTerminateTwice]

@@ -14,4 +14,14 @@ extension Scenario {
 
     /// Faults of APNs, as the simulator has them.
     static let apns: [Scenario] = allAPNs
+
+    /// The k-th call or method that fails, for each k.
+    static let calls: [Scenario] = kthMethods + kthBroker + kthAPNs + kthRegistry
+
+    /// The same with something between the parts before the workers start.
+    func prepared(_ prepare: @escaping @Sendable (Stage) async throws -> Void) -> Scenario {
+        var scenario = self
+        scenario.prepare = prepare
+        return scenario
+    }
 }

@@ -51,7 +51,8 @@ enum Play {
         await stage.drainWorkers()
         let ledger = try await stage.closeBooks()
         result.counts = ledger.counts()
-        result.duplicatesMaximum = stage.scenario.redeliveries * Stage.prefetch * Population.pushesPerEventMaximum
+        let redeliveries = stage.scenario.redeliveries + stage.state.withLock { $0.explainedRedeliveries }
+        result.duplicatesMaximum = redeliveries * Stage.prefetch * Population.pushesPerEventMaximum
         result.recoverySeconds = ledger.settledMilliseconds(ofEventsConfirmedBy: faultEndMilliseconds).map {
             Double($0 - faultEndMilliseconds) / 1_000
         }

@@ -45,6 +45,7 @@ extension Stage {
     ///   - trap: what to wait for.
     ///   - place: where.
     ///   - provoke: makes the workers do what springs it, if they do not by themselves.
+    /// - Throws: `StageFailure` if nothing sprang it, or the workers are not ready any more.
     func spring(
         _ trap: ProxyTrap, _ place: ProxyPlace, provoke: (FaultProxy) async throws -> Void = { _ in }
     ) async throws {

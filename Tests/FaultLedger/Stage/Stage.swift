@@ -24,6 +24,7 @@ final class Stage: Sendable {
         var publisher: LoadPublisher?
         var seats: [WorkerSeat] = []
         var problems: [String] = []
+        var explainedRedeliveries = 0
         var excused: Set<Int> = []
         /// What scenarios started, to be ended with the stage.
         var closings: [@Sendable () async -> Void] = []
@@ -107,6 +108,9 @@ final class Stage: Sendable {
 
     /// Notes something that makes the scenario invalid whatever the ledger says.
     func report(problem: String) { state.withLock { $0.problems.append(problem) } }
+
+    /// Notes that what a worker held comes again, beside what the scenario says from the start.
+    func explainRedelivery() { state.withLock { $0.explainedRedeliveries += 1 } }
 
     /// Notes that these events may have stood in a queue that the scenario deleted.
     func excuse(_ numbers: some Sequence<Int>) { state.withLock { $0.excused.formUnion(numbers) } }

@@ -15,23 +15,17 @@ extension Scenario {
         Scenario(
             name: name, domain: .apns, sentence: sentence,
             setting: Setting(workerConfiguration: "[worker]\npush_timeout = \"3s\""), redeliveries: redeliveries,
-            isShort: isShort,
-            prepare: { stage in
-                try await setPatience(seconds: patienceSeconds, tickSeconds: 1, of: stage)
-                stage.atEnd { [broker = try stage.broker] in
-                    _ = try? await broker.evaluate(patience(seconds: 1_800, tickSeconds: 60))
-                }
-            }
+            isShort: isShort
         ) { stage in
             for fault in faults { try await stage.simulator.control(fault) }
             try await Pause.seconds(faultSeconds)
             try await stage.simulator.control(#"{"clear":true}"#)
             try await stage.waitUntilReady()
+        }.prepared { stage in
+            let broker = try stage.broker
+            try await broker.evaluate(patience(seconds: patienceSeconds, tickSeconds: 1))
+            stage.atEnd { _ = try? await broker.evaluate(patience(seconds: 1_800, tickSeconds: 60)) }
         }
-    }
-
-    private static func setPatience(seconds: Int, tickSeconds: Int, of stage: Stage) async throws {
-        try await stage.broker.evaluate(patience(seconds: seconds, tickSeconds: tickSeconds))
     }
 
     private static func patience(seconds: Int, tickSeconds: Int) -> String {

@@ -9,15 +9,14 @@ extension Scenario {
         _ name: String, _ sentence: String, at triggers: [ProxyTrap.Trigger], isShort: Bool = false
     ) -> Scenario {
         Scenario(
-            name: name, domain: .network, sentence: sentence, redeliveries: triggers.count * rounds, isShort: isShort,
-            prepare: { try await $0.putProxy(before: .broker) }
+            name: name, domain: .network, sentence: sentence, redeliveries: triggers.count * rounds, isShort: isShort
         ) { stage in
             for trigger in triggers {
                 for _ in 0..<rounds {
                     try await stage.spring(ProxyTrap(trigger, occurrence: stage.draw(1...20)), .broker)
                 }
             }
-        }
+        }.prepared { try await $0.putProxy(before: .broker) }
     }
 
     /// Connections to the broker end in the middle of a frame, in either direction.
@@ -47,7 +46,7 @@ extension Scenario {
         name: "network-reset-handshake", domain: .network,
         sentence: "all connections to RabbitMQ are reset, and so is one of those that are made again: as it is made, "
             + "after some bytes, at the login, and as it begins to consume",
-        redeliveries: 16, prepare: { try await $0.putProxy(before: .broker) }
+        redeliveries: 16
     ) { stage in
         let triggers: [ProxyTrap.Trigger] = [
             .connection, .bytes(.toClient, stage.draw(1...400)), .bytes(.toServer, stage.draw(1...400)),
@@ -57,19 +56,19 @@ extension Scenario {
         for trigger in triggers {
             try await stage.spring(ProxyTrap(trigger), .broker) { try await $0.resetAll() }
         }
-    }
+    }.prepared { try await $0.putProxy(before: .broker) }
 
     /// Connections to APNs end at any byte, the handshake's included.
     static let resetAPNs = Scenario(
         name: "network-reset-apns", domain: .network,
         sentence: "the connections to APNs are reset twelve times, and one of those that are made again after so many "
             + "bytes",
-        redeliveries: 24, prepare: { try await $0.putProxy(before: .apns) }
+        redeliveries: 24
     ) { stage in
         for round in 0..<12 {
             let direction = ProxyDirection.allCases[round % 2]
             let count = [stage.draw(0...1_500), stage.draw(1_500...20_000)][round / 2 % 2]
             try await stage.spring(ProxyTrap(.bytes(direction, count)), .apns) { try await $0.resetAll() }
         }
-    }
+    }.prepared { try await $0.putProxy(before: .apns) }
 }

@@ -8,11 +8,10 @@ extension Scenario {
     private static func brokerSilence(_ name: String, _ sentence: String, _ directions: [ProxyDirection]) -> Scenario {
         Scenario(
             name: name, domain: .network, sentence: sentence,
-            setting: Setting(isBrokerPrivate: true, brokerConfiguration: heartbeat), redeliveries: 8,
-            prepare: { try await $0.putProxy(before: .broker) }
+            setting: Setting(isBrokerPrivate: true, brokerConfiguration: heartbeat), redeliveries: 8
         ) { stage in
             try await stage.weather(.silent(directions, .swallowed), .broker, seconds: silenceSeconds)
-        }
+        }.prepared { try await $0.putProxy(before: .broker) }
     }
 
     /// The worker hears the broker, and the broker does not hear the worker.
@@ -31,19 +30,17 @@ extension Scenario {
     static let pauseBroker = Scenario(
         name: "network-pause", domain: .network,
         sentence: "for 15 s what passes between the workers and RabbitMQ is held up, and then it arrives",
-        setting: Setting(isBrokerPrivate: true, brokerConfiguration: heartbeat), redeliveries: 8,
-        prepare: { try await $0.putProxy(before: .broker) }
+        setting: Setting(isBrokerPrivate: true, brokerConfiguration: heartbeat), redeliveries: 8
     ) { stage in
         try await stage.weather(.silent([.toServer, .toClient], .held), .broker, seconds: silenceSeconds)
-    }
+    }.prepared { try await $0.putProxy(before: .broker) }
 
     /// One connection falls silent at a moment that matters, and the rest of the network is well.
     static let silenceAtMoment = Scenario(
         name: "network-silence-push-ack", domain: .network,
         sentence: "a connection to RabbitMQ falls silent in both directions when an acknowledgement, and then when a "
             + "confirm, is about to pass",
-        setting: Setting(isBrokerPrivate: true, brokerConfiguration: heartbeat), redeliveries: 4,
-        prepare: { try await $0.putProxy(before: .broker) }
+        setting: Setting(isBrokerPrivate: true, brokerConfiguration: heartbeat), redeliveries: 4
     ) { stage in
         for landmark in [AMQPLandmark.acknowledgement, .confirm] {
             let trap = ProxyTrap(
@@ -53,16 +50,15 @@ extension Scenario {
             try await Pause.seconds(8)
         }
         try await stage.waitUntilReady()
-    }
+    }.prepared { try await $0.putProxy(before: .broker) }
 
     private static func apnsSilence(_ name: String, _ sentence: String, _ directions: [ProxyDirection]) -> Scenario {
         Scenario(
             name: name, domain: .network, sentence: sentence,
-            setting: Setting(workerConfiguration: "[worker]\npush_timeout = \"2s\""), redeliveries: 12,
-            prepare: { try await $0.putProxy(before: .apns) }
+            setting: Setting(workerConfiguration: "[worker]\npush_timeout = \"2s\""), redeliveries: 12
         ) { stage in
             try await stage.weather(.silent(directions, .swallowed), .apns, seconds: silenceSeconds)
-        }
+        }.prepared { try await $0.putProxy(before: .apns) }
     }
 
     /// APNs gets no push.

@@ -7,14 +7,13 @@ extension Scenario {
         setting: Setting = Setting(), seconds: Double
     ) -> Scenario {
         Scenario(
-            name: name, domain: .network, sentence: sentence, setting: setting, redeliveries: 0,
-            prepare: { stage in for place in places { try await stage.putProxy(before: place) } }
+            name: name, domain: .network, sentence: sentence, setting: setting, redeliveries: 0
         ) { stage in
             for place in places { try await stage.proxy(place).setWeather(weather) }
             try await Pause.seconds(seconds)
             for place in places { try await stage.proxy(place).setWeather(.calm) }
             try await stage.waitUntilReady()
-        }
+        }.prepared { stage in for place in places { try await stage.putProxy(before: place) } }
     }
 
     /// A broker and an APNs at the other end of the world.

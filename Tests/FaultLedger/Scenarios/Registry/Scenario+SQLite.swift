@@ -18,8 +18,7 @@ extension Scenario {
 
     private static func files(_ name: String, _ sentence: String, _ fault: CallFault) -> Scenario {
         Scenario(
-            name: name, domain: .registry, sentence: sentence, redeliveries: 1,
-            prepare: { $0.equipWorkers(with: fault) }
+            name: name, domain: .registry, sentence: sentence, redeliveries: 1
         ) { stage in
             async let count = stage.failCalls(seconds: 12)
             try await Pause.seconds(2)
@@ -27,7 +26,7 @@ extension Scenario {
             stage.drawWorker().signal(SIGKILL)
             if try await count == 0 { stage.report(problem: "no call failed") }
             try await stage.waitUntilReady()
-        }
+        }.prepared { $0.equipWorkers(with: fault) }
     }
 
     /// Nothing can be written any more.
