@@ -27,6 +27,7 @@ struct Program {
             }
             return 0
         }
+        try await Interruption.listen()
         return await play(options) ? 0 : 1
     }
 

@@ -106,7 +106,7 @@ struct LedgerTests {
         }
         ledger.isParked("e0")
         ledger.isDeadLettered("e1")
-        ledger.mayBeDestroyed(2)
+        ledger.mayBeDestroyed(1, confirmedByMilliseconds: 1)
         var counts = ledger.counts()
         #expect(counts.parked == 1 && counts.deadLettered == 1 && counts.destroyed == 1 && counts.lost == 1)
         for number in 0..<4 { ledger.accepted(push(4, .request(number: number))) }

@@ -6,9 +6,12 @@ public enum CommandRunner {
     private static let deadlineSeconds = 120.0
 
     /// The `apus` that was built with the tests: it lies beside the program that runs them.
-    public static var apusPath: String {
+    public static var apusPath: String { path(of: "apus") }
+
+    /// A program that was built with the tests, or with whatever runs now: it lies beside it.
+    public static func path(of name: String) -> String {
         let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        return URL(fileURLWithPath: program).deletingLastPathComponent().path + "/apus"
+        return URL(fileURLWithPath: program).deletingLastPathComponent().path + "/" + name
     }
 
     /// The variables of this process, without those that begin with `APUS_`.

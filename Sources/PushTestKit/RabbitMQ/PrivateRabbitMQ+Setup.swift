@@ -36,7 +36,7 @@ extension PrivateRabbitMQ {
             "HOME": "\(folder)/home",
             "ERL_EPMD_PORT": "\(ports[2])",
             "ERL_EPMD_ADDRESS": "127.0.0.1",
-            "RABBITMQ_NODENAME": "apus-\(ports[0])@localhost",
+            "RABBITMQ_NODENAME": nodeName(port: ports[0]),
             "RABBITMQ_NODE_IP_ADDRESS": "127.0.0.1",
             "RABBITMQ_NODE_PORT": "\(ports[0])",
             "RABBITMQ_DIST_PORT": "\(ports[1])",
@@ -53,6 +53,8 @@ extension PrivateRabbitMQ {
             "RABBITMQ_PID_FILE": "\(folder)/pid",
         ]
     }
+
+    static func nodeName(port: UInt16) -> String { "apus-\(port)@localhost" }
 
     static func makeFolder() throws(PrivateServerFailure) -> String {
         var template = Array("/tmp/apus-rabbitmq-XXXXXX".utf8CString)

@@ -44,11 +44,15 @@ public final class PrivateRabbitMQ: Sendable {
         return node
     }
 
-    private init(certificate: RabbitMQCertificate?, more: String) throws(PrivateServerFailure) {
+    /// Prepares a node that is not started yet; `membership` is what the nodes of a cluster have in common.
+    init(
+        certificate: RabbitMQCertificate?, more: String, membership: ClusterMembership? = nil
+    ) throws(PrivateServerFailure) {
         guard access("\(Self.programsFolder)/rabbitmq-server", X_OK) == 0, access("/usr/bin/epmd", X_OK) == 0 else {
             throw PrivateServerFailure("RabbitMQ is not installed; install it with: apt-get install rabbitmq-server")
         }
-        let ports = try FreePorts.find(certificate == nil ? 4 : 5)
+        var ports = try FreePorts.find(certificate == nil ? 4 : 5)
+        if let membership { ports[2] = membership.mapperPort }
         port = ports[0]
         tlsPort = certificate == nil ? nil : ports[4]
         folder = try Self.makeFolder()
@@ -71,7 +75,10 @@ public final class PrivateRabbitMQ: Sendable {
         }
         try Self.write(configuration, to: "\(folder)/rabbitmq.conf", mode: 0o600)
         try Self.write("[].\n", to: "\(folder)/enabled_plugins", mode: 0o600)
-        try Self.write("\(UInt64.random(in: 0 ... .max))", to: "\(folder)/home/.erlang.cookie", mode: 0o400)
+        try Self.write(
+            membership?.advancedConfiguration ?? "[].\n", to: "\(folder)/advanced.config", mode: 0o600)
+        let cookie = membership?.cookie ?? "\(UInt64.random(in: 0 ... .max))"
+        try Self.write(cookie, to: "\(folder)/home/.erlang.cookie", mode: 0o400)
         supervisor = try SupervisedProcess.start(
             ["/bin/sh", "-c", Self.supervisorScript], environment: environment)
     }
@@ -79,6 +86,9 @@ public final class PrivateRabbitMQ: Sendable {
     deinit { stop() }
 
     // MARK: Use
+
+    /// What the node is called among the nodes of a cluster.
+    public var nodeName: String { Self.nodeName(port: port) }
 
     /// The address of the plain listener, with the default user.
     public var url: String { "amqp://guest:guest@127.0.0.1:\(port)/" }
@@ -92,7 +102,11 @@ public final class PrivateRabbitMQ: Sendable {
     /// - Returns: what it printed.
     /// - Throws: `PrivateServerFailure` with what it printed, if it failed.
     @discardableResult
-    public func control(_ arguments: String...) async throws -> String {
+    public func control(_ arguments: String...) async throws -> String { try await control(arguments) }
+
+    /// Runs `rabbitmqctl` against the node, as the other form does.
+    @discardableResult
+    public func control(_ arguments: [String]) async throws -> String {
         let result = try await SupervisedProcess.run(
             ["\(Self.programsFolder)/rabbitmqctl", "--quiet"] + arguments, environment: environment)
         guard result.status == 0 else {

@@ -11,6 +11,8 @@ struct ProgramOptions: Sendable {
     var seed: UInt64?
     /// How long the load lasts; nil for what each scenario says.
     var loadSeconds: Double?
+    /// Whether faults that last are to be shorter.
+    var isShort = false
     /// Whether only the names are asked for.
     var listsScenarios = false
     /// Whether only the help is asked for.
@@ -29,7 +31,6 @@ struct ProgramOptions: Sendable {
     /// - Throws: `Problem` with the argument that is wrong.
     init(_ arguments: [String]) throws(Problem) {
         var names: [String] = []
-        var isShort = false
         var rest = arguments[...]
         func value(of option: String) throws(Problem) -> String {
             guard let value = rest.popFirst() else { throw Problem(description: "\(option) needs a value") }

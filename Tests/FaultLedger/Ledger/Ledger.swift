@@ -29,7 +29,8 @@ struct Ledger: Sendable {
     private var strangers: [AcceptedPush] = []
     private var parked: Set<String> = []
     private var deadLettered: Set<String> = []
-    private var destroyed: Set<Int> = []
+    private var destroyedMaximum = 0
+    private var destroyedMilliseconds: Int64 = 0
 
     /// Creates an empty ledger.
     ///
@@ -70,8 +71,15 @@ struct Ledger: Sendable {
     /// At the end a message with this identifier is a dead letter.
     mutating func isDeadLettered(_ identifier: String) { deadLettered.insert(identifier) }
 
-    /// The scenario deleted the queue in which an event may have stood.
-    mutating func mayBeDestroyed(_ number: Int) { destroyed.insert(number) }
+    /// The scenario deleted queues with messages in them.
+    ///
+    /// - Parameters:
+    ///   - count: how many messages the broker said that there were; no more events than these are excused.
+    ///   - milliseconds: only events that had been confirmed by then.
+    mutating func mayBeDestroyed(_ count: Int, confirmedByMilliseconds milliseconds: Int64) {
+        destroyedMaximum = count
+        destroyedMilliseconds = milliseconds
+    }
 
     // MARK: What it comes to
 
@@ -96,7 +104,9 @@ struct Ledger: Sendable {
                 counts.parked += 1
             } else if deadLettered.contains(event.identifier) {
                 counts.deadLettered += 1
-            } else if destroyed.contains(number) {
+            } else if counts.destroyed < destroyedMaximum,
+                confirmedMilliseconds[number, default: .max] <= destroyedMilliseconds
+            {
                 counts.destroyed += 1
             } else {
                 counts.lost += 1
@@ -107,15 +117,14 @@ struct Ledger: Sendable {
         return counts
     }
 
-    /// When the last push was accepted of the events that had been confirmed by then.
+    /// When the last push was accepted of the events that had been confirmed by then and were delivered.
     ///
     /// - Parameter milliseconds: the end of a fault, in milliseconds since 1970.
-    /// - Returns: the time in the same unit, or nil if one was never accepted.
-    func settledMilliseconds(ofEventsConfirmedBy milliseconds: Int64) -> Int64? {
+    /// - Returns: the time in the same unit.
+    func settledMilliseconds(ofEventsConfirmedBy milliseconds: Int64) -> Int64 {
         var latest = milliseconds
         for (number, confirmed) in confirmedMilliseconds where confirmed <= milliseconds {
-            guard let delivered = deliveredMilliseconds(events[number]) else { return nil }
-            latest = max(latest, delivered)
+            latest = max(latest, deliveredMilliseconds(events[number]) ?? 0)
         }
         return latest
     }

@@ -8,6 +8,8 @@ final class LoadPublisherCore: AMQPConnectionHandler {
     private static let reconnectNanoseconds: UInt64 = 300_000_000
     /// Beyond so many events without a confirm nothing more is published.
     private static let openMaximum = 256
+    /// After so long without a word about what is open the connection is given up.
+    private static let patienceNanoseconds: UInt64 = 10_000_000_000
 
     private var endpoints: [AMQPEndpoint]
     private let exchange: String
@@ -23,6 +25,8 @@ final class LoadPublisherCore: AMQPConnectionHandler {
     private var isStopped = false
     private var isBlocked = false
     private var lastTickNanoseconds: UInt64 = 0
+    /// When the broker last confirmed something, or nothing was open.
+    private var lastProgressNanoseconds: UInt64 = 0
     /// How many events are due, as far as the rate goes.
     private var credit = 0.0
 
@@ -71,8 +75,16 @@ final class LoadPublisherCore: AMQPConnectionHandler {
             credit + Double(now &- lastTickNanoseconds) / 1_000_000_000 * Double(eventsPerSecond),
             Double(eventsPerSecond) / 10)
         lastTickNanoseconds = now
+        giveUpIfForgotten(now)
         publish()
         loop.schedule(afterNanoseconds: Self.tickNanoseconds) { [weak self] in self?.tick() }
+    }
+
+    private func giveUpIfForgotten(_ now: UInt64) {
+        if ledger.isEmpty || isBlocked { lastProgressNanoseconds = now }
+        guard let connection, now &- lastProgressNanoseconds > Self.patienceNanoseconds else { return }
+        connection.abandon()
+        interrupted()
     }
 
     private func publish() {
@@ -148,6 +160,7 @@ final class LoadPublisherCore: AMQPConnectionHandler {
             case .consumerEnded, .consumerCancelled: break
             }
         }
+        if !outcomes.isEmpty { lastProgressNanoseconds = loop.nowNanoseconds }
         let now = WallClock.nowMilliseconds()
         let (openCount, isBlocked) = (ledger.count, isBlocked)
         load.update { load in

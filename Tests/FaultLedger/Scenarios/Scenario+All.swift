@@ -3,8 +3,14 @@ extension Scenario {
     static let all: [Scenario] = worker + broker + network + registry + apns + calls
 
     /// Faults of workers.
-    static let worker: [Scenario] = [.workerKill, .workerTerminate, .workerTerminateTwice]
+    static let worker: [Scenario] = [
+        .workerKill, .workerTerminate, .workerTerminateTwice, .workerStop, .workerOutOfFiles, .workerOutOfMemory,
+    ]
 
     /// Faults of the broker.
-    static let broker: [Scenario] = [.brokerKill]
+    static let broker: [Scenario] = [
+        .brokerKill, .brokerStop, .brokerMemoryAlarm, .brokerDiskAlarm, .brokerQueueDeleted, .brokerRetryQueuesDeleted,
+        .brokerExchangeMissing, .brokerPermissionRevoked, .brokerPasswordChanged, .brokerConsumerTimeout,
+        .clusterLeaderKill, .clusterMinorityCutOff, .clusterNodeStop,
+    ]
 }

@@ -12,7 +12,7 @@ struct Scenario: Sendable {
     struct Setting: Sendable {
         /// How many `apus run` there are.
         var workers = 2
-        /// How many RabbitMQ nodes; more than one make a cluster, whose queues are replicated.
+        /// How many RabbitMQ nodes: one, or the three of a cluster, whose queues are replicated.
         var brokerNodes = 1
         /// Whether the broker is one of its own rather than shared with other scenarios of the run.
         var isBrokerPrivate = false

@@ -16,6 +16,8 @@ enum Play {
         var result = ScenarioResult(scenario: scenario, seed: seed)
         do {
             let stage = try Stage(scenario: scenario, seed: seed, options: options)
+            Interruption.watch(stage)
+            defer { Interruption.watch(nil) }
             do {
                 try await perform(stage, &result)
             } catch {
@@ -53,8 +55,8 @@ enum Play {
         result.counts = ledger.counts()
         let redeliveries = stage.scenario.redeliveries + stage.state.withLock { $0.explainedRedeliveries }
         result.duplicatesMaximum = redeliveries * Stage.prefetch * Population.pushesPerEventMaximum
-        result.recoverySeconds = ledger.settledMilliseconds(ofEventsConfirmedBy: faultEndMilliseconds).map {
-            Double($0 - faultEndMilliseconds) / 1_000
-        }
+        let settledMilliseconds = ledger.settledMilliseconds(ofEventsConfirmedBy: faultEndMilliseconds)
+        result.recoverySeconds =
+            result.counts.lost > 0 ? nil : Double(settledMilliseconds - faultEndMilliseconds) / 1_000
     }
 }

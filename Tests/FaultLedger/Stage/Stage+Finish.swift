@@ -25,7 +25,8 @@ extension Stage {
         }
     }
 
-    private func waitingCount() async throws -> Int {
+    /// How many messages stand in the queues, with workers or not, the dead letters apart.
+    func waitingCount() async throws -> Int {
         let counts = try await broker.messageCounts(namespace: namespace)
         return counts.filter { $0.key != "\(namespace).dead-letter" }.values.reduce(0) { $0 + abs($1) }
     }
@@ -55,7 +56,8 @@ extension Stage {
         for (number, milliseconds) in load.confirmedMilliseconds {
             ledger.confirmed(number, atMilliseconds: milliseconds)
         }
-        for number in state.withLock({ $0.excused }) { ledger.mayBeDestroyed(number) }
+        let destruction = state.withLock { ($0.destroyedMaximum, $0.destroyedBeforeMilliseconds) }
+        ledger.mayBeDestroyed(destruction.0, confirmedByMilliseconds: destruction.1)
         let names = try await broker.messageCounts(namespace: namespace)
         for (queue, count) in names where count > 0 {
             for identifier in try await identifiers(in: queue) {

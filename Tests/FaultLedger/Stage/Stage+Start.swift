@@ -28,6 +28,7 @@ extension Stage {
 
     private func startBroker() async throws -> [String] {
         let setting = scenario.setting
+        guard setting.brokerNodes == 1 else { return try await startCluster() }
         let broker =
             setting.isBrokerPrivate
             ? try await PrivateRabbitMQ.start(configuration: setting.brokerConfiguration)
@@ -35,6 +36,16 @@ extension Stage {
         state.withLock { $0.broker = broker }
         if setting.isBrokerPrivate { atEnd { broker.stop() } }
         return [broker.url]
+    }
+
+    private func startCluster() async throws -> [String] {
+        let cluster = try await PrivateRabbitMQCluster.start(configuration: scenario.setting.brokerConfiguration)
+        state.withLock { state in
+            state.cluster = cluster
+            state.broker = cluster.nodes[0]
+        }
+        atEnd { cluster.stop() }
+        return cluster.urls
     }
 
     private func startRegistry() async throws -> String {
@@ -62,7 +73,8 @@ extension Stage {
         }
     }
 
-    private func writeConfiguration() throws {
+    /// Writes `apus.toml`, with the addresses as they are now; workers read it when they start.
+    func writeConfiguration() throws {
         let addresses = addresses
         let urls = addresses.brokerURLs.map { "\"\($0)\"" }.joined(separator: ", ")
         try folder.write(

@@ -1,3 +1,4 @@
+import AMQP
 import EventLoop
 import Foundation
 import PushTestKit
@@ -16,6 +17,7 @@ final class Stage: Sendable {
         var generator: SeededGenerator
         var addresses = StageAddresses(brokerURLs: [], publisherURLs: [], apns: "", registryURL: "")
         var broker: PrivateRabbitMQ?
+        var cluster: PrivateRabbitMQCluster?
         var database: PrivatePostgreSQL?
         var proxies: [ProxyPlace: FaultProxy] = [:]
         var standby: PrivatePostgreSQL?
@@ -25,7 +27,9 @@ final class Stage: Sendable {
         var seats: [WorkerSeat] = []
         var problems: [String] = []
         var explainedRedeliveries = 0
-        var excused: Set<Int> = []
+        /// How many events scenarios destroyed together with the queues that they stood in, and when at last.
+        var destroyedMaximum = 0
+        var destroyedBeforeMilliseconds: Int64 = 0
         /// What scenarios started, to be ended with the stage.
         var closings: [@Sendable () async -> Void] = []
     }
@@ -76,6 +80,14 @@ final class Stage: Sendable {
         }
     }
 
+    /// All nodes; only with more than one.
+    var cluster: PrivateRabbitMQCluster {
+        get throws {
+            guard let cluster = state.withLock({ $0.cluster }) else { throw StageFailure("there is no cluster") }
+            return cluster
+        }
+    }
+
     /// The database server; only with `.postgreSQL`.
     var database: PrivatePostgreSQL {
         get throws {
@@ -112,8 +124,13 @@ final class Stage: Sendable {
     /// Notes that what a worker held comes again, beside what the scenario says from the start.
     func explainRedelivery() { state.withLock { $0.explainedRedeliveries += 1 } }
 
-    /// Notes that these events may have stood in a queue that the scenario deleted.
-    func excuse(_ numbers: some Sequence<Int>) { state.withLock { $0.excused.formUnion(numbers) } }
+    /// Notes that the scenario has deleted a queue in which this many messages stood.
+    func excuse(_ count: Int) { state.withLock { $0.destroyedMaximum += count } }
+
+    /// Notes that only events which had been confirmed by now can have been among them.
+    func excuse(beforeMilliseconds milliseconds: Int64) {
+        state.withLock { $0.destroyedBeforeMilliseconds = milliseconds }
+    }
 
     /// Ends something with the stage that the scenario started.
     func atEnd(_ closing: @escaping @Sendable () async -> Void) { state.withLock { $0.closings.append(closing) } }
@@ -121,6 +138,18 @@ final class Stage: Sendable {
     /// Runs `apus` in the stage's folder, and gives its end.
     func apus(_ arguments: String..., input: String = "") async throws -> CommandResult {
         try await CommandRunner.apus(arguments, input: input, in: folder)
+    }
+
+    /// Does something on a connection of its own to the broker.
+    func withSession(_ body: @escaping @Sendable (AMQPSession) throws -> Void) async throws {
+        let endpoint = try AMQPEndpoint(try broker.url)
+        let loop = try EventLoop(name: "stage")
+        defer { loop.stopAndJoin() }
+        try await loop.run {
+            let session = try AMQPSession(endpoint, options: AMQPOptions())
+            defer { session.close() }
+            try body(session)
+        }
     }
 
     /// Waits until all workers are ready.

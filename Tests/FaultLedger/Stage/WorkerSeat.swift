@@ -73,7 +73,12 @@ final class WorkerSeat: Sendable {
     var unexpectedExitCodes: [Int32] { state.withLock { $0.unexpectedExitCodes } }
 
     /// What all workers of this seat have logged.
-    var log: String { state.withLock { $0.logs.joined() + ($0.command.map(\.errors) ?? "") } }
+    var log: String {
+        state.withLock { state in
+            let current = state.command.flatMap { $0.hasEnded ? nil : $0.errors } ?? ""
+            return state.logs.joined() + current
+        }
+    }
 
     /// What the worker that runs now has logged.
     var logOfLatest: String { command?.errors ?? "" }

@@ -1,0 +1,52 @@
+import PushTestKit
+
+extension Scenario {
+    /// The node with the leader of the work queue dies; another takes over, and the dead one comes back.
+    static let clusterLeaderKill = Scenario(
+        name: "cluster-leader-kill", domain: .broker,
+        sentence: "SIGKILL to the node with the work queue's leader, one of three; it is started again later",
+        setting: Setting(brokerNodes: 3, loadSeconds: 12), redeliveries: 4
+    ) { stage in
+        let cluster = try stage.cluster
+        let leader = try await cluster.leader(of: "\(stage.namespace).work", witness: stage.broker)
+        stage.say("the leader is \(leader.nodeName)")
+        for node in cluster.nodes { try await node.writeOutQueues() }
+        try leader.kill()
+        // The others go on without it.
+        try await stage.waitForConfirms(500)
+        try await leader.startAgain()
+        try await stage.waitUntilReady()
+    }
+
+    /// One node of three, that of the leader, can no longer reach the others, nor they it.
+    static let clusterMinorityCutOff = Scenario(
+        name: "cluster-minority-cut-off", domain: .broker,
+        sentence: "the node with the work queue's leader is cut off from the other two for some seconds",
+        setting: Setting(brokerNodes: 3, loadSeconds: 12), redeliveries: 6
+    ) { stage in
+        let cluster = try stage.cluster
+        let leader = try await cluster.leader(of: "\(stage.namespace).work", witness: stage.broker)
+        stage.say("cutting off \(leader.nodeName)")
+        try await cluster.cutOff(leader)
+        try await stage.waitForConfirms(500)
+        try await Pause.seconds(stage.draw(2...5))
+        try await cluster.heal(leader)
+        try await leader.control("await_online_nodes", "3")
+        try await stage.waitUntilReady()
+    }
+
+    /// One node of three stands still, and comes back with an idea of the world that is out of date.
+    static let clusterNodeStop = Scenario(
+        name: "cluster-node-stop", domain: .broker,
+        sentence: "SIGSTOP to the node with the work queue's leader, one of three, until the others give it up",
+        setting: Setting(brokerNodes: 3, brokerConfiguration: "heartbeat = 4", loadSeconds: 12), redeliveries: 6
+    ) { stage in
+        let cluster = try stage.cluster
+        let leader = try await cluster.leader(of: "\(stage.namespace).work", witness: stage.broker)
+        leader.pause()
+        try await Pause.seconds(stage.draw(20...25))
+        leader.resume()
+        try await cluster.nodes.first { $0 !== leader }?.control("await_online_nodes", "3")
+        try await stage.waitUntilReady()
+    }
+}
