@@ -8,8 +8,10 @@ public struct BrokerConfiguration: Hashable, Sendable {
     public var caFile: String
     /// How all names of exchanges and queues begin.
     public var namespace: String
-    /// How many unacknowledged deliveries the broker may hand to this process from the work queue, 1 to 65535.
+    /// How many unacknowledged deliveries the broker may hand to this process from all work queues, 1 to 65535.
     public var prefetch: UInt16
+    /// How many work queues there are to be, 1 to `Topology.workQueuesMaximum`.
+    public var workQueueCount: Int
     /// How the connections are called in the broker's own tools; each adds what it is for.
     public var connectionName: String
 
@@ -29,11 +31,12 @@ public struct BrokerConfiguration: Hashable, Sendable {
     ///   - caFile: a file of PEM certificates to trust beside the system's.
     ///   - namespace: how all names begin.
     ///   - prefetch: how many unacknowledged deliveries to hold.
+    ///   - workQueueCount: over how many work queues the events are spread.
     ///   - connectionName: the name of this process in the broker's own tools.
     /// - Throws: `ChangeQueueError` (`invalid`) with the part of an address that is wrong, without its password.
     public init(
         urls: [String], caFile: String = "", namespace: String = "apus", prefetch: UInt16 = 1_000,
-        connectionName: String = "apus"
+        workQueueCount: Int = 1, connectionName: String = "apus"
     ) throws(ChangeQueueError) {
         guard !urls.isEmpty else { throw ChangeQueueError(.invalid, "the broker has no address") }
         do throws(AMQPError) {
@@ -44,6 +47,7 @@ public struct BrokerConfiguration: Hashable, Sendable {
         self.caFile = caFile
         self.namespace = namespace
         self.prefetch = max(1, prefetch)
+        self.workQueueCount = min(max(1, workQueueCount), Topology.workQueuesMaximum)
         self.connectionName = connectionName
     }
 

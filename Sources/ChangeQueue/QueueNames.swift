@@ -10,6 +10,16 @@ public struct QueueNames: Hashable, Sendable {
     public var changes: String { "\(namespace).changes" }
     /// The queue that workers consume.
     public var work: String { "\(namespace).work" }
+    /// One of several work queues: `apus.work`, `apus.work.2`, `apus.work.3`, and so on.
+    ///
+    /// The first bears the name that it has when it is alone: so retries, replayed dead letters and what is left of the
+    /// time before need not be moved when the number changes.
+    ///
+    /// - Parameter number: which one, from 1.
+    /// - Returns: its name.
+    public func work(_ number: Int) -> String { number <= 1 ? work : "\(work).\(number)" }
+    /// The consistent-hash exchange that spreads the events over several work queues.
+    public var workHash: String { "\(work).hash" }
     /// The queue of the continuations of large fan-outs.
     public var fanout: String { "\(namespace).fanout" }
     /// The queue that nobody consumes, for what needs a person.

@@ -13,7 +13,7 @@ extension AMQPSession {
     ///
     /// - Parameters:
     ///   - name: the exchange; durable, never deleted by itself.
-    ///   - type: `topic`, `direct`, `fanout` or `headers`.
+    ///   - type: `topic`, `direct`, `fanout`, `headers`, or one that a plugin of the broker adds.
     ///   - isPassive: only look whether it is there.
     /// - Throws: `AMQPError`: `missing` (passive), `different`, `refused`, or the connection's end.
     public func declareExchange(_ name: String, type: String, isPassive: Bool = false) throws(AMQPError) {
@@ -61,6 +61,48 @@ extension AMQPSession {
         let routingKeyBytes = try writer.shortString(routingKey, "routing key")
         try checked("binding \(queue) to \(exchange)") { handle in
             amqp_queue_bind(handle, Self.channel, queueBytes, exchangeBytes, routingKeyBytes, amqp_empty_table) != nil
+        }
+    }
+
+    /// Ends the binding of a queue to an exchange; one that is not there is none the worse.
+    public func unbindQueue(_ queue: String, exchange: String, routingKey: String) throws(AMQPError) {
+        var writer = makeWriter()
+        let queueBytes = try writer.shortString(queue, "name of the queue")
+        let exchangeBytes = try writer.shortString(exchange, "name of the exchange")
+        let routingKeyBytes = try writer.shortString(routingKey, "routing key")
+        try checked("unbinding \(queue) from \(exchange)") { handle in
+            amqp_queue_unbind(handle, Self.channel, queueBytes, exchangeBytes, routingKeyBytes, amqp_empty_table)
+                != nil
+        }
+    }
+
+    /// Binds an exchange to another, which changes nothing if it is bound so already.
+    ///
+    /// - Parameters:
+    ///   - destination: the exchange that gets the messages.
+    ///   - source: the exchange that passes them on.
+    ///   - routingKey: which messages.
+    /// - Throws: `AMQPError`: `missing`, `refused`, or the connection's end.
+    public func bindExchange(_ destination: String, source: String, routingKey: String) throws(AMQPError) {
+        var writer = makeWriter()
+        let destinationBytes = try writer.shortString(destination, "name of the exchange")
+        let sourceBytes = try writer.shortString(source, "name of the exchange")
+        let routingKeyBytes = try writer.shortString(routingKey, "routing key")
+        try checked("binding \(destination) to \(source)") { handle in
+            amqp_exchange_bind(
+                handle, Self.channel, destinationBytes, sourceBytes, routingKeyBytes, amqp_empty_table) != nil
+        }
+    }
+
+    /// Ends the binding of an exchange to another; one that is not there is none the worse.
+    public func unbindExchange(_ destination: String, source: String, routingKey: String) throws(AMQPError) {
+        var writer = makeWriter()
+        let destinationBytes = try writer.shortString(destination, "name of the exchange")
+        let sourceBytes = try writer.shortString(source, "name of the exchange")
+        let routingKeyBytes = try writer.shortString(routingKey, "routing key")
+        try checked("unbinding \(destination) from \(source)") { handle in
+            amqp_exchange_unbind(
+                handle, Self.channel, destinationBytes, sourceBytes, routingKeyBytes, amqp_empty_table) != nil
         }
     }
 

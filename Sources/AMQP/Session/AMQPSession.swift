@@ -158,6 +158,9 @@ public final class AMQPSession {
         throw failure(reply, "the login at \(endpoint)")
     }
 
+    /// Whether the connection has ended, by either side or by a failure.
+    public var isClosed: Bool { handle == nil || isBroken }
+
     // MARK: Calls
 
     /// The connection's handle, for a call that sends; broken connections throw.
@@ -321,6 +324,20 @@ public final class AMQPSession {
     public func giveBack(_ number: UInt64, isMultiple: Bool) throws(AMQPError) {
         let status = amqp_basic_nack(try usableHandle(), Self.channel, number, isMultiple ? 1 : 0, 1)
         guard status == AMQP_STATUS_OK.rawValue else { throw failure(status: status, "giving back") }
+    }
+
+    /// Asks the broker to start a consumer that acknowledges, without waiting; a queue that is not there closes the
+    /// channel.
+    public func startConsumer(of queue: String, tag: String) throws(AMQPError) {
+        let handle = try usableHandle()
+        var writer = makeWriter()
+        var method = amqp_basic_consume_t()
+        method.queue = try writer.shortString(queue, "name of the queue")
+        method.consumer_tag = try writer.shortString(tag, "consumer tag")
+        method.arguments = amqp_empty_table
+        let status = amqp_send_method(
+            handle, Self.channel, amqp_method_number_t(CRABBITMQ_BASIC_CONSUME), &method)
+        guard status == AMQP_STATUS_OK.rawValue else { throw failure(status: status, "starting a consumer") }
     }
 
     /// Asks the broker to end a consumer, without waiting: `AMQPEvent.consumerCancelled` is the answer.

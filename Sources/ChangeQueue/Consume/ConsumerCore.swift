@@ -9,27 +9,29 @@ final class ConsumerCore {
     private static let resumeNanosecondsMaximum: UInt64 = 5_000_000_000
     /// How many unacknowledged deliveries of the fan-out queue to hold: each is a chunk of many pushes.
     private static let fanoutPrefetch: UInt16 = 4
-    private static let workTag = "work"
     private static let fanoutTag = "fanout"
 
-    private let configuration: BrokerConfiguration
-    private let loop: EventLoop
-    private let logger: Logger
+    let configuration: BrokerConfiguration
+    let loop: EventLoop
+    let logger: Logger
     private let connectionMetrics: ConnectionMetrics
     private let metrics: ConsumerMetrics
 
     private var handler: (any DeliveryHandler)?
     private var attempts: ConnectionAttempts
-    private var connection: AMQPConnection?
-    private var epoch: UInt32 = 0
+    private(set) var connection: AMQPConnection?
+    private(set) var epoch: UInt32 = 0
     private var frontier = AcknowledgementFrontier(batchSize: 1)
     private var due: [AcknowledgementFrontier.Acknowledgement] = []
     private var acknowledgementTimer: EventLoop.Timer?
     private var connectTimer: EventLoop.Timer?
-    private var activeTags: Set<String> = []
-    private var isCancelled = false
-    private var isPaused = false
+    var activeTags: Set<String> = []
+    private(set) var isCancelled = false
+    private(set) var isPaused = false
     private var resumeTimer: EventLoop.Timer?
+    var surplus = SurplusQueues()
+    var surplusTimer: EventLoop.Timer?
+    var surplusLook: SurplusLook?
     private var cancelWaiters: [() -> Void] = []
 
     init(configuration: BrokerConfiguration, loop: EventLoop, logger: Logger, metrics: MetricsRegistry) {
@@ -66,23 +68,27 @@ final class ConsumerCore {
         epoch += 1
         let batchSize = max(16, Int(configuration.prefetch) / 20)
         // A prefetch below the batch would wait for the timer each time round.
-        frontier = AcknowledgementFrontier(batchSize: min(batchSize, max(1, Int(configuration.prefetch) / 2)))
-        activeTags = [Self.workTag, Self.fanoutTag]
+        let share = Int(configuration.prefetch) / (configuration.workQueueCount + surplus.count)
+        frontier = AcknowledgementFrontier(batchSize: min(batchSize, max(1, share / 2)))
+        activeTags = Set(workQueues.map(tag(of:)) + surplus.tags + [Self.fanoutTag])
         connectionMetrics.becameUsable()
         logger.log(
             .info, "amqp.consumer.started",
             [.field("broker", endpoint.description), .field("epoch", Int(epoch))])
+        watchSurplus()
         handler?.sourceStateChanged(.consuming(epoch: epoch))
     }
+
+    /// The work queues that the configuration asks for.
+    private var workQueues: [String] { (1...configuration.workQueueCount).map(configuration.names.work) }
+
+    /// How the deliveries of a queue are marked: its name without the namespace.
+    func tag(of queue: String) -> String { String(queue.dropFirst(configuration.namespace.utf8.count + 1)) }
 
     private func beginConsuming(_ session: AMQPSession) throws(AMQPError) {
         let names = configuration.names
         var missing: [String] = []
-        for queue in [names.work, names.fanout] {
-            do throws(AMQPError) {
-                try session.declareQueue(queue, isPassive: true)
-            } catch  where error.code == .missing { missing.append(queue) }
-        }
+        for queue in workQueues + [names.fanout] where try session.queueStatus(queue) == nil { missing.append(queue) }
         guard missing.isEmpty else {
             session.close()
             throw AMQPError(
@@ -90,11 +96,18 @@ final class ConsumerCore {
                 "\(missing.joined(separator: " and ")) \(missing.count == 1 ? "is" : "are") missing at "
                     + "\(session.endpoint); run `apus topology apply`")
         }
-        // The work queue last: its deliveries begin to flow, and no request may follow.
+        let found = try session.surplusWorkQueues(names, beyond: configuration.workQueueCount)
+        surplus = SurplusQueues(tags: found.map { tag(of: names.work($0.number)) })
+        // The work queues last: their deliveries begin to flow.
         try session.setPrefetch(Self.fanoutPrefetch)
         try session.consume(names.fanout, tag: Self.fanoutTag)
-        try session.setPrefetch(configuration.prefetch)
-        try session.consume(names.work, tag: Self.workTag)
+        let queues = workQueues + found.map { names.work($0.number) }
+        for (index, queue) in queues.enumerated() {
+            // The prefetch is the worker's, so each queue gets a part: what is left of the division goes to the first.
+            let (share, rest) = Int(configuration.prefetch).quotientAndRemainder(dividingBy: queues.count)
+            try session.setPrefetch(UInt16(max(1, share + (index < rest ? 1 : 0))))
+            try session.consume(queue, tag: tag(of: queue))
+        }
     }
 
     private func retry(after error: AMQPError) {
@@ -117,6 +130,9 @@ final class ConsumerCore {
         guard connection != nil else { return }
         let now = loop.nowNanoseconds
         for tag in tags where tag.epoch == epoch { frontier.settled(tag.number, nowNanoseconds: now) }
+        if !surplus.isEmpty {
+            for tag in tags where tag.epoch == epoch { surplus.settled(tag.number) }
+        }
         acknowledge()
     }
 
@@ -187,8 +203,7 @@ final class ConsumerCore {
         if let resumeTimer { loop.cancel(resumeTimer) }
         resumeTimer = nil
         guard let connection, !isCancelled, !isPaused else { return }
-        let queues = activeTags.isEmpty ? [configuration.names.work, configuration.names.fanout] : []
-        connection.close(synchronizing: queues)
+        connection.close(synchronizing: queuesToSynchronize)
         connectionEnded()
         activeTags = []
         connect()
@@ -225,13 +240,19 @@ final class ConsumerCore {
         isCancelled = true
         if let connectTimer { loop.cancel(connectTimer) }
         acknowledge(isFinal: true)
-        // With its consumers, the connection might hand out deliveries to the very end.
-        let isIdle = activeTags.isEmpty
-        connection?.close(synchronizing: isIdle ? [configuration.names.work, configuration.names.fanout] : [])
+        connection?.close(synchronizing: queuesToSynchronize)
         connectionEnded()
         connectionMetrics.ended()
         if !cancelWaiters.isEmpty { becomeCancelled() }
         handler = nil
+    }
+
+    /// The queues whose acknowledgements are to be waited for, last those that may be gone.
+    ///
+    /// None while there are consumers, with which the connection might hand out deliveries to the very end.
+    private var queuesToSynchronize: [String] {
+        guard activeTags.isEmpty else { return [] }
+        return workQueues + [configuration.names.fanout] + surplus.tags.map { "\(configuration.namespace).\($0)" }
     }
 
     /// Nothing of the old connection may be acknowledged on the next.
@@ -242,6 +263,7 @@ final class ConsumerCore {
         acknowledgementTimer = nil
         if let resumeTimer { loop.cancel(resumeTimer) }
         resumeTimer = nil
+        forgetSurplus()
         metrics.acknowledged(0, unacknowledgedCount: 0)
     }
 }
@@ -254,6 +276,7 @@ extension ConsumerCore: AMQPConnectionHandler {
         for delivery in deliveries {
             frontier.received(delivery.number)
             if delivery.isRedelivered { redeliveredCount += 1 }
+            if !surplus.isEmpty { surplus.received(delivery.number, tag: delivery.consumerTag) }
             converted.append(
                 Delivery(
                     tag: DeliveryTag(epoch: epoch, number: delivery.number),
@@ -269,6 +292,9 @@ extension ConsumerCore: AMQPConnectionHandler {
     func eventsReceived(_ events: [AMQPEvent]) {
         for event in events {
             switch event {
+            case .consumerEnded(let tag) where surplus.tags.contains(tag):
+                surplus.remove(tag)
+                activeTags.remove(tag)
             case .consumerEnded(let tag):
                 // The queue is gone: begin anew, which finds out and says what is missing.
                 acknowledge(isFinal: true)

@@ -8,6 +8,14 @@ public struct TopologyFinding: Hashable, Sendable {
         case created
         /// It is not there.
         case missing
+        /// It is a work queue that no worker consumes while others are consumed, so it was not given events.
+        case unconsumed
+        /// It is a work queue more than the configuration asks for.
+        ///
+        /// `messageCount` counts those that no worker has; consumers that still hold some count as consumers.
+        case surplus(messageCount: Int, consumerCount: Int)
+        /// It was a work queue more than the configuration asks for, empty and unconsumed, and has been deleted.
+        case deleted
         /// It is there, and something of it is not as it should be.
         case different(argument: String, actual: String, wanted: String)
         /// The broker would not say.
@@ -20,7 +28,20 @@ public struct TopologyFinding: Hashable, Sendable {
     public let status: Status
 
     /// Whether nothing is left to do.
-    public var isGood: Bool { status == .present || status == .created }
+    public var isGood: Bool {
+        switch status {
+        case .present, .created, .deleted: true
+        case .missing, .unconsumed, .surplus, .different, .unknown: false
+        }
+    }
+
+    /// Whether what is left to do waits for the workers: applying again, later, does it.
+    public var isPending: Bool {
+        switch status {
+        case .unconsumed, .surplus: true
+        case .present, .created, .deleted, .missing, .different, .unknown: false
+        }
+    }
 
     /// One line: the object, what is there and what is wanted.
     public var description: String {
@@ -29,10 +50,28 @@ public struct TopologyFinding: Hashable, Sendable {
         case .present: "\(subject): present"
         case .created: "\(subject): created"
         case .missing: "\(subject): missing; run `apus topology apply`"
+        case .unconsumed:
+            "\(subject): present, but no worker consumes it, so it gets no events yet; restart the workers with this "
+                + "work_queues, then run `apus topology apply` again"
+        case .surplus(let messageCount, let consumerCount):
+            "\(subject): more than work_queues asks for, with \(Self.count(messageCount, "message")) and "
+                + "\(Self.count(consumerCount, "consumer")); " + Self.advice(messageCount, consumerCount)
+        case .deleted: "\(subject): more than work_queues asks for, and empty: deleted"
         case .different(let argument, let actual, let wanted):
             "\(subject): \(argument) is \(actual), wanted \(wanted); an existing object cannot be changed: drain it, "
                 + "delete it and run `apus topology apply`"
         case .unknown(let text): "\(subject): \(text)"
         }
     }
+
+    private static func advice(_ messageCount: Int, _ consumerCount: Int) -> String {
+        if consumerCount > 0 {
+            return "restart the workers with this work_queues if that has not been done; they empty it, and "
+                + "`apus topology apply` deletes it then"
+        }
+        if messageCount > 0 { return "start a worker, which empties it, then run `apus topology apply`" }
+        return "`apus topology apply` deletes it"
+    }
+
+    private static func count(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 }

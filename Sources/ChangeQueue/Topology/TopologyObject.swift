@@ -6,6 +6,8 @@ public struct TopologyObject: Hashable, Sendable {
     public enum Kind: String, Sendable {
         /// Durable topic exchange.
         case topicExchange = "topic exchange"
+        /// Durable exchange that spreads messages over queues by a hash of their routing key (a plugin of RabbitMQ).
+        case hashExchange = "consistent-hash exchange"
         /// Durable, replicated queue.
         case quorumQueue = "quorum queue"
     }
@@ -18,14 +20,14 @@ public struct TopologyObject: Hashable, Sendable {
     public let purpose: String
     /// Its arguments, as the broker knows them; none for an exchange.
     public let arguments: [MessageHeader]
-    /// To which exchanges the queue is bound, and by which routing key.
+    /// To which exchanges the queue or exchange is bound, and by which routing key.
     public let bindings: [Binding]
 
-    /// A binding of a queue to an exchange.
+    /// A binding of a queue or an exchange to an exchange.
     public struct Binding: Hashable, Sendable {
         /// The exchange.
         public let exchange: String
-        /// The pattern of routing keys.
+        /// The pattern of routing keys; for a consistent-hash exchange the weight.
         public let routingKey: String
     }
 }

@@ -17,5 +17,9 @@ extension Configuration {
         ///
         /// `rabbitmq.prefetch`, default 1000.
         public var prefetch: Int
+        /// Over how many work queues the events are spread, 1 to 64.
+        ///
+        /// `rabbitmq.work_queues`, default 1.
+        public var workQueueCount: Int
     }
 }

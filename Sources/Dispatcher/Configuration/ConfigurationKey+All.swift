@@ -27,6 +27,14 @@ extension ConfigurationKey {
             How many unacknowledged messages one worker holds at most (1 to 65535). It bounds the
             duplicates after a crash; less than 100 costs throughput.
             """)
+    static let rabbitMQWorkQueues = ConfigurationKey(
+        section: "rabbitmq", name: "work_queues", kind: .integer(1...64), standard: .integer(1),
+        comment: """
+            Over how many queues the events are spread (1 to 64): more than one for rates above what one
+            queue can do, some 20000 events a second. They are spread by the routing key, which then
+            has to differ from event to event; needs the plugin rabbitmq_consistent_hash_exchange. It
+            can change while workers run: run 'apus topology apply', restart the workers, apply again.
+            """)
     static let registryURL = ConfigurationKey(
         section: "registry", name: "url", kind: .string, standard: .string("sqlite:registry.db"), isSecret: true,
         comment: """
@@ -173,7 +181,7 @@ extension ConfigurationKey {
 
     /// Every key, in the order of the sample.
     static let all = [
-        rabbitMQURL, rabbitMQCAFile, rabbitMQNamespace, rabbitMQPrefetch, registryURL,
+        rabbitMQURL, rabbitMQCAFile, rabbitMQNamespace, rabbitMQPrefetch, rabbitMQWorkQueues, registryURL,
         registryListen, registryCertificateFile, registryKeyFile, registryIsInsecure, registryAccessKeys,
         registryAccessKeysFile, registryRequestsPerSecond, retryDelays, retryAttemptsMaximum,
         retryAgeMaximum, retryServerErrorDelay, adminListen, logLevel, logFormat,

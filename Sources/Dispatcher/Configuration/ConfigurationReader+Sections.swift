@@ -22,8 +22,15 @@ extension ConfigurationReader {
             warn(
                 .rabbitMQPrefetch, "\(prefetch) is low", "below 100 the worker waits for the broker more than it works")
         }
+        let workQueueCount = integer(.rabbitMQWorkQueues)
+        if prefetch < workQueueCount {
+            fail(
+                .rabbitMQWorkQueues, "\(workQueueCount) queues cannot share a prefetch of \(prefetch)",
+                "give a prefetch of at least one message for each queue")
+        }
         return Configuration.RabbitMQ(
-            urls: readBrokerURLs(), caFile: caFile, namespace: namespace, prefetch: prefetch)
+            urls: readBrokerURLs(), caFile: caFile, namespace: namespace, prefetch: prefetch,
+            workQueueCount: workQueueCount)
     }
 
     private mutating func readBrokerURLs() -> [Secret] {

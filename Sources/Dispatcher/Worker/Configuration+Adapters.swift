@@ -16,7 +16,7 @@ extension Configuration {
     public func broker(purpose: String) throws(ChangeQueueError) -> BrokerConfiguration {
         try BrokerConfiguration(
             urls: rabbitMQ.urls.map(\.revealed), caFile: rabbitMQ.caFile ?? "", namespace: rabbitMQ.namespace,
-            prefetch: UInt16(clamping: rabbitMQ.prefetch),
+            prefetch: UInt16(clamping: rabbitMQ.prefetch), workQueueCount: rabbitMQ.workQueueCount,
             connectionName: "apus \(purpose) \(Self.hostName) \(getpid())")
     }
 
@@ -29,7 +29,8 @@ extension Configuration {
     /// The RabbitMQ objects that this configuration needs.
     public var topology: Topology {
         Topology(
-            namespace: rabbitMQ.namespace, retryDelaysMilliseconds: retry.delays.map { Int64($0.milliseconds) })
+            namespace: rabbitMQ.namespace, retryDelaysMilliseconds: retry.delays.map { Int64($0.milliseconds) },
+            workQueueCount: rabbitMQ.workQueueCount)
     }
 
     /// Opens the registry.

@@ -70,7 +70,9 @@ public final class Worker: Sendable {
             .info, "worker.started",
             [
                 .field("apps", configuration.apps.map(\.name).joined(separator: ",")),
-                .field("queue", configuration.topology.names.work), .field("prefetch", configuration.rabbitMQ.prefetch),
+                .field("queue", configuration.topology.names.work),
+                .field("workQueues", configuration.rabbitMQ.workQueueCount),
+                .field("prefetch", configuration.rabbitMQ.prefetch),
             ])
     }
 

@@ -14,6 +14,9 @@ public final class PrivateRabbitMQ: Sendable {
     private static let sharedNode = Task { try await PrivateRabbitMQ.start() }
     private static let namespaces = Atomic<Int>(0)
 
+    /// The plugins that are enabled unless others are named: what Apus can make use of.
+    public static let standardPlugins = ["rabbitmq_consistent_hash_exchange"]
+
     /// The port of the plain listener, on 127.0.0.1.
     public let port: UInt16
     /// The port of the TLS listener, on 127.0.0.1, if a certificate was given.
@@ -33,20 +36,23 @@ public final class PrivateRabbitMQ: Sendable {
     /// - Parameters:
     ///   - certificate: what to show on a TLS listener; without one there is none.
     ///   - configuration: more lines of `rabbitmq.conf`.
+    ///   - plugins: which plugins of RabbitMQ are enabled.
     /// - Returns: the running node.
     /// - Throws: `PrivateServerFailure` if RabbitMQ is not installed (with the command that installs it) or does not
     ///   start.
     public static func start(
-        certificate: RabbitMQCertificate? = nil, configuration: String = ""
+        certificate: RabbitMQCertificate? = nil, configuration: String = "",
+        plugins: [String] = standardPlugins
     ) async throws -> PrivateRabbitMQ {
-        let node = try PrivateRabbitMQ(certificate: certificate, more: configuration)
+        let node = try PrivateRabbitMQ(certificate: certificate, more: configuration, plugins: plugins)
         try await node.startAgain()
         return node
     }
 
     /// Prepares a node that is not started yet; `membership` is what the nodes of a cluster have in common.
     init(
-        certificate: RabbitMQCertificate?, more: String, membership: ClusterMembership? = nil
+        certificate: RabbitMQCertificate?, more: String, membership: ClusterMembership? = nil,
+        plugins: [String] = standardPlugins
     ) throws(PrivateServerFailure) {
         guard access("\(Self.programsFolder)/rabbitmq-server", X_OK) == 0, access("/usr/bin/epmd", X_OK) == 0 else {
             throw PrivateServerFailure("RabbitMQ is not installed; install it with: apt-get install rabbitmq-server")
@@ -74,7 +80,7 @@ public final class PrivateRabbitMQ: Sendable {
                 """
         }
         try Self.write(configuration, to: "\(folder)/rabbitmq.conf", mode: 0o600)
-        try Self.write("[].\n", to: "\(folder)/enabled_plugins", mode: 0o600)
+        try Self.write("[\(plugins.joined(separator: ","))].\n", to: "\(folder)/enabled_plugins", mode: 0o600)
         try Self.write(
             membership?.advancedConfiguration ?? "[].\n", to: "\(folder)/advanced.config", mode: 0o600)
         let cookie = membership?.cookie ?? "\(UInt64.random(in: 0 ... .max))"

@@ -5,7 +5,8 @@ import PushCore
 struct CheckedEvent {
     /// What to publish.
     let message: Message
-    /// A routing key by which an operator may bind other queues.
+    /// What happened and to what: an operator may bind other queues by it, and several work queues share the events by
+    /// it, all of one dataset in one queue.
     let routingKey: String
 
     /// Checks an event as a worker would.
@@ -28,15 +29,25 @@ struct CheckedEvent {
     }
 
     private static func routingKey(of event: ChangeEvent) -> String {
+        let (type, subject) = typeAndSubject(of: event)
+        // A routing key holds 255 bytes.
+        var key = "\(type).\(subject)"
+        while key.utf8.count > 255 { key.removeLast() }
+        return key
+    }
+
+    private static func typeAndSubject(of event: ChangeEvent) -> (type: String, subject: String) {
         switch event.kind {
         case .dataset(let change):
-            switch change.operation {
-            case .changed: "dataset.changed"
-            case .deleted: "dataset.deleted"
-            case .merged: "datasets.merged"
-            }
-        case .record(let change): "record.\(change.operation.rawValue)"
-        case .push: "push.requested"
+            let type =
+                switch change.operation {
+                case .changed: "dataset.changed"
+                case .deleted: "dataset.deleted"
+                case .merged: "datasets.merged"
+                }
+            return (type, "\(change.key.identityID).\(change.key.datasetName)")
+        case .record(let change): return ("record.\(change.operation.rawValue)", change.recordName)
+        case .push: return ("push.requested", event.identifier)
         }
     }
 }

@@ -15,13 +15,6 @@ extension CommandInvocation {
                 connectionName: path.joined(separator: " "))
         } catch { throw CommandFailure(error) }
     }
-
-    /// The exchanges and queues that the configuration asks for.
-    func topology(_ configuration: Configuration) -> Topology {
-        Topology(
-            namespace: configuration.rabbitMQ.namespace,
-            retryDelaysMilliseconds: configuration.retry.delays.map { Int64($0.milliseconds) })
-    }
 }
 
 extension CommandFailure {

@@ -11,10 +11,11 @@ struct RunCommand: Command {
     let summary = "Run a worker until it is told to stop"
     let help = CommandHelp(
         discussion: """
-            Consumes change events from the queue '<namespace>.work', finds the subscribed
-            devices, sends the pushes, and acknowledges an event when all its pushes have
-            ended or are parked. Start as many workers as you need: they share the queue and
-            the registry and know nothing of each other.
+            Consumes change events from the queue '<namespace>.work' (and '.work.2', '.work.3' and
+            so on, as many as rabbitmq.work_queues says), finds the subscribed devices, sends the
+            pushes, and acknowledges an event when all its pushes have ended or are parked. Start
+            as many workers as you need: they share the queues and the registry and know nothing
+            of each other.
 
             The log goes to standard error, one line an event. With [admin] listen, the
             worker answers /livez, /readyz, /metrics and /version there. With [registry]

@@ -6,7 +6,8 @@ enum TopologyCommands {
         summary: "Show, make and check the exchanges and queues in RabbitMQ",
         discussion: """
             A worker makes nothing in RabbitMQ unless it is told to; these commands do. Which
-            retry queues there are follows from retry.delays in the configuration.
+            retry queues there are follows from retry.delays in the configuration, and how many
+            work queues from rabbitmq.work_queues.
             """,
         nodes: [
             .command(TopologyPrintCommand()),

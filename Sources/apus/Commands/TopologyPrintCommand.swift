@@ -19,7 +19,7 @@ struct TopologyPrintCommand: Command {
     let options = [CommandOption.json] + CommandOption.configuration
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
-        let objects = invocation.topology(try invocation.loadConfiguration(for: .tool).configuration).objects
+        let objects = try invocation.loadConfiguration(for: .tool).configuration.topology.objects
         if invocation.isJSON {
             invocation.output.line(TopologyReport.json(objects))
         } else {

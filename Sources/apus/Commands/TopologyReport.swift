@@ -37,6 +37,14 @@ enum TopologyReport {
             case .present: writer.string("present")
             case .created: writer.string("created")
             case .missing: writer.string("missing")
+            case .unconsumed: writer.string("unconsumed")
+            case .deleted: writer.string("deleted")
+            case .surplus(let messageCount, let consumerCount):
+                writer.string("surplus")
+                writer.key("messages")
+                writer.integer(Int64(messageCount))
+                writer.key("consumers")
+                writer.integer(Int64(consumerCount))
             case .different(let argument, let actual, let wanted):
                 writer.string("different")
                 for (key, text) in [("argument", argument), ("actual", actual), ("wanted", wanted)] {
@@ -61,7 +69,8 @@ enum TopologyReport {
         } else {
             for finding in findings { invocation.output.line(finding.description) }
         }
-        return findings.allSatisfy(\.isGood) ? .ok : .configuration
+        if findings.allSatisfy(\.isGood) { return .ok }
+        return findings.allSatisfy { $0.isGood || $0.isPending } ? .temporaryFailure : .configuration
     }
 
     private static func write(_ object: TopologyObject, to writer: inout JSONWriter) {

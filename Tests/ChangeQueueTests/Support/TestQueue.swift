@@ -7,7 +7,7 @@ import PushTestKit
 struct TestQueue {
     let broker: PrivateRabbitMQ
     var configuration: BrokerConfiguration
-    let topology: Topology
+    var topology: Topology
     let metrics = MetricsRegistry()
 
     var names: QueueNames { configuration.names }
@@ -15,17 +15,30 @@ struct TestQueue {
     /// A fresh namespace, on the shared broker unless another is given.
     static func make(
         broker: PrivateRabbitMQ? = nil, prefetch: UInt16 = 1_000, retryDelaysMilliseconds: [Int64] = [],
-        isApplied: Bool = true
+        workQueueCount: Int = 1, isApplied: Bool = true
     ) async throws -> TestQueue {
         let running = if let broker { broker } else { try await PrivateRabbitMQ.shared() }
         let namespace = PrivateRabbitMQ.makeNamespace()
-        var configuration = try BrokerConfiguration(urls: [running.url], namespace: namespace, prefetch: prefetch)
+        var configuration = try BrokerConfiguration(
+            urls: [running.url], namespace: namespace, prefetch: prefetch,
+            workQueueCount: workQueueCount)
         configuration.reconnectBaseSeconds = 0.1
         configuration.reconnectMaximumSeconds = 0.5
-        let topology = Topology(namespace: namespace, retryDelaysMilliseconds: retryDelaysMilliseconds)
+        let topology = Topology(
+            namespace: namespace, retryDelaysMilliseconds: retryDelaysMilliseconds, workQueueCount: workQueueCount)
         let queue = TestQueue(broker: running, configuration: configuration, topology: topology)
         if isApplied { _ = try await topology.apply(to: configuration) }
         return queue
+    }
+
+    /// The same namespace, as a configuration with another number of work queues sees it.
+    func with(workQueueCount: Int) -> TestQueue {
+        var other = self
+        other.configuration.workQueueCount = workQueueCount
+        other.topology = Topology(
+            namespace: names.namespace, retryDelaysMilliseconds: topology.retryDelaysMilliseconds,
+            workQueueCount: workQueueCount)
+        return other
     }
 
     func makeConsumer() throws -> ChangeConsumer {
@@ -36,13 +49,14 @@ struct TestQueue {
         try ConfirmedPublisher(configuration: configuration, logger: .silent, metrics: metrics)
     }
 
-    /// Messages to the work queue, numbered from a first identifier, each with its number as message id.
+    /// Messages to the work queues, numbered from a first identifier, each with its number as message id and as
+    /// subject.
     func messages(_ identifiers: Range<UInt64>, body: [UInt8] = Array("{}".utf8)) -> [OutgoingMessage] {
         identifiers.map { identifier in
             var message = Message(body: body)
             message.properties.messageID = "\(identifier)"
             return OutgoingMessage(
-                identifier: identifier, exchange: names.changes, routingKey: "test", message: message)
+                identifier: identifier, exchange: names.changes, routingKey: "test.\(identifier)", message: message)
         }
     }
 

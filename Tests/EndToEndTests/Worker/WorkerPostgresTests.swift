@@ -5,7 +5,7 @@ import Testing
 @Suite("The worker, with its registry in PostgreSQL")
 struct WorkerPostgresTests {
     /// One line of an import for each device, which belongs to an identity of its own.
-    private static func lines(_ count: Int) -> String {
+    static func lines(_ count: Int) -> String {
         (0..<count).map { index in
             #"{"deviceId":"device-\#(index)","platform":"APNS","token":"\#(WorkerFixture.tokenText(index))","#
                 + #""app":"chat","identityPoolId":"\#(WorkerFixture.pool)","#
