@@ -21,8 +21,16 @@ final class PipelineBench: Sendable {
     /// - Parameters:
     ///   - transport: what answers the pushes.
     ///   - registry: the registry; nil for a real one in the folder.
+    ///   - apps: the names of the apps; the routes of the n-th are 2n and 2n + 1.
+    ///   - delaysMilliseconds: the retry ladder.
+    ///   - ageMaximumMilliseconds: how old an event may become.
+    ///   - limits: the bounds.
     /// - Throws: what a part throws that cannot be made.
-    init(transport: FakeTransport, registry: sending InMemoryRegistry? = nil) throws {
+    init(
+        transport: FakeTransport, registry: sending InMemoryRegistry? = nil, apps: [String] = ["chat"],
+        delaysMilliseconds: [Int64] = [1_000, 60_000], ageMaximumMilliseconds: Int64 = 3_600_000,
+        limits: DispatchLimits = DispatchLimits()
+    ) throws {
         self.transport = transport
         // In memory where that can be had: these tests write much, and are not about the disk.
         let memory = URL(fileURLWithPath: "/dev/shm")
@@ -31,15 +39,20 @@ final class PipelineBench: Sendable {
         folder = base.appendingPathComponent("apus-pipeline-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         loop = try EventLoop(name: "dispatch")
-        let route = AppRoute(index: 0, name: "chat", bundleID: "com.example.chat", productionRoute: 0, sandboxRoute: 1)
         let configuration = PipelineConfiguration(
-            apps: [.init(route: route, identityPoolIDs: ["us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"])],
+            apps: apps.enumerated().map { index, name in
+                let route = AppRoute(
+                    index: index, name: name, bundleID: "com.example.\(name)", productionRoute: 2 * index,
+                    sandboxRoute: 2 * index + 1)
+                return .init(route: route, identityPoolIDs: ["us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"])
+            },
             retryPolicy: RetryPolicy(
-                delaysMilliseconds: [1_000, 60_000], attemptsMaximum: 3, ageMaximumMilliseconds: 3_600_000,
-                serverErrorDelayMilliseconds: 0),
+                delaysMilliseconds: delaysMilliseconds, attemptsMaximum: 3,
+                ageMaximumMilliseconds: ageMaximumMilliseconds, serverErrorDelayMilliseconds: 0),
             queues: DispatchQueues(
-                retry: [1_000: "apus.retry.1s", 60_000: "apus.retry.1m"], fanout: "apus.fanout",
-                deadLetter: "apus.dead-letter"))
+                retry: Dictionary(uniqueKeysWithValues: delaysMilliseconds.map { ($0, Self.retryQueue($0)) }),
+                fanout: "apus.fanout", deadLetter: "apus.dead-letter"),
+            limits: limits)
         let clock = clock
         let parts: PipelineParts
         if let registry {
@@ -56,6 +69,29 @@ final class PipelineBench: Sendable {
         dispatch = Dispatch(
             loop: loop, configuration: configuration, parts: parts, metrics: metrics, logger: .silent)
         dispatch.start()
+    }
+
+    /// The name of the retry queue of a delay.
+    static func retryQueue(_ delayMilliseconds: Int64) -> String {
+        delayMilliseconds == 60_000 ? "apus.retry.1m" : "apus.retry.\(delayMilliseconds / 1_000)s"
+    }
+
+    /// An event that asks for a push to the token of its number, or to so many from there on.
+    static func push(
+        _ number: Int, tokenCount: Int = 1, app: String = "chat", options: String = "{}"
+    ) -> Message {
+        let tokens = (number..<number + tokenCount).map { number in
+            let digits = String(number, radix: 16)
+            return "\"" + String(repeating: "0", count: max(0, 64 - digits.count)) + digits + "\""
+        }
+        var properties = MessageProperties()
+        properties.contentType = "application/cloudevents+json"
+        let body = """
+            {"specversion":"1.0","id":"\(app)-\(number)","source":"test","type":"push.requested","data":{\
+            "app":"\(app)","deviceTokens":[\(tokens.joined(separator: ","))],"notification":{"body":"hello"},\
+            "options":\(options)}}
+            """
+        return Message(properties: properties, body: Array(body.utf8))
     }
 
     static func device(_ name: String, identity: String, pool: String) -> Device {

@@ -1,0 +1,121 @@
+import APNsSimulator
+import Foundation
+import PushCore
+import PushTestKit
+import Testing
+
+@Suite("The worker when APNs goes away")
+struct WorkerOutageTests {
+    /// A port that nobody listens on.
+    private static let nowhere: UInt16 = 1
+
+    private static func push(_ number: Int, app: String = "chat") -> String {
+        #"{"specversion":"1.0","id":"\#(app)-\#(number)","source":"test","type":"push.requested","data":{"#
+            + #""app":"\#(app)","deviceTokens":["\#(WorkerFixture.tokenText(number))"],"#
+            + #""notification":{"body":"hello"}}}"#
+    }
+
+    /// How much memory a worker has in use, in KiB.
+    private func residentKibibytes(of worker: WorkerProcess) async throws -> Int {
+        // Large numbers are written with an exponent or a point.
+        let line = try await worker.get("/metrics").body.split(separator: "\n").first { line in
+            line.hasPrefix("process_resident_memory_bytes ")
+        }
+        return Int(try #require(line?.split(separator: " ").last.flatMap { Double($0) }) / 1_024)
+    }
+
+    /// A fixture whose app reaches the simulator by a proxy, which can be told to lead nowhere.
+    private func fixture() async throws -> (WorkerFixture, FaultProxy) {
+        let fixture = try await WorkerFixture(configuration: "[worker]\npush_timeout = \"3s\"\n")
+        try fixture.register(1)
+        let proxy = try await FaultProxy.start(to: fixture.simulator.port)
+        let written = try fixture.folder.read("apus.toml")
+        try fixture.folder.write(
+            "apus.toml", written.replacing("127.0.0.1:\(fixture.simulator.port)", with: "127.0.0.1:\(proxy.port)"))
+        return (fixture, proxy)
+    }
+
+    @Test("It stops consuming, its memory stays flat, and after the outage all is sent over a few connections")
+    func outage() async throws {
+        let (fixture, proxy) = try await fixture()
+        let worker = try fixture.startWorker()
+        try await fixture.publish([Self.push(0)])
+        _ = try await fixture.accepted(reachingDevices: 1)
+
+        try await proxy.redirect(to: Self.nowhere)
+        try await proxy.resetAll()
+        while try await !worker.readiness(503).contains("APNs cannot be reached") { await Task.yield() }
+        try await worker.wait(for: "apus_consumer_paused", toReach: 1)
+        #expect(worker.command.errors.contains("consumer.paused"))
+        try await fixture.publish((1...500).map { Self.push($0) })
+        let before = try await residentKibibytes(of: worker)
+        try await fixture.publish((501...5_000).map { Self.push($0) })
+        try await fixture.waitForMessages(5_000)
+        #expect(try await worker.metric("apus_unacknowledged_deliveries") == 0)
+        let growth = try await residentKibibytes(of: worker) - before
+        #expect(growth < 8 * 1_024, "\(growth) KiB for 4,500 events")
+        #expect(try await fixture.deadLetters().isEmpty)
+
+        let connections = try await fixture.simulator.summary().connections
+        try await proxy.redirect(to: fixture.simulator.port)
+        let pushes = try await fixture.accepted(reachingDevices: 5_001)
+        #expect(pushes.count == 5_001, "none twice")
+        _ = try await worker.readiness(200)
+        #expect(try await worker.metric("apus_consumer_paused") == 0)
+        // Two for each environment come back, and the pool may grow for what waits.
+        #expect(try await fixture.simulator.summary().connections - connections <= 16)
+        #expect(await worker.drain().exitCode == 0)
+        #expect(try await fixture.deadLetters().isEmpty)
+        try await fixture.waitForMessages(0)
+        try await proxy.stop()
+        try await fixture.stop()
+    }
+
+    @Test("A worker that starts while APNs is away parks what it has taken, and sends it when APNs is there")
+    func startsInAnOutage() async throws {
+        let (fixture, proxy) = try await fixture()
+        try await proxy.redirect(to: Self.nowhere)
+        try await fixture.publish((0..<3_000).map { Self.push($0) })
+        let worker = try fixture.startWorker()
+        while try await !worker.readiness(503).contains("APNs cannot be reached") { await Task.yield() }
+        // What it had taken by then goes to the retry queues.
+        while try await worker.metric("apus_unacknowledged_deliveries") > 0 { await Task.yield() }
+        try await proxy.redirect(to: fixture.simulator.port)
+        _ = try await fixture.accepted(reachingDevices: 3_000)
+        #expect(await worker.drain().exitCode == 0)
+        #expect(try await fixture.deadLetters().isEmpty)
+        try await proxy.stop()
+        try await fixture.stop()
+    }
+
+    @Test("With APNs away for one app alone, the other's pushes go out and the first one's wait, unspent")
+    func oneOfTwoApps() async throws {
+        let fixture = try await WorkerFixture(configuration: "[worker]\npush_timeout = \"3s\"\n")
+        try fixture.register(1)
+        let written = try fixture.folder.read("apus.toml")
+        let proxy = try await FaultProxy.start(to: Self.nowhere)
+        let chat = try #require(written.range(of: "[[app]]"))
+        let mail = written[chat.lowerBound...].replacing("name = \"chat\"", with: "name = \"mail\"")
+            .replacing("identity_pools = [\"\(WorkerFixture.pool)\"]", with: "")
+            .replacing("127.0.0.1:\(fixture.simulator.port)", with: "127.0.0.1:\(proxy.port)")
+        try fixture.folder.write("apus.toml", written + "\n" + mail)
+        let worker = try fixture.startWorker()
+        for round in 0..<10 {
+            let numbers = round * 300..<(round + 1) * 300
+            try await fixture.publish(
+                numbers.map { Self.push(100_000 + $0, app: "mail") } + numbers.map { Self.push($0, app: "chat") })
+        }
+        _ = try await fixture.accepted(reachingDevices: 3_000)
+        let body = try await worker.readiness(200)
+        #expect(!body.contains("cannot be reached"))
+        try await worker.wait(for: "apus_unreachable_routes", toReach: 1)
+        try await worker.wait(for: "apus_pushes_total", #"app="mail",outcome="parked_retry""#, toReach: 3_000)
+        #expect(try await worker.metric("apus_pushes_total", #"outcome="parked_dead_letter""#) == 0)
+        try await proxy.redirect(to: fixture.simulator.port)
+        _ = try await fixture.accepted(reachingDevices: 6_000)
+        #expect(await worker.drain().exitCode == 0)
+        #expect(try await fixture.deadLetters().isEmpty)
+        try await proxy.stop()
+        try await fixture.stop()
+    }
+}
