@@ -116,11 +116,22 @@ struct LedgerTests {
 
     @Test("Devices that are gone are not waited for")
     func goneDevicesAreNotExpected() {
-        let gone = (0..<population.deviceCount).filter { population.role(of: $0) == .gone }
+        let gone = (0..<population.memberCount).filter { population.role(of: $0) == .gone }
         #expect(!gone.isEmpty)
         var ledger = Ledger(population: population)
         ledger.attempted(request(0, [gone[0]]))
         ledger.confirmed(0, atMilliseconds: 1)
         #expect(ledger.missing.isEmpty)
+    }
+
+    @Test("An announcement goes to the crowd and to nobody else, a record to the devices of the user with the room")
+    func audiencesOfTheOtherKinds() {
+        let population = Population(identityCount: 20, crowdCount: 7, seed: 1)
+        let announcement = LedgerEvent(number: 0, content: .announcement)
+        #expect(population.audience(of: announcement) == Array(80..<87))
+        #expect(population.isAddressed(80, by: announcement) && !population.isAddressed(79, by: announcement))
+        let record = LedgerEvent(number: 1, content: .record(room: 2))
+        #expect(population.audience(of: record) == [8, 9, 10].filter { population.role(of: $0) != .gone })
+        #expect(population.importLines.split(separator: "\n").count == 87)
     }
 }

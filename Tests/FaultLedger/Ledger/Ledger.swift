@@ -137,7 +137,8 @@ struct Ledger: Sendable {
                 switch event.content {
                 case .change(_, let syncCount):
                     changes[device]?.lazy.filter { $0.syncCount >= syncCount }.map(\.milliseconds).min()
-                case .request: firstMilliseconds[PushKey(device: device, subject: .request(number: event.number))]
+                case .request, .record, .announcement:
+                    firstMilliseconds[PushKey(device: device, subject: .request(number: event.number))]
                 }
             guard let milliseconds else { return nil }
             latest = max(latest, milliseconds)
@@ -156,8 +157,8 @@ struct Ledger: Sendable {
             else { return nil }
             return PushKey(device: device, subject: .change(syncCount: syncCount))
         case .request(let number):
-            guard events.indices.contains(number), population.audience(of: events[number]).contains(device),
-                case .request = events[number].content
+            guard events.indices.contains(number), events[number].isPushedByNumber,
+                population.isAddressed(device, by: events[number])
             else { return nil }
             return PushKey(device: device, subject: .request(number: number))
         case .other: return nil

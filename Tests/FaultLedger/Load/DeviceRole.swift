@@ -8,4 +8,6 @@ enum DeviceRole: Sendable, Hashable {
     case bystander
     /// Is told of the changes, but the app is gone from it: APNs says so, and the worker prunes it.
     case gone
+    /// Belongs to no identity, and waits for announcements.
+    case crowd
 }

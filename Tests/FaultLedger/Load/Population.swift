@@ -6,6 +6,10 @@ struct Population: Sendable {
     static let devicesPerIdentity = 4
     /// How many pushes one event makes at most.
     static let pushesPerEventMaximum = 3
+    /// How many users have a room, to whose records they have subscribed; theirs are the first identities.
+    static let roomCount = 4
+    /// The topic of announcements.
+    static let topic = "everybody"
     /// The identity pool of the app.
     static let pool = "us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"
     /// The app that the devices have.
@@ -17,6 +21,8 @@ struct Population: Sendable {
 
     /// How many identities there are.
     let identityCount: Int
+    /// How many devices wait for announcements.
+    let crowdCount: Int
     private let tokens: [String]
     private let devices: [String: Int]
 
@@ -24,11 +30,13 @@ struct Population: Sendable {
     ///
     /// - Parameters:
     ///   - identityCount: how many identities.
+    ///   - crowdCount: how many devices that wait for announcements.
     ///   - seed: what the tokens follow from.
-    init(identityCount: Int, seed: UInt64) {
+    init(identityCount: Int, crowdCount: Int = 0, seed: UInt64) {
         self.identityCount = identityCount
+        self.crowdCount = crowdCount
         var generator = SeededGenerator(seed: seed)
-        tokens = (0..<identityCount * Self.devicesPerIdentity).map { _ in
+        tokens = (0..<identityCount * Self.devicesPerIdentity + crowdCount).map { _ in
             (0..<4).map { _ in
                 let digits = String(UInt64.random(in: 0 ... .max, using: &generator), radix: 16)
                 return String(repeating: "0", count: 16 - digits.count) + digits
@@ -37,12 +45,13 @@ struct Population: Sendable {
         devices = Dictionary(uniqueKeysWithValues: tokens.enumerated().map { ($1, $0) })
     }
 
-    /// How many devices there are.
-    var deviceCount: Int { tokens.count }
+    /// How many devices belong to identities; those of the crowd come after them.
+    var memberCount: Int { tokens.count - crowdCount }
 
     /// What a device has to do with changes.
     func role(of device: Int) -> DeviceRole {
-        switch device % Self.devicesPerIdentity {
+        guard device < memberCount else { return .crowd }
+        return switch device % Self.devicesPerIdentity {
         case 0: .maker
         case 3: .bystander
         default: device % Self.goneInterval == 1 ? .gone : .reader
@@ -59,7 +68,22 @@ struct Population: Sendable {
             let first = identity * Self.devicesPerIdentity
             return (first..<first + Self.devicesPerIdentity).filter { followsChanges($0) }
         case .request(let devices): return devices.filter { role(of: $0) != .gone }
+        case .record(let room):
+            let first = room * Self.devicesPerIdentity
+            return (first..<first + Self.devicesPerIdentity).filter { isUser($0) && role(of: $0) != .gone }
+        case .announcement: return Array(memberCount..<tokens.count)
         }
+    }
+
+    /// Whether a device has to get a push of an event.
+    func isAddressed(_ device: Int, by event: LedgerEvent) -> Bool {
+        if case .announcement = event.content { return role(of: device) == .crowd }
+        return audience(of: event).contains(device)
+    }
+
+    /// Whether a device belongs to a user who has a room.
+    private func isUser(_ device: Int) -> Bool {
+        Self.identity(of: device) < Self.roomCount && ![.bystander, .crowd].contains(role(of: device))
     }
 
     /// The identity that a device belongs to.
@@ -81,14 +105,29 @@ struct Population: Sendable {
     func device(token: String) -> Int? { devices[token] }
 
     /// The lines that `apus device import` reads.
-    var importLines: String {
-        tokens.indices.map { device in
-            let isMember = role(of: device) != .bystander
-            return #"{"deviceId":"\#(Self.deviceText(device))","platform":"APNS","token":"\#(tokens[device])","#
-                + #""app":"\#(Self.app)","identityPoolId":"\#(Self.pool)","#
-                + #""identityId":"\#(Self.identityText(Self.identity(of: device)))","#
-                + #""registeredAt":1600000000000,"datasets":[\#(isMember ? #""notes""# : "")]}"# + "\n"
-        }.joined()
+    var importLines: String { tokens.indices.map { importLine($0) + "\n" }.joined() }
+
+    private func importLine(_ device: Int) -> String {
+        let head =
+            #"{"deviceId":"\#(Self.deviceText(device))","platform":"APNS","token":"\#(tokens[device])","#
+            + #""app":"\#(Self.app)","registeredAt":1600000000000"#
+        guard device < memberCount else { return head + #","topics":["\#(Self.topic)"]}"# }
+        let identity = Self.identity(of: device)
+        let user = isUser(device) ? #","userId":"\#(Self.userText(room: identity))""# : ""
+        let datasets = role(of: device) == .bystander ? "" : #""notes""#
+        return head + #","identityPoolId":"\#(Self.pool)","identityId":"\#(Self.identityText(identity))"\#(user)"#
+            + #","datasets":[\#(datasets)]}"#
+    }
+
+    /// How the user is called who has a room.
+    static func userText(room: Int) -> String { "user-\(room)" }
+
+    /// What `apus subscription save` is told, for the user of a room.
+    static func subscriptionArguments(room: Int) -> [String] {
+        [
+            "subscription", "save", "room-\(room)", "--app", app, "--user", userText(room: room), "--type", "Note",
+            "--predicate", "room = \(room) AND loud = 1", "--fires-on", "created", "--alert", "{text}",
+        ]
     }
 
     /// The lines of the simulator's script: what it says of the devices that are gone.

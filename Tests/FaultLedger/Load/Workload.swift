@@ -5,11 +5,18 @@ struct Workload: Sendable {
     private let population: Population
     private var generator: SeededGenerator
     private var syncCounts: [Int]
+    private let announcementInterval: Int
     private var nextNumber = 0
 
     /// Creates the load of a seed.
-    init(population: Population, seed: UInt64) {
+    ///
+    /// - Parameters:
+    ///   - population: whom the events are about.
+    ///   - seed: what they follow from.
+    ///   - announcementInterval: one of so many events goes to the crowd; 0 for none.
+    init(population: Population, seed: UInt64, announcementInterval: Int = 0) {
         self.population = population
+        self.announcementInterval = announcementInterval
         generator = SeededGenerator(seed: seed)
         syncCounts = Array(repeating: 0, count: population.identityCount)
     }
@@ -17,18 +24,27 @@ struct Workload: Sendable {
     /// The next event.
     mutating func next() -> LedgerEvent {
         defer { nextNumber += 1 }
-        if Int.random(in: 0..<3, using: &generator) > 0 {
+        return LedgerEvent(number: nextNumber, content: nextContent())
+    }
+
+    private mutating func nextContent() -> LedgerEvent.Content {
+        if announcementInterval > 0, nextNumber % announcementInterval == announcementInterval / 2 {
+            return .announcement
+        }
+        switch Int.random(in: 0..<12, using: &generator) {
+        case 0..<7:
             let identity = Int.random(in: 0..<population.identityCount, using: &generator)
             syncCounts[identity] += 1
-            return LedgerEvent(
-                number: nextNumber, content: .change(identity: identity, syncCount: syncCounts[identity]))
+            return .change(identity: identity, syncCount: syncCounts[identity])
+        case 7..<9: return .record(room: Int.random(in: 0..<Population.roomCount, using: &generator))
+        default:
+            let count = Int.random(in: 1...Population.pushesPerEventMaximum, using: &generator)
+            var devices: Set<Int> = []
+            while devices.count < count {
+                devices.insert(Int.random(in: 0..<population.memberCount, using: &generator))
+            }
+            return .request(devices: devices.sorted())
         }
-        let count = Int.random(in: 1...Population.pushesPerEventMaximum, using: &generator)
-        var devices: Set<Int> = []
-        while devices.count < count {
-            devices.insert(Int.random(in: 0..<population.deviceCount, using: &generator))
-        }
-        return LedgerEvent(number: nextNumber, content: .request(devices: devices.sorted()))
     }
 
     /// The body of an event, in structured JSON.
@@ -44,8 +60,19 @@ struct Workload: Sendable {
             case .request(let devices):
                 #""push.requested","data":{"app":"\#(Population.app)","deviceIds":["#
                     + devices.map { #""\#(Population.deviceText($0))""# }.joined(separator: ",")
-                    + #"],"notification":{"title":"Ledger","data":{"serial":\#(event.number)}}}}"#
+                    + #"],\#(notification(event))}}"#
+            case .announcement:
+                #""push.requested","data":{"app":"\#(Population.app)","topic":"\#(Population.topic)","#
+                    + #"\#(notification(event))}}"#
+            case .record(let room):
+                #""record.created","data":{"app":"\#(Population.app)","recordType":"Note","#
+                    + #""recordName":"n\#(event.number)","fields":{"room":\#(room),"loud":1,"#
+                    + #""text":"Number \#(event.number)"}}}"#
             }
         return Array((head + rest).utf8)
+    }
+
+    private static func notification(_ event: LedgerEvent) -> String {
+        #""notification":{"title":"Ledger","data":{"serial":\#(event.number)}}"#
     }
 }

@@ -5,6 +5,7 @@ extension Scenario {
     /// Faults of workers.
     static let worker: [Scenario] = [
         .workerKill, .workerTerminate, .workerTerminateTwice, .workerStop, .workerOutOfFiles, .workerOutOfMemory,
+        .fanoutWorkerKill,
     ]
 
     /// Faults of the broker.
@@ -12,5 +13,6 @@ extension Scenario {
         .brokerKill, .brokerStop, .brokerMemoryAlarm, .brokerDiskAlarm, .brokerQueueDeleted, .brokerRetryQueuesDeleted,
         .brokerExchangeMissing, .brokerPermissionRevoked, .brokerPasswordChanged, .brokerConsumerTimeout,
         .clusterLeaderKill, .clusterMinorityCutOff, .clusterNodeStop,
+        .fanoutBrokerKill,
     ]
 }

@@ -30,10 +30,20 @@ struct Scenario: Sendable {
         var loadSeconds = 8.0
         /// The rate of the load.
         var eventsPerSecond = 300
+        /// One of so many events is an announcement to 600 devices, which is a large fan-out; 0 for none.
+        var announcementInterval = 0
         /// When to strike: after a share of `loadSeconds` that is drawn from this range.
         var strikeShare = 0.2...0.5
         /// How long everything may take to settle after the load has ended, in seconds.
         var settleSeconds = 120.0
+
+        /// How many pushes may be repeated when all that one worker holds comes again.
+        var pushesPerRedeliveryMaximum: Int {
+            let ordinary = Stage.prefetch * Population.pushesPerEventMaximum
+            guard announcementInterval > 0 else { return ordinary }
+            let announcementCount = Stage.fanoutPrefetch + Stage.prefetch / announcementInterval + 1
+            return ordinary + announcementCount * Stage.crowdCount
+        }
     }
 
     /// The registries that a scenario can have.

@@ -41,6 +41,9 @@ struct AcceptedRecord {
 
     private static func content(_ payload: JSONValue?) -> AcceptedPush.Content {
         if let serial = payload?["serial"]?.int64 { return .request(number: Int(serial)) }
+        if let name = payload?["ck"]?["qry"]?["rid"]?.string, let number = Int(name.dropFirst()) {
+            return .request(number: number)
+        }
         // Amazon's clients read the sync count as a string.
         guard let data = payload?["data"], let identity = data["identityId"]?.string,
             let syncCount = data["syncCount"]?.string.flatMap({ Int($0) }) ?? data["syncCount"]?.int64.map({ Int($0) })

@@ -54,7 +54,7 @@ enum Play {
         let ledger = try await stage.closeBooks()
         result.counts = ledger.counts()
         let redeliveries = stage.scenario.redeliveries + stage.state.withLock { $0.explainedRedeliveries }
-        result.duplicatesMaximum = redeliveries * Stage.prefetch * Population.pushesPerEventMaximum
+        result.duplicatesMaximum = redeliveries * stage.scenario.setting.pushesPerRedeliveryMaximum
         let settledMilliseconds = ledger.settledMilliseconds(ofEventsConfirmedBy: faultEndMilliseconds)
         result.recoverySeconds =
             result.counts.lost > 0 ? nil : Double(settledMilliseconds - faultEndMilliseconds) / 1_000

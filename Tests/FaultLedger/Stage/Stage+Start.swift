@@ -18,6 +18,10 @@ extension Stage {
         try writeConfiguration()
         try await succeed("topology apply", apus("topology", "apply"))
         try await succeed("device import", apus("device", "import", input: population.importLines))
+        for room in 0..<Population.roomCount {
+            try await succeed(
+                "subscription save", CommandRunner.apus(Population.subscriptionArguments(room: room), in: folder))
+        }
         try startWorkers()
         try await waitUntilReady()
     }
@@ -115,7 +119,9 @@ extension Stage {
     func startLoad() throws {
         let publisher = try LoadPublisher(
             urls: addresses.publisherURLs, exchange: "\(namespace).changes",
-            workload: Workload(population: population, seed: seed), eventsPerSecond: scenario.setting.eventsPerSecond)
+            workload: Workload(
+                population: population, seed: seed, announcementInterval: scenario.setting.announcementInterval),
+            eventsPerSecond: scenario.setting.eventsPerSecond)
         state.withLock { $0.publisher = publisher }
         publisher.start()
     }

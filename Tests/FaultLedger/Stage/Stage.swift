@@ -10,8 +10,12 @@ import Synchronization
 final class Stage: Sendable {
     /// Deliveries that a worker holds at most, which bounds the duplicates of a redelivery.
     static let prefetch = 100
+    /// The same for the parts of large fan-outs, which is not a matter of the configuration.
+    static let fanoutPrefetch = 4
     /// How many identities the load is about.
     private static let identityCount = 200
+    /// How many devices an announcement reaches.
+    static let crowdCount = 600
 
     struct State {
         var generator: SeededGenerator
@@ -53,7 +57,9 @@ final class Stage: Sendable {
         self.seed = seed
         self.options = options
         folder = try TemporaryFolder()
-        population = Population(identityCount: Self.identityCount, seed: seed)
+        population = Population(
+            identityCount: Self.identityCount,
+            crowdCount: scenario.setting.announcementInterval > 0 ? Self.crowdCount : 0, seed: seed)
         state = Mutex(State(generator: SeededGenerator(seed: seed ^ 0x5eed)))
     }
 

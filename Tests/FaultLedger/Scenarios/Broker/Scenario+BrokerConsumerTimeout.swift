@@ -10,12 +10,7 @@ extension Scenario {
         name: "broker-consumer-timeout", domain: .broker,
         sentence: "consumer_timeout is 2 s, and APNs takes 4 s for one push of twenty",
         setting: Setting(isBrokerPrivate: true), redeliveries: 16,
-        prepare: { stage in
-            // Read by each channel when it opens; the tick is what looks at it, once a minute by default.
-            try await stage.broker.evaluate(
-                "application:set_env(rabbit, consumer_timeout, \(timeoutMilliseconds)), ok.")
-            try await stage.broker.evaluate("application:set_env(rabbit, channel_tick_interval, 500), ok.")
-        }
+        prepare: lowerTimeout
     ) { stage in
         try await stage.simulator.control(#"{"fault":"delay","ms":4000,"probability":0.05}"#)
         for worker in stage.workers { try await worker.waitForLog("amqp.consumer.interrupted") }

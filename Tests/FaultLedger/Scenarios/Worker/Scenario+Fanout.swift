@@ -1,0 +1,33 @@
+import Glibc
+import PushTestKit
+
+extension Scenario {
+    /// Workers die one after the other while events go to many devices.
+    static let fanoutWorkerKill = Scenario(
+        name: "fanout-worker-kill", domain: .worker,
+        sentence: "SIGKILL to one of three workers after the other while one event of 300 goes to 600 devices",
+        setting: Setting(workers: 3, loadSeconds: 12, announcementInterval: 300), redeliveries: 6
+    ) { stage in
+        for _ in 0..<2 {
+            for worker in stage.workers {
+                try await Pause.seconds(stage.draw(0.2...1))
+                try await worker.endBySignal(SIGKILL)
+            }
+        }
+        try await stage.waitUntilReady()
+    }
+
+    /// The broker dies while events go to many devices.
+    static let fanoutBrokerKill = Scenario(
+        name: "fanout-broker-kill", domain: .broker,
+        sentence: "SIGKILL to the only RabbitMQ node while one event of 300 goes to 600 devices",
+        setting: Setting(
+            workers: 3, isBrokerPrivate: true, loadSeconds: 12, announcementInterval: 300), redeliveries: 3
+    ) { stage in
+        let broker = try stage.broker
+        try await broker.writeOutQueues()
+        try broker.kill()
+        try await broker.startAgain()
+        try await stage.waitUntilReady()
+    }
+}
