@@ -26,7 +26,7 @@ struct LedgerTests {
                 let content = AcceptedPush.Content.change(
                     identity: Population.identityText(identity), syncCount: syncCount)
                 return push(device, content, at: milliseconds)
-            case .request: return push(device, .request(number: event.number), at: milliseconds)
+            default: return push(device, .request(number: event.number), at: milliseconds)
             }
         }
     }
@@ -133,5 +133,15 @@ struct LedgerTests {
         let record = LedgerEvent(number: 1, content: .record(room: 2))
         #expect(population.audience(of: record) == [8, 9, 10].filter { population.role(of: $0) != .gone })
         #expect(population.importLines.split(separator: "\n").count == 87)
+    }
+
+    @Test("A broken event is lost unless it is a dead letter")
+    func brokenEventsAreDeadLetters() {
+        var ledger = Ledger(population: population)
+        ledger.attempted(LedgerEvent(number: 0, content: .broken))
+        ledger.confirmed(0, atMilliseconds: 1)
+        #expect(ledger.counts().lost == 1)
+        ledger.isDeadLettered("e0")
+        #expect(ledger.counts().lost == 0 && ledger.counts().deadLettered == 1)
     }
 }

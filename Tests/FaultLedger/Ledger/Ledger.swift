@@ -83,7 +83,7 @@ struct Ledger: Sendable {
 
     // MARK: What it comes to
 
-    /// The numbers of the confirmed events of which a push is still to be accepted.
+    /// The numbers of the confirmed events of which a push is still to be accepted, or that make none.
     var missing: [Int] { confirmedMilliseconds.keys.filter { deliveredMilliseconds(events[$0]) == nil }.sorted() }
 
     /// The numbers of all confirmed events.
@@ -131,13 +131,14 @@ struct Ledger: Sendable {
 
     /// When the last push of an event was accepted; nil if one was not.
     private func deliveredMilliseconds(_ event: LedgerEvent) -> Int64? {
+        guard event.content != .broken else { return nil }
         var latest: Int64 = 0
         for device in population.audience(of: event) {
             let milliseconds: Int64? =
                 switch event.content {
                 case .change(_, let syncCount):
                     changes[device]?.lazy.filter { $0.syncCount >= syncCount }.map(\.milliseconds).min()
-                case .request, .record, .announcement:
+                case .request, .record, .announcement, .broken:
                     firstMilliseconds[PushKey(device: device, subject: .request(number: event.number))]
                 }
             guard let milliseconds else { return nil }

@@ -10,6 +10,8 @@ struct LedgerEvent: Sendable, Hashable {
         case record(room: Int)
         /// A push to all devices of the crowd was asked for, which is more than a worker takes at once.
         case announcement
+        /// Nobody can act on it: it has to become a dead letter.
+        case broken
     }
 
     /// Its place in the load, from 0.
@@ -19,7 +21,10 @@ struct LedgerEvent: Sendable, Hashable {
 
     /// Whether its pushes bear its number, so that each of them has to arrive.
     var isPushedByNumber: Bool {
-        if case .change = content { false } else { true }
+        switch content {
+        case .change, .broken: false
+        case .request, .record, .announcement: true
+        }
     }
 
     /// The `id` of the event, which is also the message's.

@@ -72,6 +72,7 @@ struct Population: Sendable {
             let first = room * Self.devicesPerIdentity
             return (first..<first + Self.devicesPerIdentity).filter { isUser($0) && role(of: $0) != .gone }
         case .announcement: return Array(memberCount..<tokens.count)
+        case .broken: return []
         }
     }
 

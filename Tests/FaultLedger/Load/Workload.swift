@@ -2,6 +2,9 @@ import PushTestKit
 
 /// Draws one event after the other.
 struct Workload: Sendable {
+    /// One of so many events is broken.
+    private static let brokenInterval = 100
+
     private let population: Population
     private var generator: SeededGenerator
     private var syncCounts: [Int]
@@ -31,6 +34,7 @@ struct Workload: Sendable {
         if announcementInterval > 0, nextNumber % announcementInterval == announcementInterval / 2 {
             return .announcement
         }
+        if Int.random(in: 0..<Self.brokenInterval, using: &generator) == 0 { return .broken }
         switch Int.random(in: 0..<12, using: &generator) {
         case 0..<7:
             let identity = Int.random(in: 0..<population.identityCount, using: &generator)
@@ -64,6 +68,7 @@ struct Workload: Sendable {
             case .announcement:
                 #""push.requested","data":{"app":"\#(Population.app)","topic":"\#(Population.topic)","#
                     + #"\#(notification(event))}}"#
+            case .broken: #""dataset.changed","data":{"identityPoolId":"\#(Population.pool)"}}"#
             case .record(let room):
                 #""record.created","data":{"app":"\#(Population.app)","recordType":"Note","#
                     + #""recordName":"n\#(event.number)","fields":{"room":\#(room),"loud":1,"#

@@ -10,7 +10,9 @@ extension Scenario {
 
     /// Faults of the broker.
     static let broker: [Scenario] = [
-        .brokerKill, .brokerStop, .brokerMemoryAlarm, .brokerDiskAlarm, .brokerQueueDeleted, .brokerRetryQueuesDeleted,
+        .brokerKill, .brokerRestart, .brokerStop, .brokerMemoryAlarm, .brokerDiskAlarm, .brokerQueueDeleted,
+        .brokerRetryQueuesDeleted,
+        .brokerDeadLettersDeleted,
         .brokerExchangeMissing, .brokerPermissionRevoked, .brokerPasswordChanged, .brokerConsumerTimeout,
         .clusterLeaderKill, .clusterMinorityCutOff, .clusterNodeStop,
         .fanoutBrokerKill,

@@ -33,6 +33,16 @@ extension Scenario {
         try await makeAgain(stage)
     }
 
+    /// Somebody deletes the queue of dead letters: what belongs there waits unacknowledged until it is there again.
+    static let brokerDeadLettersDeleted = Scenario(
+        name: "broker-dead-letters-deleted", domain: .broker,
+        sentence: "the queue of dead letters is deleted, and made again by `apus topology apply`", redeliveries: 2
+    ) { stage in
+        try await delete(stage, queues: ["\(stage.namespace).dead-letter"])
+        try await Pause.seconds(stage.draw(2...4))
+        try await makeAgain(stage)
+    }
+
     /// Somebody deletes the exchange: publishers are refused, workers go on.
     static let brokerExchangeMissing = Scenario(
         name: "broker-exchange-missing", domain: .broker,

@@ -12,4 +12,16 @@ extension Scenario {
         try await broker.startAgain()
         try await stage.waitUntilReady()
     }
+
+    /// The broker is taken down in order, as for an update, and comes back.
+    static let brokerRestart = Scenario(
+        name: "broker-restart", domain: .broker, sentence: "the only RabbitMQ node stops in order, and starts again",
+        setting: Setting(isBrokerPrivate: true), redeliveries: 2
+    ) { stage in
+        let broker = try stage.broker
+        try await broker.control("stop_app")
+        try await Pause.seconds(stage.draw(0...3))
+        try await broker.control("start_app")
+        try await stage.waitUntilReady()
+    }
 }
