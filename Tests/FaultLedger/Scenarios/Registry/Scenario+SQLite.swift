@@ -16,14 +16,23 @@ extension Scenario {
         try await stage.waitUntilReady()
     }
 
+    private static let failingSeconds = 12.0
+
     private static func files(_ name: String, _ sentence: String, _ fault: CallFault) -> Scenario {
         Scenario(
-            name: name, domain: .registry, sentence: sentence, redeliveries: 1
+            // A worker does not start without its registry; its supervisor tries again.
+            name: name, domain: .registry, sentence: sentence, redeliveries: 1, mayEndWorkers: true
         ) { stage in
-            async let count = stage.failCalls(seconds: 12)
-            try await Pause.seconds(2)
-            // Its successor knows nothing, so that it has to write.
+            async let count = stage.failCalls(seconds: failingSeconds)
+            // Its successor knows nothing, so that it has to read and to write.
             stage.drawWorker().signal(SIGKILL)
+            let end = Deadline.now() + failingSeconds
+            while Deadline.now() < end {
+                // Devices that are gone come back, so that there is something to prune.
+                let result = try await stage.apus("device", "import", input: stage.population.importLines)
+                if result.exitCode != 0 { stage.report(problem: "devices were not imported: \(result)") }
+                try await Pause.seconds(1)
+            }
             if try await count == 0 { stage.report(problem: "no call failed") }
             try await stage.waitUntilReady()
         }.prepared { $0.equipWorkers(with: fault) }
