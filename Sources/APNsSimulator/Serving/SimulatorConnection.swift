@@ -18,6 +18,8 @@ final class SimulatorConnection: HTTP2Handler {
     let number: Int
     /// How many requests have come completely.
     private(set) var requestCount = 0
+    /// The greatest stream that may still be answered: what the last GOAWAY said.
+    private var lastStreamAnnounced = Int32.max
     /// Whether every request is refused because of a provider token that expired here once.
     var isWedged = false
 
@@ -58,17 +60,20 @@ final class SimulatorConnection: HTTP2Handler {
 
     // MARK: Faults
 
-    /// Announces the end, with any last stream.
+    /// Announces the end, with any last stream; a later one is never greater (RFC 9113 section 6.8).
+    ///
+    /// It leaves at the end of the tick, and requests above the last stream get no answer from now on.
     func goAway(_ last: Fault.LastStream, errorCode: UInt32, reason: String?, at request: RequestState) {
-        let stream: Int32? =
+        let stream: Int32 =
             switch last {
-            case .newest: nil
+            case .newest: max(request.stream, requests.keys.max() ?? 0)
             case .none: 0
-            case .previous: request.stream - 2
-            case .upTo(let stream): stream
+            case .previous: max(0, request.stream - 2)
+            case .upTo(let stream): max(0, stream)
             }
+        lastStreamAnnounced = min(lastStreamAnnounced, stream)
         let debugData = reason.map { Array("{\"reason\":\"\($0)\"}".utf8) } ?? []
-        connection?.goAway(lastStreamID: stream.map { max(0, $0) }, errorCode: errorCode, debugData: debugData)
+        connection?.goAway(lastStreamID: lastStreamAnnounced, errorCode: errorCode, debugData: debugData)
     }
 
     /// Ends a stream without an answer.
@@ -106,7 +111,7 @@ final class SimulatorConnection: HTTP2Handler {
     ///
     /// - Returns: false if the stream or the connection is gone.
     func respond(to request: RequestState, _ headers: borrowing HeaderBlock, body: [UInt8]) -> Bool {
-        guard let connection, !request.isAnswered else { return false }
+        guard let connection, !request.isAnswered, request.stream <= lastStreamAnnounced else { return false }
         do {
             try connection.submitResponse(stream: request.stream, headers, body: body)
             request.isAnswered = true

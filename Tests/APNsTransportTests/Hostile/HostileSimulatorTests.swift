@@ -7,14 +7,19 @@ import Testing
 struct HostileSimulatorTests {
     /// Sends pushes to a simulator with a fault, and gives what became of them.
     private func outcomes(
-        _ faults: String, count: Int = 400, limits: @escaping (inout PoolLimits) -> Void = { _ in }
+        _ faults: String, count: Int = 400, limits: @escaping (inout PoolLimits) -> Void = { _ in },
+        simulator: @escaping (inout SimulatorConfiguration) -> Void = { _ in }
     ) async throws -> (all: [PushResult], summary: SimulatorSummary) {
         let script = try SimulatorFaults(parsing: Array(faults.utf8))
         let world = try await SimulatorWorld(
             limits: {
                 $0.connections = 2
                 limits(&$0)
-            }, simulator: { $0.faults = script })
+            },
+            simulator: {
+                $0.faults = script
+                simulator(&$0)
+            })
         for start in stride(from: 0, to: count, by: 100) { world.fixture.send(start..<start + 100) }
         let results = await world.fixture.results.wait(count: count)
         let summary = try await world.end()
@@ -44,6 +49,22 @@ struct HostileSimulatorTests {
     func survivesGoAway(_ fault: String) async throws {
         let (results, _) = try await outcomes(fault)
         #expect(accepted(results) == 400)
+    }
+
+    @Test(
+        "After a GOAWAY amid answers that are under way, what was said to be processed is not sent again",
+        arguments: [
+            #"{"fault":"goaway","after":20,"probability":0.02}"#,
+            #"{"fault":"goaway","after":20,"probability":0.02,"last":"previous"}"#,
+            #"{"fault":"goaway","after":20,"probability":0.02,"last":"none"}"#,
+        ])
+    func doesNotRepeatAfterGoAway(_ fault: String) async throws {
+        let (results, summary) = try await outcomes(
+            fault, count: 2_000,
+            simulator: {
+                $0.latency = .uniform(milliseconds: 5...40, seed: 1)
+            })
+        #expect(accepted(results) == 2_000 && summary.accepted == 2_000, "\(summary)")
     }
 
     @Test("A refused stream is sent again; another reset leaves in doubt whether it was processed")
