@@ -7,9 +7,12 @@ extension Scenario {
 
     /// Lets the simulator misbehave for longer than the broker waits for an acknowledgement.
     ///
+    /// What is in flight may come again when the broker's patience ends, three times for each of two workers, and when a
+    /// push is given up for want of an answer, five times for each.
+    ///
     /// The broker reads its patience when a channel is opened, so it is set before the workers connect.
     private static func apns(
-        _ name: String, _ sentence: String, _ faults: [String], duplicatesOnly redeliveries: Int = 8,
+        _ name: String, _ sentence: String, _ faults: [String], redeliveries: Int = 16,
         isShort: Bool = false
     ) -> Scenario {
         Scenario(
@@ -36,18 +39,20 @@ extension Scenario {
     /// Each fault of the simulator for itself, and all mixed.
     static let allAPNs: [Scenario] = [
         apns(
-            "apns-goaway", "GOAWAY, with all, some or none of the streams processed",
-            [
-                #"{"fault":"goaway","probability":0.02}"#,
-                #"{"fault":"goaway","probability":0.02,"last":"previous","reason":"Shutdown"}"#,
-                #"{"fault":"goaway","probability":0.01,"last":"none"}"#,
-            ]),
+            "apns-goaway", "GOAWAY, after which all streams are still answered",
+            [#"{"fault":"goaway","probability":0.02}"#]),
         apns(
-            "apns-reset-stream", "streams are reset, refused or after they were processed",
-            [
-                #"{"fault":"reset-stream","probability":0.2,"error":7}"#,
-                #"{"fault":"reset-stream","probability":0.1,"error":2}"#,
-            ]),
+            "apns-goaway-previous", "GOAWAY for a shutdown, with one stream that was not processed",
+            [#"{"fault":"goaway","probability":0.02,"last":"previous","reason":"Shutdown"}"#]),
+        apns(
+            "apns-goaway-none", "GOAWAY with no stream processed",
+            [#"{"fault":"goaway","probability":0.02,"last":"none"}"#]),
+        apns(
+            "apns-refused-stream", "every fifth stream is refused",
+            [#"{"fault":"reset-stream","probability":0.2,"error":7}"#]),
+        apns(
+            "apns-reset-stream", "every fifth stream is reset with INTERNAL_ERROR",
+            [#"{"fault":"reset-stream","probability":0.2,"error":2}"#]),
         apns(
             "apns-stream-limit", "one stream at a time, again and again",
             [#"{"fault":"stream-limit","probability":0.02,"streams":1,"back_ms":1500}"#]),
@@ -71,15 +76,14 @@ extension Scenario {
             [#"{"fault":"answer","probability":0.3,"status":503,"reason":"Shutdown"}"#]),
         apns("apns-silence", "no push is answered", [#"{"fault":"silence"}"#]),
         apns(
-            "apns-delay", "every push is answered after 2.5 s", [#"{"fault":"delay","ms":2500}"#],
-            duplicatesOnly: 8),
+            "apns-delay", "every push is answered after 2.5 s", [#"{"fault":"delay","ms":2500}"#], ),
         apns(
             "apns-tcp-reset", "connections are reset after 2 000 or 20 000 bytes",
             [
                 #"{"fault":"tcp-reset","probability":0.5,"bytes":20000}"#,
                 #"{"fault":"tcp-reset","probability":0.2,"bytes":2000}"#,
                 #"{"fault":"goaway","probability":0.01}"#,
-            ], duplicatesOnly: 40),
+            ], redeliveries: 40),
         apns(
             "apns-tcp-silence", "connections fall silent after 0 or 5 000 bytes, and TCP stays up",
             [
@@ -99,7 +103,7 @@ extension Scenario {
         apns(
             "apns-certificate", "connections show somebody else's certificate",
             [#"{"fault":"certificate","probability":0.8}"#, #"{"fault":"goaway","probability":0.02}"#]),
-        apns("apns-mixed", "all of that by chance", mixed, duplicatesOnly: 40),
+        apns("apns-mixed", "all of that by chance", mixed, redeliveries: 40),
     ]
 
     private static let mixed = [

@@ -37,6 +37,7 @@ extension Scenario {
             }
             seat.setPrefix([])
             try await seat.endBySignal(SIGTERM)
+            if occurrence == 1 { stage.report(problem: "no call failed") }
             stage.say("\(occurrence - 1) calls failed, one in each run")
             try await seat.waitUntilReady()
         }
@@ -88,8 +89,8 @@ extension Scenario {
         kthCall("kth-registry-write", "the k-th write to the SQLite file finds the disk full") { _, occurrence in
             CallFault(.write, on: .file("registry.db"), as: .full, occurrence: occurrence)
         },
-        kthCall("kth-registry-sync", "the k-th sync of the SQLite file fails") { _, occurrence in
-            CallFault(.sync, on: .file("registry.db"), as: .broken, occurrence: occurrence)
+        kthCall("kth-registry-short", "the k-th write to the SQLite file takes half of the bytes") { _, occurrence in
+            CallFault(.write, on: .file("registry.db"), as: .short, occurrence: occurrence)
         },
         kthCall(
             "kth-postgresql-read", "the k-th read from PostgreSQL finds the connection reset",
