@@ -34,6 +34,7 @@ extension PrivateRabbitMQ {
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
             "LANG": "C.UTF-8",
             "HOME": "\(folder)/home",
+            "ERL_CRASH_DUMP": "\(folder)/erl_crash.dump",
             "ERL_EPMD_PORT": "\(ports[2])",
             "ERL_EPMD_ADDRESS": "127.0.0.1",
             "RABBITMQ_NODENAME": nodeName(port: ports[0]),

@@ -44,9 +44,19 @@ public final class PrivateRabbitMQ: Sendable {
         certificate: RabbitMQCertificate? = nil, configuration: String = "",
         plugins: [String] = standardPlugins
     ) async throws -> PrivateRabbitMQ {
-        let node = try PrivateRabbitMQ(certificate: certificate, more: configuration, plugins: plugins)
-        try await node.startAgain()
-        return node
+        var attemptsLeft = 3
+        while true {
+            let node = try PrivateRabbitMQ(certificate: certificate, more: configuration, plugins: plugins)
+            do {
+                try await node.startAgain()
+                return node
+            } catch {
+                attemptsLeft -= 1
+                // Another process may have taken one of the ports; the next node has others.
+                guard attemptsLeft > 0, node.hasEnded else { throw error }
+                node.stop()
+            }
+        }
     }
 
     /// Prepares a node that is not started yet; `membership` is what the nodes of a cluster have in common.
@@ -169,11 +179,18 @@ public final class PrivateRabbitMQ: Sendable {
         nodeIdentifier.withLock { $0 = identifier }
         let deadline = MonotonicSeconds.now() + 120
         while !Self.read(log).contains("completed with") {
-            guard MonotonicSeconds.now() < deadline, Glibc.kill(identifier, 0) == 0 else {
+            guard MonotonicSeconds.now() < deadline, !hasEnded else {
                 throw PrivateServerFailure("RabbitMQ did not start: \(Self.read(log))")
             }
             try await Task.sleep(nanoseconds: 50_000_000)
         }
+    }
+
+    /// Whether the node's process is gone, or only waits to be buried.
+    private var hasEnded: Bool {
+        let identifier = nodeIdentifier.withLock { $0 }
+        let state = Self.read("/proc/\(identifier)/stat").split(separator: ") ").last?.first
+        return state == nil || state == "Z"
     }
 
     /// Ends the node, its supervisor and everything that they left.
