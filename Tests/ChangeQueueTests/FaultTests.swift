@@ -158,4 +158,17 @@ struct FaultTests {
         #expect(try await queue.broker.messageCount(queue: queue.names.deadLetter) == 0)
         try await queue.remove()
     }
+
+    @Test("Events are spread over several work queues as before when the broker was killed and has come back")
+    func spreadsAfterRestart() async throws {
+        let queue = try await TestQueue.make(broker: FaultBroker.shared(), workQueueCount: 3)
+        try await queue.broker.writeOutQueues()
+        try queue.broker.kill()
+        try await queue.broker.startAgain()
+        #expect(try await queue.publish(queue.messages(0..<300)).values.allSatisfy { $0 == .confirmed })
+        for number in 1...3 {
+            #expect(try await queue.broker.messageCount(queue: queue.names.work(number)) > 20)
+        }
+        try await queue.remove()
+    }
 }

@@ -157,36 +157,6 @@ struct WorkQueueTests {
         try await two.remove()
     }
 
-    @Test("The events are spread as before when the broker was killed and has come back")
-    func survivesRestart() async throws {
-        let broker = try await PrivateRabbitMQ.start()
-        let queue = try await TestQueue.make(broker: broker, workQueueCount: 3)
-        try await broker.writeOutQueues()
-        try broker.kill()
-        try await broker.startAgain()
-        #expect(try await queue.publish(queue.messages(0..<300)).values.allSatisfy { $0 == .confirmed })
-        for number in 1...3 {
-            #expect(try await broker.messageCount(queue: queue.names.work(number)) > 20)
-        }
-        broker.stop()
-    }
-
-    @Test("Without the plugin applying says which it is and how to enable it, and one queue needs none")
-    func needsPlugin() async throws {
-        let broker = try await PrivateRabbitMQ.start(plugins: [])
-        let queue = try await TestQueue.make(broker: broker, workQueueCount: 2, isApplied: false)
-        await #expect {
-            try await queue.topology.apply(to: queue.configuration)
-        } throws: { error in
-            guard let error = error as? ChangeQueueError else { return false }
-            return error.code == .missing
-                && error.message.contains("rabbitmq-plugins enable rabbitmq_consistent_hash_exchange")
-        }
-        let one = queue.with(workQueueCount: 1)
-        #expect(try await one.topology.apply(to: one.configuration).allSatisfy { $0.isGood })
-        broker.stop()
-    }
-
     /// Says which workers got a message that had come before, and whether the broker says that it may have.
     private static func repeats(_ workers: [SettlingConsumer]) -> [String] {
         var places: [String: [String]] = [:]
