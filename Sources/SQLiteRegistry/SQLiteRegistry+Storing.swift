@@ -27,6 +27,7 @@ extension SQLiteRegistry {
             try run("DELETE FROM topic_subscription WHERE device = ?", new.row)
             try run("DELETE FROM subscription WHERE device = ?", new.row)
         }
+        if old != new { try run("UPDATE device SET joined = \(Schema.newestFanOut) WHERE id = ?", new.row) }
         if old.userID != new.userID || old.app != new.app {
             try disinheritTopics(device: new.row)
             try inheritTopics(device: new.row)
@@ -60,8 +61,8 @@ extension SQLiteRegistry {
         guard try insertion.run() > 0 else { return datasetName }
         let subscription = try statements.statement(
             """
-            INSERT OR IGNORE INTO dataset_subscription (identity, dataset_name, device)
-            SELECT u.identity, ?3, u.device FROM dataset_subscription u CROSS JOIN device d ON d.id = u.device
+            INSERT OR IGNORE INTO dataset_subscription (identity, dataset_name, device, joined)
+            SELECT u.identity, ?3, u.device, u.joined FROM dataset_subscription u CROSS JOIN device d ON d.id = u.device
             WHERE u.identity = ?1 AND u.dataset_name = \(Schema.futureDatasets) AND d.identity_pool = ?2
             """)
         subscription.bind(1, identity)
@@ -82,7 +83,10 @@ extension SQLiteRegistry {
     func addSubscription(_ device: StoredDevice, toDatasetName datasetName: Int64) throws(RegistryError) {
         guard let identity = device.identity else { return }
         let statement = try statements.statement(
-            "INSERT OR IGNORE INTO dataset_subscription (identity, dataset_name, device) VALUES (?, ?, ?)")
+            """
+            INSERT OR IGNORE INTO dataset_subscription (identity, dataset_name, device, joined)
+            VALUES (?, ?, ?, \(Schema.newestFanOut))
+            """)
         statement.bind(1, identity)
         statement.bind(2, datasetName)
         statement.bind(3, device.row)
@@ -105,7 +109,8 @@ extension SQLiteRegistry {
         let topic = try topicAdding(name, app: device.app)
         let statement = try statements.statement(
             """
-            INSERT INTO topic_subscription (topic, device, source) VALUES (?, ?, \(TopicSource.device))
+            INSERT INTO topic_subscription (topic, device, source, joined)
+            VALUES (?, ?, \(TopicSource.device), \(Schema.newestFanOut))
             ON CONFLICT DO UPDATE SET source = source | excluded.source
             """)
         statement.bind(1, topic)
@@ -145,8 +150,9 @@ extension SQLiteRegistry {
     private func insert(_ device: Device, _ stored: StoredDevice) throws(RegistryError) -> StoredDevice {
         let statement = try statements.statement(
             """
-            INSERT INTO device (device_id, platform, token, app, identity_pool, identity, user_id, registered_at)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            INSERT INTO device (
+                device_id, platform, token, app, identity_pool, identity, user_id, registered_at, joined)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, \(Schema.newestFanOut))
             """)
         bind(statement, device, stored)
         try statement.run()

@@ -24,8 +24,9 @@ extension SQLiteRegistry {
         try run("INSERT OR IGNORE INTO topic_user (user_id, topic) VALUES (?1, ?2)", wish.userID, number)
         try run(
             """
-            INSERT INTO topic_subscription (topic, device, source)
-            SELECT t.id, d.id, \(TopicSource.user) FROM topic t JOIN device d ON d.user_id = ?1 AND d.app = t.app
+            INSERT INTO topic_subscription (topic, device, source, joined)
+            SELECT t.id, d.id, \(TopicSource.user), \(Schema.newestFanOut)
+            FROM topic t JOIN device d ON d.user_id = ?1 AND d.app = t.app
             WHERE t.id = ?2
             ON CONFLICT DO UPDATE SET source = source | excluded.source
             """, wish.userID, number)
@@ -57,8 +58,9 @@ extension SQLiteRegistry {
     func inheritTopics(device row: Int64) throws(RegistryError) {
         try run(
             """
-            INSERT INTO topic_subscription (topic, device, source)
-            SELECT t.id, d.id, \(TopicSource.user) FROM device d JOIN topic_user u ON u.user_id = d.user_id
+            INSERT INTO topic_subscription (topic, device, source, joined)
+            SELECT t.id, d.id, \(TopicSource.user), \(Schema.newestFanOut)
+            FROM device d JOIN topic_user u ON u.user_id = d.user_id
             JOIN topic t ON t.id = u.topic AND t.app = d.app WHERE d.id = ?
             ON CONFLICT DO UPDATE SET source = source | excluded.source
             """, row)

@@ -15,6 +15,7 @@ struct Apus {
         TopologyCommands.node,
         .command(PublishCommand()),
         DeadLettersCommands.node,
+        FanOutCommands.node,
         .command(RunCommand()),
         RegistryCommands.node,
         .command(VersionCommand()),

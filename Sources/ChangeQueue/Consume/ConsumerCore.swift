@@ -7,7 +7,8 @@ import PushCore
 final class ConsumerCore {
     /// How long what is in hand may take to be settled before consuming begins anew without it.
     private static let resumeNanosecondsMaximum: UInt64 = 5_000_000_000
-    /// How many unacknowledged deliveries of the fan-out queue to hold: each is a chunk of many pushes.
+    /// How many unacknowledged deliveries of the fan-out queue to hold: each is a chunk of some thousand pushes, and a
+    /// few keep a worker busy; what a worker holds, no other can serve.
     private static let fanoutPrefetch: UInt16 = 4
     private static let fanoutTag = "fanout"
 

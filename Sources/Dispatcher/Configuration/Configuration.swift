@@ -10,6 +10,8 @@ public struct Configuration: Hashable, Sendable {
     public var registryAPI: RegistryAPI
     /// The section `[retry]`.
     public var retry: Retry
+    /// The section `[fanout]`.
+    public var fanOut: FanOut
     /// The section `[admin]`.
     public var admin: Admin
     /// The section `[log]`.

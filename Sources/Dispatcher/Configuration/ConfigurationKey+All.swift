@@ -100,6 +100,18 @@ extension ConfigurationKey {
             After a 500 or 503 of APNs the first retry waits at least this long ("1ms" to "168h"), on
             the first step of the ladder that is long enough. Apple asks for 15 minutes.
             """)
+    static let fanOutThreshold = ConfigurationKey(
+        section: "fanout", name: "threshold_devices", kind: .integer(250...10_000_000), standard: .integer(1_000),
+        comment: """
+            An event that reaches more devices than this (250 to 10000000) is served in chunks by all
+            workers; one that reaches fewer is served by the worker that gets it.
+            """)
+    static let fanOutChunk = ConfigurationKey(
+        section: "fanout", name: "chunk_devices", kind: .integer(250...10_000), standard: .integer(2_000),
+        comment: """
+            The most devices in one chunk (250 to 10000): what a crash may repeat, and how long a worker
+            that is told to stop has to go on.
+            """)
     static let adminListen = ConfigurationKey(
         section: "admin", name: "listen", kind: .string, standard: .string("127.0.0.1:9464"),
         comment: "Where /livez, /readyz, /metrics and /version are served: HOST:PORT; \"\" for nowhere.")
@@ -184,7 +196,7 @@ extension ConfigurationKey {
         rabbitMQURL, rabbitMQCAFile, rabbitMQNamespace, rabbitMQPrefetch, rabbitMQWorkQueues, registryURL,
         registryListen, registryCertificateFile, registryKeyFile, registryIsInsecure, registryAccessKeys,
         registryAccessKeysFile, registryRequestsPerSecond, retryDelays, retryAttemptsMaximum,
-        retryAgeMaximum, retryServerErrorDelay, adminListen, logLevel, logFormat,
+        retryAgeMaximum, retryServerErrorDelay, fanOutThreshold, fanOutChunk, adminListen, logLevel, logFormat,
         workerDrainTimeout, workerPushTimeout, workerDeclaresTopology, appName, appBundleID, appIdentityPools,
         appKeyFile, appKeyID, appTeamID, appEndpoint, appPort, appProxy, appCAFile, appConnections,
         appConnectionsMaximum,

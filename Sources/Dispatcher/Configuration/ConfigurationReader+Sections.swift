@@ -6,6 +6,8 @@ extension ConfigurationReader {
     mutating func readConfiguration() -> Configuration {
         Configuration(
             rabbitMQ: readRabbitMQ(), registry: readRegistry(), registryAPI: readRegistryAPI(), retry: readRetry(),
+            fanOut: Configuration.FanOut(
+                thresholdDevices: integer(.fanOutThreshold), chunkDevices: integer(.fanOutChunk)),
             admin: readAdmin(), log: readLog(), worker: readWorker(), apps: readApps())
     }
 

@@ -29,6 +29,14 @@ struct DeliveryQueue {
         front = 0
     }
 
+    /// Whether none waits.
+    var isEmpty: Bool { front == deliveries.count }
+
+    mutating func removeAll(where condition: (Delivery) -> Bool) {
+        deliveries = deliveries[front...].filter { !condition($0) }
+        front = 0
+    }
+
     mutating func removeAll() {
         deliveries.removeAll(keepingCapacity: true)
         front = 0

@@ -5,6 +5,9 @@ import PushCore
 extension Pipeline {
     /// Carries out what the state machine asked for during this tick.
     func perform() {
+        if !actions.chunkPagesEnded.isEmpty { chunkPagesEnded(actions.chunkPagesEnded) }
+        if !actions.chunksConfirmed.isEmpty { chunksConfirmed(actions.chunksConfirmed) }
+        recordChunks()
         // Pruning comes before settling: a delivery that is settled will not tell us of its dead token again.
         if !actions.deadTokens.isEmpty { prune(actions.deadTokens) }
         if !actions.sends.isEmpty { parts.transport.send(actions.sends) }

@@ -35,6 +35,8 @@ extension Pipeline {
             switch audience {
             case .devices(let page): begin(group, page, prepared)
             case .subscribers(let page, let badges): begin(prepared[group.representative], page, badges: badges)
+            case .large(let fanOut, let devices): begin(group, fanOut, firstDevices: devices, prepared)
+            case .chunkOver(let state): chunkIsOver(prepared[group.representative], state)
             }
         }
         remember(groups, prepared, nowMilliseconds: now)
@@ -107,21 +109,69 @@ extension Pipeline {
     ) -> [ResolvedAudience]? {
         do throws(RegistryError) {
             try recordDatasets(prepared)
-            let requests = groups.compactMap { request($0, prepared[$0.representative]) }
-            let records = groups.map { prepared[$0.representative] }.filter(\.isAboutRecord)
-            var pages =
-                requests.isEmpty
-                ? [][...] : try parts.registry.resolve(requests, limit: limits.devicesPerPageMaximum)[...]
-            var subscribers = try resolveSubscribers(records)[...]
+            let decided = try decideWithoutAudience(groups, prepared)
+            let open = decided.isEmpty ? groups : groups.filter { decided[$0.representative] == nil }
+            let audiences = try resolveOpen(open, prepared)
             health.set(.registry, nil)
-            return groups.compactMap { group in
-                prepared[group.representative].isAboutRecord
-                    ? subscribers.popFirst() : pages.popFirst().map { .devices($0) }
-            }
+            guard !decided.isEmpty else { return audiences }
+            var rest = audiences[...]
+            return groups.compactMap { decided[$0.representative] ?? rest.popFirst() }
         } catch {
             registryFailed(error)
             return nil
         }
+    }
+
+    private func resolveOpen(
+        _ groups: [DatasetCoalescer.Group], _ prepared: [PreparedEvent]
+    ) throws(RegistryError) -> [ResolvedAudience] {
+        let requests = groups.compactMap { request($0, prepared[$0.representative]) }
+        let records = groups.map { prepared[$0.representative] }.filter(\.isAboutRecord)
+        let pages = requests.isEmpty ? [] : try parts.registry.resolve(requests, limit: limits.devicesPerPageMaximum)
+        var subscribers = try resolveSubscribers(records)[...]
+        var audiences: [ResolvedAudience] = []
+        audiences.reserveCapacity(groups.count)
+        var place = 0
+        for group in groups {
+            let item = prepared[group.representative]
+            if item.isAboutRecord {
+                if let audience = subscribers.popFirst() { audiences.append(audience) }
+                continue
+            }
+            let page = pages[place]
+            audiences.append(.devices(page))
+            if page.next != nil, let fanOut = try largeFanOut(item, asked: requests[place]) {
+                audiences[audiences.count - 1] = .large(fanOut, firstDevices: page.devices)
+            }
+            place += 1
+        }
+        return audiences
+    }
+
+    private func largeFanOut(
+        _ item: PreparedEvent, asked request: AudienceRequest
+    ) throws(RegistryError) -> FanOut? {
+        try largeFanOut(item) { () throws(RegistryError) in
+            try parts.registry.resolve([request], limit: limits.fanOutThresholdDevices)[0].next != nil
+        }
+    }
+
+    /// What needs no look-up of an audience: chunks that are over, and redelivered events that have a fan-out.
+    private func decideWithoutAudience(
+        _ groups: [DatasetCoalescer.Group], _ prepared: [PreparedEvent]
+    ) throws(RegistryError) -> [Int: ResolvedAudience] {
+        var decided = try chunksOver(prepared).mapValues { ResolvedAudience.chunkOver($0) }
+        var redelivered: [EventDigest: Int] = [:]
+        for group in groups {
+            let item = prepared[group.representative]
+            if item.delivery.isRedelivered, item.mayBePlanned { redelivered[item.digest] = group.representative }
+        }
+        guard !redelivered.isEmpty, isFanOutPossible else { return decided }
+        for fanOut in try parts.fanOuts.fanOuts(of: Array(redelivered.keys)) {
+            guard let place = redelivered[fanOut.event.digest] else { continue }
+            decided[place] = .large(fanOut, firstDevices: [])
+        }
+        return decided
     }
 
     /// Notes that the registry did not answer; what waits is tried again later.
@@ -157,16 +207,12 @@ extension Pipeline {
 
     /// The question to the registry; nil for a record, whose subscribers are found by its fields.
     private func request(_ group: DatasetCoalescer.Group, _ item: PreparedEvent) -> AudienceRequest? {
-        let audience: Audience
-        switch item.event.kind {
-        case .dataset(let change): audience = .dataset(change.key)
-        case .push(let push): audience = push.audience
-        case .record: return nil
-        }
+        guard let audience = item.audience else { return nil }
         let excluded = group.superseded.isEmpty ? item.excludedDeviceID : group.excludedDeviceID
         return AudienceRequest(
             audience: audience, excludedDeviceID: excluded, onlyDeviceIDs: item.parking.deviceIDs,
-            cursor: item.parking.cursor)
+            cursor: cursor(of: item), through: item.parking.chunk?.chunk.through,
+            asOfFanOut: item.parking.chunk?.fanOut)
     }
 
     // MARK: The job
@@ -185,18 +231,26 @@ extension Pipeline {
             let renderings = try renderer.render(
                 item.event, expiresAtMilliseconds: parking.expiresAtMilliseconds, devices: devices)
             countCoalesced(group, devices, prepared)
-            metrics.countEvent(item.type, devices.isEmpty ? .unmatched : .dispatched)
-            var tags = [item.delivery.tag]
-            for place in group.superseded { tags.append(prepared[place].delivery.tag) }
+            let isChunk = parking.chunk != nil
+            var tags: [DeliveryTag] = []
+            if isChunk {
+                chunkPageBegins(item, next: page.next)
+            } else {
+                metrics.countEvent(item.type, devices.isEmpty ? .unmatched : .dispatched)
+                tags.append(item.delivery.tag)
+                for place in group.superseded { tags.append(prepared[place].delivery.tag) }
+            }
             machine.jobArrived(
                 DispatchJob(
                     tags: tags, lane: item.delivery.lane, message: item.delivery.message, parking: parking,
                     identity: PushIdentity(source: item.event.source, identifier: item.event.identifier),
-                    renderings: renderings, devices: devices, continuation: page.next,
-                    publishedAtMilliseconds: item.event.timeMilliseconds, isNowOrNever: isNowOrNever(item.event),
+                    renderings: renderings, devices: devices, continuation: isChunk ? nil : page.next,
+                    chunk: isChunk ? item.delivery.tag : nil, publishedAtMilliseconds: item.event.timeMilliseconds,
+                    isNowOrNever: isNowOrNever(item.event),
                     dataset: dataset),
                 into: &actions)
         } catch {
+            if parking.chunk != nil { chunkRejected(item) }
             reject(item.delivery, item.parking, error, dataset: dataset)
             for place in group.superseded { reject(prepared[place].delivery, prepared[place].parking, error) }
         }
@@ -230,7 +284,8 @@ extension Pipeline {
         }
     }
 
-    private func reject(
+    /// Turns a delivery into a dead letter.
+    func reject(
         _ delivery: Delivery, _ parking: ParkingRecord, _ rejection: EventRejection, dataset: DatasetKey? = nil
     ) {
         metrics.countEvent(.unknown, .rejected)

@@ -39,6 +39,18 @@ final class Pipeline {
     var waitingFanOuts = DeliveryQueue()
     var turns = DatasetTurns()
     var actions = DispatchActions()
+    /// Who this worker is among those that plan fan-outs.
+    let plannerIdentifier = Int64.random(in: 1 ... .max)
+    /// The fan-outs that this worker plans, by a number of its own.
+    var plans: [UInt64: FanOutPlan] = [:]
+    var lastPlan: UInt64 = 0
+    /// Whether the registry can keep fan-outs, as far as is known.
+    var isFanOutPossible = true
+    /// The chunks that this worker serves.
+    var chunks: [DeliveryTag: ChunkProgress] = [:]
+    /// The chunks that have ended and whose end is not written down yet.
+    var chunksToRecord: [(tag: DeliveryTag, ending: FanOutChunkEnding)] = []
+    var chunkRetry: EventLoop.Timer?
     var registryRetry: EventLoop.Timer?
     var batchSize = Pipeline.batchMaximum
     var isFlushScheduled = false
@@ -87,12 +99,14 @@ final class Pipeline {
         case .consuming(let epoch):
             waiting.removeAll(before: epoch)
             waitingFanOuts.removeAll(before: epoch)
+            forgetUnreadChunks(before: epoch)
             turns.forgetWaiting()
             health.set(.source, nil)
         case .interrupted(let reason):
             // All of it will come again; to begin it now would only make duplicates.
             waiting.removeAll()
             waitingFanOuts.removeAll()
+            forgetUnreadChunks(before: .max)
             turns.forgetWaiting()
             health.set(.source, "not consuming: \(reason)")
         case .misconfigured(let reason): health.set(.source, "cannot consume: \(reason)")
@@ -138,12 +152,12 @@ final class Pipeline {
     private func flush() {
         isFlushScheduled = false
         machine.sendWaiting(nowMilliseconds: parts.nowMilliseconds(), into: &actions)
-        while registryRetry == nil, !isDraining, let batch = nextBatch() {
+        while registryRetry == nil, let batch = nextBatch() {
             takeIn(batch)
             machine.sendWaiting(nowMilliseconds: parts.nowMilliseconds(), into: &actions)
         }
         perform()
-        if isDraining, machine.jobCount == 0 {
+        if isDraining, machine.jobCount == 0, waiting.isEmpty, waitingFanOuts.isEmpty, chunksToRecord.isEmpty {
             whenDrained?()
             whenDrained = nil
         }
@@ -164,14 +178,15 @@ final class Pipeline {
 
     /// Begins nothing new, and calls back when everything that was begun has been settled.
     ///
-    /// What was received and not begun goes back to the broker when the connection closes.
+    /// What was received and not begun goes back to the broker when the connection closes. A chunk of a large fan-out
+    /// that was begun is served to its end; a plan is gone on with by whoever gets the event next.
     func drain(whenDrained: @escaping () -> Void) {
         isDraining = true
         health.set(.draining, "draining")
         if let registryRetry { loop.cancel(registryRetry) }
         registryRetry = nil
-        waiting.removeAll()
-        waitingFanOuts.removeAll()
+        waiting.removeAll { chunks[$0.tag] == nil }
+        waitingFanOuts.removeAll { chunks[$0.tag] == nil }
         turns.forgetWaiting()
         self.whenDrained = whenDrained
         scheduleFlush()

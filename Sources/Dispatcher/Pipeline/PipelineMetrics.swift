@@ -33,6 +33,7 @@ final class PipelineMetrics {
         let duration: Histogram
     }
 
+    let fanOuts: FanOutMetrics
     let redelivered: Counter
     let lag: Histogram
     let pruned: Counter
@@ -52,6 +53,7 @@ final class PipelineMetrics {
 
     init(registry: MetricsRegistry, appNames: [String]) {
         self.registry = registry
+        fanOuts = FanOutMetrics(registry)
         redelivered = registry.counter(
             "apus_events_redelivered_total",
             help: "Deliveries that the broker may have delivered before: the bound on duplicate pushes.")

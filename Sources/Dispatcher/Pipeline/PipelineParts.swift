@@ -12,19 +12,22 @@ public struct PipelineParts {
     public var registry: any Registry
     /// Who knows the subscriptions to records: the same store, used on the pipeline's loop only.
     public var subscriptions: any SubscriptionRegistry
+    /// Who knows the large fan-outs: the same store, used on the pipeline's loop only.
+    public var fanOuts: any FanOutRegistry
     /// The wall clock, in milliseconds since 1970.
     public var nowMilliseconds: () -> Int64
 
     /// Gathers the parts.
     public init(
         source: any DeliverySource, publisher: any MessagePublisher, transport: any PushTransport,
-        registry: any Registry & SubscriptionRegistry, nowMilliseconds: @escaping () -> Int64
+        registry: any Registry & SubscriptionRegistry & FanOutRegistry, nowMilliseconds: @escaping () -> Int64
     ) {
         self.source = source
         self.publisher = publisher
         self.transport = transport
         self.registry = registry
         subscriptions = registry
+        fanOuts = registry
         self.nowMilliseconds = nowMilliseconds
     }
 }

@@ -44,6 +44,23 @@ final class PreparedEvent {
     /// Whether it comes whole from a backend, and not as a retry or as a page of a large fan-out.
     var isFresh: Bool { !parking.isParkedCopy && parking.deviceIDs == nil && parking.cursor == nil }
 
+    /// Whether it comes with its whole audience, so that it may be planned in chunks.
+    var mayBePlanned: Bool { parking.deviceIDs == nil && parking.cursor == nil && parking.chunk == nil }
+
+    /// The chunk that it is, if it is one.
+    var chunkKey: FanOutChunkKey? {
+        parking.chunk.map { FanOutChunkKey(fanOut: $0.fanOut, event: digest, chunk: $0.chunk.number) }
+    }
+
+    /// Whom it is for; nil for a record, whose subscribers are found by its fields.
+    var audience: Audience? {
+        switch event.kind {
+        case .dataset(let change): .dataset(change.key)
+        case .push(let push): push.audience
+        case .record: nil
+        }
+    }
+
     /// The one device to leave out: the one that made the change, unless the history says whom to serve.
     var excludedDeviceID: String? {
         guard parking.deviceIDs == nil, !parking.notifiesOrigin else { return nil }

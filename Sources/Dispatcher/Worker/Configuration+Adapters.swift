@@ -50,7 +50,7 @@ extension Configuration {
     /// Not `openRegistry` and a conversion: of that the compiler cannot tell that it may be sent to a loop.
     func openPipelineRegistry(
         mode: RegistryOpenMode
-    ) throws(RegistryError) -> sending any Registry & SubscriptionRegistry {
+    ) throws(RegistryError) -> sending any Registry & SubscriptionRegistry & FanOutRegistry {
         switch registry {
         case .sqlite(let path): try SQLiteRegistry.open(path: path, mode: mode)
         case .postgres(let url): try PostgresRegistry.open(url: url.revealed, mode: mode)

@@ -10,6 +10,8 @@ extension Configuration {
         let topology = topology
         var limits = DispatchLimits()
         limits.deliveriesInHandMaximum = rabbitMQ.prefetch
+        limits.fanOutThresholdDevices = fanOut.thresholdDevices
+        limits.devicesPerChunkMaximum = fanOut.chunkDevices
         let delays = retry.delays.map { Int64($0.milliseconds) }
         return PipelineConfiguration(
             apps: apps.enumerated().map { index, app in

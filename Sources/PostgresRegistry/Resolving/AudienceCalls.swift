@@ -8,19 +8,20 @@ import PushCore
 enum AudienceCalls {
     private static let columns = "d.id, d.device_id, d.platform, d.token"
 
-    /// Devices that subscribed to datasets: pool, identity, dataset, row to go on after, device to leave out.
+    /// Devices that subscribed to datasets: pool, identity, dataset, row to go on after, device to leave out,
+    /// fan-out that memberships have to be older than.
     static func datasetSubscribers(_ parameters: [Parameter]) -> Call {
         Call(
             """
             SELECT r.request, r.element, \(columns), a.name
-            FROM unnest($1::bigint[], $2::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::text[])
-                WITH ORDINALITY r(request, element, pool, identity, dataset, after, excluded, k)
+            FROM unnest($1::bigint[], $2::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::text[],
+                $9::bigint[]) WITH ORDINALITY r(request, element, pool, identity, dataset, after, excluded, as_of, k)
             JOIN identity_pool p ON p.name = r.pool
             JOIN identity n ON n.name = r.identity
             CROSS JOIN LATERAL (SELECT \(heldDataset) AS number) s
             CROSS JOIN LATERAL (
                 SELECT d.* FROM dataset_subscription u JOIN device d ON d.id = u.device AND d.identity_pool = p.id
-                WHERE u.identity = n.id AND u.dataset_name = s.number AND u.device > r.after
+                WHERE u.identity = n.id AND u.dataset_name = s.number AND u.device > r.after AND u.joined < r.as_of
                     AND d.device_id IS DISTINCT FROM r.excluded
                 ORDER BY u.device LIMIT $3::bigint) d
             JOIN app a ON a.id = d.app
@@ -36,38 +37,42 @@ enum AudienceCalls {
             WHERE x.name = r.dataset), \(Schema.futureDatasets))
         """
 
-    /// Devices that subscribed to topics: topic, app, row to go on after, device to leave out.
+    /// Devices that subscribed to topics: topic, app, row to go on after, device to leave out,
+    /// fan-out that memberships have to be older than.
     static func topicSubscribers(_ parameters: [Parameter]) -> Call {
         devices(
             """
             JOIN topic t ON t.name = r.name AND t.app = a.id
             CROSS JOIN LATERAL (
                 SELECT d.* FROM topic_subscription u JOIN device d ON d.id = u.device
-                WHERE u.topic = t.id AND u.device > r.after AND d.device_id IS DISTINCT FROM r.excluded
+                WHERE u.topic = t.id AND u.device > r.after AND u.joined < r.as_of
+                    AND d.device_id IS DISTINCT FROM r.excluded
                 ORDER BY u.device LIMIT $3::bigint) d
             """, parameters)
     }
 
-    /// Devices of identities: identity, app, row to go on after, device to leave out.
+    /// Devices of identities: identity, app, row to go on after, device to leave out,
+    /// fan-out that memberships have to be older than.
     static func identityDevices(_ parameters: [Parameter]) -> Call {
         devices(
             """
             JOIN identity n ON n.name = r.name
             CROSS JOIN LATERAL (
                 SELECT d.* FROM device d
-                WHERE d.identity = n.id AND d.app = a.id AND d.id > r.after
+                WHERE d.identity = n.id AND d.app = a.id AND d.id > r.after AND d.joined < r.as_of
                     AND d.device_id IS DISTINCT FROM r.excluded
                 ORDER BY d.id LIMIT $3::bigint) d
             """, parameters)
     }
 
-    /// Devices of users: user, app, row to go on after, device to leave out.
+    /// Devices of users: user, app, row to go on after, device to leave out,
+    /// fan-out that memberships have to be older than.
     static func userDevices(_ parameters: [Parameter]) -> Call {
         devices(
             """
             CROSS JOIN LATERAL (
                 SELECT d.* FROM device d
-                WHERE d.user_id = r.name AND d.app = a.id AND d.id > r.after
+                WHERE d.user_id = r.name AND d.app = a.id AND d.id > r.after AND d.joined < r.as_of
                     AND d.device_id IS DISTINCT FROM r.excluded
                 ORDER BY d.id LIMIT $3::bigint) d
             """, parameters)
@@ -77,8 +82,8 @@ enum AudienceCalls {
         Call(
             """
             SELECT r.request, r.element, \(columns), r.app
-            FROM unnest($1::bigint[], $2::bigint[], $4::text[], $5::text[], $6::bigint[], $7::text[])
-                WITH ORDINALITY r(request, element, name, app, after, excluded, k)
+            FROM unnest($1::bigint[], $2::bigint[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::bigint[])
+                WITH ORDINALITY r(request, element, name, app, after, excluded, as_of, k)
             JOIN app a ON a.name = r.app
             \(joins)
             ORDER BY r.k, d.id

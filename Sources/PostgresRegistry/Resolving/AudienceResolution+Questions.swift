@@ -52,6 +52,7 @@ extension AudienceResolution {
         if let names = requests[index].onlyDeviceIDs { return addElements(index, of: names, to: &only) }
         let start = OwnerPosition(encoded: position(index))
         for element in FirstOccurrences(of: owners, from: start.element) {
+            if isBeyond(Self.ownerPosition(Probe(request: index, element: element, after: 0), 0), index) { break }
             whole.add(Probe(request: index, element: element, after: element == start.element ? start.row : 0))
         }
     }
@@ -63,6 +64,7 @@ extension AudienceResolution {
     ) {
         let start = Int(min(position(index), Int64(list.count)))
         for element in FirstOccurrences(of: list, from: start) where condition(list[element]) {
+            if isBeyond(Int64(element + 1), index) { break }
             question.add(Probe(request: index, element: element, after: 0))
         }
     }
@@ -83,6 +85,11 @@ extension AudienceResolution {
         .optionalTexts(probes.map { requests[$0.request].excludedDeviceID })
     }
 
+    /// For each probe the fan-out that memberships have to be older than; greater than all if they need not be.
+    private func asOfFanOut(_ probes: [Probe]) -> Parameter {
+        .integers(probes.map { requests[$0.request].asOfFanOut ?? .max })
+    }
+
     private func only(_ probes: [Probe]) -> Parameter {
         .optionalTexts(probes.map { requests[$0.request].onlyDeviceIDs?[$0.element] })
     }
@@ -101,7 +108,7 @@ extension AudienceResolution {
         AudienceQuestion { [self] probes in
             AudienceCalls.datasetSubscribers(
                 numbers(probes) + [.integer(rowsMaximum)] + datasetParameters(probes) + [
-                    .integers(probes.map(\.after)), excluded(probes),
+                    .integers(probes.map(\.after)), excluded(probes), asOfFanOut(probes),
                 ])
         } position: { _, row in
             row
@@ -116,7 +123,7 @@ extension AudienceResolution {
             call: { [self] probes in
                 call(
                     numbers(probes) + [.integer(rowsMaximum), names(probes), apps(probes)] + [
-                        .integers(probes.map(\.after)), excluded(probes),
+                        .integers(probes.map(\.after)), excluded(probes), asOfFanOut(probes),
                     ])
             }, position: position)
     }

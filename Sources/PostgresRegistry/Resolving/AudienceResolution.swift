@@ -44,6 +44,12 @@ final class AudienceResolution {
     /// Where a request goes on; 0 at its beginning.
     func position(_ request: Int) -> Int64 { max(requests[request].cursor?.position ?? 0, 0) }
 
+    /// Whether a position lies behind the last that a request asks for.
+    func isBeyond(_ end: Int64, _ request: Int) -> Bool {
+        guard let through = requests[request].through else { return false }
+        return end > through.position
+    }
+
     private func isComplete(_ request: Int) -> Bool { pages[request].next != nil }
 
     /// Puts the devices of an answer into their pages, and those that are made up between them.
@@ -67,7 +73,7 @@ final class AudienceResolution {
 
     /// Puts a device into the page of a request, unless it is the one to leave out or the page is full.
     private func add(_ device: consuming Recipient, request: Int, end: Int64) {
-        if device.deviceID == requests[request].excludedDeviceID { return }
+        if device.deviceID == requests[request].excludedDeviceID || isBeyond(end, request) { return }
         guard pages[request].devices.count < limit else {
             pages[request].next = AudienceCursor(position: ends[request])
             return

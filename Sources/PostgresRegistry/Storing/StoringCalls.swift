@@ -162,8 +162,8 @@ enum StoringCalls {
                 JOIN identity_pool p ON p.name = r.pool JOIN identity n ON n.name = r.identity
                 JOIN dataset_name s ON s.name = r.name
                 ON CONFLICT DO NOTHING RETURNING identity, identity_pool, dataset_name)
-            INSERT INTO dataset_subscription (identity, dataset_name, device)
-            SELECT u.identity, x.dataset_name, u.device FROM added x
+            INSERT INTO dataset_subscription (identity, dataset_name, device, joined)
+            SELECT u.identity, x.dataset_name, u.device, u.joined FROM added x
             JOIN dataset_subscription u ON u.identity = x.identity AND u.dataset_name = \(Schema.futureDatasets)
             JOIN device d ON d.id = u.device AND d.identity_pool = x.identity_pool
             ON CONFLICT DO NOTHING

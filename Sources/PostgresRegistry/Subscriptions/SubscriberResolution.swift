@@ -40,10 +40,15 @@ final class SubscriberResolution {
         requests[request].only == nil && found[request].count > limit
     }
 
+    private func isBeyond(_ request: Int, _ subscription: Int64, _ device: Int64) -> Bool {
+        guard let through = requests[request].through else { return false }
+        return (subscription, device) > (through.subscription, through.device)
+    }
+
     private func add(_ rows: Rows) throws(RegistryError) {
         for row in 0..<rows.count {
             let request = Int(rows.integer(row, 0))
-            guard !isComplete(request) else { continue }
+            guard !isComplete(request), !isBeyond(request, rows.integer(row, 7), rows.integer(row, 2)) else { continue }
             let (platform, token) = try registry.decodeAddress(rows, row, platformColumn: 4)
             let recipient = Recipient(
                 deviceID: rows.text(row, 3), platform: platform, token: token, app: rows.text(row, 6))
@@ -67,6 +72,7 @@ final class SubscriberResolution {
             }
             let start = request.cursor ?? SubscriberCursor(subscription: 0, device: 0)
             for (element, row) in request.subscriptions.enumerated() where row >= start.subscription {
+                if let through = request.through, row > through.subscription { break }
                 let after = row == start.subscription ? start.device : 0
                 whole.add(Probe(request: index, element: element, after: after))
             }
@@ -85,6 +91,7 @@ final class SubscriberResolution {
                 .integers(probes.map { requests[$0.request].subscriptions[$0.element] }),
                 .integers(probes.map(\.after)),
                 .optionalTexts(probes.map { requests[$0.request].excludedDeviceID }),
+                .integers(probes.map { requests[$0.request].asOfFanOut ?? .max }),
             ])
     }
 

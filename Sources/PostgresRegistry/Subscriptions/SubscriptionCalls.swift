@@ -160,13 +160,14 @@ enum SubscriptionCalls {
 
     // MARK: Resolving
 
-    /// Devices of subscriptions: row to go on after, device to leave out.
+    /// Devices of subscriptions: row to go on after, device to leave out, fan-out to be older than.
     static func subscribers(_ parameters: [Parameter]) -> Call {
         subscribers(
             """
-            unnest($1::bigint[], $2::bigint[], $4::bigint[], $5::bigint[], $6::text[])
-                WITH ORDINALITY r(request, element, subscription, after, excluded, k)
-            """, "d.id > r.after AND d.device_id IS DISTINCT FROM r.excluded", limit: "LIMIT $3::bigint", parameters)
+            unnest($1::bigint[], $2::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::bigint[])
+                WITH ORDINALITY r(request, element, subscription, after, excluded, as_of, k)
+            """, "d.id > r.after AND d.joined < r.as_of AND d.device_id IS DISTINCT FROM r.excluded",
+            limit: "LIMIT $3::bigint", parameters)
     }
 
     /// Named devices of subscriptions, those that are among them.

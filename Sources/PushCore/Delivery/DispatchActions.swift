@@ -22,6 +22,10 @@ public struct DispatchActions: Sendable {
     public var publishesToRepeat: [OutgoingMessage] = []
     /// Deliveries that have ended.
     public var settles: [DeliveryTag] = []
+    /// The deliveries of chunks that a page has ended of, once for each page.
+    public var chunkPagesEnded: [DeliveryTag] = []
+    /// The plans of which the broker has confirmed a chunk, once for each chunk.
+    public var chunksConfirmed: [UInt64] = []
     /// The datasets of jobs that have ended.
     public var datasetsSettled: [DatasetKey] = []
     /// Tokens to prune.
@@ -40,6 +44,8 @@ public struct DispatchActions: Sendable {
         publishes.removeAll(keepingCapacity: true)
         publishesToRepeat.removeAll(keepingCapacity: true)
         settles.removeAll(keepingCapacity: true)
+        chunkPagesEnded.removeAll(keepingCapacity: true)
+        chunksConfirmed.removeAll(keepingCapacity: true)
         datasetsSettled.removeAll(keepingCapacity: true)
         deadTokens.removeAll(keepingCapacity: true)
         lagsMilliseconds.removeAll(keepingCapacity: true)

@@ -21,6 +21,10 @@ public final class DispatchJob: Sendable {
     public let assignments: [PushAssignment]
     /// Where the next page begins; nil if this is the last.
     public let continuation: AudienceCursor?
+    /// The delivery whose chunk this is a page of; nil for all other jobs.
+    ///
+    /// The delivery ends with the last page and not with this job, whose `tags` are empty.
+    public let chunk: DeliveryTag?
     /// When the event was published, in milliseconds since 1970, for the lag; nil if unknown.
     public let publishedAtMilliseconds: Int64?
     /// Whether each push gets one attempt only.
@@ -33,7 +37,7 @@ public final class DispatchJob: Sendable {
         tags: [DeliveryTag], lane: DeliveryLane = .work, message: Message, parking: ParkingRecord,
         identity: PushIdentity,
         renderings: [AppRendering], devices: [Recipient], assignments: [PushAssignment] = [],
-        continuation: AudienceCursor? = nil,
+        continuation: AudienceCursor? = nil, chunk: DeliveryTag? = nil,
         publishedAtMilliseconds: Int64? = nil, isNowOrNever: Bool = false, dataset: DatasetKey? = nil
     ) {
         self.tags = tags
@@ -46,6 +50,7 @@ public final class DispatchJob: Sendable {
         self.devices = devices
         self.assignments = assignments
         self.continuation = continuation
+        self.chunk = chunk
         self.publishedAtMilliseconds = publishedAtMilliseconds
         self.isNowOrNever = isNowOrNever
         self.dataset = dataset

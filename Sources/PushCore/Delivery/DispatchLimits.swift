@@ -6,8 +6,12 @@ public struct DispatchLimits: Hashable, Sendable {
     public var devicesWaitingMaximum = 4_096
     /// The most deliveries that the broker hands out at once: the prefetch.
     public var deliveriesInHandMaximum = 1_000
-    /// The most devices in one page of an audience: what a crash in a large fan-out may repeat.
+    /// The most devices in one page of an audience: what is in memory at once.
     public var devicesPerPageMaximum = 250
+    /// How many devices an audience may have that one worker serves page by page; a larger one is planned in chunks.
+    public var fanOutThresholdDevices = 1_000
+    /// The most devices in one chunk of a large fan-out.
+    public var devicesPerChunkMaximum = 2_000
     /// How often a push is sent within one attempt when it was certainly not processed.
     public var sendsPerAttemptMaximum = 4
     /// How often a push is sent within one attempt when its answer was lost.

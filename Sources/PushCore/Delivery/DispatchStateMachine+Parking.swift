@@ -29,6 +29,7 @@ extension DispatchStateMachine {
                 actions.notices.append(.deadLettered(reason: publish.reason, detail: publish.detail))
             }
         }
+        if case .chunk = publish.kind { return actions.chunksConfirmed.append(publish.job) }
         guard var job = jobs.take(publish.job) else { return }
         job.publishesOut -= 1
         jobs.putBack(job, publish.job)
@@ -49,6 +50,26 @@ extension DispatchStateMachine {
         publish(copy, to: queues.fanout, job: number, .continuation, reason: "fan-out", detail: "", into: &actions)
     }
 
+    /// A chunk of a large fan-out is to be published.
+    ///
+    /// - Parameters:
+    ///   - chunk: the chunk.
+    ///   - plan: whose chunk it is; comes back in `DispatchActions.chunksConfirmed`.
+    ///   - message: the message of the event.
+    ///   - parking: the history of the event.
+    ///   - actions: takes what is to be done.
+    public mutating func chunkPlanned(
+        _ chunk: FanOutChunkJob, of plan: UInt64, message: Message, parking: ParkingRecord,
+        into actions: inout DispatchActions
+    ) {
+        var parking = parking
+        parking.cursor = chunk.chunk.after
+        parking.chunk = chunk
+        let copy = parking.parkedCopy(
+            of: message, reason: "fan-out", detail: "Chunk \(chunk.chunk.number) of the large fan-out \(chunk.fanOut).")
+        publish(copy, to: queues.fanout, job: plan, .chunk, reason: "fan-out", detail: "", into: &actions)
+    }
+
     /// A job has made progress: parks its failures when its last push has ended, settles it when nothing is left.
     mutating func jobAdvanced(_ number: UInt64, into actions: inout DispatchActions) {
         guard var job = jobs.take(number) else { return }
@@ -60,6 +81,7 @@ extension DispatchStateMachine {
             actions.settles.append(contentsOf: job.work.tags)
             if let dataset = job.work.dataset { actions.datasetsSettled.append(dataset) }
             if let app = job.loadedApp { letGo(job.work.tags.count, app: app) }
+            if let chunk = job.work.chunk { actions.chunkPagesEnded.append(chunk) }
             jobs.putBack(job, number)
             _ = jobs.remove(number)
             return
@@ -80,6 +102,7 @@ extension DispatchStateMachine {
             parking.heldMilliseconds += failure.heldMilliseconds
             if !part.isEmpty {
                 parking.cursor = nil
+                parking.chunk = nil
                 parking.deviceIDs = Array(part)
             }
             let copy = parking.parkedCopy(of: job.work.message, reason: failure.reason, detail: failure.detail)

@@ -56,6 +56,8 @@ public struct DispatchStateMachine: Sendable {
         enum Kind: Sendable {
             case failure(Destination, appIndex: Int?, pushes: Int)
             case continuation
+            /// A chunk of the plan that `job` is the number of.
+            case chunk
         }
 
         var job: UInt64

@@ -22,6 +22,18 @@ public enum ParkingHeader {
     public static let cursor = "apus-cursor"
     /// The subscription at which the rest of a large fan-out begins (int64).
     public static let cursorSubscription = "apus-cursor-subscription"
+    /// The number of the large fan-out that a chunk is of (int64); `cursor` says where the chunk begins.
+    public static let fanOut = "apus-fanout"
+    /// The number of the chunk (int64).
+    public static let chunk = "apus-fanout-chunk"
+    /// How many devices the chunk had when it was planned (int64).
+    public static let chunkDevices = "apus-fanout-chunk-devices"
+    /// The last position of the chunk (int64); absent in the last chunk.
+    public static let through = "apus-fanout-through"
+    /// The subscription of the last position (int64).
+    public static let throughSubscription = "apus-fanout-through-subscription"
+    /// The subscriptions that have devices in the chunk, 8 bytes each, big endian (byte array).
+    public static let subscriptions = "apus-fanout-subscriptions"
     /// Whether the device that made the change is notified as well, because others made changes that this event stands
     /// for (boolean).
     public static let notifiesOrigin = "apus-notifies-origin"

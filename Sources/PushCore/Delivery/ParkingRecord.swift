@@ -12,6 +12,8 @@ public struct ParkingRecord: Hashable, Sendable {
     public var deviceIDs: [String]?
     /// Where the rest of the audience begins; nil for its start.
     public var cursor: AudienceCursor?
+    /// The chunk of a large fan-out that this is; nil for the audience from `cursor` to its end.
+    public var chunk: FanOutChunkJob?
     /// Whether the device that made the change is notified as well.
     public var notifiesOrigin = false
     /// The exchange that the event was published to.
@@ -35,6 +37,7 @@ public struct ParkingRecord: Hashable, Sendable {
         for header in delivery.message.headers where header.name.hasPrefix(ParkingHeader.prefix) {
             read(header)
         }
+        chunk = FanOutChunkJob(headers: delivery.message.headers, after: cursor)
     }
 
     private mutating func read(_ header: MessageHeader) {
@@ -112,6 +115,7 @@ public struct ParkingRecord: Hashable, Sendable {
                     MessageHeader(name: ParkingHeader.cursorSubscription, value: .int64(cursor.subscription)))
             }
         }
+        if let chunk { headers.append(contentsOf: chunk.headers) }
         if notifiesOrigin { headers.append(MessageHeader(name: ParkingHeader.notifiesOrigin, value: .boolean(true))) }
         return headers
     }

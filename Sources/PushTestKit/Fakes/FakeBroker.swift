@@ -56,10 +56,13 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
         return deliveries.map(\.tag)
     }
 
-    /// Takes the parked messages of a queue and delivers them again, as a retry queue does when their time has come.
+    /// Takes the parked messages of a queue and delivers them again, as a retry queue does when their time has come,
+    /// and the fan-out queue at once.
     @discardableResult
     public func deliverParked(in queue: String) -> [DeliveryTag] {
-        deliver(state.withLock { $0.parked.removeValue(forKey: queue) ?? [] })
+        deliver(
+            state.withLock { $0.parked.removeValue(forKey: queue) ?? [] },
+            lane: queue.hasSuffix(".fanout") ? .fanout : .work)
     }
 
     /// The messages that are parked in a queue.

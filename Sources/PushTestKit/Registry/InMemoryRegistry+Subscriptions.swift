@@ -91,11 +91,20 @@ extension InMemoryRegistry: SubscriptionRegistry {
         var page = SubscriberPage()
         var end = request.cursor ?? SubscriberCursor(subscription: 0, device: 0)
         let rows = request.only.map { Set($0.map(\.subscription)) } ?? Set(request.subscriptions)
+        let before = request.asOfFanOut.flatMap { fanOuts.befores[$0] }
         for entry in live where rows.contains(entry.stored.row) && entry.stored.row >= end.subscription {
             let after = entry.stored.row == end.subscription ? end.device : 0
             for device in devices(of: entry.stored.subscription) where device.number > after {
                 let deviceID = device.device.deviceID
                 if deviceID == request.excludedDeviceID { continue }
+                if let through = request.through {
+                    let isWithin = (entry.stored.row, device.number) <= (through.subscription, through.device)
+                    guard isWithin else { return page }
+                }
+                if let before {
+                    let early = before.devices(of: entry.stored.subscription).map(\.number)
+                    guard early.contains(device.number) else { continue }
+                }
                 let name = Subscriber(subscription: entry.stored.row, deviceID: deviceID)
                 if let only = request.only {
                     guard only.contains(name) else { continue }
@@ -113,7 +122,7 @@ extension InMemoryRegistry: SubscriptionRegistry {
         return page
     }
 
-    private func devices(of subscription: RecordSubscription) -> [Entry] {
+    func devices(of subscription: RecordSubscription) -> [Entry] {
         entries.values.filter { entry in
             guard entry.device.app == subscription.key.app else { return false }
             return switch subscription.key.owner {

@@ -37,6 +37,7 @@ public final class InMemoryRegistry: Registry {
     var entries: [String: Entry] = [:]
     var knownDatasets: [Owner: Set<String>] = [:]
     var records = InMemorySubscriptions()
+    var fanOuts = InMemoryFanOuts()
     private var lastNumber: Int64 = 0
 
     /// If set, every call throws it: a registry that is out of reach.
@@ -44,6 +45,9 @@ public final class InMemoryRegistry: Registry {
 
     /// If set, the next claim of subscriptions is made and then throws it, once: a commit whose answer was lost.
     public var failureAfterClaim: RegistryError?
+
+    /// If set, a fan-out that is to begin throws it: a registry that cannot be written.
+    public var failureOfFanOuts: RegistryError?
 
     /// Creates an empty registry.
     public init() {}
@@ -57,9 +61,12 @@ public final class InMemoryRegistry: Registry {
     }
 
     private func page(_ request: AudienceRequest, limit: Int) -> AudiencePage {
+        let early = request.asOfFanOut.flatMap { numbersBefore($0, in: request.audience) }
         let remaining = members(request.audience).sorted { $0.position < $1.position }.filter { member in
             let device = member.recipient
             guard member.position > request.cursor?.position ?? -1 else { return false }
+            guard member.position <= request.through?.position ?? .max else { return false }
+            if let early, !early.contains(entries[device.deviceID]?.number ?? 0) { return false }
             guard device.deviceID != request.excludedDeviceID else { return false }
             guard let only = request.onlyDeviceIDs else { return true }
             if case .tokens = request.audience {
@@ -73,7 +80,17 @@ public final class InMemoryRegistry: Registry {
         return AudiencePage(devices: devices.map(\.recipient), next: next)
     }
 
-    private func members(_ audience: Audience) -> [(position: Int64, recipient: Recipient)] {
+    /// The numbers of the devices that an audience had when a fan-out began; nil for audiences that are lists.
+    private func numbersBefore(_ fanOut: Int64, in audience: Audience) -> Set<Int64>? {
+        switch audience {
+        case .devices, .tokens: return nil
+        case .dataset, .topic, .identities, .users:
+            guard let before = fanOuts.befores[fanOut] else { return nil }
+            return Set(before.members(audience).compactMap { before.entries[$0.recipient.deviceID]?.number })
+        }
+    }
+
+    func members(_ audience: Audience) -> [(position: Int64, recipient: Recipient)] {
         switch audience {
         case .dataset(let key):
             let isKnown = knownDatasets[Owner(key)]?.contains(key.datasetName) ?? false

@@ -1,4 +1,4 @@
 public import PushCore
 
 /// What the API serves: all of the registry's ports in one store.
-public typealias ServedRegistry = Registry & RegistryAdministration & SubscriptionRegistry
+public typealias ServedRegistry = FanOutRegistry & Registry & RegistryAdministration & SubscriptionRegistry

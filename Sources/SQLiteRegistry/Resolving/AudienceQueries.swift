@@ -5,15 +5,16 @@ import PushCore
 /// `CROSS JOIN` keeps SQLite to the written order: from the probes to their devices, each by an index whose entries are
 /// in the order of the device's row. So a page ends and goes on anywhere without sorting or counting.
 struct AudienceQueries {
-    /// Devices that subscribed to a dataset: name = identity; then pool, dataset, row to go on after.
+    /// Devices that subscribed to a dataset: name = identity; then pool, dataset, row to go on after, and the fan-out
+    /// that memberships have to be older than.
     let datasetSubscribers: AudienceQuery
     /// Devices that subscribed to datasets to come, for a dataset that is not known: the same probes.
     let futureSubscribers: AudienceQuery
-    /// Devices of an identity: name = identity; then app, row to go on after.
+    /// Devices of an identity: name = identity; then app, row to go on after, and that fan-out.
     let identityDevices: AudienceQuery
-    /// Devices of a user: name = user; then app, row to go on after.
+    /// Devices of a user: name = user; then app, row to go on after, and that fan-out.
     let userDevices: AudienceQuery
-    /// Devices that subscribed to a topic: name = topic; then app, row to go on after.
+    /// Devices that subscribed to a topic: name = topic; then app, row to go on after, and that fan-out.
     let topicSubscribers: AudienceQuery
     /// A device by its identifier, of an app.
     let deviceOfApp: AudienceQuery
@@ -44,31 +45,26 @@ struct AudienceQueries {
             """
         func subscribers(_ dataset: String, where condition: String) -> AudienceQuery {
             query(
-                .text, ["pool", "dataset", "after"], recipient,
+                .text, ["pool", "dataset", "after", "as_of"], recipient,
                 """
                 CROSS JOIN identity n ON n.name = r.name
                 CROSS JOIN dataset_subscription u
-                    ON u.identity = n.id AND u.dataset_name = \(dataset) AND u.device > r.after
+                    ON u.identity = n.id AND u.dataset_name = \(dataset) AND u.device > r.after AND u.joined < r.as_of
                 CROSS JOIN device d ON d.id = u.device AND d.identity_pool = r.pool
                 WHERE \(condition)
                 """)
         }
         datasetSubscribers = subscribers("r.dataset", where: "1")
         futureSubscribers = subscribers("\(Schema.futureDatasets)", where: isUnknown)
-        identityDevices = query(
-            .text, ["app", "after"], recipient,
-            """
-            CROSS JOIN identity n ON n.name = r.name
-            CROSS JOIN device d ON d.identity = n.id AND d.app = r.app AND d.id > r.after
-            """)
-        userDevices = query(
-            .text, ["app", "after"], recipient,
-            "CROSS JOIN device d ON d.user_id = r.name AND d.app = r.app AND d.id > r.after")
-        topicSubscribers = query(
-            .text, ["app", "after"], recipient,
+        func devices(_ from: String) -> AudienceQuery { query(.text, ["app", "after", "as_of"], recipient, from) }
+        let isLater = "d.app = r.app AND d.id > r.after AND d.joined < r.as_of"
+        identityDevices = devices(
+            "CROSS JOIN identity n ON n.name = r.name CROSS JOIN device d ON d.identity = n.id AND \(isLater)")
+        userDevices = devices("CROSS JOIN device d ON d.user_id = r.name AND \(isLater)")
+        topicSubscribers = devices(
             """
             CROSS JOIN topic t ON t.name = r.name AND t.app = r.app
-            CROSS JOIN topic_subscription u ON u.topic = t.id AND u.device > r.after
+            CROSS JOIN topic_subscription u ON u.topic = t.id AND u.device > r.after AND u.joined < r.as_of
             CROSS JOIN device d ON d.id = u.device
             """)
         deviceOfApp = query(

@@ -36,7 +36,8 @@ extension AudienceResolution {
         for index in indices {
             guard case .dataset(let key) = requests[index].audience, let numbers = try numbers(key) else { continue }
             buffer.append(
-                request: index, name: key.identityID.utf8, numbers: (numbers.pool, numbers.name, position(index), 0))
+                request: index, name: key.identityID.utf8,
+                numbers: (numbers.pool, numbers.name, position(index), asOfFanOut(index)))
             if buffer.isFull { try flush() }
         }
         try flush()

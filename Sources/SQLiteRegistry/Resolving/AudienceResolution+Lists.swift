@@ -11,7 +11,7 @@ extension AudienceResolution {
             for element in FirstOccurrences(of: list, from: Int(position(index))) {
                 if let only, !only.contains(list[element]) { continue }
                 if buffer.isFull { try fillDevices() }
-                if isComplete(index) { break }
+                if isComplete(index) || isBeyond(Int64(element + 1), request: index) { break }
                 buffer.append(request: index, element: element, name: list[element].utf8, numbers: (appNumber, 0, 0, 0))
             }
         }
@@ -36,7 +36,7 @@ extension AudienceResolution {
             for element in FirstOccurrences(of: list, from: Int(position(index))) {
                 if let only, !only.contains(list[element]) { continue }
                 if buffer.isFull { try fillTokens() }
-                if isComplete(index) { break }
+                if isComplete(index) || isBeyond(Int64(element + 1), request: index) { break }
                 buffer.append(
                     request: index, element: element, name: list[element].bytes, numbers: (appNumber, 0, 0, 0))
             }

@@ -37,9 +37,11 @@ extension AudienceResolution {
             for element in FirstOccurrences(of: list, from: start.element) {
                 if buffer.isFull { try fill(from: query) }
                 if isComplete(index) { break }
+                if isBeyond(OwnerPosition(element: element, row: 0).encoded, request: index) { break }
                 let after = element == start.element ? start.row : 0
                 buffer.append(
-                    request: index, element: element, name: list[element].utf8, numbers: (appNumber, after, 0, 0))
+                    request: index, element: element, name: list[element].utf8,
+                    numbers: (appNumber, after, asOfFanOut(index), 0))
             }
         }
         try fill(from: query)

@@ -41,6 +41,15 @@ final class AudienceResolution {
     /// Where a request goes on; 0 at its beginning.
     func position(_ request: Int) -> Int64 { max(requests[request].cursor?.position ?? 0, 0) }
 
+    /// The number of the fan-out that memberships must be older than; greater than all if they need not be.
+    func asOfFanOut(_ request: Int) -> Int64 { requests[request].asOfFanOut ?? .max }
+
+    /// Whether a position lies behind the last that a request asks for.
+    func isBeyond(_ end: Int64, request: Int) -> Bool {
+        guard let through = requests[request].through else { return false }
+        return end > through.position
+    }
+
     /// Whether the page of a request has all it may have, so that looking further is of no use.
     func isComplete(_ request: Int) -> Bool { pages[request].next != nil }
 
@@ -50,9 +59,11 @@ final class AudienceResolution {
     ///   - device: the device.
     ///   - request: the request.
     ///   - end: where the page goes on if it ends with this device.
-    /// - Returns: false if the page was full, so that the device belongs to the next one.
+    /// - Returns: false if the page was full, so that the device belongs to the next one, or if the device lies behind
+    ///   what was asked for.
     @discardableResult
     func add(_ device: consuming Recipient, request: Int, end: Int64) -> Bool {
+        if isBeyond(end, request: request) { return false }
         if device.deviceID == requests[request].excludedDeviceID { return true }
         guard pages[request].devices.count < limit else {
             pages[request].next = AudienceCursor(position: ends[request])

@@ -3,7 +3,8 @@ import PushCore
 /// The questions that `resolveSubscribers` asks; subscriptions of users and of devices are asked for apart, each in the
 /// order of the devices' rows without sorting.
 struct SubscriberQueries {
-    /// The devices of a user's subscription: row of the subscription, row of the device to go on after.
+    /// The devices of a user's subscription: row of the subscription, row of the device to go on after, and the fan-out
+    /// that the device's membership has to be older than.
     let devicesOfUsers: AudienceQuery
     /// The device of a device's own subscription: the same probes.
     let devicesThemselves: AudienceQuery
@@ -28,8 +29,9 @@ struct SubscriberQueries {
         }
         let isUsers = "d.user_id = s.user_id"
         let isOwn = "d.id = s.device"
-        devicesOfUsers = query(.none, ["subscription", "after"], isUsers, "d.id > r.after")
-        devicesThemselves = query(.none, ["subscription", "after"], isOwn, "d.id > r.after")
+        let isLater = "d.id > r.after AND d.joined < r.as_of"
+        devicesOfUsers = query(.none, ["subscription", "after", "as_of"], isUsers, isLater)
+        devicesThemselves = query(.none, ["subscription", "after", "as_of"], isOwn, isLater)
         oneDeviceOfUsers = query(.text, ["subscription"], isUsers, "d.device_id = r.name")
         oneDeviceItself = query(.text, ["subscription"], isOwn, "d.device_id = r.name")
     }

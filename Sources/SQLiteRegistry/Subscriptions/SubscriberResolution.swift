@@ -47,8 +47,10 @@ final class SubscriberResolution {
         for row in request.subscriptions where row >= start.subscription {
             if buffer.isFull { try flushWhole() }
             if pages[index].next != nil { return }
+            if let through = request.through, row > through.subscription { return }
             let after = row == start.subscription ? start.device : 0
-            buffer.append(request: index, name: EmptyCollection(), numbers: (row, after, 0, 0))
+            buffer.append(
+                request: index, name: EmptyCollection(), numbers: (row, after, request.asOfFanOut ?? .max, 0))
         }
     }
 
@@ -102,10 +104,13 @@ final class SubscriberResolution {
 
     /// Puts a device into its page.
     ///
-    /// - Returns: false if the page was full.
+    /// - Returns: false if the page was full, or if the device lies behind what was asked for.
     private func add(_ found: Found, request: Int) -> Bool {
         let row = found.subscription.row
         if pages[request].next != nil { return false }
+        if let through = requests[request].through {
+            guard (row, found.recipient.row) <= (through.subscription, through.device) else { return false }
+        }
         if found.recipient.recipient.deviceID == requests[request].excludedDeviceID { return true }
         guard pages[request].entries.count < limit || requests[request].only != nil else {
             pages[request].next = ends[request]

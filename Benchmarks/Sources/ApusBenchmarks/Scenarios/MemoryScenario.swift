@@ -32,14 +32,8 @@ struct MemoryScenario {
         }
         try worker.wait(forAccepted: 3_000)
         report.add(
-            "resident_memory_1000000_devices_1000_in_flight", residentMebibytes(worker.identifier), "MiB",
+            "resident_memory_1000000_devices_1000_in_flight", worker.mebibytes("VmRSS"), "MiB",
             budget: .valueAtMost(64))
         worker.end()
-    }
-
-    private func residentMebibytes(_ identifier: Int32) -> Double {
-        let status = (try? String(contentsOfFile: "/proc/\(identifier)/status", encoding: .utf8)) ?? ""
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
-        return (line.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0) / 1_024
     }
 }

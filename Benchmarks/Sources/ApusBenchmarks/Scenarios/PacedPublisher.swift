@@ -50,6 +50,16 @@ final class PacedPublisher: PublishHandler {
         return published
     }
 
+    /// Publishes one event of whatever kind.
+    func publish(body: String) {
+        state.withLock { $0.outstanding += 1 }
+        var message = Message(body: Array(body.utf8))
+        message.properties.contentType = "application/cloudevents+json"
+        publisher.publish([
+            OutgoingMessage(identifier: 0, exchange: "apus.changes", routingKey: "push.requested", message: message)
+        ])
+    }
+
     private func room() -> Int { Self.outstandingMaximum - state.withLock { $0.outstanding } }
 
     private func send(_ first: Int, _ count: Int) {

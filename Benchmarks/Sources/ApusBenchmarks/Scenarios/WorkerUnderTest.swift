@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import PushTestKit
 
 /// A running `apus run`, watched through its metrics.
@@ -26,19 +26,33 @@ final class WorkerUnderTest {
 
     var accepted: Int { metric("apus_pushes_total", #"outcome="accepted""#) }
 
-    /// Waits until that many pushes were accepted, two minutes at most.
-    func wait(forAccepted count: Int) throws(ChildProcess.Failure) {
-        try wait("\(count) accepted pushes") { accepted >= count }
+    /// Waits until that many pushes were accepted.
+    func wait(forAccepted count: Int, minutes: Int = 2) throws(ChildProcess.Failure) {
+        try wait("\(count) accepted pushes", minutes: minutes) { accepted >= count }
     }
 
-    /// Waits until a condition holds, two minutes at most.
-    func wait(_ what: String, until condition: () -> Bool) throws(ChildProcess.Failure) {
+    /// Waits until it consumes.
+    func waitUntilReady() throws(ChildProcess.Failure) {
+        try wait("readiness") { PlainHTTP.request("GET", "/readyz", port: port).status == 200 }
+    }
+
+    /// Waits until a condition holds.
+    func wait(
+        _ what: String, minutes: Int = 2, until condition: () -> Bool
+    ) throws(ChildProcess.Failure) {
         // Looked at rarely, because answering costs the worker some of the time that is measured.
-        for _ in 0..<2_400 {
+        for _ in 0..<(minutes * 1_200) {
             if condition() { return }
             usleep(50_000)
         }
-        throw ChildProcess.Failure(description: "the worker did not reach \(what) in two minutes")
+        throw ChildProcess.Failure(description: "the worker did not reach \(what) in \(minutes) minutes")
+    }
+
+    /// A line of its status with a size, in MiB: `VmRSS` now, `VmHWM` at most so far (proc(5)).
+    func mebibytes(_ line: String) -> Double {
+        let status = (try? String(contentsOfFile: "/proc/\(identifier)/status", encoding: .utf8)) ?? ""
+        let found = status.split(separator: "\n").first { $0.hasPrefix(line + ":") } ?? ""
+        return (found.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0) / 1_024
     }
 
     func end() { process.end() }

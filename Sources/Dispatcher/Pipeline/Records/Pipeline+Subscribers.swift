@@ -18,11 +18,24 @@ extension Pipeline {
         for item in items { requests.append(try request(item)) }
         let pages = try parts.subscriptions.resolveSubscribers(requests, limit: limits.devicesPerPageMaximum)
         var audiences: [ResolvedAudience] = []
-        for (item, page) in zip(items, pages) {
+        for (place, page) in pages.enumerated() {
+            let item = items[place]
+            if page.next != nil, let fanOut = try largeFanOut(item, asked: requests[place]) {
+                audiences.append(.large(fanOut, firstDevices: []))
+                continue
+            }
             let claimed = try claimed(page, by: item)
             audiences.append(.subscribers(claimed, badges: try badges(of: claimed, item)))
         }
         return audiences
+    }
+
+    private func largeFanOut(
+        _ item: PreparedEvent, asked request: SubscriberRequest
+    ) throws(RegistryError) -> FanOut? {
+        try largeFanOut(item) { () throws(RegistryError) in
+            try parts.subscriptions.resolveSubscribers([request], limit: limits.fanOutThresholdDevices)[0].next != nil
+        }
     }
 
     /// Shows the size of the index, if it has changed.
@@ -35,21 +48,31 @@ extension Pipeline {
     }
 
     private func request(_ item: PreparedEvent) throws(RegistryError) -> SubscriberRequest {
-        guard case .record(let change) = item.event.kind else { return SubscriberRequest(subscriptions: []) }
         if let parked = item.parking.deviceIDs {
             return SubscriberRequest(subscriptions: [], only: parked.compactMap { Subscriber(parkedName: $0) })
         }
-        var (rows, wasSlow) = follower.subscriptions(hearing: change)
+        let cursor = cursor(of: item).map { SubscriberCursor($0) }
+        if let job = item.parking.chunk {
+            // Those that were found when the event was planned, whatever the index knows by now.
+            return SubscriberRequest(
+                subscriptions: job.chunk.subscriptions, excludedDeviceID: item.excludedDeviceID, cursor: cursor,
+                through: job.chunk.through.map { SubscriberCursor($0) }, asOfFanOut: job.fanOut)
+        }
+        return SubscriberRequest(
+            subscriptions: try matchingSubscriptions(item), excludedDeviceID: item.excludedDeviceID, cursor: cursor)
+    }
+
+    /// The rows of the subscriptions that hear of an event, in ascending order.
+    func matchingSubscriptions(_ item: PreparedEvent) throws(RegistryError) -> [Int64] {
+        guard case .record(let change) = item.event.kind else { return [] }
+        let (rows, wasSlow) = follower.subscriptions(hearing: change)
         if wasSlow { metrics.matchedSlowly.add() }
-        if item.delivery.isRedelivered || item.parking.isParkedCopy || claiming.contains(item.digest) {
-            // What it claimed at an earlier attempt has left the index since.
-            let claimed = try parts.subscriptions.claimedSubscriptions(of: item.digest)
-            if !claimed.isEmpty { rows = Set(rows).union(claimed).sorted() }
+        guard item.delivery.isRedelivered || item.parking.isParkedCopy || claiming.contains(item.digest) else {
+            return rows
         }
-        let cursor = item.parking.cursor.map {
-            SubscriberCursor(subscription: $0.subscription, device: $0.position)
-        }
-        return SubscriberRequest(subscriptions: rows, excludedDeviceID: item.excludedDeviceID, cursor: cursor)
+        // What it claimed at an earlier attempt has left the index since.
+        let claimed = try parts.subscriptions.claimedSubscriptions(of: item.digest)
+        return claimed.isEmpty ? rows : Set(rows).union(claimed).sorted()
     }
 
     /// The page without the subscriptions whose only push another event has fired.
@@ -90,14 +113,20 @@ extension Pipeline {
                 renderer: &renderer)
             if !isAdded { machine.pushesCoalesced(1, app: renderer.appIndex(named: entry.recipient.app)) }
         }
-        metrics.countEvent(item.type, assembly.devices.isEmpty ? .unmatched : .dispatched)
+        let isChunk = item.parking.chunk != nil
+        let next = page.next.map { AudienceCursor($0) }
+        if isChunk {
+            chunkPageBegins(item, next: next)
+        } else {
+            metrics.countEvent(item.type, assembly.devices.isEmpty ? .unmatched : .dispatched)
+        }
         machine.jobArrived(
             DispatchJob(
-                tags: [item.delivery.tag], lane: item.delivery.lane, message: item.delivery.message,
+                tags: isChunk ? [] : [item.delivery.tag], lane: item.delivery.lane, message: item.delivery.message,
                 parking: item.parking,
                 identity: PushIdentity(source: item.event.source, identifier: item.event.identifier),
                 renderings: assembly.renderings, devices: assembly.devices, assignments: assembly.assignments,
-                continuation: page.next.map { AudienceCursor(position: $0.device, subscription: $0.subscription) },
+                continuation: isChunk ? nil : next, chunk: isChunk ? item.delivery.tag : nil,
                 publishedAtMilliseconds: item.event.timeMilliseconds),
             into: &actions)
     }

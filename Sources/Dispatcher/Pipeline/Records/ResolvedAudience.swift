@@ -6,12 +6,17 @@ enum ResolvedAudience {
     case devices(AudiencePage)
     /// Devices that are told what their subscription says, with the badges of those whose subscription counts them.
     case subscribers(SubscriberPage, badges: [String: Int])
+    /// So many that they are served in chunks, and some of them.
+    case large(FanOut, firstDevices: [Recipient])
+    /// A chunk that is not to be served any more.
+    case chunkOver(FanOutChunkState)
 
     /// How many devices there are on the page.
     var count: Int {
         switch self {
         case .devices(let page): page.devices.count
         case .subscribers(let page, _): page.entries.count
+        case .large, .chunkOver: 0
         }
     }
 }

@@ -8,15 +8,21 @@ public struct SubscriberRequest: Hashable, Sendable {
     public var excludedDeviceID: String?
     /// Where the last page ended; nil for the first.
     public var cursor: SubscriberCursor?
+    /// The last position that is asked for; nil for the end.
+    public var through: SubscriberCursor?
+    /// If given, only devices that were their owner's before the fan-out of this number began.
+    public var asOfFanOut: Int64?
 
     /// Creates a request for the first page, unless told otherwise.
     public init(
         subscriptions: [Int64], only: [Subscriber]? = nil, excludedDeviceID: String? = nil,
-        cursor: SubscriberCursor? = nil
+        cursor: SubscriberCursor? = nil, through: SubscriberCursor? = nil, asOfFanOut: Int64? = nil
     ) {
         self.subscriptions = subscriptions
         self.only = only
         self.excludedDeviceID = excludedDeviceID
         self.cursor = cursor
+        self.through = through
+        self.asOfFanOut = asOfFanOut
     }
 }

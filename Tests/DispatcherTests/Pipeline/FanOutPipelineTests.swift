@@ -1,0 +1,343 @@
+import Dispatcher
+import EventLoop
+import Metrics
+import PushCore
+import PushTestKit
+import SQLiteRegistry
+import Testing
+
+/// Large audiences: 60 devices, in chunks of 25 and pages of 10.
+@Suite("The way of an event to many devices", .timeLimit(.minutes(10)))
+struct FanOutPipelineTests {
+    private static let chunks = "apus.fanout"
+
+    private func message(_ body: String) -> Message {
+        var properties = MessageProperties()
+        properties.contentType = "application/cloudevents+json"
+        return Message(properties: properties, body: Array(body.utf8))
+    }
+
+    private func event(_ identifier: String, body: String = "hello") -> Message {
+        message(
+            """
+            {"specversion":"1.0","id":"\(identifier)","source":"test","type":"push.requested","data":{"app":"chat",\
+            "topic":"news","notification":{"body":"\(body)"}}}
+            """)
+    }
+
+    private var limits: DispatchLimits {
+        var limits = DispatchLimits()
+        limits.devicesPerPageMaximum = 10
+        limits.fanOutThresholdDevices = 20
+        limits.devicesPerChunkMaximum = 25
+        return limits
+    }
+
+    private func registration(_ name: String) throws -> DeviceRegistration {
+        DeviceRegistration(
+            device: Device(
+                deviceID: name, platform: .apns, token: try #require(DeviceToken(bytes: Array(name.utf8))), app: "chat",
+                userID: "crowd", registeredAtMilliseconds: 0), topics: ["news"])
+    }
+
+    private func bench(
+        _ transport: FakeTransport = FakeTransport(), devices: Int = 60, limits: DispatchLimits? = nil
+    ) throws -> PipelineBench {
+        let bench = try PipelineBench(transport: transport, limits: limits ?? self.limits)
+        try bench.registry().register(try (0..<devices).map { try registration("device-\($0)") })
+        return bench
+    }
+
+    private func plan(_ bench: PipelineBench, _ message: Message, isRedelivered: Bool = false) async {
+        bench.broker.deliver([message], isRedelivered: isRedelivered)
+        await bench.broker.wait { $0.unacknowledgedCount == 0 }
+    }
+
+    private func serve(_ bench: PipelineBench) async {
+        bench.broker.deliverParked(in: Self.chunks)
+        await bench.broker.wait { $0.unacknowledgedCount == 0 }
+    }
+
+    private func names(_ bench: PipelineBench) -> [String] {
+        bench.transport.requests.map { String(decoding: $0.token.bytes, as: UTF8.self) }
+    }
+
+    private func expectEachOnce(
+        _ bench: PipelineBench, _ count: Int = 60, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let names = names(bench)
+        #expect(names.count == count && Set(names).count == count, sourceLocation: sourceLocation)
+        let ledger = try await bench.dispatch.ledgers()[0]
+        #expect(ledger.accepted == count && ledger.isBalanced, sourceLocation: sourceLocation)
+    }
+
+    // MARK: Planning
+
+    @Test("A large audience becomes chunks, and reaches those who were there when the event came, each once")
+    func servesInChunks() async throws {
+        let bench = try bench()
+        await plan(bench, event("1"))
+        #expect(bench.transport.requests.isEmpty)
+        #expect(bench.broker.parked(in: Self.chunks).count == 3)
+        let registry = try bench.registry()
+        try registry.register([try registration("late")])
+        #expect(try registry.removeDevice("device-30"))
+        await serve(bench)
+        try await expectEachOnce(bench, 59)
+        #expect(!names(bench).contains("late") && !names(bench).contains("device-30"))
+        let fanOut = try #require(try registry.fanOuts(before: nil, limit: 2).first)
+        #expect(fanOut.state == .done && fanOut.chunksServed == 3 && fanOut.devicesPlanned == 60)
+        let text = bench.metrics.render()
+        #expect(text.contains("apus_fanouts_planned_total 1\n"))
+        #expect(text.contains("apus_fanout_chunks_total{result=\"planned\"} 3\n"))
+        #expect(text.contains("apus_fanout_chunks_total{result=\"served\"} 3\n"))
+        bench.stop()
+    }
+
+    @Test("An audience that is no larger than the threshold is served page by page", arguments: [20, 21])
+    func keepsSmallAudiencesTogether(_ count: Int) async throws {
+        let bench = try bench(devices: count)
+        await plan(bench, event("1"))
+        #expect(bench.transport.requests.count == (count == 20 ? 10 : 0))
+        #expect(bench.broker.parked(in: Self.chunks).count == 1)
+        #expect(try bench.registry().fanOuts(before: nil, limit: 10).count == (count == 20 ? 0 : 1))
+        await serve(bench)
+        try await expectEachOnce(bench, count)
+        bench.stop()
+    }
+
+    @Test("An event that is delivered again makes no second fan-out, planned, served, or with few devices left")
+    func plansOnce() async throws {
+        let bench = try bench()
+        await plan(bench, event("1"))
+        await plan(bench, event("1"), isRedelivered: true)
+        await plan(bench, event("1"))
+        #expect(bench.broker.parked(in: Self.chunks).count == 3)
+        await serve(bench)
+        await plan(bench, event("1"), isRedelivered: true)
+        let registry = try bench.registry()
+        for number in 5..<60 { _ = try registry.removeDevice("device-\(number)") }
+        await plan(bench, event("1"), isRedelivered: true)
+        #expect(bench.broker.parked(in: Self.chunks).isEmpty)
+        try await expectEachOnce(bench)
+        #expect(bench.metrics.render().contains("apus_fanouts_found_total 4\n"))
+        bench.stop()
+    }
+
+    @Test("What a planner that ended left behind is gone on with, and what it had written down stays as it was")
+    func goesOnPlanning() async throws {
+        let bench = try bench()
+        let registry = try bench.registry()
+        let digest = EventDigest(source: "test", identifier: "1")
+        let event = FanOutEvent(digest: digest, source: "test", identifier: "1", type: "push.requested", app: "chat")
+        let now = bench.clock.nowMilliseconds
+        let begun = try registry.beginFanOut(event, planner: 1, nowMilliseconds: now)
+        let request = AudienceRequest(audience: .topic("news", app: "chat"), asOfFanOut: begun.number)
+        let end = try registry.resolve([request], limit: 7)[0].next
+        _ = try registry.planChunks(
+            [FanOutChunk(number: 1, after: nil, through: end, deviceCount: 7)], of: begun.number, planner: 1,
+            nowMilliseconds: now)
+        try registry.register([try registration("late")])
+        bench.broker.deliver([self.event("1")], isRedelivered: true)
+        await bench.settledLoop()
+        #expect(bench.broker.unacknowledgedCount == 1, "the other planner may still be there")
+        bench.clock.advance(milliseconds: FanOutRules.planningMilliseconds)
+        await bench.broker.wait { $0.unacknowledgedCount == 0 }
+        let chunks = bench.broker.parked(in: Self.chunks)
+        #expect(chunks.count == 4)
+        #expect(chunks.first?.header(ParkingHeader.through) == end.map { .int64($0.position) })
+        await serve(bench)
+        try await expectEachOnce(bench)
+        bench.stop()
+    }
+
+    @Test("With a registry that cannot be written a large audience is served page by page, and that is logged")
+    func fallsBackToPages() async throws {
+        let registry = InMemoryRegistry()
+        try registry.register(try (0..<60).map { try registration("device-\($0)") })
+        registry.failureOfFanOuts = RegistryError(.readOnly, "The disk is full.")
+        let bench = try PipelineBench(transport: FakeTransport(), registry: registry, limits: limits)
+        await plan(bench, event("1"))
+        while !bench.broker.parked(in: Self.chunks).isEmpty { await serve(bench) }
+        try await expectEachOnce(bench)
+        bench.stop()
+    }
+
+    @Test("An event that cannot be rendered is one dead letter, and not one for each chunk")
+    func rejectsOnce() async throws {
+        let bench = try bench()
+        await plan(bench, event("1", body: String(repeating: "x", count: 5_000)))
+        #expect(bench.broker.parked(in: "apus.dead-letter").count == 1)
+        #expect(bench.broker.parked(in: Self.chunks).isEmpty)
+        bench.stop()
+    }
+
+    // MARK: Serving
+
+    @Test("A chunk that is there twice is served once")
+    func servesChunkOnce() async throws {
+        let bench = try bench()
+        await plan(bench, event("1"))
+        let chunks = bench.broker.parked(in: Self.chunks)
+        await serve(bench)
+        bench.broker.deliver(chunks, lane: .fanout, isRedelivered: true)
+        await bench.broker.wait { $0.unacknowledgedCount == 0 }
+        try await expectEachOnce(bench)
+        #expect(bench.metrics.render().contains("apus_fanout_chunks_total{result=\"repeated\"} 3\n"))
+        bench.stop()
+    }
+
+    @Test("A chunk is settled when its last push has ended, and not before")
+    func settlesAfterLastPush() async throws {
+        let transport = FakeTransport { _, _ in nil }
+        let bench = try bench(transport)
+        await plan(bench, event("1"))
+        bench.broker.deliver(Array(bench.broker.parked(in: Self.chunks).prefix(1)), lane: .fanout)
+        while transport.requests.count < 25 { await bench.settledLoop() }
+        #expect(bench.broker.unacknowledgedCount == 1)
+        transport.answerAll(.answered(PushAnswer(status: 200)))
+        await bench.broker.wait { $0.unacknowledgedCount == 0 }
+        #expect(transport.requests.count == 25)
+        bench.stop()
+    }
+
+    @Test("Devices of a chunk that have to wait are parked by their names, and the chunk has ended")
+    func parksDevicesOfChunk() async throws {
+        let transport = FakeTransport { request, attempt in
+            let isBusy = attempt == 1 && request.token.bytes.last == UInt8(ascii: "7")
+            return .answered(PushAnswer(status: isBusy ? 429 : 200))
+        }
+        let bench = try bench(transport)
+        await plan(bench, event("1"))
+        await serve(bench)
+        #expect(try bench.registry().fanOut(1)?.state == .done)
+        let parked = bench.broker.parked(in: "apus.retry.1s")
+        #expect(!parked.isEmpty && parked.allSatisfy { $0.header(ParkingHeader.fanOut) == nil })
+        bench.broker.deliverParked(in: "apus.retry.1s")
+        await bench.broker.wait { $0.unacknowledgedCount == 0 }
+        let names = names(bench)
+        #expect(names.count == 66 && Set(names).count == 60)
+        let ledger = try await bench.dispatch.ledgers()[0]
+        #expect(ledger.accepted == 60 && ledger.isBalanced)
+        bench.stop()
+    }
+
+    @Test("A chunk whose end cannot be written down is not settled until it can")
+    func recordsBeforeSettling() async throws {
+        let transport = FakeTransport { _, _ in nil }
+        let bench = try bench(transport)
+        await plan(bench, event("1"))
+        bench.broker.deliverParked(in: Self.chunks)
+        while transport.requests.count < 60 { await bench.settledLoop() }
+        let lock = try bench.lockRegistry()
+        transport.answerAll(.answered(PushAnswer(status: 200)))
+        while !bench.metrics.render().contains("apus_registry_failures_total 1\n") { await bench.settledLoop() }
+        #expect(bench.broker.unacknowledgedCount == 3)
+        lock.release()
+        await bench.broker.wait { $0.unacknowledgedCount == 0 }
+        try await expectEachOnce(bench)
+        bench.stop()
+    }
+
+    @Test("A worker that is told to stop serves the chunk that it has begun to its end, and no other")
+    func drainsBegunChunk() async throws {
+        let transport = FakeTransport { _, _ in nil }
+        var limits = limits
+        limits.pushesInFlightMaximum = 10
+        let bench = try bench(transport, limits: limits)
+        await plan(bench, event("1"))
+        let chunks = bench.broker.parked(in: Self.chunks)
+        bench.broker.deliver(Array(chunks.prefix(1)), lane: .fanout)
+        while transport.requests.count < 10 { await bench.settledLoop() }
+        bench.broker.deliver(Array(chunks.dropFirst()), lane: .fanout)
+        await bench.settledLoop()
+        async let outcome = bench.dispatch.drain(timeoutSeconds: 300)
+        await bench.waitForHealth { $0.contains("draining") }
+        while bench.broker.unacknowledgedCount == 3 {
+            transport.answerAll(.answered(PushAnswer(status: 200)))
+            await bench.settledLoop()
+        }
+        let result = await outcome
+        #expect(result == .complete)
+        #expect(transport.requests.count == 25 && bench.broker.unacknowledgedCount == 2)
+        bench.stop()
+    }
+
+    // MARK: Cancelling
+
+    @Test("Chunks of a cancelled fan-out that have not begun are not sent, and its event is not planned again")
+    func cancelsWaitingChunks() async throws {
+        let bench = try bench()
+        await plan(bench, event("1"))
+        let registry = try bench.registry()
+        let first = bench.broker.parked(in: Self.chunks).prefix(1)
+        let rest = bench.broker.parked(in: Self.chunks).dropFirst()
+        bench.broker.deliver(Array(first), lane: .fanout)
+        await bench.broker.wait { $0.unacknowledgedCount == 0 }
+        #expect(try registry.cancelFanOut(1, nowMilliseconds: 1)?.state == .cancelled)
+        bench.broker.deliver(Array(rest), lane: .fanout)
+        await plan(bench, event("1"), isRedelivered: true)
+        try await expectEachOnce(bench, 25)
+        let fanOut = try #require(try registry.fanOut(1))
+        #expect(fanOut.chunksServed == 1 && fanOut.chunksCancelled == 2)
+        #expect(bench.metrics.render().contains("apus_fanout_chunks_total{result=\"cancelled\"} 2\n"))
+        bench.stop()
+    }
+
+    @Test("A chunk under way stops at its next page when its fan-out is cancelled")
+    func cancelsChunkUnderWay() async throws {
+        let transport = FakeTransport { _, _ in nil }
+        var limits = limits
+        limits.pushesInFlightMaximum = 10
+        let bench = try bench(transport, limits: limits)
+        await plan(bench, event("1"))
+        bench.broker.deliver(Array(bench.broker.parked(in: Self.chunks).prefix(1)), lane: .fanout)
+        while transport.requests.count < 10 { await bench.settledLoop() }
+        #expect(try bench.registry().cancelFanOut(1, nowMilliseconds: 1)?.state == .cancelled)
+        while bench.broker.unacknowledgedCount == 1 {
+            transport.answerAll(.answered(PushAnswer(status: 200)))
+            await bench.settledLoop()
+        }
+        #expect(transport.requests.count <= 20)
+        #expect(try bench.registry().fanOut(1)?.chunksCancelled == 1)
+        let ledger = try await bench.dispatch.ledgers()[0]
+        #expect(ledger.isBalanced)
+        bench.stop()
+    }
+
+    // MARK: Subscribers
+
+    @Test("Subscribers of a record are served in chunks: those who subscribed when the event came, each push once")
+    func servesSubscribersInChunks() async throws {
+        let bench = try bench()
+        let registry = try bench.registry()
+        func save(_ identifiers: String...) throws {
+            for identifier in identifiers {
+                var subscription = RecordSubscription(
+                    key: SubscriptionKey(app: "chat", owner: .user("crowd"), subscriptionID: identifier),
+                    recordType: "Song", predicate: .always, savedAtMilliseconds: 0)
+                subscription.notification.alertBody = "New"
+                subscription.notification.shouldBadge = true
+                _ = try registry.save([subscription])
+            }
+        }
+        try save("s1", "s2")
+        let record = message(
+            """
+            {"specversion":"1.0","id":"r1","source":"test","type":"com.example.record.created","data":\
+            {"recordType":"Song","recordName":"r1","fields":{},"deviceId":"device-3"}}
+            """)
+        await plan(bench, record)
+        #expect(bench.broker.parked(in: Self.chunks).count == 5)
+        try save("s3")
+        try registry.register([try registration("late")])
+        await serve(bench)
+        let requests = bench.transport.requests
+        #expect(requests.count == 118 && Set(requests.map(\.apnsID)).count == 118)
+        #expect(Set(names(bench)).count == 59 && !names(bench).contains("late") && !names(bench).contains("device-3"))
+        #expect(try registry.badge(of: "device-9") == 2)
+        let ledger = try await bench.dispatch.ledgers()[0]
+        #expect(ledger.accepted == 118 && ledger.isBalanced)
+        bench.stop()
+    }
+}

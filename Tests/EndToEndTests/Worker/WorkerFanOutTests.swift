@@ -1,0 +1,97 @@
+import APNsSimulator
+import PushCore
+import PushTestKit
+import SQLiteRegistry
+import Testing
+
+@Suite("Large fan-outs, with workers as processes between RabbitMQ and APNs")
+struct WorkerFanOutTests {
+    private static let count = 10_000
+
+    /// What a worker may hold of the fan-out queue at a time, and so have to repeat.
+    private static let chunksInHandMaximum = 4
+
+    private func fixture(chunkDevices: Int) async throws -> WorkerFixture {
+        let fixture = try await WorkerFixture(
+            configuration: "[fanout]\nthreshold_devices = 1000\nchunk_devices = \(chunkDevices)")
+        let registry = try SQLiteRegistry.open(path: fixture.folder.path + "/registry.db", mode: .create)
+        try registry.register(
+            try (0..<Self.count).map { index in
+                DeviceRegistration(
+                    device: Device(
+                        deviceID: "device-\(index)", platform: .apns, token: try WorkerFixture.token(index),
+                        app: "chat", registeredAtMilliseconds: 1_600_000_000_000), topics: ["news"])
+            })
+        return fixture
+    }
+
+    private func event(_ identifier: String) -> String {
+        #"{"specversion":"1.0","id":"\#(identifier)","source":"test","type":"push.requested","data":{"app":"chat","#
+            + #""topic":"news","notification":{"title":"News","body":"for all"}}}"#
+    }
+
+    /// Waits until the one fan-out of a registry is done.
+    private func waitUntilDone(_ fixture: WorkerFixture) async throws -> FanOut {
+        let registry = try SQLiteRegistry.open(path: fixture.folder.path + "/registry.db", mode: .readOnly)
+        while true {
+            let list = try registry.fanOuts(before: nil, limit: 2)
+            if list.count == 1, list[0].state == .done { return list[0] }
+            try #require(list.count < 2, "the event has two fan-outs")
+            await Task.yield()
+        }
+    }
+
+    @Test("Two workers share one event: each serves chunks of it, and each device is reached once")
+    func sharesOneEvent() async throws {
+        let fixture = try await fixture(chunkDevices: 250)
+        let workers = [try fixture.startWorker(), try fixture.startWorker()]
+        for worker in workers { _ = try await worker.readiness(200) }
+        try await fixture.publish([event("1")])
+        let fanOut = try await waitUntilDone(fixture)
+        #expect(fanOut.chunksServed == 40 && fanOut.devicesPlanned == Self.count)
+        var served: [Int] = []
+        for worker in workers { served.append(try await worker.metric("apus_fanout_chunks_total", "served")) }
+        #expect(served.reduce(0, +) == 40 && served.allSatisfy { $0 > 0 }, "\(served)")
+        for worker in workers { #expect(await worker.drain().exitCode == 0) }
+        let pushes = try await fixture.simulator.recorded()
+        #expect(pushes.count == Self.count && Set(pushes.map(\.deviceToken)).count == Self.count)
+        try await fixture.stop()
+    }
+
+    @Test("A worker that is killed while it serves chunks loses nothing, and repeats at most the chunks that it held")
+    func killedWhileServing() async throws {
+        let fixture = try await fixture(chunkDevices: 250)
+        let first = try fixture.startWorker()
+        let second = try fixture.startWorker()
+        for worker in [first, second] { _ = try await worker.readiness(200) }
+        try await fixture.publish([event("1")])
+        try await fixture.simulator.waitForAnswers(Self.count / 4)
+        await first.killHard()
+        let accepted = try await fixture.accepted(reachingDevices: Self.count)
+        let fanOut = try await waitUntilDone(fixture)
+        #expect(fanOut.chunksServed == 40)
+        let repeated = accepted.count - Self.count
+        #expect(repeated <= Self.chunksInHandMaximum * 250, "\(repeated) pushes were repeated")
+        #expect(await second.drain().exitCode == 0)
+        try await fixture.stop()
+    }
+
+    @Test("A worker that is killed while it plans is followed by another, and the event has one fan-out")
+    func killedWhilePlanning() async throws {
+        let fixture = try await fixture(chunkDevices: 250)
+        let first = try fixture.startWorker()
+        _ = try await first.readiness(200)
+        async let published: Void = fixture.publish([event("1")])
+        try await first.wait(for: "apus_fanout_chunks_total", "planned", toReach: 1)
+        await first.killHard()
+        try await published
+        let second = try fixture.startWorker()
+        let accepted = try await fixture.accepted(reachingDevices: Self.count)
+        let fanOut = try await waitUntilDone(fixture)
+        #expect(fanOut.chunksPlanned == 40 && fanOut.chunksServed == 40 && fanOut.devicesPlanned == Self.count)
+        #expect(accepted.count - Self.count <= Self.chunksInHandMaximum * 250)
+        #expect(await second.drain().exitCode == 0)
+        try await fixture.waitForMessages(0)
+        try await fixture.stop()
+    }
+}
