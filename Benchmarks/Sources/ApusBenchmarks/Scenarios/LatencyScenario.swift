@@ -1,4 +1,3 @@
-import Foundation
 import PushTestKit
 
 /// From publish to the request at APNs, at half of the rate that the same machine sustains with publisher, broker,
@@ -39,35 +38,9 @@ struct LatencyScenario {
         await publisher.close()
         worker.end()
         simulator.process.end()
-        let delays = try Self.delays(record: record, published: published, first: halfLoad.lowerBound).sorted()
-        guard delays.count == Self.halfLoadEvents else {
-            throw ChildProcess.Failure(description: "\(delays.count) of \(Self.halfLoadEvents) pushes were recorded")
-        }
+        let delays = try RecordedDelays.read(record, published: published, devices: halfLoad)
         report.add("publish_to_push_p50_half_load", delays[delays.count / 2], "ms")
         report.add(
             "publish_to_push_p99_half_load", delays[delays.count * 99 / 100], "ms", budget: .valueAtMost(10))
-    }
-
-    private struct RecordedRequest: Decodable {
-        var timeMilliseconds: Double
-        var token: String
-
-        private enum CodingKeys: String, CodingKey {
-            case timeMilliseconds = "time_ms"
-            case token
-        }
-    }
-
-    /// How long each push of the last part took, in milliseconds.
-    private static func delays(record: String, published: [Double], first: Int) throws -> [Double] {
-        let decoder = JSONDecoder()
-        let lines = try Data(contentsOf: URL(fileURLWithPath: record)).split(separator: UInt8(ascii: "\n"))
-        var delays: [Double] = []
-        for line in lines {
-            let request = try decoder.decode(RecordedRequest.self, from: line)
-            guard let device = Int(request.token.suffix(8), radix: 16), device >= first else { continue }
-            delays.append(max(0, request.timeMilliseconds - published[device - first]))
-        }
-        return delays
     }
 }

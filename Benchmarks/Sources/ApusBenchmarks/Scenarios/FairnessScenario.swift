@@ -1,0 +1,72 @@
+import Foundation
+import PushTestKit
+
+/// What a large fan-out costs the small events that come while it goes on: from publish to the request at APNs, alone
+/// and beside it.
+struct FairnessScenario {
+    private static let warmUpEvents = 5_000
+    private static let eventsPerSecond = 1_000.0
+    private static let eventsAlone = 10_000
+    private static let eventsBeside = 10_000
+    private static let fanOutDevices = 500_000
+
+    let bench: Workbench
+    let report: Report
+
+    func run() async throws {
+        let broker = try await PrivateRabbitMQ.start()
+        defer { broker.stop() }
+        let record = bench.folder + "/fairness.ndjson"
+        let simulator = try bench.startSimulator(["--trusting", "--first-streams", "1000", "--record", record])
+        defer { simulator.process.end() }
+        try bench.writeConfiguration(broker: broker.url, simulatorPort: simulator.port, registry: "fairness.db")
+        try bench.apus("topology", "apply")
+        let small = Self.warmUpEvents + Self.eventsAlone + Self.eventsBeside
+        // The devices after those of the small events all belong to one identity.
+        try bench.importDevices(small + Self.fanOutDevices, into: "fairness.db") { min($0, small) }
+        let worker = try WorkerUnderTest(bench: bench)
+        let publisher = try PacedPublisher(broker: broker.url)
+        _ = publisher.publish(0..<Self.warmUpEvents, perSecond: nil)
+        try worker.wait(forAccepted: Self.warmUpEvents)
+
+        let alone = Self.warmUpEvents..<Self.warmUpEvents + Self.eventsAlone
+        let publishedAlone = publisher.publish(alone, perSecond: Self.eventsPerSecond)
+        try worker.wait(forAccepted: alone.upperBound)
+
+        let beside = alone.upperBound..<small
+        let fanOut = try bench.write(
+            "fairness-fanout.ndjson",
+            RegisteredDevice.request("fairness", identity: RegisteredDevice.identity(small)) + "\n")
+        try bench.apus("publish", "--file", fanOut)
+        try worker.wait("the fan-out") { worker.accepted > alone.upperBound + 5_000 }
+        let start = (time: PacedPublisher.nowMilliseconds(), accepted: worker.accepted)
+        let publishedBeside = publisher.publish(beside, perSecond: Self.eventsPerSecond)
+        let end = (time: PacedPublisher.nowMilliseconds(), accepted: worker.accepted)
+        guard end.accepted < small + Self.fanOutDevices else {
+            throw ChildProcess.Failure(description: "the fan-out was over before the small events: make it larger")
+        }
+        try worker.wait(forAccepted: small + Self.fanOutDevices)
+        await publisher.close()
+        worker.end()
+        simulator.process.end()
+        let bulkPushes = end.accepted - start.accepted - Self.eventsBeside
+        report.add("pushes_per_second_fan_out_beside", Double(bulkPushes) / (end.time - start.time) * 1_000, "1/s")
+        try addDelays(
+            alone: RecordedDelays.read(record, published: publishedAlone, devices: alone),
+            beside: RecordedDelays.read(record, published: publishedBeside, devices: beside))
+    }
+
+    private func addDelays(alone: [Double], beside: [Double]) {
+        report.add(
+            "publish_to_push_p50_beside_fan_out", Self.share(0.5, of: beside), "ms",
+            reference: Self.share(0.5, of: alone))
+        report.add(
+            "publish_to_push_p99_beside_fan_out", Self.share(0.99, of: beside), "ms",
+            reference: Self.share(0.99, of: alone),
+            budget: .ratioAtMost(2))
+    }
+
+    private static func share(_ share: Double, of sorted: [Double]) -> Double {
+        sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]
+    }
+}
