@@ -84,7 +84,7 @@ final class LoadPublisherCore: AMQPConnectionHandler {
         if ledger.isEmpty || isBlocked { lastProgressNanoseconds = now }
         guard let connection, now &- lastProgressNanoseconds > Self.patienceNanoseconds else { return }
         connection.abandon()
-        interrupted()
+        interrupted(by: "no confirm within ten seconds")
     }
 
     private func publish() {
@@ -130,11 +130,11 @@ final class LoadPublisherCore: AMQPConnectionHandler {
             try session.enableConfirms()
             connection = try AMQPConnection(session, on: loop, handler: self)
         } catch {
-            return interrupted()
+            return interrupted(by: "\(error)")
         }
     }
 
-    private func interrupted() {
+    private func interrupted(by reason: String) {
         connection = nil
         ledger = PublishLedger()
         isBlocked = false
@@ -142,11 +142,12 @@ final class LoadPublisherCore: AMQPConnectionHandler {
             load.openCount = 0
             load.isBlocked = false
             load.interruptionCount += 1
+            load.lastInterruption = reason
         }
         loop.schedule(afterNanoseconds: Self.reconnectNanoseconds) { [weak self] in self?.connect() }
     }
 
-    func connectionLost(_ error: AMQPError) { interrupted() }
+    func connectionLost(_ error: AMQPError) { interrupted(by: error.message) }
 
     func deliveriesReceived(_ deliveries: [AMQPDelivery]) {}
 

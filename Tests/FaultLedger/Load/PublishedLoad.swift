@@ -12,4 +12,12 @@ struct PublishedLoad: Sendable {
     var refusedCount = 0
     /// Whether the broker asked it to publish nothing for now.
     var isBlocked = false
+    /// Why the connection ended the last time.
+    var lastInterruption = ""
+
+    /// All that in a few words, for an error.
+    var summary: String {
+        "\(events.count) attempted, \(confirmedMilliseconds.count) confirmed, \(openCount) open, \(refusedCount) refused, "
+            + "\(interruptionCount) interruptions, blocked: \(isBlocked), \(lastInterruption)"
+    }
 }

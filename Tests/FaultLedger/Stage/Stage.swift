@@ -168,7 +168,11 @@ final class Stage: Sendable {
     func waitForConfirms(_ count: Int, seconds: Double = 60) async throws {
         let aim = try confirmedCount + count
         guard try await publisher.load.wait(deadlineSeconds: seconds, until: { $0.confirmedMilliseconds.count >= aim })
-        else { throw StageFailure("the broker did not confirm \(count) more events within \(Int(seconds)) s") }
+        else {
+            throw StageFailure(
+                "the broker did not confirm \(count) more events within \(Int(seconds)) s: "
+                    + (try publisher.load.value.summary))
+        }
     }
 
     /// Says what is done, for whoever watches.
