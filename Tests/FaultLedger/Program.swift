@@ -21,7 +21,7 @@ struct Program {
         }
         if options.listsScenarios {
             let width = Scenario.all.map(\.name.count).max() ?? 0
-            for scenario in Scenario.all {
+            for scenario in Scenario.all + Scenario.onRequest {
                 print(
                     scenario.name + String(repeating: " ", count: width + 2 - scenario.name.count) + scenario.sentence)
             }

@@ -9,7 +9,7 @@ enum HelpText {
         confirmed with what the simulator accepted.
 
           --scenario NAME  play only these; also worker, broker, network, registry, apns
-                           or calls
+                           or calls; soak runs only when it is named
           --seed N         replay a run: the same load, the same moments, the same victims
           --seconds N      how long the load lasts; by default what each scenario says
           --short          a few quick scenarios

@@ -70,7 +70,7 @@ struct ProgramOptions: Sendable {
         guard !names.isEmpty else { return isShort ? Scenario.all.filter(\.isShort) : Scenario.all }
         var selected: [Scenario] = []
         for name in names {
-            let found = Scenario.all.filter { $0.name == name || $0.domain.rawValue == name }
+            let found = (Scenario.all + Scenario.onRequest).filter { $0.name == name || $0.domain.rawValue == name }
             guard !found.isEmpty else { throw Problem(description: "no scenario is called \(name); see --list") }
             selected += found
         }

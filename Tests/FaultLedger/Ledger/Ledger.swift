@@ -22,7 +22,7 @@ struct Ledger: Sendable {
     /// When each push was accepted first.
     private var firstMilliseconds: [PushKey: Int64] = [:]
     /// Accepted sync counts of each device, with the time of each.
-    private var changes: [Int: [(syncCount: Int, milliseconds: Int64)]] = [:]
+    private var changes: [Int: SyncCountTimes] = [:]
     private var greatestSyncCount: [Int: Int] = [:]
     private var pushCount = 0
     private var duplicateCount = 0
@@ -61,7 +61,8 @@ struct Ledger: Sendable {
         if firstMilliseconds[key] != nil { duplicateCount += 1 }
         firstMilliseconds[key] = min(firstMilliseconds[key] ?? .max, push.timeMilliseconds)
         if case .change(let syncCount) = key.subject {
-            changes[key.device, default: []].append((syncCount, push.timeMilliseconds))
+            changes[key.device, default: SyncCountTimes()].append(
+                syncCount: syncCount, atMilliseconds: push.timeMilliseconds)
         }
     }
 
@@ -83,8 +84,18 @@ struct Ledger: Sendable {
 
     // MARK: What it comes to
 
+    /// The same ledger, ready to be asked about many events.
+    private func prepared() -> Ledger {
+        var ledger = self
+        for device in changes.keys { ledger.changes[device]?.prepare() }
+        return ledger
+    }
+
     /// The numbers of the confirmed events of which a push is still to be accepted, or that make none.
-    var missing: [Int] { confirmedMilliseconds.keys.filter { deliveredMilliseconds(events[$0]) == nil }.sorted() }
+    var missing: [Int] {
+        let ledger = prepared()
+        return confirmedMilliseconds.keys.filter { ledger.deliveredMilliseconds(events[$0]) == nil }.sorted()
+    }
 
     /// The numbers of all confirmed events.
     var confirmedNumbers: [Int] { confirmedMilliseconds.keys.sorted() }
@@ -122,9 +133,10 @@ struct Ledger: Sendable {
     /// - Parameter milliseconds: the end of a fault, in milliseconds since 1970.
     /// - Returns: the time in the same unit.
     func settledMilliseconds(ofEventsConfirmedBy milliseconds: Int64) -> Int64 {
+        let ledger = prepared()
         var latest = milliseconds
         for (number, confirmed) in confirmedMilliseconds where confirmed <= milliseconds {
-            latest = max(latest, deliveredMilliseconds(events[number]) ?? 0)
+            latest = max(latest, ledger.deliveredMilliseconds(events[number]) ?? 0)
         }
         return latest
     }
@@ -137,7 +149,7 @@ struct Ledger: Sendable {
             let milliseconds: Int64? =
                 switch event.content {
                 case .change(_, let syncCount):
-                    changes[device]?.lazy.filter { $0.syncCount >= syncCount }.map(\.milliseconds).min()
+                    changes[device]?.firstMilliseconds(reaching: syncCount)
                 case .request, .record, .announcement, .broken:
                     firstMilliseconds[PushKey(device: device, subject: .request(number: event.number))]
                 }

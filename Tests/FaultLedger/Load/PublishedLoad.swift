@@ -17,7 +17,7 @@ struct PublishedLoad: Sendable {
 
     /// All that in a few words, for an error.
     var summary: String {
-        "\(events.count) attempted, \(confirmedMilliseconds.count) confirmed, \(openCount) open, \(refusedCount) refused, "
-            + "\(interruptionCount) interruptions, blocked: \(isBlocked), \(lastInterruption)"
+        "\(events.count) attempted, \(confirmedMilliseconds.count) confirmed, \(openCount) open, "
+            + "\(refusedCount) refused, \(interruptionCount) interruptions, blocked: \(isBlocked), \(lastInterruption)"
     }
 }

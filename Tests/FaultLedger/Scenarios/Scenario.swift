@@ -5,7 +5,7 @@
 struct Scenario: Sendable {
     /// What a fault befalls; the report is in this order.
     enum Domain: String, Sendable, CaseIterable {
-        case worker, broker, network, registry, apns, calls
+        case worker, broker, network, registry, apns, calls, soak
     }
 
     /// What the stage is made of, where it differs from the usual.

@@ -3,6 +3,8 @@ import JSON
 
 /// Reads the simulator's record, which grows while the simulator runs.
 struct AcceptedRecord {
+    private static let chunkBytes = 8 << 20
+
     private let path: String
     private var offset: UInt64 = 0
     /// The beginning of a line whose end has not been written yet.
@@ -12,21 +14,20 @@ struct AcceptedRecord {
     /// Reads from the beginning of a file.
     init(path: String) { self.path = path }
 
-    /// What was accepted since the last call.
+    /// Some of what was accepted since the last call; empty if there is no more.
     ///
     /// - Throws: an error of Foundation if the file cannot be read, `StageFailure` if a line is not the simulator's.
     mutating func next() throws -> [AcceptedPush] {
         guard let file = FileHandle(forReadingAtPath: path) else { return [] }
         defer { try? file.close() }
         try file.seek(toOffset: offset)
-        let data = try file.readToEnd() ?? Data()
-        offset += UInt64(data.count)
-        rest += data
         var pushes: [AcceptedPush] = []
-        var lines = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        rest = Array(lines.removeLast())
-        for line in lines {
-            if let push = try push(Array(line)) { pushes.append(push) }
+        while pushes.isEmpty, let data = try file.read(upToCount: Self.chunkBytes), !data.isEmpty {
+            offset += UInt64(data.count)
+            rest += data
+            var lines = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            rest = Array(lines.removeLast())
+            pushes = try lines.compactMap { try push(Array($0)) }
         }
         return pushes
     }

@@ -10,12 +10,17 @@ enum ResourceLimit {
 
     /// How many bytes of address space a process has.
     static func addressSpaceBytes(of identifier: Int32) throws -> Int {
+        try kilobytes("VmSize:", of: identifier) * 1_024
+    }
+
+    /// A line of what the kernel says of a process's memory, for example `VmRSS:`.
+    static func kilobytes(_ name: String, of identifier: Int32) throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(identifier)/status", encoding: .utf8)
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmSize:") } ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix(name) } ?? ""
         guard let kilobytes = line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Int($0) }) else {
             throw StageFailure("process \(identifier) does not say how large it is")
         }
-        return kilobytes * 1_024
+        return kilobytes
     }
 
     /// Sets soft limits, which leave the hard ones as they are.

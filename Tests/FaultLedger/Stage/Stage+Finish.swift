@@ -71,7 +71,7 @@ extension Stage {
         let end = try await simulator.stop()
         if end.exitCode != 0 { report(problem: "the simulator ended with \(end.exitCode): \(end.errors)") }
         var record = AcceptedRecord(path: "\(folder.path)/record.ndjson")
-        for push in try record.next() { ledger.accepted(push) }
+        while case let pushes = try record.next(), !pushes.isEmpty { for push in pushes { ledger.accepted(push) } }
         return ledger
     }
 

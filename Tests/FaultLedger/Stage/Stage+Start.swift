@@ -27,7 +27,7 @@ extension Stage {
     }
 
     /// Now and then APNs is not available, so that events are parked and retried throughout.
-    private static let usualFaults =
+    static let usualFaults =
         #"{"fault":"answer","status":503,"reason":"ServiceUnavailable","probability":0.02}"# + "\n"
 
     private func startBroker() async throws -> [String] {

@@ -7,8 +7,8 @@ extension Scenario {
 
     /// Lets the simulator misbehave for longer than the broker waits for an acknowledgement.
     ///
-    /// What is in flight may come again when the broker's patience ends, three times for each of two workers, and when a
-    /// push is given up for want of an answer, five times for each.
+    /// What is in flight may come again when the broker's patience ends, three times for each of two workers, and when
+    /// a push is given up for want of an answer, five times for each.
     ///
     /// The broker reads its patience when a channel is opened, so it is set before the workers connect.
     private static func apns(
