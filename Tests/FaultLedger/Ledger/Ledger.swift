@@ -28,6 +28,7 @@ struct Ledger: Sendable {
     private var duplicateCount = 0
     private var strangers: [AcceptedPush] = []
     private var parked: Set<String> = []
+    private var unreadCount = 0
     private var deadLettered: Set<String> = []
     private var destroyedMaximum = 0
     private var destroyedMilliseconds: Int64 = 0
@@ -68,6 +69,11 @@ struct Ledger: Sendable {
 
     /// At the end a message with this identifier stands in a queue.
     mutating func isParked(_ identifier: String) { parked.insert(identifier) }
+
+    /// At the end so many messages stand in a queue that does not let them be read.
+    ///
+    /// Those of a retry queue whose time is over, and which RabbitMQ has not been able to hand over to the work queue.
+    mutating func holdsUnread(_ count: Int) { unreadCount += count }
 
     /// At the end a message with this identifier is a dead letter.
     mutating func isDeadLettered(_ identifier: String) { deadLettered.insert(identifier) }
@@ -119,6 +125,9 @@ struct Ledger: Sendable {
                 confirmedMilliseconds[number, default: .max] <= destroyedMilliseconds
             {
                 counts.destroyed += 1
+            } else if counts.unread < unreadCount, event.content != .broken {
+                counts.unread += 1
+                counts.parked += 1
             } else {
                 counts.lost += 1
                 if counts.lost <= Self.detailsMaximum { counts.details.append("lost: \(event)") }

@@ -8,6 +8,8 @@ struct LedgerCounts: Sendable, Hashable {
     var delivered = 0
     /// Confirmed events that stand in a queue at the end and have not all been pushed.
     var parked = 0
+    /// Of those that are parked, how many are taken to be the messages that cannot be read.
+    var unread = 0
     /// Confirmed events that are dead letters and have not all been pushed; the broken ones have to be here.
     var deadLettered = 0
     /// Confirmed events that a scenario destroyed by its own hand, together with the queue that held them.

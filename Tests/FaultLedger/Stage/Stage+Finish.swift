@@ -60,7 +60,9 @@ extension Stage {
         ledger.mayBeDestroyed(destruction.0, confirmedByMilliseconds: destruction.1)
         let names = try await broker.messageCounts(namespace: namespace)
         for (queue, count) in names where count > 0 {
-            for identifier in try await identifiers(in: queue) {
+            let identifiers = try await identifiers(in: queue)
+            if queue != "\(namespace).dead-letter" { ledger.holdsUnread(max(0, count - identifiers.count)) }
+            for identifier in identifiers {
                 if queue == "\(namespace).dead-letter" {
                     ledger.isDeadLettered(identifier)
                 } else {

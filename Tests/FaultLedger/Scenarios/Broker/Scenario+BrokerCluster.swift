@@ -1,11 +1,17 @@
 import PushTestKit
 
 extension Scenario {
+    /// How long everything may take to settle.
+    ///
+    /// A retry queue whose hand-over to the work queue was cut short by the death of a leader tries again after three
+    /// minutes (`dead_letter_worker_publisher_confirm_timeout`).
+    private static let handOverSeconds = 300.0
+
     /// The node with the leader of the work queue dies; another takes over, and the dead one comes back.
     static let clusterLeaderKill = Scenario(
         name: "cluster-leader-kill", domain: .broker,
         sentence: "SIGKILL to the node with the work queue's leader, one of three; it is started again later",
-        setting: Setting(brokerNodes: 3, loadSeconds: 12), redeliveries: 4
+        setting: Setting(brokerNodes: 3, loadSeconds: 12, settleSeconds: handOverSeconds), redeliveries: 4
     ) { stage in
         let cluster = try stage.cluster
         let leader = try await cluster.leader(of: "\(stage.namespace).work", witness: stage.broker)
@@ -22,7 +28,7 @@ extension Scenario {
     static let clusterMinorityCutOff = Scenario(
         name: "cluster-minority-cut-off", domain: .broker,
         sentence: "the node with the work queue's leader is cut off from the other two for some seconds",
-        setting: Setting(brokerNodes: 3, loadSeconds: 12), redeliveries: 6
+        setting: Setting(brokerNodes: 3, loadSeconds: 12, settleSeconds: handOverSeconds), redeliveries: 6
     ) { stage in
         let cluster = try stage.cluster
         let leader = try await cluster.leader(of: "\(stage.namespace).work", witness: stage.broker)
@@ -40,7 +46,9 @@ extension Scenario {
         name: "cluster-node-stop", domain: .broker,
         sentence: "SIGSTOP to the node with the work queue's leader, one of three, until the others give it up; if it "
             + "does not join them again it is restarted",
-        setting: Setting(brokerNodes: 3, brokerConfiguration: "heartbeat = 4", loadSeconds: 12), redeliveries: 6
+        setting: Setting(
+            brokerNodes: 3, brokerConfiguration: "heartbeat = 4", loadSeconds: 12, settleSeconds: handOverSeconds),
+        redeliveries: 6
     ) { stage in
         let cluster = try stage.cluster
         let leader = try await cluster.leader(of: "\(stage.namespace).work", witness: stage.broker)
