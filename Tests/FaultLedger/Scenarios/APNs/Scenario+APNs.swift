@@ -12,13 +12,11 @@ extension Scenario {
     ///
     /// The broker reads its patience when a channel is opened, so it is set before the workers connect.
     private static func apns(
-        _ name: String, _ sentence: String, _ faults: [String], redeliveries: Int = 16,
-        isShort: Bool = false
+        _ name: String, _ sentence: String, _ faults: [String], redeliveries: Int = 16
     ) -> Scenario {
         Scenario(
             name: name, domain: .apns, sentence: sentence,
-            setting: Setting(workerConfiguration: "[worker]\npush_timeout = \"3s\""), redeliveries: redeliveries,
-            isShort: isShort
+            setting: Setting(workerConfiguration: "[worker]\npush_timeout = \"3s\""), redeliveries: redeliveries
         ) { stage in
             for fault in faults { try await stage.simulator.control(fault) }
             try await Pause.seconds(faultSeconds)
@@ -67,7 +65,7 @@ extension Scenario {
             "apns-unavailable", "every push is answered 503",
             [
                 #"{"fault":"answer","status":503,"reason":"ServiceUnavailable"}"#
-            ], isShort: true),
+            ]),
         apns(
             "apns-internal-error", "every second push is answered 500, with a page of HTML and 9 000 bytes of headers",
             [#"{"fault":"answer","probability":0.5,"status":500,"body":"<html>","header_bytes":9000}"#]),

@@ -24,19 +24,20 @@ extension Scenario {
             }
             var occurrence = 1
             var report = try equip(occurrence)
-            try await seat.endBySignal(SIGTERM)
+            try await stage.endInOrder(seat)
             while occurrence <= occurrencesMaximum {
                 try await seat.waitUntilReady()
                 try await stage.waitForConfirms(eventsOfRun)
                 let next = try equip(occurrence + 1)
-                try await seat.endBySignal(SIGTERM)
+                try await stage.endInOrder(seat)
                 guard access(report, F_OK) == 0 else { break }
                 stage.explainRedelivery()
                 occurrence += 1
                 report = next
             }
             seat.setPrefix([])
-            try await seat.endBySignal(SIGTERM)
+            try await stage.endInOrder(seat)
+            stage.reportCrashes()
             if occurrence == 1 { stage.report(problem: "no call failed") }
             stage.say("\(occurrence - 1) calls failed, one in each run")
             try await seat.waitUntilReady()

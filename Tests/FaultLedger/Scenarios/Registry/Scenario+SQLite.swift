@@ -35,6 +35,7 @@ extension Scenario {
             }
             if try await count == 0 { stage.report(problem: "no call failed") }
             try await stage.waitUntilReady()
+            stage.reportCrashes()
         }.prepared { $0.equipWorkers(with: fault) }
     }
 
