@@ -1,8 +1,9 @@
 import Glibc
 
 extension Stage {
-    /// Ends a worker in order, and notes a problem if it crashed.
+    /// Ends a worker in order, as soon as it is ready, and notes a problem if it crashed.
     func endInOrder(_ seat: WorkerSeat) async throws {
+        try await seat.waitUntilReady()
         let exitCode = try await seat.endBySignal(SIGTERM)
         if Self.isCrash(exitCode) { report(problem: "worker \(seat.number) crashed at its end: \(exitCode)") }
     }
