@@ -2,7 +2,7 @@ import PushTestKit
 
 extension Scenario {
     /// Events of each run; each run also begins and ends the worker.
-    private static let eventsOfRun = 6
+    private static let eventsOfRun = 5
     /// A worker that sends or gets more of a method in a run is no longer worth the time.
     private static let occurrencesMaximum = 200
 
@@ -11,8 +11,8 @@ extension Scenario {
     private static func kthMethod(_ name: String, _ sentence: String, _ landmark: AMQPLandmark) -> Scenario {
         let setting = Setting(
             workers: 1,
-            simulatorFaults: #"{"fault":"answer","status":503,"reason":"ServiceUnavailable","probability":0.2}"# + "\n",
-            loadSeconds: 1, eventsPerSecond: 12)
+            simulatorFaults: #"{"fault":"answer","status":503,"reason":"ServiceUnavailable","probability":0.4}"# + "\n",
+            loadSeconds: 1, eventsPerSecond: 4)
         return Scenario(
             name: name, domain: .calls, sentence: sentence, setting: setting, redeliveries: 0
         ) { stage in
