@@ -167,9 +167,13 @@ extension Pipeline {
             if item.delivery.isRedelivered, item.mayBePlanned { redelivered[item.digest] = group.representative }
         }
         guard !redelivered.isEmpty, isFanOutPossible else { return decided }
-        for fanOut in try parts.fanOuts.fanOuts(of: Array(redelivered.keys)) {
-            guard let place = redelivered[fanOut.event.digest] else { continue }
-            decided[place] = .large(fanOut, firstDevices: [])
+        do throws(RegistryError) {
+            for fanOut in try parts.fanOuts.fanOuts(of: Array(redelivered.keys)) {
+                guard let place = redelivered[fanOut.event.digest] else { continue }
+                decided[place] = .large(fanOut, firstDevices: [])
+            }
+        } catch {
+            try fanOutsFailed(error)
         }
         return decided
     }

@@ -18,6 +18,8 @@ final class Pipeline {
     static let devicesPerBatchWanted = 4_096
     /// How long to wait before the registry is asked again, and before a refused message is published again.
     static let repeatDelayNanoseconds: UInt64 = 1_000_000_000
+    /// How long large audiences are served page by page after the registry could not keep a fan-out.
+    static let fanOutPauseMilliseconds: Int64 = 60_000
 
     let loop: EventLoop
     let parts: PipelineParts
@@ -44,8 +46,8 @@ final class Pipeline {
     /// The fan-outs that this worker plans, by a number of its own.
     var plans: [UInt64: FanOutPlan] = [:]
     var lastPlan: UInt64 = 0
-    /// Whether the registry can keep fan-outs, as far as is known.
-    var isFanOutPossible = true
+    /// Until when the registry is taken to be unable to keep fan-outs, in milliseconds since 1970.
+    var fanOutsUnavailableUntilMilliseconds: Int64 = 0
     /// The chunks that this worker serves.
     var chunks: [DeliveryTag: ChunkProgress] = [:]
     /// The chunks that have ended and whose end is not written down yet.

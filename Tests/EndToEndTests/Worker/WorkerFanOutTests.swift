@@ -58,6 +58,40 @@ struct WorkerFanOutTests {
         try await fixture.stop()
     }
 
+    @Test("Subscribers of a record are served in chunks that name their subscriptions, and each device is reached once")
+    func servesSubscribers() async throws {
+        let fixture = try await WorkerFixture(
+            configuration: "[fanout]\nthreshold_devices = 250\nchunk_devices = 250")
+        let registry = try SQLiteRegistry.open(path: fixture.folder.path + "/registry.db", mode: .create)
+        let count = 1_500
+        try registry.upsert(
+            try (0..<count).map { index in
+                Device(
+                    deviceID: "device-\(index)", platform: .apns, token: try WorkerFixture.token(index), app: "chat",
+                    userID: "user-\(index % 500)", registeredAtMilliseconds: 1_600_000_000_000)
+            })
+        let subscriptions = (0..<500).map { index in
+            var subscription = RecordSubscription(
+                key: SubscriptionKey(app: "chat", owner: .user("user-\(index)"), subscriptionID: "songs"),
+                recordType: "Song", predicate: .always, savedAtMilliseconds: 0)
+            subscription.notification.alertBody = "New"
+            return subscription
+        }
+        _ = try registry.save(subscriptions)
+        let worker = try fixture.startWorker()
+        _ = try await worker.readiness(200)
+        try await fixture.publish([
+            #"{"specversion":"1.0","id":"1","source":"test","type":"com.example.record.created","#
+                + #""data":{"recordType":"Song","recordName":"song","fields":{}}}"#
+        ])
+        let fanOut = try await waitUntilDone(fixture)
+        #expect(fanOut.chunksServed == 6 && fanOut.devicesPlanned == count)
+        #expect(await worker.drain().exitCode == 0)
+        let pushes = try await fixture.simulator.recorded()
+        #expect(pushes.count == count && Set(pushes.map(\.deviceToken)).count == count)
+        try await fixture.stop()
+    }
+
     @Test("A worker that is killed while it serves chunks loses nothing, and repeats at most the chunks that it held")
     func killedWhileServing() async throws {
         let fixture = try await fixture(chunkDevices: 250)

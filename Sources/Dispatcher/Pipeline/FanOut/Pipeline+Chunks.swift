@@ -18,8 +18,13 @@ extension Pipeline {
         }
         guard !keys.isEmpty else { return [:] }
         var over: [Int: FanOutChunkState] = [:]
-        for (place, state) in zip(places, try parts.fanOuts.chunkStates(keys)) where state != .waiting {
-            over[place] = state
+        do throws(RegistryError) {
+            for (place, state) in zip(places, try parts.fanOuts.chunkStates(keys)) where state != .waiting {
+                over[place] = state
+            }
+        } catch {
+            // What it does not tell is served: rather twice than never.
+            try fanOutsFailed(error)
         }
         return over
     }

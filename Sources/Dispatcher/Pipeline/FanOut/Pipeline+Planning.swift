@@ -23,16 +23,24 @@ extension Pipeline {
             return try parts.fanOuts.beginFanOut(
                 fanOutEvent(item), planner: plannerIdentifier, nowMilliseconds: parts.nowMilliseconds())
         } catch {
-            guard error.code == .readOnly else { throw error }
-            isFanOutPossible = false
-            logger.log(
-                .warning, "fanout.unavailable",
-                [
-                    .field("message", error.message),
-                    .field("advice", "Large audiences are served page by page until the registry can be written."),
-                ])
+            try fanOutsFailed(error)
             return nil
         }
+    }
+
+    /// Whether the registry can keep fan-outs, as far as is known.
+    var isFanOutPossible: Bool { parts.nowMilliseconds() >= fanOutsUnavailableUntilMilliseconds }
+
+    /// The registry cannot keep fan-outs, so for a while none is begun; any other failure is thrown on.
+    func fanOutsFailed(_ error: RegistryError) throws(RegistryError) {
+        guard error.code == .readOnly else { throw error }
+        fanOutsUnavailableUntilMilliseconds = parts.nowMilliseconds() + Self.fanOutPauseMilliseconds
+        logger.log(
+            .warning, "fanout.unavailable",
+            [
+                .field("message", error.message),
+                .field("advice", "Large audiences are served page by page until the registry can be written."),
+            ])
     }
 
     private func fanOutEvent(_ item: PreparedEvent) -> FanOutEvent {
