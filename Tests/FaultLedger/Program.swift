@@ -47,7 +47,11 @@ struct Program {
     }
 
     private static func report(_ result: ScenarioResult) {
-        Progress.say("  \(result.isValid ? "valid" : "INVALID") after \(Int(result.seconds)) s")
+        let counts = result.counts
+        Progress.say(
+            "  \(result.isValid ? "valid" : "INVALID") after \(Int(result.seconds)) s: \(counts.confirmed) confirmed, "
+                + "\(counts.delivered) delivered, \(counts.parked) parked, \(counts.deadLettered) dead, "
+                + "\(counts.lost) lost, \(counts.unexpected) unexpected, \(counts.duplicated) duplicated")
         for line in result.verdict + result.counts.details { Progress.say("    \(line)") }
         if let folder = result.folder { Progress.say("    see \(folder)") }
         if !result.isValid { Progress.say("    replay it with: \(result.replayCommand)") }
