@@ -54,9 +54,9 @@ struct HostileSimulatorTests {
     @Test(
         "After a GOAWAY amid answers that are under way, what was said to be processed is not sent again",
         arguments: [
-            #"{"fault":"goaway","after":20,"probability":0.02}"#,
-            #"{"fault":"goaway","after":20,"probability":0.02,"last":"previous"}"#,
-            #"{"fault":"goaway","after":20,"probability":0.02,"last":"none"}"#,
+            #"{"fault":"goaway","after":20,"probability":0.02,"times":10}"#,
+            #"{"fault":"goaway","after":20,"probability":0.02,"times":10,"last":"previous"}"#,
+            #"{"fault":"goaway","after":20,"probability":0.02,"times":10,"last":"none"}"#,
         ])
     func doesNotRepeatAfterGoAway(_ fault: String) async throws {
         let (results, summary) = try await outcomes(
