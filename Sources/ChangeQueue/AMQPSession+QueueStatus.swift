@@ -14,14 +14,16 @@ extension AMQPSession {
     ///   - names: the namespace.
     ///   - count: how many there are to be.
     /// - Returns: the numbers of those that are too many, ascending, and what each holds.
-    /// - Throws: `AMQPError`, but not for a queue that is missing.
+    /// - Throws: `AMQPError`, but not for a queue that is missing, or that this user may not see.
     func surplusWorkQueues(
         _ names: QueueNames, beyond count: Int
     ) throws(AMQPError) -> [(number: Int, status: QueueStatus)] {
         var found: [(number: Int, status: QueueStatus)] = []
         for number in count..<Topology.workQueuesMaximum {
-            guard let status = try queueStatus(names.work(number + 1)) else { break }
-            found.append((number + 1, status))
+            do throws(AMQPError) {
+                guard let status = try queueStatus(names.work(number + 1)) else { break }
+                found.append((number + 1, status))
+            } catch  where error.code == .refused { break }
         }
         return found
     }

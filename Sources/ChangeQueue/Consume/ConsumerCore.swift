@@ -97,6 +97,7 @@ final class ConsumerCore {
                 "\(missing.joined(separator: " and ")) \(missing.count == 1 ? "is" : "are") missing at "
                     + "\(session.endpoint); run `apus topology apply`")
         }
+        try reportMissingExchanges(session)
         let found = try session.surplusWorkQueues(names, beyond: configuration.workQueueCount)
         surplus = SurplusQueues(tags: found.map { tag(of: names.work($0.number)) })
         // The work queues last: their deliveries begin to flow.
@@ -108,6 +109,23 @@ final class ConsumerCore {
             let (share, rest) = Int(configuration.prefetch).quotientAndRemainder(dividingBy: queues.count)
             try session.setPrefetch(UInt16(max(1, share + (index < rest ? 1 : 0))))
             try session.consume(queue, tag: tag(of: queue))
+        }
+    }
+
+    /// Says which exchange is missing; what is in the queues is worked off all the same.
+    private func reportMissingExchanges(_ session: AMQPSession) throws(AMQPError) {
+        let names = configuration.names
+        for exchange in [names.changes] + (configuration.workQueueCount > 1 ? [names.workHash] : []) {
+            do throws(AMQPError) {
+                try session.declareExchange(exchange, type: "topic", isPassive: true)
+            } catch  where error.code == .missing {
+                logger.log(
+                    .error, "amqp.exchange.missing",
+                    [
+                        .field("exchange", exchange), .field("broker", session.endpoint.description),
+                        .field("advice", "No new event comes by it; run `apus topology apply`."),
+                    ])
+            } catch  where error.code == .refused { continue }
         }
     }
 

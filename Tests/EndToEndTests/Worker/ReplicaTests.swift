@@ -77,4 +77,23 @@ struct ReplicaTests {
         #expect(accepted.count == count && Set(accepted.map(\.apnsID)).count == count)
         try await fixture.stop()
     }
+
+    @Test("A worker says that an exchange is missing, and works off what is in the queues")
+    func missingExchange() async throws {
+        let fixture = try await WorkerFixture()
+        try fixture.register(1)
+        try await fixture.publish([WorkerFixture.datasetChanged("e1", identity: 0, syncCount: 1)])
+        try await fixture.broker.evaluate(
+            """
+            Name = rabbit_misc:r(<<"/">>, exchange, <<"\(fixture.namespace).changes">>),
+            rabbit_exchange:delete(Name, false, <<"tests">>), ok.
+            """)
+        let worker = try fixture.startWorker()
+        try await fixture.simulator.waitForAnswers(1)
+        let end = await worker.drain()
+        #expect(end.exitCode == 0)
+        let line = end.errors.split(separator: "\n").first { $0.contains("amqp.exchange.missing") } ?? ""
+        #expect(line.contains("\(fixture.namespace).changes") && line.contains("apus topology apply"), "\(end.errors)")
+        try await fixture.stop()
+    }
 }
