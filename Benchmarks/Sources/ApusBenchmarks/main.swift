@@ -3,8 +3,9 @@ import Foundation
 // Usage: apus-benchmarks --apus PATH --bare-consumer PATH [--peer-python PATH --peer-script PATH] [--results FILE]
 //        [--fan-out-devices COUNT] [SCENARIO…]
 //
-// Scenarios: client, distance, peer, allocations, micro, matching, pipeline, subscriptions, worker, latency, fanout,
-// fairness, memory; all of them if none is named. Run through `make bench`, which builds what is needed first.
+// Scenarios: client, distance, peer, allocations, micro, matching, pipeline, subscriptions, worker, replicas, queues,
+// latency, fanout, fairness, memory; all of them if none is named. Run through `make bench`, which builds what is
+// needed first.
 
 do {
     let options = try BenchmarkOptions(Array(CommandLine.arguments.dropFirst()))
@@ -20,6 +21,8 @@ do {
     if options.wants("pipeline") { try await PipelineScenario(bench: bench, report: report).run() }
     if options.wants("subscriptions") { try await SubscriptionScenario(bench: bench, report: report).run() }
     if options.wants("worker") { try await WorkerScenario(bench: bench, report: report).run() }
+    if options.wants("replicas") { try await ReplicaScenario(bench: bench, report: report).run() }
+    if options.wants("queues") { try await QueueScenario(bench: bench, report: report).run() }
     if options.wants("latency") { try await LatencyScenario(bench: bench, report: report).run() }
     if options.wants("fanout") { try await FanOutScenario(bench: bench, report: report).run() }
     if options.wants("fairness") { try await FairnessScenario(bench: bench, report: report).run() }

@@ -29,6 +29,21 @@ enum ProcessorTime {
         return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK))) * 1_000_000
     }
 
+    /// All processes of the machine together, from `/proc/stat`, in microseconds; what an idle processor waits for does
+    /// not count.
+    static func machineMicroseconds() -> Double {
+        guard let file = fopen("/proc/stat", "r") else { return 0 }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 1_024)
+        guard fgets(&line, Int32(line.count), file) != nil else { return 0 }
+        let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        // cpu user nice system idle iowait irq softirq steal …
+        let ticks = text.split(separator: " ").dropFirst().prefix(7).compactMap { Double($0.filter(\.isNumber)) }
+        guard ticks.count == 7 else { return 0 }
+        let busy = ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6]
+        return busy / Double(sysconf(Int32(_SC_CLK_TCK))) * 1_000_000
+    }
+
     private static func microseconds(_ time: timeval) -> Double {
         Double(time.tv_sec) * 1_000_000 + Double(time.tv_usec)
     }

@@ -70,12 +70,23 @@ final class Workbench {
 
 extension Workbench {
     /// Writes `apus.toml` for a worker between this broker and this simulator.
-    func writeConfiguration(broker: String, simulatorPort: UInt16, registry: String) throws {
+    ///
+    /// - Parameters:
+    ///   - broker: its address.
+    ///   - simulatorPort: where the simulator listens.
+    ///   - registry: the file of the registry, in the folder.
+    ///   - workQueues: over how many queues the events are spread.
+    ///   - connections: how many connections a worker has, no more and no less; nil for what it does by itself.
+    /// - Throws: if the file cannot be written.
+    func writeConfiguration(
+        broker: String, simulatorPort: UInt16, registry: String, workQueues: Int = 1, connections: Int? = nil
+    ) throws {
         try write(
             "apus.toml",
             """
             [rabbitmq]
             url = "\(broker)"
+            work_queues = \(workQueues)
             [registry]
             url = "sqlite:\(folder)/\(registry)"
             [log]
@@ -90,6 +101,7 @@ extension Workbench {
             team_id = "\(Self.teamID)"
             endpoint = "127.0.0.1:\(simulatorPort)"
             ca_file = "anchor.pem"
+            \(connections.map { "connections = \($0)\nconnections_max = \($0)" } ?? "")
             """)
     }
 

@@ -69,8 +69,8 @@ final class PacedPublisher: PublishHandler {
                 var message = Message(body: Array(RegisteredDevice.event(index, syncCount: 1).utf8))
                 message.properties.contentType = "application/cloudevents+json"
                 return OutgoingMessage(
-                    identifier: UInt64(index), exchange: "apus.changes", routingKey: "dataset.changed",
-                    message: message)
+                    identifier: UInt64(index), exchange: "apus.changes",
+                    routingKey: "dataset.changed.\(RegisteredDevice.identity(index))", message: message)
             })
     }
 

@@ -8,12 +8,18 @@ final class WorkerUnderTest {
 
     var identifier: Int32 { process.identifier }
 
-    init(bench: Workbench) throws {
-        port = UInt16.random(in: 30_001...32_000)
+    /// Starts a worker.
+    ///
+    /// - Parameters:
+    ///   - bench: where its configuration is.
+    ///   - number: tells it from others that run beside it.
+    /// - Throws: `ChildProcess.Failure` if it does not start.
+    init(bench: Workbench, number: Int = 0) throws {
+        port = UInt16(30_001 + 100 * number + Int.random(in: 0..<100))
         process = try ChildProcess(
             bench.options.apusPath,
             ["run", "--config", bench.folder + "/apus.toml", "--set", "admin.listen=127.0.0.1:\(port)"],
-            errorFile: bench.folder + "/worker.log")
+            errorFile: bench.folder + "/worker-\(number).log")
         try ListeningPort.wait(port)
     }
 

@@ -1,0 +1,72 @@
+import Foundation
+import PushTestKit
+
+/// Replicas of the worker on one queue, each bound by the way to APNs: 50 ms, and few streams.
+///
+/// So one worker is far from what a processor can do, and the question is whether eight do eight times as much. The
+/// budget holds until the processors are full; how full they are is printed beside.
+struct ReplicaScenario {
+    private static let latencyMilliseconds = 50
+    private static let streams = 20
+    private static let connections = 2
+    private static let warmUpSeconds = 3
+    private static let measuredSeconds = 8
+    private static let counts = [1, 2, 4, 8]
+
+    /// The most pushes that a worker's streams can carry in a second.
+    private static var perSecondMaximum: Int { streams * connections * 1_000 / latencyMilliseconds }
+
+    let bench: Workbench
+    let report: Report
+
+    func run() async throws {
+        let broker = try await PrivateRabbitMQ.start()
+        defer { broker.stop() }
+        let simulator = try bench.startSimulator([
+            "--trusting", "--first-streams", "\(Self.streams)", "--max-streams", "\(Self.streams)", "--latency",
+            "\(Self.latencyMilliseconds)",
+        ])
+        defer { simulator.process.end() }
+        try bench.writeConfiguration(
+            broker: broker.url, simulatorPort: simulator.port, registry: "replicas.db", connections: Self.connections)
+        try bench.apus("topology", "apply")
+        let events = Self.counts.map { Self.events(replicas: $0) }
+        try bench.importDevices(events.reduce(0, +), into: "replicas.db") { $0 }
+        let publisher = try PacedPublisher(broker: broker.url)
+        var alone: Double?
+        var published = 0
+        for (replicas, count) in zip(Self.counts, events) {
+            _ = publisher.publish(published..<published + count, perSecond: nil)
+            published += count
+            let (perSecond, processors) = try measure(replicas: replicas)
+            let each = perSecond / Double(replicas)
+            let isFull = processors > 0.95 * Double(ProcessInfo.processInfo.activeProcessorCount)
+            report.add(
+                "events_per_second_each_of_\(replicas)_replicas", each, "1/s", reference: alone ?? each,
+                budget: isFull ? nil : .ratioAtLeast(0.9))
+            report.add("processors_busy_\(replicas)_replicas", processors, "processors")
+            alone = alone ?? each
+        }
+        await publisher.close()
+    }
+
+    /// What the replicas can push at most while they start, and while they are measured and end.
+    private static func events(replicas: Int) -> Int {
+        replicas * perSecondMaximum * (warmUpSeconds + measuredSeconds + 2)
+    }
+
+    /// Starts replicas on a full queue, and counts for some seconds what they push together.
+    private func measure(replicas: Int) throws -> (perSecond: Double, processors: Double) {
+        let workers = try (0..<replicas).map { try WorkerUnderTest(bench: bench, number: $0) }
+        defer { for worker in workers { worker.end() } }
+        for worker in workers { try worker.wait(forAccepted: Self.perSecondMaximum / 2) }
+        let clock = ContinuousClock()
+        let (start, busy, first) = (clock.now, ProcessorTime.machineMicroseconds(), Self.accepted(workers))
+        usleep(UInt32(Self.measuredSeconds) * 1_000_000)
+        let (seconds, last) = (start.duration(to: clock.now).seconds, Self.accepted(workers))
+        let spent = ProcessorTime.machineMicroseconds() - busy
+        return (Double(last - first) / seconds, spent / 1_000_000 / seconds)
+    }
+
+    private static func accepted(_ workers: [WorkerUnderTest]) -> Int { workers.reduce(0) { $0 + $1.accepted } }
+}
