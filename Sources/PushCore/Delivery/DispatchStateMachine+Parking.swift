@@ -9,7 +9,10 @@ extension DispatchStateMachine {
             _ = publishes.remove(identifier)
             publishConfirmed(publish, into: &actions)
         case .returned(let text): publishRefused(publish, text, into: &actions)
-        case .refused: publishRefused(publish, "the broker refused it (basic.nack): is the queue full?", into: &actions)
+        case .refused:
+            publishRefused(
+                publish, "the broker refused it (basic.nack): the queue is full, or has just lost its leader",
+                into: &actions)
         }
     }
 
