@@ -10,7 +10,7 @@ extension Pipeline {
         recordChunks()
         // Pruning comes before settling: a delivery that is settled will not tell us of its dead token again.
         if !actions.deadTokens.isEmpty { prune(actions.deadTokens) }
-        if !actions.sends.isEmpty { parts.transport.send(actions.sends) }
+        handOverSends()
         if !actions.publishes.isEmpty { parts.publisher.publish(actions.publishes) }
         if !actions.publishesToRepeat.isEmpty { publishLater(actions.publishesToRepeat) }
         if !actions.settles.isEmpty { parts.source.settle(actions.settles) }
@@ -20,6 +20,13 @@ extension Pipeline {
         actions.removeAll()
         metrics.report(machine.ledgers)
         reportSlowApps()
+    }
+
+    /// Lets the transport begin with what is to be sent.
+    func handOverSends() {
+        guard !actions.sends.isEmpty else { return }
+        parts.transport.send(actions.sends)
+        actions.sends.removeAll(keepingCapacity: true)
     }
 
     private func giveTurn(_ dataset: DatasetKey) {

@@ -155,6 +155,8 @@ final class Pipeline {
         isFlushScheduled = false
         machine.sendWaiting(nowMilliseconds: parts.nowMilliseconds(), into: &actions)
         while registryRetry == nil, let batch = nextBatch() {
+            // Small events need not wait until a page of a fan-out has been looked up and rendered.
+            if batch.first?.lane == .fanout { handOverSends() }
             takeIn(batch)
             machine.sendWaiting(nowMilliseconds: parts.nowMilliseconds(), into: &actions)
         }
