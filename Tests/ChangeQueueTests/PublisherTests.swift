@@ -58,7 +58,7 @@ struct PublisherTests {
         #expect(delivered.message.properties.userID == nil)
         #expect(delivered.message.properties.expiration == nil)
         #expect(delivered.exchange == queue.names.changes)
-        #expect(delivered.routingKey == "test")
+        #expect(delivered.routingKey == "test.0")
         #expect(delivered.lane == .work)
         await consumer.close()
         try await queue.remove()
