@@ -1,5 +1,6 @@
 #pragma once
 #include <microhttpd.h>
+#include <poll.h>
 #include <stdint.h>
 
 // MHD_start_daemon takes its options as variable arguments, which Swift cannot pass, and its flags and option names are
@@ -56,6 +57,16 @@ static inline struct MHD_Response *cmicrohttpd_response(const void *body, size_t
 static inline const struct sockaddr *cmicrohttpd_client_address(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     return info == NULL ? NULL : info->client_addr;
+}
+
+// MHD_get_connection_info takes variable arguments, and POLLRDHUP is hidden without _GNU_SOURCE. Whether the client has
+// closed its side, whatever it sent before.
+static inline int cmicrohttpd_is_abandoned(struct MHD_Connection *connection) {
+    enum { peer_closed = 0x2000 };  // POLLRDHUP
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (info == NULL) return 1;
+    struct pollfd question = {.fd = info->connect_fd, .events = peer_closed};
+    return poll(&question, 1, 0) > 0;
 }
 
 // MHD_HEADER_KIND is a macro around a deprecation check, which Swift does not import.

@@ -39,6 +39,15 @@ final class HTTPExchange: Sendable {
         }
     }
 
+    /// Whether the client has closed its side of the suspended connection, so that nobody would read an answer.
+    var isAbandoned: Bool {
+        state.withLock { state in
+            // Within the lock: while it is suspended the library leaves the connection alone.
+            guard let connection = state.suspendedConnection else { return true }
+            return cmicrohttpd_is_abandoned(OpaquePointer(bitPattern: connection)) != 0
+        }
+    }
+
     /// Gives the connection back to the library's thread, which sends the answer; only the first call counts.
     ///
     /// - Parameter response: the answer, or nil if there is none.

@@ -6,6 +6,9 @@ public final class HTTPResponder: Sendable {
 
     deinit { exchange.resume(with: nil) }
 
+    /// Whether nobody would read an answer: the client has closed its side of the connection, or there was one already.
+    public var isAbandoned: Bool { exchange.isAbandoned }
+
     /// Answers; only the first call counts.
     public func respond(_ response: HTTPResponse) { exchange.resume(with: response) }
 }

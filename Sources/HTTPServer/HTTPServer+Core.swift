@@ -8,6 +8,8 @@ extension HTTPServer {
         private struct State {
             /// Requests that were deferred and are not answered.
             var deferred: [ObjectIdentifier: HTTPExchange] = [:]
+            /// Requests that wait for something to happen.
+            var held: [ObjectIdentifier: HTTPExchange] = [:]
             var isStopping = false
         }
 
@@ -56,21 +58,42 @@ extension HTTPServer {
                     return true
                 }
                 guard isTaken else { return response(to: .busy, rawTarget: exchange.rawTarget) }
-                exchange.suspend(connection)
-                work(HTTPResponder(exchange))
-                return nil
+                return hand(exchange, on: connection, to: work)
+            case .held(let work):
+                let isTaken = state.withLock { state in
+                    guard !state.isStopping else { return false }
+                    state.held[ObjectIdentifier(exchange)] = exchange
+                    return true
+                }
+                guard isTaken else { return response(to: .busy, rawTarget: exchange.rawTarget) }
+                return hand(exchange, on: connection, to: work)
             }
+        }
+
+        private func hand(
+            _ exchange: HTTPExchange, on connection: OpaquePointer, to work: @Sendable (HTTPResponder) -> Void
+        ) -> HTTPResponse? {
+            exchange.suspend(connection)
+            work(HTTPResponder(exchange))
+            return nil
         }
 
         // MARK: From any thread
 
         func deferredEnded(_ exchange: HTTPExchange) {
-            state.withLock { _ = $0.deferred.removeValue(forKey: ObjectIdentifier(exchange)) }
+            state.withLock { state in
+                state.deferred[ObjectIdentifier(exchange)] = nil
+                state.held[ObjectIdentifier(exchange)] = nil
+            }
         }
 
         /// Waits until every request is answered, and answers those that are late.
         func finish(graceMilliseconds: Int32) {
-            state.withLock { $0.isStopping = true }
+            let held = state.withLock { state in
+                state.isStopping = true
+                return Array(state.held.values)
+            }
+            refuse(held)
             // An idle connection holds no request, so this waits for requests only; there is no event to wait for,
             // because the library tells of an answer before it has left.
             var waitedMilliseconds: Int32 = 0
@@ -79,7 +102,11 @@ extension HTTPServer {
                 waitedMilliseconds += 5
             }
             let late = state.withLock { Array($0.deferred.values) }
-            for exchange in late {
+            refuse(late)
+        }
+
+        private func refuse(_ exchanges: [HTTPExchange]) {
+            for exchange in exchanges {
                 exchange.resume(with: response(to: .busy, rawTarget: exchange.rawTarget))
             }
         }

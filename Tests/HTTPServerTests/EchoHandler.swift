@@ -11,6 +11,7 @@ final class EchoHandler: HTTPHandler {
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
         switch request.target.segments.first {
         case "later": .later { responder in self.responders.withLock { $0.append(responder) } }
+        case "held": .held { responder in self.responders.withLock { $0.append(responder) } }
         case "twice":
             .later { responder in
                 responder.respond(.text(200, "first"))
@@ -39,6 +40,9 @@ final class EchoHandler: HTTPHandler {
         }
         for responder in waiting { responder.respond(.text(200, "late")) }
     }
+
+    /// Whether nobody would read the answers.
+    var isAbandoned: Bool { responders.withLock { $0.allSatisfy(\.isAbandoned) } }
 
     /// Waits until so many requests wait.
     func waitForRequests(_ count: Int) async { while waitingCount < count { await Task.yield() } }

@@ -1,4 +1,5 @@
 import Crypto
+import Glibc
 import PushTestKit
 import Testing
 
@@ -173,6 +174,34 @@ struct HTTPServerTests {
         let status = await late.status
         #expect(status == 503 || status == 0)
         #expect(PlainHTTP.request("GET", "/", port: port).status == 0)
+        handler.release()
+    }
+
+    @Test("Requests that are held do not count as deferred, and are let go by a stop at once")
+    func heldRequests() async throws {
+        let server = try start { $0.deferredRequestsMaximum = 1 }
+        let port = server.port
+        async let first = PlainHTTP.requestInBackground("GET", "/held", port: port)
+        async let second = PlainHTTP.requestInBackground("GET", "/held", port: port)
+        await handler.waitForRequests(2)
+        #expect(!handler.isAbandoned)
+        server.stop(graceMilliseconds: .max)
+        #expect(await [first.status, second.status].allSatisfy { $0 == 503 || $0 == 0 })
+        #expect(handler.isAbandoned)
+        handler.release()
+    }
+
+    @Test("It is known when the client of a held request has gone")
+    func abandonedRequest() async throws {
+        let server = try start()
+        defer { server.stop() }
+        let client = PlainHTTP.connect(server.port)
+        let request = Array("GET /held HTTP/1.1\r\nHost: h\r\n\r\n".utf8)
+        #expect(send(client, request, request.count, 0) == request.count)
+        await handler.waitForRequests(1)
+        #expect(!handler.isAbandoned)
+        close(client)
+        while !handler.isAbandoned { await Task.yield() }
         handler.release()
     }
 

@@ -189,6 +189,5 @@ struct CloudKitAPITests {
         for bad in [#"{"apnsToken":"abcd"}"#, #"{"apnsEnvironment":"production","apnsToken":"*"}"#, "{}"] {
             #expect(post(fixture, "\(path)/register", bad, token: token).status == 400)
         }
-        #expect(post(fixture, "\(path)/create", body, token: token).status == 400)
     }
 }

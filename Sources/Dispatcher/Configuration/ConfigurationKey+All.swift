@@ -50,6 +50,12 @@ extension ConfigurationKey {
             serves it alone, without a worker; there "" means 127.0.0.1:8080. An address that other
             machines reach needs a certificate.
             """)
+    static let registryPublicURL = ConfigurationKey(
+        section: "registry", name: "public_url", kind: .string, standard: .string(""),
+        comment: """
+            The URL by which clients reach the API, if a proxy in front of it gives it another than they
+            ask for: https://HOST. Clients without APNs are told to fetch their notifications there.
+            """)
     static let registryCertificateFile = ConfigurationKey(
         section: "registry", name: "certificate_file", kind: .string, standard: .string(""),
         comment: "A PEM file with the API's certificate and those that lead to its anchor; \"\" for plain HTTP.")
@@ -194,7 +200,8 @@ extension ConfigurationKey {
     /// Every key, in the order of the sample.
     static let all = [
         rabbitMQURL, rabbitMQCAFile, rabbitMQNamespace, rabbitMQPrefetch, rabbitMQWorkQueues, registryURL,
-        registryListen, registryCertificateFile, registryKeyFile, registryIsInsecure, registryAccessKeys,
+        registryListen, registryPublicURL, registryCertificateFile, registryKeyFile, registryIsInsecure,
+        registryAccessKeys,
         registryAccessKeysFile, registryRequestsPerSecond, retryDelays, retryAttemptsMaximum,
         retryAgeMaximum, retryServerErrorDelay, fanOutThreshold, fanOutChunk, adminListen, logLevel, logFormat,
         workerDrainTimeout, workerPushTimeout, workerDeclaresTopology, appName, appBundleID, appIdentityPools,

@@ -21,7 +21,24 @@ extension ConfigurationReader {
         }
         return Configuration.RegistryAPI(
             listen: listen, certificateFile: certificateFile, keyFile: keyFile, isInsecure: isInsecure,
-            accessKeys: readAccessKeys(), requestsPerSecondMaximum: integer(.registryRequestsPerSecond))
+            accessKeys: readAccessKeys(), requestsPerSecondMaximum: integer(.registryRequestsPerSecond),
+            publicURL: readPublicURL())
+    }
+
+    private mutating func readPublicURL() -> String? {
+        var url = text(.registryPublicURL)
+        guard !url.isEmpty else { return nil }
+        while url.hasSuffix("/") { url.removeLast() }
+        let scheme = ["https://", "http://"].first { url.hasPrefix($0) }
+        let rest = url.utf8.dropFirst(scheme?.utf8.count ?? 0)
+        let isRight = scheme != nil && rest.first.map { $0 != UInt8(ascii: "/") } ?? false
+        let isPlain = rest.allSatisfy { (0x21...0x7e).contains($0) && !"?#@\"\\<>".utf8.contains($0) }
+        guard isRight, isPlain, rest.count <= 512 else {
+            fail(
+                .registryPublicURL, "\(url.quoted) is not right", "write https://HOST, https://HOST:PORT/PATH, or \"\"")
+            return nil
+        }
+        return url
     }
 
     private mutating func checkPair(_ certificateFile: String?, _ keyFile: String?) {

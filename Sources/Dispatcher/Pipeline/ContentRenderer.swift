@@ -24,7 +24,7 @@ struct ContentRenderer {
 
     /// The name of the app that has that route of the transport.
     func appName(ofRoute route: Int) -> String? {
-        apps.first { $0.route.productionRoute == route || $0.route.sandboxRoute == route }?.route.name
+        apps.first { [$0.route.productionRoute, $0.route.sandboxRoute, $0.route.webRoute].contains(route) }?.route.name
     }
 
     /// Checks that the event is for an app of this worker, before its audience is looked up.

@@ -57,6 +57,14 @@ extension Configuration {
         }
     }
 
+    /// Opens the registry for what sends to clients that fetch their notifications.
+    func openCourierRegistry() throws(RegistryError) -> any CourierRegistry {
+        switch registry {
+        case .sqlite(let path): try SQLiteRegistry.open(path: path, mode: .readWrite)
+        case .postgres(let url): try PostgresRegistry.open(url: url.revealed, mode: .readWrite)
+        }
+    }
+
     /// The client for APNs: two routes for each app, production first, and one provider token for each key.
     ///
     /// - Throws: `APNsError` if a key file or an endpoint is wrong, or two files say to hold the same key and do not.

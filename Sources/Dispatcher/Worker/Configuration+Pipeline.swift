@@ -5,7 +5,7 @@ extension Configuration {
     /// What the pipeline has to know: apps with their routes, the retry ladder, the queues.
     ///
     /// The routes of the app at place n are 2n (production) and 2n + 1 (development), the order in which
-    /// `apnsClient` sets them up.
+    /// `apnsClient` sets them up; those to clients that fetch their notifications come after all of these.
     public var pipeline: PipelineConfiguration {
         let topology = topology
         var limits = DispatchLimits()
@@ -18,7 +18,7 @@ extension Configuration {
                 PipelineConfiguration.App(
                     route: AppRoute(
                         index: index, name: app.name, bundleID: app.bundleID, productionRoute: 2 * index,
-                        sandboxRoute: 2 * index + 1),
+                        sandboxRoute: 2 * index + 1, webRoute: 2 * apps.count + index),
                     identityPoolIDs: app.identityPools)
             },
             retryPolicy: RetryPolicy(

@@ -23,6 +23,7 @@ extension Configuration {
                     identifier: key.identifier, secret: key.secret.revealed, identityPoolIDs: key.identityPools)
             })
         options.requestsPerSecondMaximum = registryAPI.requestsPerSecondMaximum
+        options.publicURL = registryAPI.publicURL
         if let certificateFile = registryAPI.certificateFile, let keyFile = registryAPI.keyFile {
             options.identity = (try Self.text(of: certificateFile), try Self.text(of: keyFile))
         }

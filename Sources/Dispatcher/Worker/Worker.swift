@@ -20,6 +20,7 @@ public final class Worker: Sendable {
     private let consumer: ChangeConsumer
     private let publisher: ConfirmedPublisher
     private let transport: APNsClient
+    private let courier: CourierTransport
     private let keys: WorkerKeys
 
     /// Builds the parts; nothing is sent or consumed before `start`.
@@ -40,13 +41,17 @@ public final class Worker: Sendable {
             publisher = try ConfirmedPublisher(configuration: broker, logger: logger, metrics: metrics)
             let client = try configuration.apnsClient()
             transport = try APNsClient(configuration: client, logger: logger, metrics: metrics)
+            courier = try CourierTransport(
+                others: transport, apps: configuration.apps.map(\.name), firstRoute: client.routes.count,
+                logger: logger,
+                openRegistry: { () throws(RegistryError) in try configuration.openCourierRegistry() })
             keys = try WorkerKeys(
                 apps: configuration.apps, sources: client.routes.map(\.tokenSource), logger: logger)
             let registry = try configuration.openPipelineRegistry(mode: .readWrite)
             dispatch = Dispatch(
                 loop: loop, configuration: configuration.pipeline,
                 parts: PipelineParts(
-                    source: consumer, publisher: publisher, transport: transport, registry: registry,
+                    source: consumer, publisher: publisher, transport: courier, registry: registry,
                     nowMilliseconds: { WallClock.nowMilliseconds() }), metrics: metrics, logger: logger)
         } catch {
             throw WorkerError(starting: error)
@@ -101,6 +106,7 @@ public final class Worker: Sendable {
         let loops = [
             ("dispatch", loop.nanosecondsSinceLastTick()), ("amqp-consume", consumer.nanosecondsSinceLastTick()),
             ("amqp-publish", publisher.nanosecondsSinceLastTick()), ("apns", transport.loop.nanosecondsSinceLastTick()),
+            ("courier", courier.nanosecondsSinceLastTick()),
         ]
         return loops.map { HealthCheck(loop: $0, nanosecondsSinceLastTick: $1) }
     }

@@ -1,4 +1,4 @@
-/// Where the pushes of one app go: its name and the transport's routes for its two environments.
+/// Where the pushes of one app go: its name and the transport's routes for its devices.
 public final class AppRoute: Sendable {
     /// The app's place in the configuration, and in every array that is kept by app.
     public let index: Int
@@ -10,13 +10,18 @@ public final class AppRoute: Sendable {
     public let productionRoute: Int
     /// The transport's route to Apple's development environment.
     public let sandboxRoute: Int
+    /// The transport's route to clients that fetch their notifications.
+    public let webRoute: Int
 
     /// Creates a route.
-    public init(index: Int, name: String, bundleID: String, productionRoute: Int, sandboxRoute: Int) {
+    public init(
+        index: Int, name: String, bundleID: String, productionRoute: Int, sandboxRoute: Int, webRoute: Int
+    ) {
         self.index = index
         self.name = name
         self.bundleID = bundleID
         self.productionRoute = productionRoute
         self.sandboxRoute = sandboxRoute
+        self.webRoute = webRoute
     }
 }

@@ -220,7 +220,7 @@ public struct DispatchStateMachine: Sendable {
             retry(&job, device, app: app, .unreachable, afterSeconds: nil, nowMilliseconds: nowMilliseconds)
             return
         }
-        guard breakers[app].admits(nowMilliseconds: nowMilliseconds) else {
+        guard !usesKey(device, job.work) || breakers[app].admits(nowMilliseconds: nowMilliseconds) else {
             retry(&job, device, app: app, .keyRejected, afterSeconds: nil, nowMilliseconds: nowMilliseconds)
             return
         }
@@ -258,8 +258,16 @@ public struct DispatchStateMachine: Sendable {
 
     func route(of device: Int, _ rendering: Int, _ work: DispatchJob) -> Int {
         let app = work.renderings[rendering].app
-        return work.devices[device].platform == .apnsSandbox ? app.sandboxRoute : app.productionRoute
+        return switch work.devices[device].platform {
+        case .apnsSandbox: app.sandboxRoute
+        case .web: app.webRoute
+        // Nothing is sent to Google's devices: they are left out before.
+        case .apns, .gcm: app.productionRoute
+        }
     }
+
+    /// Whether APNs is asked, so that the answer tells of the app's key.
+    private func usesKey(_ device: Int, _ work: DispatchJob) -> Bool { work.devices[device].platform != .web }
 
     /// Which rendering is for the app of a device; nil if the app is not configured.
     func rendering(of device: Int, in work: DispatchJob) -> Int? {
@@ -275,7 +283,9 @@ public struct DispatchStateMachine: Sendable {
     ) {
         guard var push = pushes[result.identifier], var job = jobs.take(push.job) else { return }
         let app = push.app
-        noteKey(result.outcome, app: app, nowMilliseconds: nowMilliseconds, into: &actions)
+        if usesKey(push.device, job.work) {
+            noteKey(result.outcome, app: app, nowMilliseconds: nowMilliseconds, into: &actions)
+        }
         let disposition = Disposition(result.outcome)
         if breakers[app].state == .closed, mayResend(disposition, &push, job.work, nowMilliseconds: nowMilliseconds) {
             pushes.putBack(push, result.identifier)

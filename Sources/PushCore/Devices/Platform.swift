@@ -6,4 +6,6 @@ public enum Platform: String, CaseIterable, Sendable {
     case apnsSandbox = "APNS_SANDBOX"
     /// Google's Firebase Cloud Messaging; registered today, sent to in a later version.
     case gcm = "GCM"
+    /// A client without a push service, for example a browser, that fetches its notifications from the registry's API.
+    case web = "WEB"
 }

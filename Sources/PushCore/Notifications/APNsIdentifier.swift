@@ -11,6 +11,11 @@ public struct APNsIdentifier: Hashable, Sendable, CustomStringConvertible {
         self.low = low
     }
 
+    /// The 16 bytes.
+    public var bytes: [UInt8] {
+        [high, low].flatMap { half in (0..<8).map { UInt8(truncatingIfNeeded: half >> (56 - 8 * $0)) } }
+    }
+
     /// The length of the text, in bytes.
     public static let textLength = 36
 

@@ -44,7 +44,7 @@ public enum PlainHTTP {
     }
 
     /// A connected socket, whose reads wait for two minutes at most; -1 if nothing listens there.
-    static func connect(_ port: UInt16) -> Int32 {
+    public static func connect(_ port: UInt16) -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var timeout = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))

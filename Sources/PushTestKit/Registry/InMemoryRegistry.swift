@@ -13,6 +13,9 @@ public final class InMemoryRegistry: Registry {
         var includesFuture = false
         var topics: Set<String> = []
         var badge = 0
+        /// What waits for the device's client, and when it last asked.
+        var messages: [CourierMessage] = []
+        var askedAtMilliseconds: Int64 = 0
 
         var owner: Owner? {
             guard let pool = device.identityPoolID, let identity = device.identityID else { return nil }

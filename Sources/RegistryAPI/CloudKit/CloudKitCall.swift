@@ -16,6 +16,8 @@ struct CloudKitCall {
     let request: HTTPRequest
     let values: PathValues
     let context: RegistryContext
+    /// Where clients fetch their notifications.
+    let courierAddress: CourierAddress
 
     private var owner: SubscriptionOwner { .user(userID) }
 
@@ -116,27 +118,56 @@ struct CloudKitCall {
 
     // MARK: Tokens
 
-    /// `tokens/create`, which only Apple can answer: its tokens lead to Apple's own long polling.
+    /// `tokens/create`: a device of the user whose client has no APNs, and fetches its notifications from here.
+    ///
+    /// Source: Apple, "CloudKit Web Services Reference", "Creating APNs Tokens". A client may name itself in `clientId`
+    /// as well, which keeps one that asks again from getting another device.
     func createToken() throws(CloudKitError) -> HTTPResponse {
-        throw CloudKitError(
-            .badRequest, "Apus hands out no APNs tokens. Register the one that the app got from APNs: tokens/register.")
+        let members = try body()
+        let (environment, _) = try environment(members)
+        let client = members["clientId"]
+        guard client == nil || (client?.string).map({ (1...256).contains($0.utf8.count) }) ?? false else {
+            throw CloudKitError(.badRequest, "clientId is a text of 1 to 256 bytes.")
+        }
+        guard let base = courierAddress.base(for: request) else {
+            throw CloudKitError(.badRequest, "The header Host is missing, or not right; or set registry.public_url.")
+        }
+        let token = try using(nil) { (registry) throws(RegistryError) in
+            try DeviceRegistrar(registry: registry, app: app).registerCourier(
+                clientID: client?.string, environment: environment, for: userID,
+                nowMilliseconds: context.nowMilliseconds)
+        }
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("apnsEnvironment")
+        writer.string(environment)
+        writer.key("apnsToken")
+        writer.string(token.hexadecimal)
+        writer.key("webcourierURL")
+        writer.string("\(base)/courier/\(CourierToken.secret(of: token))")
+        writer.endObject()
+        return .content(200, type: "application/json", writer.bytes)
+    }
+
+    private func environment(_ members: JSONObject) throws(CloudKitError) -> (name: String, platform: Platform) {
+        switch members["apnsEnvironment"]?.string {
+        case "production": ("production", .apns)
+        case "development": ("development", .apnsSandbox)
+        default: throw CloudKitError(.badRequest, "apnsEnvironment is \"production\" or \"development\".")
+        }
     }
 
     /// `tokens/register`: the user's device gets what the user's subscriptions send.
     func registerToken() throws(CloudKitError) -> HTTPResponse {
         let members = try body()
-        let platform: Platform
-        switch members["apnsEnvironment"]?.string {
-        case "production": platform = .apns
-        case "development": platform = .apnsSandbox
-        default: throw CloudKitError(.badRequest, "apnsEnvironment is \"production\" or \"development\".")
-        }
+        let (_, platform) = try environment(members)
         guard let text = members["apnsToken"]?.string, let token = Self.token(text) else {
             throw CloudKitError(.badRequest, "apnsToken is no APNs token in hexadecimal digits or base64.")
         }
         _ = try using(nil) { (registry) throws(RegistryError) in
             try DeviceRegistrar(registry: registry, app: app).register(
-                token, platform: platform, for: .user(userID), nowMilliseconds: context.nowMilliseconds)
+                token, platform: CourierToken.isOne(token) ? .web : platform, for: .user(userID),
+                nowMilliseconds: context.nowMilliseconds)
         }
         return HTTPResponse.content(200, type: "application/json", Array("{}".utf8))
     }

@@ -2,7 +2,7 @@ import HTTPServer
 import PushCore
 
 /// CloudKit Web Services, as much of it as subscriptions need: `subscriptions/modify`, `list` and `lookup`, and
-/// `tokens/register`.
+/// `tokens/create` and `register`.
 ///
 /// The container is `iCloud.` and an app's bundle identifier. What CloudKit calls the API token, `ckAPIToken`, is a
 /// bearer token of ours, a secret of a backend; and `ckWebAuthToken` is the name of the user on whose behalf the
@@ -13,10 +13,12 @@ struct CloudKitDialect: Dialect {
     let firstSegments = ["database", "device"]
     private let apps: [RegistryAPIApp]
     private let gate: TokenGate
+    private let courierAddress: CourierAddress
 
     init(configuration: RegistryServerConfiguration, credentials: CredentialGuard) {
         apps = configuration.apps
         gate = TokenGate(credentials: credentials)
+        courierAddress = CourierAddress(publicURL: configuration.publicURL, isSecure: configuration.identity != nil)
     }
 
     var routes: [Route] {
@@ -86,6 +88,8 @@ struct CloudKitDialect: Dialect {
             throw CloudKitError(
                 .authenticationRequired, "The user is missing: give its name as ckWebAuthToken.")
         }
-        return CloudKitCall(app: app.name, userID: user, request: request, values: values, context: context)
+        return CloudKitCall(
+            app: app.name, userID: user, request: request, values: values, context: context,
+            courierAddress: courierAddress)
     }
 }

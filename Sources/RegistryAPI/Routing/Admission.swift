@@ -6,4 +6,6 @@ enum Admission: Sendable {
     case answered(HTTPResponse)
     /// Its sender may do it: this is done on the registry's thread.
     case admitted(@Sendable (RegistryContext) -> HTTPResponse)
+    /// The answer waits for something to happen: this is done on the registry's thread, and answers then or later.
+    case held(@Sendable (RegistryContext, HeldRequest) -> Void)
 }

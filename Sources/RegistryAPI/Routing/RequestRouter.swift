@@ -63,6 +63,11 @@ struct RequestRouter: HTTPHandler {
                     responder.respond(response)
                 }
             }
+        case .held(let work):
+            return .held { [context] responder in
+                let request = HeldRequest(responder: responder, metrics: metrics, beganNanoseconds: began)
+                context.loop.submit { work(context.value, request) }
+            }
         }
     }
 

@@ -6,7 +6,10 @@ enum PlatformToken {
     static func read(_ text: String, platform: Platform) throws(PlatformTokenError) -> DeviceToken {
         switch platform {
         case .apns, .apnsSandbox:
-            if let token = DeviceToken(hexadecimal: text) { return token }
+            if let token = DeviceToken(hexadecimal: text) {
+                guard CourierToken.isOne(token) else { return token }
+                throw PlatformTokenError(message: "it is of tokens/create, so its platform is WEB.")
+            }
             throw PlatformTokenError(
                 message: "it is not 2 to \(2 * DeviceToken.bytesMaximum) hexadecimal digits, an even number of them.")
         case .gcm:
@@ -15,6 +18,9 @@ enum PlatformToken {
             }
             throw PlatformTokenError(
                 message: "it is not 1 to \(DeviceToken.bytesMaximum) printable characters of ASCII without blanks.")
+        case .web:
+            if let token = DeviceToken(hexadecimal: text), CourierToken.isOne(token) { return token }
+            throw PlatformTokenError(message: "it is none that tokens/create has answered.")
         }
     }
 }

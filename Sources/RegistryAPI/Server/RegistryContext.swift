@@ -9,14 +9,17 @@ final class RegistryContext {
     let parser = JSONParser(depthMaximum: 32, bytesMaximum: RegistryServer.bodyBytesMaximum)
     /// Where failures of ours are told.
     private let logger: Logger
+    /// The clients that wait for their notifications.
+    let courier: CourierDesk
     private let health: RegistryHealth
     private let clock: () -> Int64
 
     init(
-        registry: any ServedRegistry, health: RegistryHealth, logger: Logger,
+        registry: any ServedRegistry, courier: CourierDesk, health: RegistryHealth, logger: Logger,
         nowMilliseconds: @escaping () -> Int64
     ) {
         self.registry = registry
+        self.courier = courier
         self.health = health
         self.logger = logger
         clock = nowMilliseconds

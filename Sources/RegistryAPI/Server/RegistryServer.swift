@@ -37,7 +37,7 @@ public final class RegistryServer: Sendable {
         var options = HTTPServerConfiguration(
             name: "the registry's API", settingName: "registry.listen", host: configuration.host,
             port: configuration.port, tls: try Self.tls(configuration))
-        options.connectionsMaximum = Self.connectionsMaximum
+        options.connectionsMaximum = Self.connectionsMaximum + CourierDesk.waitingMaximum
         options.idleSecondsMaximum = Self.idleSecondsMaximum
         options.bodyBytesMaximum = Self.bodyBytesMaximum
         options.deferredRequestsMaximum = Self.waitingRequestsMaximum
@@ -49,7 +49,9 @@ public final class RegistryServer: Sendable {
         health = RegistryHealth()
         let context = LoopBound(
             RegistryContext(
-                registry: registry, health: health, logger: logger, nowMilliseconds: nowMilliseconds),
+                registry: registry,
+                courier: CourierDesk(loop: loop, waitSecondsMaximum: configuration.courierWaitSecondsMaximum),
+                health: health, logger: logger, nowMilliseconds: nowMilliseconds),
             to: loop)
         let credentials = CredentialGuard(
             requestsPerSecondMaximum: configuration.requestsPerSecondMaximum, logger: logger)
@@ -59,6 +61,7 @@ public final class RegistryServer: Sendable {
                 CloudKitDialect(configuration: configuration, credentials: credentials),
                 CognitoDialect(
                     configuration: configuration, credentials: credentials, nowMilliseconds: nowMilliseconds),
+                CourierDialect(),
             ], context: context, metrics: RegistryAPIMetrics(metrics))
         do {
             server = try HTTPServer(configuration: options, handler: router)

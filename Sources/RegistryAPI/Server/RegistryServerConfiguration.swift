@@ -12,6 +12,11 @@ public struct RegistryServerConfiguration: Sendable {
     public var accessKeys: [AccessKey]
     /// How many requests a second each credential may make for long; for a moment four times as many.
     public var requestsPerSecondMaximum = 100
+    /// How clients reach the server, for example `https://push.example.com`; nil for what they say themselves in the
+    /// header `Host`.
+    public var publicURL: String?
+    /// How long a client that asks for its notifications waits for the next one, in seconds.
+    public var courierWaitSecondsMaximum = 50
 
     /// Creates a configuration.
     public init(host: String, port: UInt16, apps: [RegistryAPIApp], accessKeys: [AccessKey]) {

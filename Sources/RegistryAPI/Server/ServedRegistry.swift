@@ -1,4 +1,5 @@
 public import PushCore
 
 /// What the API serves: all of the registry's ports in one store.
-public typealias ServedRegistry = FanOutRegistry & Registry & RegistryAdministration & SubscriptionRegistry
+public typealias ServedRegistry = CourierRegistry & FanOutRegistry & Registry & RegistryAdministration
+    & SubscriptionRegistry

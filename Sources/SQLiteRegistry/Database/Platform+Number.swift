@@ -7,6 +7,7 @@ extension Platform {
         case .apns: 0
         case .apnsSandbox: 1
         case .gcm: 2
+        case .web: 3
         }
     }
 
@@ -16,6 +17,7 @@ extension Platform {
         case 0: self = .apns
         case 1: self = .apnsSandbox
         case 2: self = .gcm
+        case 3: self = .web
         default: return nil
         }
     }

@@ -8,7 +8,7 @@ struct DeviceAddCommand: Command {
     private static let deviceID = CommandOption.value(
         "id", "DEVICE", "The device's identifier. Default: that of the device which has the token, else a new one.")
     private static let platform = CommandOption.value(
-        "platform", "PLATFORM", "APNS, APNS_SANDBOX or GCM. Default: APNS.")
+        "platform", "PLATFORM", "APNS, APNS_SANDBOX, GCM or WEB. Default: APNS.")
     private static let identityPool = CommandOption.value(
         "identity-pool", "POOL", "The identity pool; goes with --identity.")
     private static let identity = CommandOption.value("identity", "IDENTITY", "The identity that uses the device.")

@@ -14,7 +14,7 @@ struct DeviceImportCommand: Command {
             is none or it is '-', and registers each as 'device add' does. Members:
 
               deviceId        required, 1 to 256 bytes
-              platform        required: APNS, APNS_SANDBOX or GCM
+              platform        required: APNS, APNS_SANDBOX, GCM or WEB
               token           required, hexadecimal digits, 1 to 256 bytes
               app             required: the app's name in the configuration
               identityPoolId  with identityId: who uses the device

@@ -2,9 +2,10 @@ import PushCore
 
 /// Values for tests, each the simplest of its kind.
 enum Samples {
-    static let app = AppRoute(index: 0, name: "chat", bundleID: "com.example.chat", productionRoute: 0, sandboxRoute: 1)
+    static let app = AppRoute(
+        index: 0, name: "chat", bundleID: "com.example.chat", productionRoute: 0, sandboxRoute: 1, webRoute: 4)
     static let mail = AppRoute(
-        index: 1, name: "mail", bundleID: "com.example.mail", productionRoute: 2, sandboxRoute: 3)
+        index: 1, name: "mail", bundleID: "com.example.mail", productionRoute: 2, sandboxRoute: 3, webRoute: 5)
     static let content = PushContent(
         payload: Array("{}".utf8), topic: "com.example.chat", pushType: .alert, priority: .immediate,
         expirationSeconds: nil, collapseID: nil)

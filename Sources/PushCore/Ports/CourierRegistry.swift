@@ -1,0 +1,28 @@
+/// The store of messages for devices of the platform `.web`, whose clients fetch them.
+///
+/// The same store as `Registry`, with the same rules: calls are synchronous, come from one thread, and throw
+/// `RegistryError`; several processes may use the store at once. A message ends with its device.
+public protocol CourierRegistry: AnyObject {
+    /// Lets messages wait for their devices, all or none; they are kept when the call returns.
+    ///
+    /// A message takes the place of an earlier one of its device with the same collapse identifier; a push that waits
+    /// already is left as it is. A device has at most `CourierRules.messagesPerDeviceMaximum`: the oldest go first. A
+    /// device that was neither registered again nor asked for anything for `CourierRules.silenceMillisecondsMaximum`
+    /// counts as gone; if it has never asked, since its first message.
+    ///
+    /// - Parameters:
+    ///   - messages: up to a few hundred, in their order.
+    ///   - nowMilliseconds: when it is, in milliseconds since 1970.
+    /// - Returns: for each message, in their order, whether its device is there.
+    /// - Throws: `RegistryError` if the store cannot be written.
+    func deposit(_ messages: [CourierMessage], nowMilliseconds: Int64) throws(RegistryError) -> [Bool]
+
+    /// Takes the oldest message that has not expired of each of these devices; each is given to one caller only.
+    ///
+    /// - Parameters:
+    ///   - tokens: distinct tokens of devices of the platform `.web`, of whatever app; up to a thousand or so.
+    ///   - nowMilliseconds: when it is, in milliseconds since 1970.
+    /// - Returns: what there is for each, in their order.
+    /// - Throws: `RegistryError` if the store cannot answer, or cannot be written if there is something to take.
+    func collect(_ tokens: [DeviceToken], nowMilliseconds: Int64) throws(RegistryError) -> [CourierMail]
+}
