@@ -54,7 +54,7 @@ struct SubscriptionConcurrencyTests {
                     while !isCaughtUp {
                         let step = try registry.subscriptionChanges(after: cursor, limit: 7)
                         #expect(!step.startsOver)
-                        for case .saved(let stored) in step.changes { known.insert(stored.row) }
+                        for case .saved(let subscription) in step.changes { known.insert(subscription.row) }
                         cursor = step.next
                         isCaughtUp = step.isCaughtUp
                     }

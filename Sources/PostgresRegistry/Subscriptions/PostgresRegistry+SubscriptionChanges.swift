@@ -11,7 +11,7 @@ extension PostgresRegistry {
         let isLoading = cursor.loadingAfterRow != nil
         let call =
             isLoading
-            ? SubscriptionCalls.list(SubscriptionFilter(), after: cursor.loadingAfterRow ?? 0, limit: limit)
+            ? SubscriptionCalls.followed(after: cursor.loadingAfterRow ?? 0, limit: limit)
             : SubscriptionCalls.changes(after: cursor.logPosition, limit: limit)
         let answers = try ask([call, SubscriptionCalls.logBounds])
         guard Self.reachesBack(answers[1], to: cursor.logPosition) else {
@@ -26,7 +26,7 @@ extension PostgresRegistry {
     private func begin(limit: Int) throws(RegistryError) -> SubscriptionChanges {
         // The end of the log is read first, so that nothing falls between.
         let answers = try ask([
-            SubscriptionCalls.logBounds, SubscriptionCalls.list(SubscriptionFilter(), after: 0, limit: limit),
+            SubscriptionCalls.logBounds, SubscriptionCalls.followed(after: 0, limit: limit),
         ])
         let start = SubscriptionCursor(logPosition: answers[0].integer(0, 1), loadingAfterRow: 0)
         return try load(answers[1], start, limit: limit)
@@ -44,9 +44,9 @@ extension PostgresRegistry {
     ) throws(RegistryError) -> SubscriptionChanges {
         var step = SubscriptionChanges(changes: [], next: cursor, isCaughtUp: false)
         for row in 0..<rows.count {
-            let stored = try decodeSubscription(rows, row)
-            step.changes.append(.saved(stored))
-            step.next.loadingAfterRow = stored.row
+            let subscription = try decodeFollowed(rows, row)
+            step.changes.append(.saved(subscription))
+            step.next.loadingAfterRow = subscription.row
         }
         if step.changes.count < limit { step.next.loadingAfterRow = nil }
         return step
@@ -60,7 +60,7 @@ extension PostgresRegistry {
             step.next.logPosition = rows.integer(row, 0)
             let isThere = rows.integer(row, 2) == 1
             step.changes.append(
-                isThere ? .saved(try decodeSubscription(rows, row, from: 3)) : .removed(rows.integer(row, 1)))
+                isThere ? .saved(try decodeFollowed(rows, row, from: 3)) : .removed(rows.integer(row, 1)))
         }
         return step
     }

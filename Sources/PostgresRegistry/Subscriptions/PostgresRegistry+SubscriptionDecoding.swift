@@ -33,6 +33,26 @@ extension PostgresRegistry {
         return StoredSubscription(row: number, subscription: subscription)
     }
 
+    /// Reads the columns of `SubscriptionCalls.followedColumns`.
+    ///
+    /// - Parameters:
+    ///   - rows: an answer.
+    ///   - row: which row.
+    ///   - first: where the columns begin.
+    /// - Returns: what is followed of the subscription.
+    /// - Throws: `RegistryError` with `.corrupt` if the row makes no subscription.
+    func decodeFollowed(_ rows: Rows, _ row: Int, from first: Int32 = 0) throws(RegistryError) -> FollowedSubscription {
+        let number = rows.integer(row, first)
+        let databaseNumber = rows.integer(row, first + 3)
+        guard let database = RecordDatabase.allCases.first(where: { $0.cloudKitNumber == databaseNumber })
+        else { throw corruptSubscription(number, "database") }
+        return FollowedSubscription(
+            row: number, app: rows.text(row, first + 1), recordType: rows.optionalText(row, first + 5),
+            predicate: try decodePredicate(Array(rows.bytes(row, first + 6)), subscription: number),
+            database: database, owner: rows.optionalText(row, first + 2), zoneName: rows.optionalText(row, first + 4),
+            firesOn: FiringOperations(rawValue: UInt8(truncatingIfNeeded: rows.integer(row, first + 7))))
+    }
+
     private func decodePredicate(_ bytes: [UInt8], subscription: Int64) throws(RegistryError) -> Predicate {
         do throws(PredicateError) {
             return try Predicate(canonicalBytes: bytes)

@@ -10,6 +10,11 @@ enum SubscriptionCalls {
     /// The joins that `a` and `o` come from.
     static let joins = "JOIN app a ON a.id = s.app LEFT JOIN device o ON o.id = s.device"
 
+    /// The columns of `subscription s` and its app `a` that `decodeFollowed` reads.
+    private static let followedColumns = """
+        s.id, a.name, s.user_id, s.database, s.zone, s.record_type, s.predicate, s.fires_on
+        """
+
     // MARK: Saving
 
     /// The devices of these identifiers and apps, which keep their apps until the transaction ends.
@@ -145,15 +150,25 @@ enum SubscriptionCalls {
     /// The first and the last entry of the log.
     static let logBounds = Call("SELECT min(l.id), max(l.id) FROM subscription_log l")
 
-    /// What the log says after an entry: entry, row of the subscription, whether it is there, its columns.
+    /// What is followed of all subscriptions, in the order of their rows.
+    static func followed(after row: Int64, limit: Int) -> Call {
+        Call(
+            """
+            SELECT \(followedColumns) FROM (
+                SELECT * FROM subscription s WHERE s.id > $1::bigint AND s.fired_event IS NULL
+                ORDER BY s.id LIMIT $2::bigint) s
+            JOIN app a ON a.id = s.app ORDER BY s.id
+            """, [.integer(row), .integer(Int64(limit))])
+    }
+
+    /// What the log says after an entry: entry, row of the subscription, whether it is there, what is followed of it.
     static func changes(after position: Int64, limit: Int) -> Call {
         Call(
             """
-            SELECT l.id, l.subscription, (s.id IS NOT NULL AND s.fired_event IS NULL)::int, \(columns)
+            SELECT l.id, l.subscription, (s.id IS NOT NULL AND s.fired_event IS NULL)::int, \(followedColumns)
             FROM (
                 SELECT * FROM subscription_log l WHERE l.id > $1::bigint ORDER BY l.id LIMIT $2::bigint) l
-            LEFT JOIN subscription s ON s.id = l.subscription
-            LEFT JOIN app a ON a.id = s.app LEFT JOIN device o ON o.id = s.device
+            LEFT JOIN subscription s ON s.id = l.subscription LEFT JOIN app a ON a.id = s.app
             ORDER BY l.id
             """, [.integer(position), .integer(Int64(limit))])
     }

@@ -53,7 +53,7 @@ extension SubscriptionConformance {
 
     /// Follows the registry to the end.
     static func follow(
-        _ registry: any SubscriptionRegistry, _ known: inout [Int64: RecordSubscription],
+        _ registry: any SubscriptionRegistry, _ known: inout [Int64: FollowedSubscription],
         from cursor: SubscriptionCursor?, limit: Int = 100
     ) throws -> SubscriptionCursor {
         var cursor = cursor
@@ -62,7 +62,7 @@ extension SubscriptionConformance {
             if step.startsOver { known.removeAll() }
             for change in step.changes {
                 switch change {
-                case .saved(let stored): known[stored.row] = stored.subscription
+                case .saved(let subscription): known[subscription.row] = subscription
                 case .removed(let row): known[row] = nil
                 }
             }

@@ -11,7 +11,7 @@ public struct SubscriptionRandomWalk {
         let registry: any Registry & SubscriptionRegistry
         var rows: [SubscriptionKey: Int64] = [:]
         var keys: [Int64: SubscriptionKey] = [:]
-        var followed: [Int64: RecordSubscription] = [:]
+        var followed: [Int64: FollowedSubscription] = [:]
         var cursor: SubscriptionCursor?
 
         init(_ registry: any Registry & SubscriptionRegistry) { self.registry = registry }
@@ -162,14 +162,20 @@ public struct SubscriptionRandomWalk {
                 if changes.startsOver { side.followed.removeAll() }
                 for change in changes.changes {
                     switch change {
-                    case .saved(let stored): side.followed[stored.row] = stored.subscription
+                    case .saved(let subscription): side.followed[subscription.row] = subscription
                     case .removed(let row): side.followed[row] = nil
                     }
                 }
                 side.cursor = changes.next
                 isCaughtUp = changes.isCaughtUp
             }
-            return Set(side.followed.values)
+            // The rows of the two registries differ.
+            return Dictionary(
+                uniqueKeysWithValues: side.followed.values.map { followed in
+                    var rowless = followed
+                    rowless.row = 0
+                    return (side.name(followed.row), rowless)
+                })
         }
     }
 

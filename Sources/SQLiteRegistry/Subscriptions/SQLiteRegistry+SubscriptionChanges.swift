@@ -47,16 +47,16 @@ extension SQLiteRegistry {
     private func load(after cursor: SubscriptionCursor, limit: Int) throws(RegistryError) -> SubscriptionChanges {
         let statement = try statements.statement(
             """
-            SELECT \(SubscriptionRow.columns) FROM subscription s \(SubscriptionRow.join)
+            SELECT \(SubscriptionRow.followedColumns) FROM subscription s
             WHERE s.id > ?1 AND s.fired_event IS NULL ORDER BY s.id LIMIT ?2
             """)
         statement.bind(1, cursor.loadingAfterRow ?? 0)
         statement.bind(2, Int64(limit))
         var step = SubscriptionChanges(changes: [], next: cursor, isCaughtUp: false)
         try statement.forEachRow { row throws(RegistryError) in
-            let stored = try decodeSubscription(row, firstColumn: 0)
-            step.changes.append(.saved(stored))
-            step.next.loadingAfterRow = stored.row
+            let subscription = try decodeFollowed(row, firstColumn: 0)
+            step.changes.append(.saved(subscription))
+            step.next.loadingAfterRow = subscription.row
         }
         if step.changes.count < limit { step.next.loadingAfterRow = nil }
         return step
@@ -65,8 +65,8 @@ extension SQLiteRegistry {
     private func follow(_ cursor: SubscriptionCursor, limit: Int) throws(RegistryError) -> SubscriptionChanges {
         let statement = try statements.statement(
             """
-            SELECT l.id, l.subscription, \(SubscriptionRow.columns) FROM subscription_log l
-            LEFT JOIN subscription s ON s.id = l.subscription \(SubscriptionRow.join)
+            SELECT l.id, l.subscription, \(SubscriptionRow.followedColumns) FROM subscription_log l
+            LEFT JOIN subscription s ON s.id = l.subscription
             WHERE l.id > ?1 ORDER BY l.id LIMIT ?2
             """)
         statement.bind(1, cursor.logPosition)
@@ -74,9 +74,9 @@ extension SQLiteRegistry {
         var step = SubscriptionChanges(changes: [], next: cursor, isCaughtUp: false)
         try statement.forEachRow { row throws(RegistryError) in
             step.next.logPosition = row.integer(0)
-            let isThere = row.optionalInteger(2) != nil && row.integer(1 + SubscriptionRow.columnCount) == 0
+            let isThere = row.optionalInteger(2) != nil && row.integer(1 + SubscriptionRow.followedColumnCount) == 0
             step.changes.append(
-                isThere ? .saved(try decodeSubscription(row, firstColumn: 2)) : .removed(row.integer(1)))
+                isThere ? .saved(try decodeFollowed(row, firstColumn: 2)) : .removed(row.integer(1)))
         }
         step.isCaughtUp = step.changes.count < limit
         return step

@@ -31,6 +31,25 @@ extension SQLiteRegistry {
         return StoredSubscription(row: number, subscription: subscription)
     }
 
+    /// Reads the columns of `SubscriptionRow.followedColumns`.
+    ///
+    /// - Parameters:
+    ///   - row: a row of an answer.
+    ///   - firstColumn: where the columns begin.
+    /// - Returns: what is followed of the subscription.
+    /// - Throws: `RegistryError` with `.corrupt` if the row makes no subscription.
+    func decodeFollowed(_ row: Statement, firstColumn: Int32) throws(RegistryError) -> FollowedSubscription {
+        let number = row.integer(firstColumn)
+        guard let database = RecordDatabase(registryNumber: row.integer(firstColumn + 3))
+        else { throw corruptSubscription(number, "database") }
+        return FollowedSubscription(
+            row: number, app: try apps.name(of: row.integer(firstColumn + 1)),
+            recordType: row.optionalText(firstColumn + 5),
+            predicate: try decodePredicate(row.bytes(firstColumn + 6), subscription: number), database: database,
+            owner: row.optionalText(firstColumn + 2), zoneName: row.optionalText(firstColumn + 4),
+            firesOn: FiringOperations(rawValue: UInt8(truncatingIfNeeded: row.integer(firstColumn + 7))))
+    }
+
     private func decodePredicate(_ bytes: [UInt8], subscription: Int64) throws(RegistryError) -> Predicate {
         do throws(PredicateError) {
             return try Predicate(canonicalBytes: bytes)

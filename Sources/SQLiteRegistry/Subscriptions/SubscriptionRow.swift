@@ -8,4 +8,10 @@ enum SubscriptionRow {
     static let join = "LEFT JOIN device o ON o.id = s.device"
     /// How many columns there are.
     static let columnCount: Int32 = 15
+    /// The columns that `SQLiteRegistry.decodeFollowed` reads.
+    static let followedColumns = """
+        s.id, s.app, s.user_id, s.database, s.zone, s.record_type, s.predicate, s.fires_on, s.fired_event IS NOT NULL
+        """
+    /// How many of those there are.
+    static let followedColumnCount: Int32 = 9
 }

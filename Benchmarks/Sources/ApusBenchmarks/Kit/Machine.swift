@@ -11,9 +11,16 @@ enum Machine {
         return "\(processor), \(ProcessInfo.processInfo.activeProcessorCount) cores, \(kernel)"
     }()
 
-    static let commit: String =
-        (try? ChildProcess.run("/usr/bin/git", ["describe", "--always", "--dirty"]).output)?
-        .trimmingCharacters(in: .whitespacesAndNewlines) ?? "unknown"
+    /// The commit, with a mark if anything but the figures themselves differs from it.
+    static let commit: String = {
+        let changes = ["status", "--porcelain", "--", ".", ":!Benchmarks/results.json"]
+        guard let commit = git(["rev-parse", "--short", "HEAD"]), let changed = git(changes) else { return "unknown" }
+        return changed.isEmpty ? commit : commit + "-dirty"
+    }()
+
+    private static func git(_ arguments: [String]) -> String? {
+        (try? ChildProcess.run("/usr/bin/git", arguments).output)?.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
 
     static let date: String = {
         let formatter = DateFormatter()

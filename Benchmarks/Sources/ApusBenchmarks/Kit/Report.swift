@@ -33,10 +33,22 @@ final class Report {
         value >= 1_000 ? String(format: "%.0f", value) : String(format: "%.3f", value)
     }
 
+    /// Writes the figures to a file, in place of those with the same names; figures of scenarios that did not run stay,
+    /// each with the commit that it was measured at.
     func write(to path: String) throws {
+        let file = URL(fileURLWithPath: path)
+        var figures = try FileManager.default.fileExists(atPath: path)
+            ? JSONDecoder().decode([BenchmarkResult].self, from: Data(contentsOf: file)) : []
+        for result in results {
+            if let place = figures.firstIndex(where: { $0.name == result.name }) {
+                figures[place] = result
+            } else {
+                figures.append(result)
+            }
+        }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-        try encoder.encode(results).write(to: URL(fileURLWithPath: path))
+        try encoder.encode(figures).write(to: file)
     }
 }
 

@@ -95,12 +95,11 @@ struct SubscriptionScenario {
         var cursor: SubscriptionCursor?
         while true {
             let step = try registry.subscriptionChanges(after: cursor, limit: Self.batch)
-            for case .saved(let stored) in step.changes {
-                let subscription = stored.subscription
+            for case .saved(let subscription) in step.changes {
                 index.insert(
-                    stored.row,
-                    scope: MatchScope(application: subscription.key.app, recordType: subscription.recordType),
-                    operations: subscription.firesOn, predicate: subscription.matchedPredicate)
+                    subscription.row,
+                    scope: MatchScope(application: subscription.app, recordType: subscription.recordType),
+                    operations: subscription.firesOn, predicate: subscription.predicate)
             }
             cursor = step.next
             if step.isCaughtUp { break }

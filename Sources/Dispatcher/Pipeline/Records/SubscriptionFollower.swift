@@ -36,7 +36,7 @@ final class SubscriptionFollower {
         if step.startsOver { index = SubscriptionIndex(hashSeed: .random(in: .min ... .max)) }
         for change in step.changes {
             switch change {
-            case .saved(let stored): insert(stored)
+            case .saved(let subscription): insert(subscription)
             case .removed(let row): index.remove(row)
             }
         }
@@ -50,11 +50,10 @@ final class SubscriptionFollower {
         while try !step() {}
     }
 
-    private func insert(_ stored: StoredSubscription) {
-        let subscription = stored.subscription
+    private func insert(_ subscription: FollowedSubscription) {
         index.insert(
-            stored.row, scope: MatchScope(application: subscription.key.app, recordType: subscription.recordType),
-            operations: subscription.firesOn, predicate: subscription.matchedPredicate)
+            subscription.row, scope: MatchScope(application: subscription.app, recordType: subscription.recordType),
+            operations: subscription.firesOn, predicate: subscription.predicate)
     }
 
     /// The subscriptions that hear of a change, in ascending order, and whether it took unusually many steps to find

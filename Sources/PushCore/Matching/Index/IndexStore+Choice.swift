@@ -43,7 +43,7 @@ extension IndexStore {
         }
         let list = blocks.pointer(scopes[scope].shapes)
         for place in 0..<scopes[scope].shapeCount {
-            let shape = shapes.pointer(list[place])
+            let shape = shapes.pointer(ShapeEntry(list, place).shape)
             guard shape.pointee.dimensionCount > 1, let part = part(of: set, in: shape, choice) else { continue }
             offer(part, scope, &choice)
         }

@@ -48,13 +48,45 @@ extension IndexStore {
 
     private mutating func search(_ number: UInt32, _ operations: UInt8, _ stepsMaximum: Int) -> Bool {
         let scope = scopes[number]
+        let missing = ~findMembers(of: scope)
         let list = blocks.pointer(scope.shapes)
+        record.steps += scope.shapeCount
         for place in 0..<scope.shapeCount {
-            addProbes(list[place], scope.digest)
+            let entry = ShapeEntry(list, place)
+            if entry.members == 0 {
+                addProbes(entry.shape, scope.digest)
+            } else if entry.members & missing == 0 {
+                addProbe(entry.places, scope.digest)
+            }
             guard probes.count >= Self.probesAtOnce else { continue }
             guard probe(operations, stepsMaximum) else { return false }
         }
         return probe(operations, stepsMaximum)
+    }
+
+    /// Makes the digests of a scope's members, and returns the set of those that the record has.
+    private mutating func findMembers(of scope: IndexScope) -> UInt64 {
+        var found: UInt64 = 0
+        for place in 0..<scope.memberCount {
+            let dimension = ScopeMember(blocks.pointer(scope.members), place).dimension
+            guard dimension != 0, let digest = digest(of: dimension) else { continue }
+            memberDigests[place] = digest
+            found |= 1 << UInt64(place)
+        }
+        return found
+    }
+
+    /// Adds the key of members if there may be such a key: hundreds of shapes are told apart here, and few are left.
+    @inline(__always)
+    private mutating func addProbe(_ places: UInt64, _ scope: WordDigest) {
+        let digests = memberDigests.pointer(0)
+        var sum = scope
+        // Most shapes have four members at most; what is nobody adds nothing, and costs less than to ask for it.
+        for part in 0..<4 { sum = sum + digests[Int(places >> UInt64(8 * part) & 0xFF)] }
+        if places >> 32 != ShapeEntry.noPlaces >> 32 {
+            for part in 4..<8 { sum = sum + digests[Int(places >> UInt64(8 * part) & 0xFF)] }
+        }
+        if keyTable.mayHave(sum.tableHash) { probes.append(sum) }
     }
 
     private mutating func addProbes(_ number: UInt32, _ scope: WordDigest) {

@@ -60,7 +60,12 @@ extension IndexStore {
         } else {
             typeTable.remove(scope.typeDigest.tableHash, number)
         }
-        if scope.shapeCapacity > 0 { blocks.release(scope.shapes, wordCount: scope.shapeCapacity) }
+        if scope.shapeCapacity > 0 {
+            blocks.release(scope.shapes, wordCount: scope.shapeCapacity * ShapeEntry.wordCount)
+        }
+        if scope.memberCapacity > 0 {
+            blocks.release(scope.members, wordCount: scope.memberCapacity * ScopeMember.wordCount)
+        }
         scopes.remove(number)
     }
 

@@ -36,6 +36,8 @@ struct IndexStore: ~Copyable {
     var change: UInt64 = 0
     var record: RecordView
     var recentNames = RecentNames()
+    /// What the record adds to keys for each member of a scope; nothing for `ScopeMember.nobody`.
+    var memberDigests = ScratchArray<WordDigest>()
     var probes = ScratchArray<WordDigest>()
     var hits = ScratchArray<Candidate>()
     var candidates = ScratchArray<Candidate>()
@@ -46,6 +48,7 @@ struct IndexStore: ~Copyable {
     init(hashSeed: UInt64) {
         hashes = ValueDigests(seed: hashSeed)
         record = RecordView(hashes)
+        for _ in 0...ScopeMember.nobody { memberDigests.append(WordDigest(high: 0, low: 0)) }
     }
 
     /// The memory that is held, in bytes.
@@ -58,8 +61,8 @@ struct IndexStore: ~Copyable {
         let nameTables =
             pathTable.memoryBytes + dimensionTable.memoryBytes + shapeTable.memoryBytes + scopeTable.memoryBytes
             + typeTable.memoryBytes
-        return arrays + tables + names + nameTables + record.memoryBytes + probes.memoryBytes
-            + hits.memoryBytes + candidates.memoryBytes + found.memoryBytes
+        return arrays + tables + names + nameTables + record.memoryBytes + memberDigests.memoryBytes
+            + probes.memoryBytes + hits.memoryBytes + candidates.memoryBytes + found.memoryBytes
     }
 
     /// What additions and removals have cost so far: the slots of tables that they looked at or moved.

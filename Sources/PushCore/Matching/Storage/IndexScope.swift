@@ -12,10 +12,14 @@ struct IndexScope: BitwiseCopyable {
     var users: UInt32 = 0
     /// How many of its shapes have several dimensions.
     var compositeCount = 0
-    /// The block of the shapes that have keys, and how many there are and could be.
+    /// The block of the shapes that have keys (`ShapeEntry`), and how many there are and could be.
     var shapes: UInt32 = 0
     var shapeCount = 0
     var shapeCapacity = 0
+    /// The block of the dimensions that those shapes are made of (`ScopeMember`), and how many there are and could be.
+    var members: UInt32 = 0
+    var memberCount = 0
+    var memberCapacity = 0
     /// The other scopes with the same record type.
     var nextOfType: UInt32 = 0
     var previousOfType: UInt32 = 0

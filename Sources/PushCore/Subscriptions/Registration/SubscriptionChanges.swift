@@ -3,7 +3,7 @@ public struct SubscriptionChanges: Hashable, Sendable {
     /// What became of one subscription; each may come more than once, and the last counts.
     public enum Change: Hashable, Sendable {
         /// It is there, and looks like this.
-        case saved(StoredSubscription)
+        case saved(FollowedSubscription)
         /// The subscription of that row is gone, or has fired its only push.
         case removed(Int64)
     }
