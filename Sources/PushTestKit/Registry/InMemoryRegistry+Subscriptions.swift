@@ -75,7 +75,8 @@ extension InMemoryRegistry: SubscriptionRegistry {
     ) throws(RegistryError) -> SubscriptionChanges {
         try check()
         return SubscriptionChanges(
-            changes: visible.map { .saved(FollowedSubscription($0)) }, next: SubscriptionCursor(logPosition: 0, loadingAfterRow: nil),
+            changes: visible.map { .saved(FollowedSubscription($0)) },
+            next: SubscriptionCursor(logPosition: 0, loadingAfterRow: nil),
             isCaughtUp: true, startsOver: true)
     }
 

@@ -11,7 +11,7 @@ extension SubscriptionConformance {
             let rows = try registry.save([
                 try subscription(key("a"), firesOnce: true), try subscription(key("b"), firesOnce: true),
             ])
-            var known: [Int64: RecordSubscription] = [:]
+            var known: [Int64: FollowedSubscription] = [:]
             let cursor = try follow(registry, &known, from: nil)
             let claimed = try registry.claim([rows[0]], for: first, nowMilliseconds: 1_000)
             try RegistryConformance.expect(claimed, is: [rows[0]], "the first claim")

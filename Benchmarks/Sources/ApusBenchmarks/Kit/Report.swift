@@ -37,7 +37,8 @@ final class Report {
     /// each with the commit that it was measured at.
     func write(to path: String) throws {
         let file = URL(fileURLWithPath: path)
-        var figures = try FileManager.default.fileExists(atPath: path)
+        var figures =
+            try FileManager.default.fileExists(atPath: path)
             ? JSONDecoder().decode([BenchmarkResult].self, from: Data(contentsOf: file)) : []
         for result in results {
             if let place = figures.firstIndex(where: { $0.name == result.name }) {
