@@ -56,6 +56,29 @@ struct SubscriptionIndexTests {
         removeAll(&world)
     }
 
+    @Test("More fields than a scope has members for, and members that make room for others", arguments: seeds)
+    func agreesWithManyFields(seed: UInt64) throws {
+        var world = IndexWorld(seed: seed)
+        let scope = MatchScope(application: "chat", recordType: "Song")
+        let fields = (0..<2 * ScopeMember.countMaximum).map { "field\($0)" }
+        for round in 0..<6 {
+            for row in 0..<Int64(400) {
+                // Each round asks for other fields, so that members come and go.
+                let names = (0...world.number(0...1)).map { _ in 21 * round + world.number(0...79) }
+                let terms = Set(names).map { PredicateTerm(fields[$0 % fields.count], Self.test(&world)) }
+                world.insert(row, try Predicate(anyOf: [terms]), scope: scope, operations: .all)
+            }
+            let record = RecordFields(fields.map { ($0, .integer(Int64(world.number(0...3)))) })
+            let change = MatchInput(application: "chat", recordType: "Song", operations: .created, fields: record)
+            if let complaint = world.complaint(change) {
+                Issue.record("\(complaint)")
+                return
+            }
+        }
+        #expect(world.matchCount > 100, "seed \(seed): the records must match often, or this shows nothing")
+        removeAll(&world)
+    }
+
     @Test("Numbers of all sizes within ranges, places within circles anywhere on the Earth", arguments: seeds)
     func agreesOnRangesAndCircles(seed: UInt64) throws {
         var world = IndexWorld(seed: seed)
