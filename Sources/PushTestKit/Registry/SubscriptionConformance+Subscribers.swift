@@ -37,6 +37,10 @@ extension SubscriptionConformance {
             for limit in [1, 2, 22, 23, 24, 124, 125, 126] {
                 let paged = try subscribers(SubscriberRequest(subscriptions: rows), limit: limit, in: registry)
                 try RegistryConformance.expect(paged, is: whole, "\(limit) to a page")
+                let others = SubscriberRequest(subscriptions: rows, excludedDeviceID: "d1")
+                try RegistryConformance.expect(
+                    try subscribers(others, limit: limit, in: registry), is: whole.filter { !$0.hasSuffix(":d1") },
+                    "\(limit) to a page, without one that has many subscriptions")
             }
             let batch = try registry.resolveSubscribers(
                 [SubscriberRequest(subscriptions: rows), SubscriberRequest(subscriptions: [rows[1]])], limit: 10)

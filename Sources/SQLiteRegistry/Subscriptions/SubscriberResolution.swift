@@ -80,8 +80,11 @@ final class SubscriberResolution {
         for query in queries {
             var counts: [Int: Int] = [:]
             try query.run(buffer) { place, row throws(RegistryError) in
-                found[place].append(try decode(row))
                 let request = buffer.probes[place].request
+                let entry = try decode(row)
+                // The device to leave out takes no place: it can have many subscriptions among these.
+                if entry.recipient.recipient.deviceID == requests[request].excludedDeviceID { return true }
+                found[place].append(entry)
                 counts[request, default: 0] += 1
                 // One more than fits tells that there are more; in the order of the probes, no other row can come
                 // first.
@@ -111,7 +114,6 @@ final class SubscriberResolution {
         if let through = requests[request].through {
             guard (row, found.recipient.row) <= (through.subscription, through.device) else { return false }
         }
-        if found.recipient.recipient.deviceID == requests[request].excludedDeviceID { return true }
         guard pages[request].entries.count < limit || requests[request].only != nil else {
             pages[request].next = ends[request]
             return false
