@@ -220,7 +220,7 @@ public struct DispatchStateMachine: Sendable {
             retry(&job, device, app: app, .unreachable, afterSeconds: nil, nowMilliseconds: nowMilliseconds)
             return
         }
-        guard !usesKey(device, job.work) || breakers[app].admits(nowMilliseconds: nowMilliseconds) else {
+        guard !asksAPNs(device, job.work) || breakers[app].admits(nowMilliseconds: nowMilliseconds) else {
             retry(&job, device, app: app, .keyRejected, afterSeconds: nil, nowMilliseconds: nowMilliseconds)
             return
         }
@@ -266,8 +266,8 @@ public struct DispatchStateMachine: Sendable {
         }
     }
 
-    /// Whether APNs is asked, so that the answer tells of the app's key.
-    private func usesKey(_ device: Int, _ work: DispatchJob) -> Bool { work.devices[device].platform != .web }
+    /// Whether it is APNs that answers, and so tells something of the app's key and tokens.
+    private func asksAPNs(_ device: Int, _ work: DispatchJob) -> Bool { work.devices[device].platform != .web }
 
     /// Which rendering is for the app of a device; nil if the app is not configured.
     func rendering(of device: Int, in work: DispatchJob) -> Int? {
@@ -283,7 +283,7 @@ public struct DispatchStateMachine: Sendable {
     ) {
         guard var push = pushes[result.identifier], var job = jobs.take(push.job) else { return }
         let app = push.app
-        if usesKey(push.device, job.work) {
+        if asksAPNs(push.device, job.work) {
             noteKey(result.outcome, app: app, nowMilliseconds: nowMilliseconds, into: &actions)
         }
         let disposition = Disposition(result.outcome)
@@ -337,10 +337,10 @@ public struct DispatchStateMachine: Sendable {
     ) {
         switch disposition {
         case .accepted:
-            watches[app].tokenWasGood()
+            noteGoodToken(device, job.work, app: app)
             end(app: app) { $0.accepted += 1 }
         case .tokenDead(let since):
-            watches[app].tokenWasGood()
+            noteGoodToken(device, job.work, app: app)
             end(app: app) { $0.tokenDead += 1 }
             actions.deadTokens.append(deadToken(job.work.devices[device], since: since))
         case .tokenRejected(let reason):
@@ -370,6 +370,10 @@ public struct DispatchStateMachine: Sendable {
             breakers[app].keyWasRejected(nowMilliseconds: nowMilliseconds)
             retry(&job, device, app: app, .keyRejected, afterSeconds: nil, nowMilliseconds: nowMilliseconds)
         }
+    }
+
+    private mutating func noteGoodToken(_ device: Int, _ work: DispatchJob, app: Int) {
+        if asksAPNs(device, work) { watches[app].tokenWasGood() }
     }
 
     private mutating func tokenRejected(

@@ -61,6 +61,18 @@ struct RegistryAPIConfigurationTests {
             try fixture.problems(ConfigurationFixture.app, set: [listen, ("registry.insecure", "true")]).isEmpty)
     }
 
+    @Test("The URL by which clients come has a scheme and a host, and no slash at its end")
+    func publicURL() throws {
+        let fixture = try ConfigurationFixture()
+        let loaded = try fixture.load("[registry]\npublic_url = \"https://a.example/b/\"\n" + ConfigurationFixture.app)
+        #expect(loaded.configuration.registryAPI.publicURL == "https://a.example/b")
+        #expect(try fixture.load(ConfigurationFixture.app).configuration.registryAPI.publicURL == nil)
+        for wrong in ["a.example", "ftp://a.example", "https://", "https:///b", "https://a.example?b", "https://a b"] {
+            let problems = try fixture.problems(ConfigurationFixture.app, set: [("registry.public_url", wrong)])
+            #expect(problems.count == 1, "\(wrong)")
+        }
+    }
+
     @Test("Readable secrets are warned of")
     func warnings() throws {
         let fixture = try ConfigurationFixture()

@@ -43,8 +43,13 @@ struct DispatchStateMachineTests {
     @Test("A device gets its push by the environment that its token belongs to")
     mutating func keepsEnvironmentsApart() {
         let sends = send(
-            Samples.job(devices: [Samples.device("a"), Samples.device("b", platform: .apnsSandbox)]))
-        #expect(sends.map(\.route) == [Samples.app.productionRoute, Samples.app.sandboxRoute])
+            Samples.job(
+                devices: [
+                    Samples.device("a"), Samples.device("b", platform: .apnsSandbox),
+                    Samples.device("c", platform: .web),
+                ]))
+        #expect(
+            sends.map(\.route) == [Samples.app.productionRoute, Samples.app.sandboxRoute, Samples.app.webRoute])
     }
 
     @Test("A delivery without an audience is settled at once")
@@ -141,6 +146,25 @@ struct DispatchStateMachineTests {
         #expect(actions.sends.count == 1, "one probe, the other push waits")
         answer(actions.sends[0], 200, now: KeyBreaker.probeIntervalMilliseconds)
         #expect(machine.heldApps.isEmpty)
+    }
+
+    @Test("A client that fetches its notifications gets them whatever is wrong with the key, and says nothing of it")
+    mutating func wrongKeyAndClients() {
+        answer(send(Samples.job(number: 1, devices: [Samples.device("a")]))[0], 403, "InvalidProviderToken")
+        let fetched = send(Samples.job(number: 2, devices: [Samples.device("b", platform: .web)]))
+        #expect(fetched.map(\.route) == [Samples.app.webRoute])
+        answer(fetched[0], 200)
+        #expect(machine.heldApps == [0] && machine.ledgers[0].accepted == 1)
+        #expect(send(Samples.job(number: 3, devices: [Samples.device("c")])).isEmpty)
+    }
+
+    @Test("Clients that fetch their notifications do not speak for tokens that APNs calls bad")
+    mutating func badTokensAndClients() {
+        let clients = (0..<400).map { Samples.device("client-\($0)", platform: .web) }
+        for request in send(Samples.job(number: 1, devices: clients)) { answer(request, 200) }
+        let devices = (0..<40).map { Samples.device("device-\($0)") }
+        for request in send(Samples.job(number: 2, devices: devices)) { answer(request, 400, "BadDeviceToken") }
+        #expect(actions.deadTokens.isEmpty && machine.doubtedApps == [0])
     }
 
     @Test("Pushes that waited for a stream while the key was found to be wrong are parked without spending an attempt")
