@@ -73,7 +73,7 @@ final class LoadPublisherCore: AMQPConnectionHandler {
         // What could not be published in time is not made up for.
         credit = min(
             credit + Double(now &- lastTickNanoseconds) / 1_000_000_000 * Double(eventsPerSecond),
-            Double(eventsPerSecond) / 10)
+            max(1, Double(eventsPerSecond) / 10))
         lastTickNanoseconds = now
         giveUpIfForgotten(now)
         publish()
