@@ -192,6 +192,18 @@ struct APNsSimulatorTests {
         #expect(summary.answered == 1)
     }
 
+    @Test("The answer that a fault gives is recorded as it was given")
+    func faultyAnswersAreRecorded() async throws {
+        let fault = #"{"fault":"answer","status":410,"reason":"Unregistered","timestamp":1700000000000,"times":1}"#
+        let faults = try SimulatorFaults(parsing: Array(fault.utf8))
+        _ = try await run(configured { $0.faults = faults }) { client, simulator in
+            #expect(await client.send(WireRequest(token: token)).status == 410)
+            #expect(await client.send(WireRequest(token: token)).status == 200)
+            let records = try await simulator.recorded()
+            #expect(records.map(\.status) == [410, 200] && records.map(\.reason) == ["Unregistered", nil])
+        }
+    }
+
     @Test("Records, in memory and in the file, agree with what the client saw")
     func records() async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).ndjson")

@@ -124,6 +124,19 @@ struct LedgerTests {
         #expect(ledger.missing.isEmpty)
     }
 
+    @Test("A device that was removed need not be told, and is counted unless it was gone from the start")
+    func removedDevicesAreNotExpected() {
+        var ledger = Ledger(population: population)
+        for number in 0..<2 {
+            ledger.attempted(request(number, [4, 5]))
+            ledger.confirmed(number, atMilliseconds: 1)
+        }
+        ledger.accepted(push(4, .request(number: 0)))
+        #expect(ledger.missing == [0, 1])
+        ledger.isRemoved(5)
+        #expect(ledger.missing == [1] && ledger.counts().removed == 1)
+    }
+
     @Test("An announcement goes to the crowd and to nobody else, a record to the devices of the user with the room")
     func audiencesOfTheOtherKinds() {
         let population = Population(identityCount: 20, crowdCount: 7, seed: 1)

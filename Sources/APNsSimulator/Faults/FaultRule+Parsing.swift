@@ -118,6 +118,7 @@ extension FaultRule {
             answer.body = Array(body.utf8)
         } else if let reason = object["reason"]?.string {
             let timestamp = try integer(object, "timestamp", 0...Int64.max)
+            answer.reason = reason
             answer.body = ScriptedAnswer(status: answer.status, reason: reason, timestampMilliseconds: timestamp).body
         }
         if let size = try integer(object, "body_bytes", 0...sizeBytesMaximum), size > answer.body.count {

@@ -49,16 +49,27 @@ final class AnswerLedger {
             isDuplicate = !identifiers.insert(identifier)
             if isDuplicate { summary.duplicates += 1 }
         }
-        if file != nil || records.count < recordsMaximum {
-            let facts = AnswerFacts(
-                timeMilliseconds: wallClockMilliseconds(), identifierText: identifierText, answer: prepared.answer,
-                isDuplicate: isDuplicate, isPayloadChecked: request.isPayloadChecked)
-            record(facts, request: request, fields: fields)
-        }
+        record(
+            prepared.answer, isDuplicate: isDuplicate, request: request, fields: fields, identifierText: identifierText)
         progress.requestAnswered()
     }
 
-    private func record(_ facts: AnswerFacts, request: RequestState, fields: RequestFields) {
+    /// Notes an answer that a fault gives: it is recorded, and counted as a fault alone.
+    func answeredFaultily(
+        _ answer: ScriptedAnswer, request: RequestState, fields: RequestFields,
+        identifierText: UnsafeBufferPointer<UInt8>
+    ) {
+        record(answer, isDuplicate: false, request: request, fields: fields, identifierText: identifierText)
+    }
+
+    private func record(
+        _ answer: ScriptedAnswer, isDuplicate: Bool, request: RequestState, fields: RequestFields,
+        identifierText: UnsafeBufferPointer<UInt8>
+    ) {
+        guard file != nil || records.count < recordsMaximum else { return }
+        let facts = AnswerFacts(
+            timeMilliseconds: wallClockMilliseconds(), identifierText: identifierText, answer: answer,
+            isDuplicate: isDuplicate, isPayloadChecked: request.isPayloadChecked)
         if file != nil {
             RecordLine.append(facts, fields: fields, body: request.body, to: &lines)
             if lines.count >= Self.unwrittenBytesMaximum { writeRecords() }

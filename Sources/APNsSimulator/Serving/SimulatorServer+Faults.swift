@@ -42,8 +42,10 @@ extension SimulatorServer {
 
     private func refuse(_ request: RequestState, on connection: SimulatorConnection) -> Bool {
         var answer = FaultyAnswer()
-        answer.status = 403
-        answer.body = ScriptedAnswer(.expiredProviderToken).body
+        let scripted = ScriptedAnswer(.expiredProviderToken)
+        answer.status = scripted.status
+        answer.reason = scripted.reason
+        answer.body = scripted.body
         return give(answer, to: request, on: connection)
     }
 
@@ -54,7 +56,14 @@ extension SimulatorServer {
         if answer.extraHeaderBytes > 0 {
             headers.add("x-extra", value: String(repeating: "x", count: answer.extraHeaderBytes))
         }
-        _ = connection.respond(to: request, headers, body: answer.body)
+        guard connection.respond(to: request, headers, body: answer.body) else { return true }
+        request.head.withFields { fields in
+            withIdentifierText(for: fields) { identifier in
+                ledger.answeredFaultily(
+                    ScriptedAnswer(status: answer.status, reason: answer.reason), request: request, fields: fields,
+                    identifierText: identifier)
+            }
+        }
         return true
     }
 }

@@ -185,7 +185,7 @@ final class SimulatorServer {
     }
 
     /// Lends out the request's own `apns-id`, or a new one if it has none that could be used.
-    private func withIdentifierText(for fields: RequestFields, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+    func withIdentifierText(for fields: RequestFields, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
         if let own = fields[.identifier], fields.identifier != nil || configuration.isTrusting { return body(own) }
         // A random UUID of version 4 (RFC 9562, section 5.4).
         let identifier = APNsIdentifier(

@@ -32,6 +32,7 @@ struct Ledger: Sendable {
     private var deadLettered: Set<String> = []
     private var destroyedMaximum = 0
     private var destroyedMilliseconds: Int64 = 0
+    private var removedDevices: Set<Int> = []
 
     /// Creates an empty ledger.
     ///
@@ -88,6 +89,9 @@ struct Ledger: Sendable {
         destroyedMilliseconds = milliseconds
     }
 
+    /// At the end a device is no longer registered, so what was for it need not have arrived.
+    mutating func isRemoved(_ device: Int) { removedDevices.insert(device) }
+
     // MARK: What it comes to
 
     /// The same ledger, ready to be asked about many events.
@@ -109,6 +113,7 @@ struct Ledger: Sendable {
     /// The counts.
     func counts() -> LedgerCounts {
         var counts = LedgerCounts()
+        counts.removed = removedDevices.count { population.role(of: $0) != .gone }
         counts.attempted = events.count
         counts.confirmed = confirmedMilliseconds.count
         counts.pushes = pushCount
@@ -154,7 +159,7 @@ struct Ledger: Sendable {
     private func deliveredMilliseconds(_ event: LedgerEvent) -> Int64? {
         guard event.content != .broken else { return nil }
         var latest: Int64 = 0
-        for device in population.audience(of: event) {
+        for device in population.audience(of: event) where !removedDevices.contains(device) {
             let milliseconds: Int64? =
                 switch event.content {
                 case .change(_, let syncCount):

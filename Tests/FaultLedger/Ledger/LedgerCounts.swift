@@ -18,6 +18,8 @@ struct LedgerCounts: Sendable, Hashable {
     var lost = 0
     /// Accepted pushes that no event asked for, or that went to a device that had not asked for them.
     var unexpected = 0
+    /// Devices that are no longer registered, besides those that were gone from the start.
+    var removed = 0
     /// Accepted pushes beyond the first of the same content to the same device.
     var duplicated = 0
     /// Pushes that were accepted, all in all.

@@ -45,6 +45,9 @@ struct Population: Sendable {
         devices = Dictionary(uniqueKeysWithValues: tokens.enumerated().map { ($1, $0) })
     }
 
+    /// All devices.
+    var deviceRange: Range<Int> { tokens.indices }
+
     /// How many devices belong to identities; those of the crowd come after them.
     var memberCount: Int { tokens.count - crowdCount }
 

@@ -34,6 +34,8 @@ struct Scenario: Sendable {
         var announcementInterval = 0
         /// When to strike: after a share of `loadSeconds` that is drawn from this range.
         var strikeShare = 0.2...0.5
+        /// How many devices may be removed besides those that are gone, because APNs calls their tokens dead or bad.
+        var removedDevicesMaximum = 0
         /// How long everything may take to settle after the load has ended, in seconds.
         var settleSeconds = 120.0
 

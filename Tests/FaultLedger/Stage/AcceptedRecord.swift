@@ -4,6 +4,11 @@ import JSON
 /// Reads the simulator's record, which grows while the simulator runs.
 struct AcceptedRecord {
     private static let chunkBytes = 8 << 20
+    /// The reasons for which a device may be removed.
+    private static let deadReasons: Set<String> = ["Unregistered", "ExpiredToken", "BadDeviceToken"]
+
+    /// The tokens that have been called dead in what was read so far.
+    private(set) var deadTokens: Set<String> = []
 
     private let path: String
     private var offset: UInt64 = 0
@@ -27,16 +32,19 @@ struct AcceptedRecord {
             rest += data
             var lines = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             rest = Array(lines.removeLast())
-            pushes = try lines.compactMap { try push(Array($0)) }
+            for line in lines { if let push = try push(Array(line)) { pushes.append(push) } }
         }
         return pushes
     }
 
-    private func push(_ line: [UInt8]) throws -> AcceptedPush? {
+    private mutating func push(_ line: [UInt8]) throws -> AcceptedPush? {
         guard let record = try? parser.parse(line), let token = record["token"]?.string,
             let milliseconds = record["time_ms"]?.int64
         else { throw StageFailure("the simulator's record has a line that is none") }
-        guard record["status"]?.int64 == 200 else { return nil }
+        guard record["status"]?.int64 == 200 else {
+            if let reason = record["reason"]?.string, Self.deadReasons.contains(reason) { deadTokens.insert(token) }
+            return nil
+        }
         return AcceptedPush(token: token, content: Self.content(record["payload"]), timeMilliseconds: milliseconds)
     }
 

@@ -53,6 +53,9 @@ enum Play {
         await stage.drainWorkers()
         let ledger = try await stage.closeBooks()
         result.counts = ledger.counts()
+        if result.counts.removed > stage.scenario.setting.removedDevicesMaximum {
+            stage.report(problem: "\(result.counts.removed) devices were removed that are not gone")
+        }
         let redeliveries = stage.scenario.redeliveries + stage.state.withLock { $0.explainedRedeliveries }
         result.duplicatesMaximum = redeliveries * stage.scenario.setting.pushesPerRedeliveryMaximum
         let settledMilliseconds = ledger.settledMilliseconds(ofEventsConfirmedBy: faultEndMilliseconds)

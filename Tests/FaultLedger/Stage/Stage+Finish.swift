@@ -74,6 +74,7 @@ extension Stage {
         if end.exitCode != 0 { report(problem: "the simulator ended with \(end.exitCode): \(end.errors)") }
         var record = AcceptedRecord(path: "\(folder.path)/record.ndjson")
         while case let pushes = try record.next(), !pushes.isEmpty { for push in pushes { ledger.accepted(push) } }
+        for device in try await removedDevices(calledDead: record.deadTokens) { ledger.isRemoved(device) }
         return ledger
     }
 

@@ -4,6 +4,8 @@ extension Scenario {
     /// A delivery that is held for longer than this comes again, in seconds.
     private static let patienceSeconds = 5
     private static let faultSeconds = 12.0
+    /// So many answers may call a token bad until a worker takes it for a wrong configuration: half of the recent ones.
+    private static let devicesRemovedInDoubtMaximum = 64
 
     /// Lets the simulator misbehave for longer than the broker waits for an acknowledgement.
     ///
@@ -12,11 +14,13 @@ extension Scenario {
     ///
     /// The broker reads its patience when a channel is opened, so it is set before the workers connect.
     private static func apns(
-        _ name: String, _ sentence: String, _ faults: [String], redeliveries: Int = 16
+        _ name: String, _ sentence: String, _ faults: [String], redeliveries: Int = 16, removedDevicesMaximum: Int = 0
     ) -> Scenario {
         Scenario(
             name: name, domain: .apns, sentence: sentence,
-            setting: Setting(workerConfiguration: "[worker]\npush_timeout = \"3s\""), redeliveries: redeliveries
+            setting: Setting(
+                workerConfiguration: "[worker]\npush_timeout = \"3s\"", removedDevicesMaximum: removedDevicesMaximum),
+            redeliveries: redeliveries
         ) { stage in
             for fault in faults { try await stage.simulator.control(fault) }
             try await Pause.seconds(faultSeconds)
@@ -72,9 +76,30 @@ extension Scenario {
         apns(
             "apns-shutdown", "every third push is answered 503 Shutdown",
             [#"{"fault":"answer","probability":0.3,"status":503,"reason":"Shutdown"}"#]),
+        apns(
+            "apns-token-updates", "every second push is answered 429 TooManyProviderTokenUpdates",
+            [#"{"fault":"answer","probability":0.5,"status":429,"reason":"TooManyProviderTokenUpdates"}"#]),
+        apns(
+            "apns-wrong-key", "every push is answered 403 InvalidProviderToken",
+            [#"{"fault":"answer","status":403,"reason":"InvalidProviderToken"}"#]),
+        apns(
+            "apns-tokens-in-doubt", "every push is answered 400 BadDeviceToken, as if the environment were wrong",
+            [#"{"fault":"answer","status":400,"reason":"BadDeviceToken"}"#],
+            removedDevicesMaximum: 2 * devicesRemovedInDoubtMaximum),
+        apns(
+            "apns-bad-token", "one push of a hundred is answered 400 BadDeviceToken",
+            [#"{"fault":"answer","probability":0.01,"status":400,"reason":"BadDeviceToken"}"#],
+            removedDevicesMaximum: .max),
+        apns(
+            "apns-unregistered", "one push of a hundred is answered 410 Unregistered",
+            [#"{"fault":"answer","probability":0.01,"status":410,"reason":"Unregistered","timestamp":1700000000000}"#],
+            removedDevicesMaximum: .max),
+        apns(
+            "apns-too-large", "every tenth push is answered 413 PayloadTooLarge, so its event becomes a dead letter",
+            [#"{"fault":"answer","probability":0.1,"status":413,"reason":"PayloadTooLarge"}"#]),
         apns("apns-silence", "no push is answered", [#"{"fault":"silence"}"#]),
         apns(
-            "apns-delay", "every push is answered after 2.5 s", [#"{"fault":"delay","ms":2500}"#], ),
+            "apns-delay", "every push is answered after 2.5 s", [#"{"fault":"delay","ms":2500}"#]),
         apns(
             "apns-tcp-reset", "connections are reset after 2 000 or 20 000 bytes",
             [
