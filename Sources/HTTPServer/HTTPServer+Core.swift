@@ -54,28 +54,25 @@ extension HTTPServer {
                     guard !state.isStopping, state.deferred.count < configuration.deferredRequestsMaximum else {
                         return false
                     }
+                    exchange.suspend(connection)
                     state.deferred[ObjectIdentifier(exchange)] = exchange
                     return true
                 }
                 guard isTaken else { return response(to: .busy, rawTarget: exchange.rawTarget) }
-                return hand(exchange, on: connection, to: work)
+                work(HTTPResponder(exchange))
+                return nil
             case .held(let work):
                 let isTaken = state.withLock { state in
                     guard !state.isStopping else { return false }
+                    // Under the lock, so that a stop finds no request that is held and not suspended yet.
+                    exchange.suspend(connection)
                     state.held[ObjectIdentifier(exchange)] = exchange
                     return true
                 }
                 guard isTaken else { return response(to: .busy, rawTarget: exchange.rawTarget) }
-                return hand(exchange, on: connection, to: work)
+                work(HTTPResponder(exchange))
+                return nil
             }
-        }
-
-        private func hand(
-            _ exchange: HTTPExchange, on connection: OpaquePointer, to work: @Sendable (HTTPResponder) -> Void
-        ) -> HTTPResponse? {
-            exchange.suspend(connection)
-            work(HTTPResponder(exchange))
-            return nil
         }
 
         // MARK: From any thread

@@ -3,16 +3,7 @@ public import PushCore
 extension PostgresRegistry {
     /// Subscribes all devices of a user, now and later, to a topic.
     public func subscribeUser(_ userID: String, app: String, toTopic topic: String) throws(RegistryError) {
-        try RegistryRules.checkTopic(topic)
-        try RegistryRules.checkOwner(userID, app: app)
-        try writing(durable: true) { (transaction) throws(RegistryError) in
-            _ = try transaction.commit([
-                StoringCalls.lockUsers([userID], isShared: false), StoringCalls.addNames([app], to: .app),
-                StoringCalls.addTopics([(topic, app)]),
-                StoringCalls.addTopicUser(userID, app: app, topic: topic),
-                StoringCalls.addTopicToDevices(ofUser: userID, app: app, topic: topic),
-            ])
-        }
+        try addTopicUsers([TopicUser(userID: userID, app: app, topic: topic)])
     }
 
     /// Ends a user's subscription to a topic.

@@ -1,3 +1,5 @@
+import PushCore
+
 /// The statements that write topics and who subscribes to them.
 ///
 /// A row of `topic_subscription` says by whose wish a device has a topic: bit 1 is the device's own, bit 2 its user's.
@@ -77,14 +79,32 @@ extension StoringCalls {
         ]
     }
 
-    /// Subscribes a user to a topic that has been added.
-    static func addTopicUser(_ userID: String, app: String, topic: String) -> Call {
-        Call(
+    /// Subscribes users to topics that have been added, and gives these to the users' devices.
+    static func addTopicUsers(_ list: [TopicUser]) -> [Call] {
+        let parameters: [Parameter] = [
+            .texts(list.map(\.userID)), .texts(list.map(\.app)), .texts(list.map(\.topic)),
+        ]
+        let topics = """
+            unnest($1::text[], $2::text[], $3::text[]) r(user_id, app, topic)
+            JOIN app a ON a.name = r.app JOIN topic t ON t.app = a.id AND t.name = r.topic
             """
-            INSERT INTO topic_user (user_id, topic)
-            SELECT $1::text, t.id FROM app a JOIN topic t ON t.app = a.id AND t.name = $3::text
-            WHERE a.name = $2::text ON CONFLICT DO NOTHING
-            """, [.text(userID), .text(app), .text(topic)])
+        return [
+            Call(
+                """
+                INSERT INTO topic_user (user_id, topic) SELECT DISTINCT r.user_id, t.id FROM \(topics)
+                ON CONFLICT DO NOTHING
+                """, parameters),
+            Call(
+                """
+                WITH own AS MATERIALIZED (
+                    SELECT d.id, d.user_id, d.app FROM device d WHERE d.id IN (
+                        SELECT x.id FROM unnest($1::text[]) r(name) JOIN device x ON x.user_id = r.name)
+                    ORDER BY d.id FOR NO KEY UPDATE)
+                INSERT INTO topic_subscription AS u (topic, device, source)
+                SELECT DISTINCT t.id, d.id, 2 FROM \(topics) JOIN own d ON d.user_id = r.user_id AND d.app = a.id
+                ON CONFLICT (topic, device) DO UPDATE SET source = u.source | 2 WHERE u.source & 2 = 0
+                """, parameters),
+        ]
     }
 
     /// Ends a user's subscription to a topic.
@@ -93,20 +113,6 @@ extension StoringCalls {
             """
             DELETE FROM topic_user u USING app a, topic t
             WHERE u.user_id = $1::text AND a.name = $2::text AND t.app = a.id AND t.name = $3::text AND u.topic = t.id
-            """, [.text(userID), .text(app), .text(topic)])
-    }
-
-    /// Gives the devices of a user a topic, which they have by the user's wish.
-    static func addTopicToDevices(ofUser userID: String, app: String, topic: String) -> Call {
-        Call(
-            """
-            WITH own AS MATERIALIZED (
-                SELECT d.id FROM device d WHERE d.user_id = $1::text
-                    AND d.app = (SELECT a.id FROM app a WHERE a.name = $2::text) ORDER BY d.id FOR NO KEY UPDATE)
-            INSERT INTO topic_subscription AS u (topic, device, source)
-            SELECT t.id, d.id, 2 FROM own d JOIN app a ON a.name = $2::text
-            JOIN topic t ON t.app = a.id AND t.name = $3::text
-            ON CONFLICT (topic, device) DO UPDATE SET source = u.source | 2
             """, [.text(userID), .text(app), .text(topic)])
     }
 

@@ -47,32 +47,4 @@ enum TransferCalls {
                 """, [.texts(names), .integers(records.map { Int64($0.badge) })]),
         ]
     }
-
-    /// Subscribes users to topics that have been added, and gives these to the users' devices.
-    static func addTopicUsers(_ list: [TopicUser]) -> [Call] {
-        let parameters: [Parameter] = [
-            .texts(list.map(\.userID)), .texts(list.map(\.app)), .texts(list.map(\.topic)),
-        ]
-        let topics = """
-            unnest($1::text[], $2::text[], $3::text[]) r(user_id, app, topic)
-            JOIN app a ON a.name = r.app JOIN topic t ON t.app = a.id AND t.name = r.topic
-            """
-        return [
-            Call(
-                """
-                INSERT INTO topic_user (user_id, topic) SELECT DISTINCT r.user_id, t.id FROM \(topics)
-                ON CONFLICT DO NOTHING
-                """, parameters),
-            Call(
-                """
-                WITH own AS MATERIALIZED (
-                    SELECT d.id, d.user_id, d.app FROM device d WHERE d.id IN (
-                        SELECT x.id FROM unnest($1::text[]) r(name) JOIN device x ON x.user_id = r.name)
-                    ORDER BY d.id FOR NO KEY UPDATE)
-                INSERT INTO topic_subscription AS u (topic, device, source)
-                SELECT DISTINCT t.id, d.id, 2 FROM \(topics) JOIN own d ON d.user_id = r.user_id AND d.app = a.id
-                ON CONFLICT (topic, device) DO UPDATE SET source = u.source | 2 WHERE u.source & 2 = 0
-                """, parameters),
-        ]
-    }
 }

@@ -1,8 +1,9 @@
-/// Copies everything of a registry into another one.
+/// Copies the devices, topics, datasets, subscriptions, tokens and configurations of a registry into another one.
 ///
 /// What the target has already is compared and left alone. So a copy that was interrupted is simply begun again: it
 /// passes over what is there faster than it could write it, and one that is repeated writes only what has changed
-/// since. What the target has besides stays. Subscriptions that have fired their only push are not copied.
+/// since. What the target has besides stays. Subscriptions that have fired their only push, large fan-outs, and
+/// notifications that wait for `WEB` clients are not copied.
 ///
 /// Memory is bounded by a step, however large the registry is.
 public final class RegistryCopy {

@@ -1,26 +1,41 @@
-import PushCore
+public import PushCore
 
 /// Device tokens as clients send them.
-enum PlatformToken {
+public enum PlatformToken {
+    /// Tells whether a device token is one of its platform.
+    ///
+    /// The tokens of `tokens/create` are of platform `WEB`, and no others are: a notification for any other could never
+    /// be fetched.
+    ///
+    /// - Parameters:
+    ///   - token: the token.
+    ///   - platform: the platform that it is said to be of.
+    /// - Returns: what is wrong with it, as the end of a sentence; nil if nothing is.
+    public static func problem(of token: DeviceToken, platform: Platform) -> String? {
+        switch (platform, CourierToken.isOne(token)) {
+        case (.apns, true), (.apnsSandbox, true): "it is of tokens/create, so its platform is WEB."
+        case (.web, false): "it is none that tokens/create has answered."
+        default: nil
+        }
+    }
+
     /// Reads a token: Apple's come in hexadecimal digits; Google's are text, which is kept as its bytes.
     static func read(_ text: String, platform: Platform) throws(PlatformTokenError) -> DeviceToken {
         switch platform {
-        case .apns, .apnsSandbox:
-            if let token = DeviceToken(hexadecimal: text) {
-                guard CourierToken.isOne(token) else { return token }
-                throw PlatformTokenError(message: "it is of tokens/create, so its platform is WEB.")
+        case .apns, .apnsSandbox, .web:
+            guard let token = DeviceToken(hexadecimal: text) else {
+                throw PlatformTokenError(
+                    message:
+                        "it is not 2 to \(2 * DeviceToken.bytesMaximum) hexadecimal digits, an even number of them.")
             }
-            throw PlatformTokenError(
-                message: "it is not 2 to \(2 * DeviceToken.bytesMaximum) hexadecimal digits, an even number of them.")
+            if let problem = problem(of: token, platform: platform) { throw PlatformTokenError(message: problem) }
+            return token
         case .gcm:
             if text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }), let token = DeviceToken(bytes: Array(text.utf8)) {
                 return token
             }
             throw PlatformTokenError(
                 message: "it is not 1 to \(DeviceToken.bytesMaximum) printable characters of ASCII without blanks.")
-        case .web:
-            if let token = DeviceToken(hexadecimal: text), CourierToken.isOne(token) { return token }
-            throw PlatformTokenError(message: "it is none that tokens/create has answered.")
         }
     }
 }

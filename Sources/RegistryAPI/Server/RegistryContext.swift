@@ -1,8 +1,12 @@
+import EventLoop
 import JSON
 import PushCore
 
 /// What routes work with on the registry's thread.
 final class RegistryContext {
+    /// How long a registry that failed is left alone before it is asked again.
+    private static let probeIntervalNanoseconds: UInt64 = 1_000_000_000
+
     /// Devices, subscriptions, tokens and the configurations of identity pools.
     private let registry: any ServedRegistry
     /// Reads bodies; each is read before the next.
@@ -13,11 +17,14 @@ final class RegistryContext {
     let courier: CourierDesk
     private let health: RegistryHealth
     private let clock: () -> Int64
+    private let loop: EventLoop
+    private var isProbing = false
 
     init(
-        registry: any ServedRegistry, courier: CourierDesk, health: RegistryHealth, logger: Logger,
+        loop: EventLoop, registry: any ServedRegistry, courier: CourierDesk, health: RegistryHealth, logger: Logger,
         nowMilliseconds: @escaping () -> Int64
     ) {
+        self.loop = loop
         self.registry = registry
         self.courier = courier
         self.health = health
@@ -50,8 +57,29 @@ final class RegistryContext {
                 logger.log(
                     .error, "registry.request.failed",
                     [.field("code", error.code.rawValue), .field("reason", error.message)])
+                scheduleProbe()
             }
             throw error
+        }
+    }
+
+    /// Asks the registry until it answers again: who routes by `/readyz` sends no request that would find it out.
+    private func scheduleProbe() {
+        guard !isProbing else { return }
+        isProbing = true
+        loop.schedule(afterNanoseconds: Self.probeIntervalNanoseconds) { [weak self] in self?.probe() }
+    }
+
+    private func probe() {
+        isProbing = false
+        do throws(RegistryError) {
+            // No token has an empty name, so this writes nothing, and fails where a write does.
+            _ = try registry.removeToken(named: "")
+            health.succeeded()
+        } catch {
+            guard error.code != .readOnly else { return health.succeeded() }
+            health.failed(error)
+            scheduleProbe()
         }
     }
 }

@@ -1,7 +1,7 @@
 import PushCore
 import Synchronization
 
-/// Whether the registry can be used, as the last requests found it.
+/// Whether the registry can be used, as it was found when it was last asked.
 final class RegistryHealth: Sendable {
     private let reason = Mutex<String?>(nil)
 

@@ -49,7 +49,7 @@ public final class RegistryServer: Sendable {
         health = RegistryHealth()
         let context = LoopBound(
             RegistryContext(
-                registry: registry,
+                loop: loop, registry: registry,
                 courier: CourierDesk(loop: loop, waitSecondsMaximum: configuration.courierWaitSecondsMaximum),
                 health: health, logger: logger, nowMilliseconds: nowMilliseconds),
             to: loop)

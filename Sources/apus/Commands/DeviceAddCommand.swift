@@ -1,5 +1,6 @@
 import EventLoop
 import PushCore
+import RegistryAPI
 
 /// `apus device add`.
 struct DeviceAddCommand: Command {
@@ -50,6 +51,9 @@ struct DeviceAddCommand: Command {
         guard let platform = Platform(rawValue: platformName) else {
             let names = Platform.allCases.map(\.rawValue).joined(separator: ", ")
             throw CommandFailure.usage("--platform takes one of \(names), not '\(platformName)'")
+        }
+        if let problem = PlatformToken.problem(of: token, platform: platform) {
+            throw CommandFailure.usage("--token and --platform do not go together: \(problem)")
         }
         let app = try invocation.required(DeviceOptions.app)
         try DeviceRegistry.use(invocation, mode: .create) { registry, configuration in

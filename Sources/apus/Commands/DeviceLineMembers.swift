@@ -1,5 +1,6 @@
 import JSON
 import PushCore
+import RegistryAPI
 
 /// Reads the members of one line's object, each with its type checked.
 struct DeviceLineMembers {
@@ -24,6 +25,9 @@ struct DeviceLineMembers {
         guard let platform = Platform(rawValue: platformName) else {
             let names = Platform.allCases.map(\.rawValue).joined(separator: ", ")
             throw DeviceLineProblem("\"platform\" is one of \(names), not \"\(platformName.prefix(40))\"")
+        }
+        if let problem = PlatformToken.problem(of: token, platform: platform) {
+            throw DeviceLineProblem("\"token\" and \"platform\" do not go together: \(problem)")
         }
         let device = Device(
             deviceID: try required("deviceId"), platform: platform, token: token, app: try required("app"),

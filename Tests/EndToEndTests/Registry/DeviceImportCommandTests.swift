@@ -31,6 +31,7 @@ struct DeviceImportCommandTests {
             (#"{"deviceId":"x","platform":"APNS","token":"zz","app":"chat"}"#, "hexadecimal"),
             (#"{"deviceId":"x","platform":"APNS","token":"\#(String(repeating: "ab", count: 300))","app":"c"}"#, "512"),
             (#"{"deviceId":"x","platform":"ADM","token":"ab","app":"chat"}"#, "APNS_SANDBOX"),
+            (#"{"deviceId":"x","platform":"WEB","token":"ab","app":"chat"}"#, "tokens/create"),
             (#"{"deviceId":7,"platform":"APNS","token":"ab","app":"chat"}"#, "has to be a string"),
             (#"{"deviceId":"x","platform":"APNS","token":"ab","app":"chat","identityID":"i"}"#, "unknown member"),
             (#"{"deviceId":"x","platform":"APNS","token":"ab","app":"chat","identityId":"i"}"#, "pool"),

@@ -21,9 +21,11 @@ struct RegistryCopyCommand: Command {
             where it was, and one that is repeated writes only what has changed since. What TO
             has besides stays.
 
-            To move workers to another store: copy while they work; stop them; let the retry
-            queues run empty, because what waits there names rows of the old store; copy once
-            more; start them with the new registry.url.
+            To move workers to another store: copy while they work; stop publishing; let the
+            workers empty the work, fan-out and retry queues, because what waits there names
+            rows of the old store; stop them; copy once more; start them with the new
+            registry.url. Notifications that WEB clients have not fetched yet, and the list of
+            large fan-outs, are not copied.
             """,
         examples: [
             .init(
