@@ -48,6 +48,25 @@ struct WorkQueueTests {
         try await queue.remove()
     }
 
+    @Test("When the queues that were too many are gone, the others have the whole prefetch")
+    func sharesOutPrefetch() async throws {
+        let four = try await TestQueue.make(prefetch: 100, workQueueCount: 4)
+        let one = four.with(workQueueCount: 1)
+        let consumer = try one.makeConsumer()
+        let log = DeliveryLog()
+        consumer.start(handler: log)
+        #expect(await log.state.wait { $0.epoch == 1 })
+        _ = try await one.topology.apply(to: one.configuration)
+        let findings = try await one.topology.deleteSurplus(of: one.configuration, waitingSeconds: 60)
+        #expect(findings.count == 3 && findings.allSatisfy { $0.status == .deleted }, "\(findings.map(\.description))")
+        #expect(await log.state.wait { $0.epoch == 2 })
+        _ = try await one.publish(one.messages(0..<300))
+        #expect(await log.state.wait { $0.deliveries.count == 100 })
+        await consumer.cancel()
+        await consumer.close()
+        try await one.remove()
+    }
+
     @Test("Retries and what a worker without a hash left behind come back to the first queue, which all consume")
     func retries() async throws {
         let queue = try await TestQueue.make(retryDelaysMilliseconds: [200], workQueueCount: 2)

@@ -38,7 +38,7 @@ extension ConsumerCore {
                 take(look.messageCounts)
             }
             letGoOfQuiet()
-            if surplusLook == nil, !surplus.unconsumedTags.isEmpty { surplusLook = startLook() }
+            if surplusLook == nil, surplus.isLookDue() { surplusLook = startLook() }
             scheduleSurplus()
         }
     }
@@ -60,6 +60,7 @@ extension ConsumerCore {
     }
 
     private func take(_ messageCounts: [String: Int?]) {
+        surplus.looked(hasFoundMessages: messageCounts.values.contains { ($0 ?? 0) > 0 })
         for (tag, messageCount) in messageCounts {
             guard let messageCount else {
                 surplus.remove(tag)
@@ -72,5 +73,6 @@ extension ConsumerCore {
                 try session.startConsumer(of: "\(configuration.namespace).\(tag)", tag: tag)
             }
         }
+        shareOutPrefetch()
     }
 }

@@ -7,6 +7,8 @@ import PushCore
 final class ConsumerCore {
     /// How long what is in hand may take to be settled before consuming begins anew without it.
     private static let resumeNanosecondsMaximum: UInt64 = 5_000_000_000
+    /// The same where nothing is wrong, so that nothing need come again; a push ends sooner as a rule.
+    private static let shareOutNanosecondsMaximum: UInt64 = 30_000_000_000
     /// How many unacknowledged deliveries of the fan-out queue to hold: each is a chunk of some thousand pushes, and a
     /// few keep a worker busy; what a worker holds, no other can serve.
     private static let fanoutPrefetch: UInt16 = 4
@@ -207,9 +209,20 @@ final class ConsumerCore {
         metrics.paused(false)
         guard !isCancelled else { return }
         guard connection != nil else { return connectTimer == nil ? connect() : () }
-        resumeTimer = loop.schedule(afterNanoseconds: Self.resumeNanosecondsMaximum) { [weak self] in
-            self?.beginAnew()
-        }
+        beginAnew(withinNanoseconds: Self.resumeNanosecondsMaximum)
+    }
+
+    /// The queues that were too many are gone: what they had of the prefetch goes to the others, which takes consumers
+    /// of their own, so the worker begins anew.
+    func shareOutPrefetch() {
+        guard surplus.isEmpty, connection != nil, !isCancelled, !isPaused, resumeTimer == nil else { return }
+        endConsumers()
+        beginAnew(withinNanoseconds: Self.shareOutNanosecondsMaximum)
+    }
+
+    /// Begins anew when nothing is in hand any more, or else at the end of this time.
+    private func beginAnew(withinNanoseconds delay: UInt64) {
+        resumeTimer = loop.schedule(afterNanoseconds: delay) { [weak self] in self?.beginAnew() }
         beginAnewIfIdle()
     }
 
@@ -314,6 +327,7 @@ extension ConsumerCore: AMQPConnectionHandler {
             case .consumerEnded(let tag) where surplus.tags.contains(tag):
                 surplus.remove(tag)
                 activeTags.remove(tag)
+                shareOutPrefetch()
             case .consumerEnded(let tag):
                 // The queue is gone: begin anew, which finds out and says what is missing.
                 acknowledge(isFinal: true)

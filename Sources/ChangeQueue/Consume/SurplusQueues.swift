@@ -10,7 +10,12 @@ struct SurplusQueues {
         var heldCount = 0
     }
 
+    /// A look costs a connection, and what comes meanwhile waits for it.
+    private static let ticksBetweenLooksMaximum = 4
+
     private var queues: [String: Queue]
+    private var ticksBetweenLooks = 1
+    private var ticksUntilLook = 1
     /// The deliveries of these queues that are not settled.
     private var held: [UInt64: String] = [:]
 
@@ -54,6 +59,18 @@ struct SurplusQueues {
             quiet.append(tag)
         }
         return quiet.sorted()
+    }
+
+    /// Time has passed: whether to look at the queues that are not consumed.
+    mutating func isLookDue() -> Bool {
+        ticksUntilLook -= 1
+        return ticksUntilLook <= 0 && queues.contains { !$0.value.isConsumed }
+    }
+
+    /// A look has ended; those that find nothing become rarer.
+    mutating func looked(hasFoundMessages: Bool) {
+        ticksBetweenLooks = hasFoundMessages ? 1 : min(2 * ticksBetweenLooks, Self.ticksBetweenLooksMaximum)
+        ticksUntilLook = ticksBetweenLooks
     }
 
     /// A queue is consumed again.

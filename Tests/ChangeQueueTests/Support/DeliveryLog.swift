@@ -22,8 +22,9 @@ final class DeliveryLog: DeliveryHandler {
     init(reaction: @escaping @Sendable ([Delivery]) -> Void = { _ in }) { self.reaction = reaction }
 
     func deliveriesReceived(_ deliveries: [Delivery]) {
-        state.update { $0.deliveries += deliveries }
+        // First, so that whoever waits for the deliveries finds the reaction to all of them done.
         reaction(deliveries)
+        state.update { $0.deliveries += deliveries }
     }
 
     func sourceStateChanged(_ newState: DeliverySourceState) { state.update { $0.states.append(newState) } }
