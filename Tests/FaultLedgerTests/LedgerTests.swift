@@ -109,6 +109,7 @@ struct LedgerTests {
         ledger.mayBeDestroyed(1, confirmedByMilliseconds: 1)
         var counts = ledger.counts()
         #expect(counts.parked == 1 && counts.deadLettered == 1 && counts.destroyed == 1 && counts.lost == 1)
+        #expect(counts.soundDeadLettered == 1)
         for number in 0..<4 { ledger.accepted(push(4, .request(number: number))) }
         counts = ledger.counts()
         #expect(counts.delivered == 4 && counts.parked + counts.deadLettered + counts.destroyed + counts.lost == 0)

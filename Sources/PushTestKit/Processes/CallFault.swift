@@ -66,10 +66,7 @@ public struct CallFault: Hashable, Sendable {
     }
 
     /// The library, which lies beside the program that runs.
-    public static var libraryPath: String {
-        let folder = CommandRunner.apusPath.reversed().drop { $0 != "/" }.reversed()
-        return String(folder) + "libCallFaults.so"
-    }
+    public static var libraryPath: String { CommandRunner.path(of: "libCallFaults.so") }
 
     /// What to start the process with.
     ///

@@ -15,6 +15,7 @@ enum HelpText {
           --short          a few quick scenarios
           --list           print the names and what each does
           --json           a line of JSON for each scenario instead of the table
+          --no-build       use what deploy/bin/fault built last
           --keep           keep configuration, record and logs of valid scenarios as well
 
         The columns count events that were attempted, confirmed by the broker, and of the confirmed

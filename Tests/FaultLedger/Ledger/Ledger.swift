@@ -107,9 +107,6 @@ struct Ledger: Sendable {
         return confirmedMilliseconds.keys.filter { ledger.deliveredMilliseconds(events[$0]) == nil }.sorted()
     }
 
-    /// The numbers of all confirmed events.
-    var confirmedNumbers: [Int] { confirmedMilliseconds.keys.sorted() }
-
     /// The counts.
     func counts() -> LedgerCounts {
         var counts = LedgerCounts()
@@ -126,6 +123,7 @@ struct Ledger: Sendable {
                 counts.parked += 1
             } else if deadLettered.contains(event.identifier) {
                 counts.deadLettered += 1
+                if event.content != .broken { counts.soundDeadLettered += 1 }
             } else if counts.destroyed < destroyedMaximum,
                 confirmedMilliseconds[number, default: .max] <= destroyedMilliseconds
             {

@@ -12,6 +12,8 @@ struct LedgerCounts: Sendable, Hashable {
     var unread = 0
     /// Confirmed events that are dead letters and have not all been pushed; the broken ones have to be here.
     var deadLettered = 0
+    /// Of the dead letters, those that are not broken.
+    var soundDeadLettered = 0
     /// Confirmed events that a scenario destroyed by its own hand, together with the queue that held them.
     var destroyed = 0
     /// Confirmed events that are nowhere.

@@ -4,6 +4,8 @@ struct ScenarioResult: Sendable {
     let scenario: Scenario
     /// With which seed.
     let seed: UInt64
+    /// What else the command line said.
+    let options: ProgramOptions
     /// What the ledger came to; all zero if the scenario did not get that far.
     var counts = LedgerCounts()
     /// How many duplicates the fault can explain.
@@ -25,6 +27,12 @@ struct ScenarioResult: Sendable {
         var verdict = problems
         if counts.lost > 0 { verdict.append("\(counts.lost) confirmed events are lost") }
         if counts.unexpected > 0 { verdict.append("\(counts.unexpected) pushes were not expected") }
+        if counts.removed > scenario.setting.removedDevicesMaximum {
+            verdict.append("\(counts.removed) devices were removed that are not gone")
+        }
+        if counts.soundDeadLettered > scenario.setting.soundDeadLettersMaximum {
+            verdict.append("\(counts.soundDeadLettered) events are dead letters that are not broken")
+        }
         if counts.duplicated > duplicatesMaximum {
             verdict.append("\(counts.duplicated) duplicates; the fault explains \(duplicatesMaximum)")
         }
@@ -33,5 +41,10 @@ struct ScenarioResult: Sendable {
     }
 
     /// The command that plays it again.
-    var replayCommand: String { "deploy/bin/fault --scenario \(scenario.name) --seed \(seed)" }
+    var replayCommand: String {
+        var command = "deploy/bin/fault --scenario \(scenario.name) --seed \(seed)"
+        if options.isShort { command += " --short" }
+        if let seconds = options.loadSeconds { command += " --seconds \(seconds)" }
+        return command
+    }
 }

@@ -36,6 +36,8 @@ struct Scenario: Sendable {
         var strikeShare = 0.2...0.5
         /// How many devices may be removed besides those that are gone, because APNs calls their tokens dead or bad.
         var removedDevicesMaximum = 0
+        /// How many events may become dead letters although they are not broken, because APNs says no for good.
+        var soundDeadLettersMaximum = 0
         /// How long everything may take to settle after the load has ended, in seconds.
         var settleSeconds = 120.0
 

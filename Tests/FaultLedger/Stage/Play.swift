@@ -13,7 +13,7 @@ enum Play {
     /// - Returns: the result; a scenario that could not be played to its end is invalid and says why.
     static func play(_ scenario: Scenario, seed: UInt64, options: ProgramOptions) async -> ScenarioResult {
         let started = Deadline.now()
-        var result = ScenarioResult(scenario: scenario, seed: seed)
+        var result = ScenarioResult(scenario: scenario, seed: seed, options: options)
         do {
             let stage = try Stage(scenario: scenario, seed: seed, options: options)
             Interruption.watch(stage)
@@ -53,9 +53,6 @@ enum Play {
         await stage.drainWorkers()
         let ledger = try await stage.closeBooks()
         result.counts = ledger.counts()
-        if result.counts.removed > stage.scenario.setting.removedDevicesMaximum {
-            stage.report(problem: "\(result.counts.removed) devices were removed that are not gone")
-        }
         let redeliveries = stage.scenario.redeliveries + stage.state.withLock { $0.explainedRedeliveries }
         result.duplicatesMaximum = redeliveries * stage.scenario.setting.pushesPerRedeliveryMaximum
         let settledMilliseconds = ledger.settledMilliseconds(ofEventsConfirmedBy: faultEndMilliseconds)

@@ -6,9 +6,8 @@ extension Stage {
     ///
     /// - Throws: `StageFailure` and whatever a part throws that does not start.
     func start() async throws {
-        let setting = scenario.setting
         let simulator = try await SimulatorProcess.start(
-            in: folder, script: population.scriptLines, faults: Self.usualFaults + setting.simulatorFaults, seed: seed)
+            in: folder, script: population.scriptLines, faults: standingFaults, seed: seed)
         state.withLock { $0.simulator = simulator }
         let urls = try await startBroker()
         addresses = StageAddresses(
@@ -25,10 +24,6 @@ extension Stage {
         try startWorkers()
         try await waitUntilReady()
     }
-
-    /// Now and then APNs is not available, so that events are parked and retried throughout.
-    static let usualFaults =
-        #"{"fault":"answer","status":503,"reason":"ServiceUnavailable","probability":0.02}"# + "\n"
 
     private func startBroker() async throws -> [String] {
         let setting = scenario.setting

@@ -14,17 +14,19 @@ extension Scenario {
     ///
     /// The broker reads its patience when a channel is opened, so it is set before the workers connect.
     private static func apns(
-        _ name: String, _ sentence: String, _ faults: [String], redeliveries: Int = 16, removedDevicesMaximum: Int = 0
+        _ name: String, _ sentence: String, _ faults: [String], redeliveries: Int = 16, removedDevicesMaximum: Int = 0,
+        soundDeadLettersMaximum: Int = 0
     ) -> Scenario {
         Scenario(
             name: name, domain: .apns, sentence: sentence,
             setting: Setting(
-                workerConfiguration: "[worker]\npush_timeout = \"3s\"", removedDevicesMaximum: removedDevicesMaximum),
+                workerConfiguration: "[worker]\npush_timeout = \"3s\"", removedDevicesMaximum: removedDevicesMaximum,
+                soundDeadLettersMaximum: soundDeadLettersMaximum),
             redeliveries: redeliveries
         ) { stage in
             for fault in faults { try await stage.simulator.control(fault) }
             try await Pause.seconds(faultSeconds)
-            try await stage.simulator.control(#"{"clear":true}"#)
+            try await stage.endFaultsOfAPNs()
             try await stage.waitUntilReady()
         }.prepared { stage in
             let broker = try stage.broker
@@ -96,7 +98,8 @@ extension Scenario {
             removedDevicesMaximum: .max),
         apns(
             "apns-too-large", "every tenth push is answered 413 PayloadTooLarge, so its event becomes a dead letter",
-            [#"{"fault":"answer","probability":0.1,"status":413,"reason":"PayloadTooLarge"}"#]),
+            [#"{"fault":"answer","probability":0.1,"status":413,"reason":"PayloadTooLarge"}"#],
+            soundDeadLettersMaximum: .max),
         apns("apns-silence", "no push is answered", [#"{"fault":"silence"}"#]),
         apns(
             "apns-delay", "every push is answered after 2.5 s", [#"{"fault":"delay","ms":2500}"#]),

@@ -15,7 +15,7 @@ extension Scenario {
         try await stage.simulator.control(#"{"fault":"delay","ms":4000,"probability":0.05}"#)
         for worker in stage.workers { try await worker.waitForLog("amqp.consumer.interrupted") }
         try await Pause.seconds(stage.draw(3...5))
-        try await stage.simulator.control(#"{"clear":true}"#)
+        try await stage.endFaultsOfAPNs()
         try await stage.waitUntilReady()
     }
 

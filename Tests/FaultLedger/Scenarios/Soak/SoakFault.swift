@@ -49,7 +49,6 @@ enum SoakFault: String, CaseIterable, Sendable {
     private func disturb(_ stage: Stage, _ line: String) async throws {
         try await stage.simulator.control(line)
         try await Pause.seconds(stage.draw(1...5))
-        try await stage.simulator.control(#"{"clear":true}"#)
-        for line in Stage.usualFaults.split(separator: "\n") { try await stage.simulator.control(String(line)) }
+        try await stage.endFaultsOfAPNs()
     }
 }
