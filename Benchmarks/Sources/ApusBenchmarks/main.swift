@@ -4,7 +4,7 @@ import Foundation
 //        [--fan-out-devices COUNT] [SCENARIO…]
 //
 // Scenarios: client, distance, peer, allocations, micro, matching, pipeline, subscriptions, worker, replicas, queues,
-// latency, fanout, fairness, memory; all of them if none is named. Run through `make bench`, which builds what is
+// latency, fanout, fairness, isolation, memory; all of them if none is named. Run through `make bench`, which builds what is
 // needed first.
 
 do {
@@ -26,6 +26,7 @@ do {
     if options.wants("latency") { try await LatencyScenario(bench: bench, report: report).run() }
     if options.wants("fanout") { try await FanOutScenario(bench: bench, report: report).run() }
     if options.wants("fairness") { try await FairnessScenario(bench: bench, report: report).run() }
+    if options.wants("isolation") { try await IsolationScenario(bench: bench, report: report).run() }
     if options.wants("memory") { try await MemoryScenario(bench: bench, report: report).run() }
     if let path = options.resultsPath { try report.write(to: path) }
     bench.removeFolder()

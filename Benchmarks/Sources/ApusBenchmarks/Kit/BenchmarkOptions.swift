@@ -11,7 +11,7 @@ struct BenchmarkOptions {
 
     private static let scenarioNames = [
         "client", "distance", "peer", "allocations", "micro", "matching", "pipeline", "subscriptions", "worker",
-        "replicas", "queues", "latency", "fanout", "fairness", "memory",
+        "replicas", "queues", "latency", "fanout", "fairness", "isolation", "memory",
     ]
 
     init(_ arguments: [String]) throws(ChildProcess.Failure) {

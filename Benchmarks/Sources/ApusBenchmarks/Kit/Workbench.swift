@@ -76,10 +76,12 @@ extension Workbench {
     ///   - simulatorPort: where the simulator listens.
     ///   - registry: the file of the registry, in the folder.
     ///   - workQueues: over how many queues the events are spread.
+    ///   - otherPort: where the simulator of a second app listens; nil for one app alone.
     ///   - connections: how many connections a worker has, no more and no less; nil for what it does by itself.
     /// - Throws: if the file cannot be written.
     func writeConfiguration(
-        broker: String, simulatorPort: UInt16, registry: String, workQueues: Int = 1, connections: Int? = nil
+        broker: String, simulatorPort: UInt16, registry: String, workQueues: Int = 1, otherPort: UInt16? = nil,
+        connections: Int? = nil
     ) throws {
         try write(
             "apus.toml",
@@ -102,7 +104,24 @@ extension Workbench {
             endpoint = "127.0.0.1:\(simulatorPort)"
             ca_file = "anchor.pem"
             \(connections.map { "connections = \($0)\nconnections_max = \($0)" } ?? "")
+            \(otherApp(port: otherPort))
             """)
+    }
+
+    /// A second app, with an endpoint of its own; empty without one.
+    private func otherApp(port: UInt16?) -> String {
+        guard let port else { return "" }
+        return """
+            [[app]]
+            name = "other"
+            bundle_id = "com.example.other"
+            [app.apns]
+            key_file = "key.p8"
+            key_id = "\(Self.keyID)"
+            team_id = "\(Self.teamID)"
+            endpoint = "127.0.0.1:\(port)"
+            ca_file = "anchor.pem"
+            """
     }
 
     /// Imports devices into a registry of the folder; device n gets the identity that `identity` says.
