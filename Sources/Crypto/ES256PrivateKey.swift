@@ -2,8 +2,7 @@ import COpenSSL
 
 /// A P-256 key that signs as JSON Web Tokens do (ES256, RFC 7518 section 3.4); APNs' provider tokens use it.
 ///
-/// unchecked because: the key is complete when `init` returns and is only read after, which OpenSSL allows on several
-/// threads at once.
+/// unchecked because the key is only read after `init`, which OpenSSL allows on several threads at once.
 public final class ES256PrivateKey: @unchecked Sendable {
     private static let curve = "prime256v1"
 

@@ -2,8 +2,7 @@ import COpenSSL
 
 /// The public half of a P-256 key, to verify ES256 signatures (RFC 7518 section 3.4).
 ///
-/// unchecked because: the key is complete when `init` returns and is only read after, which OpenSSL allows on several
-/// threads at once.
+/// unchecked because the key is only read after `init`, which OpenSSL allows on several threads at once.
 public final class ES256PublicKey: @unchecked Sendable {
     private let pointer: OpaquePointer
 

@@ -2,8 +2,9 @@ import COpenSSL
 
 /// What all TLS connections of one kind share: trust anchors or identity, protocol versions, application protocols.
 ///
-/// unchecked because: the OpenSSL context is complete when `init` returns and is never changed after; OpenSSL counts
-/// its references atomically, so sessions on several threads can be made from it.
+/// Sessions on several threads can be made from it.
+///
+/// unchecked because the context is never changed after `init`, and OpenSSL counts its references atomically.
 public final class TLSContext: @unchecked Sendable {
     /// Bytes that one read takes from the socket at most; several records fit.
     private static let readBufferBytes = 64 * 1_024

@@ -11,9 +11,11 @@ import Synchronization
 /// A tick is: wait, run the ready descriptors, run the due timers, run the submitted work, run what asked for the end
 /// of the tick (for example one write that carries everything that the tick produced).
 ///
-/// unchecked because: `shared` is guarded by its mutex, `thread` is written once before the thread starts and read by
-/// `stopAndJoin`, and every other stored property is touched only on the loop's thread, which `preconditionOnLoop`
-/// asserts at each public entry.
+/// `shared` is guarded by its mutex, `thread` is written once before the thread starts and read by `stopAndJoin`, and
+/// every other stored property is touched only on the loop's thread, which `preconditionOnLoop` asserts at each public
+/// entry.
+///
+/// unchecked because what several threads touch is guarded as told above, and only the loop's thread touches the rest.
 public final class EventLoop: @unchecked Sendable {
     /// Names one registration of a file descriptor.
     public struct Registration: Hashable, Sendable {

@@ -2,9 +2,10 @@
 ///
 /// The value can be held and passed by any thread, but only the loop's own thread can look at it.
 ///
-/// unchecked because: every access asserts that it happens on the loop that the value belongs to, so the value is never
-/// seen by two threads. (Its last release may happen elsewhere, so a value with a deinitializer that needs its loop has
-/// to be closed on the loop before.)
+/// Its last release may happen elsewhere, so a value with a deinitializer that needs its loop has to be closed on the
+/// loop before.
+///
+/// unchecked because every access asserts that it is on the value's loop, so that no two threads ever see the value.
 public struct LoopBound<Value>: @unchecked Sendable {
     /// The loop that the value belongs to.
     public let loop: EventLoop

@@ -1,5 +1,6 @@
 import Crypto
 import Glibc
+import PushTestKit
 
 /// A client and a server in one process, moved forward in turn.
 final class TLSPair {
@@ -45,16 +46,10 @@ final class TLSPair {
     static func trusting<Result>(
         _ identities: [ServerIdentity], protocols: [String] = ["h2"], _ body: (TLSContext) throws -> Result
     ) throws -> Result {
-        var template = Array("/tmp/apus-crypto-test-XXXXXX".utf8CString)
-        let descriptor = mkstemp(&template)
-        guard descriptor >= 0 else { throw SocketPair.POSIXFailure(code: errno) }
-        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        defer {
-            close(descriptor)
-            unlink(path)
+        let folder = try TemporaryFolder()
+        let path = try folder.write("anchors.pem", identities.map(\.certificateChainPEM).joined())
+        return try withExtendedLifetime(folder) {
+            try body(try TLSContext.client(extraTrustAnchorsFile: path, applicationProtocols: protocols))
         }
-        let bytes = Array(identities.map(\.certificateChainPEM).joined().utf8)
-        guard write(descriptor, bytes, bytes.count) == bytes.count else { throw SocketPair.POSIXFailure(code: errno) }
-        return try body(try TLSContext.client(extraTrustAnchorsFile: path, applicationProtocols: protocols))
     }
 }

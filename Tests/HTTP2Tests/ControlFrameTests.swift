@@ -5,9 +5,8 @@ import Testing
 
 @Suite("HTTP/2 control frames over loopback TLS")
 struct ControlFrameTests {
-    /// A server, a ready client and what has to be cleared away after.
+    /// A server and a ready client.
     private struct World: Sendable {
-        let identity: TestIdentity
         let server: TestServer
         let loop: EventLoop
         let client: Endpoint
@@ -17,7 +16,6 @@ struct ControlFrameTests {
             try await client.wait { $0.closeReason != nil }
             try await server.stop()
             loop.stopAndJoin()
-            identity.remove()
         }
     }
 
@@ -35,7 +33,7 @@ struct ControlFrameTests {
             prepare: prepare)
         try await client.wait { $0.readyCount == 1 }
         try await server.wait { $0.readyCount == 1 }
-        return World(identity: identity, server: server, loop: loop, client: client)
+        return World(server: server, loop: loop, client: client)
     }
 
     @Test("A limit of one stream, set while fifty are open, holds from then on until it is lifted")

@@ -34,10 +34,6 @@ struct FailureTests {
     func rejectedCertificateEndsHandshake() async throws {
         let valid = try TestIdentity(names: ["localhost", "127.0.0.1"])
         let expired = try TestIdentity(validFromSeconds: -7_200, validUntilSeconds: -3_600)
-        defer {
-            valid.remove()
-            expired.remove()
-        }
         let cases: [(identity: TestIdentity, name: String, isTrusted: Bool, words: String)] = [
             (valid, "elsewhere.example.com", true, "another name"), (valid, "127.0.0.2", true, "another name"),
             (expired, "localhost", true, "expired"), (valid, "localhost", false, "trust anchor"),
@@ -59,7 +55,6 @@ struct FailureTests {
     @Test("An address is verified against the addresses of the certificate")
     func addressIsVerified() async throws {
         let identity = try TestIdentity(names: ["127.0.0.1"])
-        defer { identity.remove() }
         let server = try await TestServer.start(context: try identity.serverContext())
         let loop = try EventLoop(name: "test-client")
         let client = try await Endpoint.connect(
@@ -73,7 +68,6 @@ struct FailureTests {
     @Test("A server without HTTP/2 in ALPN is told apart")
     func missingProtocolIsNamed() async throws {
         let identity = try TestIdentity()
-        defer { identity.remove() }
         let server = try await RawServer.start(
             context: try identity.serverContext(protocols: []), bytes: [], closesWhenWritten: false)
         let reason = try await endReason(port: server.port, identity: identity)
@@ -84,7 +78,6 @@ struct FailureTests {
     @Test("A server without TLS is told apart")
     func plainServerIsNamed() async throws {
         let identity = try TestIdentity()
-        defer { identity.remove() }
         let server = try await RawServer.start(
             context: nil, bytes: Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8), closesWhenWritten: false)
         let reason = try await endReason(port: server.port, identity: identity)
@@ -96,7 +89,6 @@ struct FailureTests {
     @Test("A port where nobody listens is a transport failure")
     func refusedConnectionIsNamed() async throws {
         let identity = try TestIdentity()
-        defer { identity.remove() }
         let (descriptor, port) = try TCPSocket.listen(host: "127.0.0.1", port: 0)
         close(descriptor)
         let reason = try await endReason(port: port, identity: identity)
@@ -107,7 +99,6 @@ struct FailureTests {
     @Test("A server that never answers, in TLS or in HTTP/2, is given up after the timeout")
     func silentServerIsGivenUp() async throws {
         let identity = try TestIdentity()
-        defer { identity.remove() }
         for context in [nil, try identity.serverContext()] {
             let server = try await RawServer.start(context: context, bytes: [], closesWhenWritten: false)
             let reason = try await endReason(port: server.port, identity: identity, timeoutSeconds: 0.2)
@@ -120,7 +111,6 @@ struct FailureTests {
     @Test("A client that never says anything is given up by the server")
     func silentClientIsGivenUp() async throws {
         let identity = try TestIdentity()
-        defer { identity.remove() }
         var limits = HTTP2Connection.Configuration()
         limits.handshakeTimeoutSeconds = 0.2
         let server = try await TestServer.start(context: try identity.serverContext(), configuration: limits)
@@ -158,7 +148,6 @@ struct FailureTests {
         ])
     func foreignBytesAreViolation(bytes: [UInt8]) async throws {
         let identity = try TestIdentity()
-        defer { identity.remove() }
         let server = try await RawServer.start(
             context: try identity.serverContext(), bytes: bytes, closesWhenWritten: false)
         let reason = try await endReason(port: server.port, identity: identity)
@@ -172,7 +161,6 @@ struct FailureTests {
         let seed = UInt64.random(in: 0 ... .max)
         var generator = SeededGenerator(seed: seed)
         let identity = try TestIdentity()
-        defer { identity.remove() }
         let server = try await RawServer.start(
             context: try identity.serverContext(), bytes: [], closesWhenWritten: true)
         let loop = try EventLoop(name: "test-client")
@@ -196,7 +184,6 @@ struct FailureTests {
         let seed = UInt64.random(in: 0 ... .max)
         var generator = SeededGenerator(seed: seed)
         let identity = try TestIdentity()
-        defer { identity.remove() }
         let server = try await TestServer.start(context: try identity.serverContext())
         let loop = try EventLoop(name: "test-client")
         let context = try identity.clientContext()
@@ -232,7 +219,6 @@ struct FailureTests {
     @Test("A connection that is cut after any number of bytes from the server ends once, and never hangs")
     func cutConnectionEnds() async throws {
         let identity = try TestIdentity()
-        defer { identity.remove() }
         let server = try await TestServer.start(context: try identity.serverContext())
         let proxy = try await CuttingProxy.start(to: server.port)
         let loop = try EventLoop(name: "test-client")
@@ -260,7 +246,6 @@ struct FailureTests {
     @Test("A connection closed before it starts, or during the handshake, reports its end once")
     func earlyCloseIsReported() async throws {
         let identity = try TestIdentity()
-        defer { identity.remove() }
         let server = try await TestServer.start(context: try identity.serverContext())
         let loop = try EventLoop(name: "test-client")
         let client = try await Endpoint.connect(to: server.port, context: try identity.clientContext(), on: loop)
@@ -278,7 +263,6 @@ struct FailureTests {
     @Test("A loop that stops under its connections lets go of them")
     func stoppedLoopReleasesConnection() async throws {
         let identity = try TestIdentity()
-        defer { identity.remove() }
         let server = try await TestServer.start(context: try identity.serverContext())
         let loop = try EventLoop(name: "test-client")
         let client = try await Endpoint.connect(to: server.port, context: try identity.clientContext(), on: loop)

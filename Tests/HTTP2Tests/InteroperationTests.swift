@@ -10,7 +10,6 @@ struct InteroperationTests {
     @Test("Our client is answered by nghttpd, a thousand times")
     func clientTalksToNghttpd() async throws {
         let identity = try TestIdentity()
-        defer { identity.remove() }
         let (descriptor, port) = try TCPSocket.listen(host: "127.0.0.1", port: 0)
         close(descriptor)
         let program = try RunningCommand(
@@ -60,7 +59,6 @@ struct InteroperationTests {
     @Test("Our server answers h2load on four connections")
     func serverAnswersH2load() async throws {
         let identity = try TestIdentity()
-        defer { identity.remove() }
         let server = try await TestServer.start(context: try identity.serverContext())
         let load = try await CommandRunner.run(
             "/usr/bin/h2load", ["-n", "2000", "-c", "4", "-m", "100", "https://127.0.0.1:\(server.port)/"],

@@ -10,7 +10,6 @@ struct RequestTests {
     @Test("A body of any size comes back whole", arguments: [0, 1, 180, 4_096, 16_384, 16_385, 200_000, 3_000_000])
     func bodyIsEchoed(size: Int) async throws {
         let identity = try TestIdentity()
-        defer { identity.remove() }
         let server = try await TestServer.start(context: try identity.serverContext())
         let loop = try EventLoop(name: "test-client")
         let client = try await Endpoint.connect(to: server.port, context: try identity.clientContext(), on: loop)
@@ -40,7 +39,6 @@ struct RequestTests {
     @Test("Ten thousand requests, a thousand at a time, are answered each with its own body")
     func manyRequests() async throws {
         let identity = try TestIdentity()
-        defer { identity.remove() }
         var limits = HTTP2Connection.Configuration()
         limits.maxConcurrentStreams = 1_000
         let server = try await TestServer.start(context: try identity.serverContext(), configuration: limits)

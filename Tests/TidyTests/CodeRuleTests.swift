@@ -21,14 +21,14 @@ struct CodeRuleTests {
         }
     }
 
-    @Test("Each @unchecked Sendable says why it is safe")
+    @Test("Each @unchecked Sendable says why it is safe, on its own line or on the line directly above")
     func uncheckedSendableIsExplained() {
         for file in Repository.swiftFiles {
             for (index, line) in file.codeLines.enumerated() where line.contains("@unchecked") {
-                let comment = documentation(of: index, in: file)
+                let places = file.lines[max(0, index - 1)...index]
                 #expect(
-                    comment.localizedLowercaseContains("unchecked because"),
-                    "\(file.place(index)): its documentation has no sentence with 'unchecked because'")
+                    places.contains { $0.contains("unchecked because ") },
+                    "\(file.place(index)): neither it nor the line above says 'unchecked because …'")
             }
         }
     }
@@ -66,21 +66,6 @@ struct CodeRuleTests {
         }
     }
 
-    /// The comment lines and attributes directly above a declaration, and the declaration's own line.
-    private func documentation(of index: Int, in file: SourceText) -> String {
-        var first = index
-        while first > 0, isCommentOrAttribute(file.lines[first - 1]) {
-            first -= 1
-        }
-        let words = file.lines[first...index].flatMap { $0.split(whereSeparator: { " /".contains($0) }) }
-        return words.joined(separator: " ")
-    }
-
-    private func isCommentOrAttribute(_ line: Substring) -> Bool {
-        let trimmed = line.drop { $0 == " " }
-        return trimmed.hasPrefix("//") || trimmed.hasPrefix("@")
-    }
-
     /// Tells whether a line calls a function of that name that is not a member of something of ours.
     private func containsCall(_ name: String, in line: Substring) -> Bool {
         line.ranges(of: name + "(").contains { range in
@@ -90,11 +75,5 @@ struct CodeRuleTests {
             let isTaskMember = line[..<range.lowerBound].hasSuffix("Task.")
             return isTaskMember || !(before.isLetter || before.isNumber || before == "_" || before == ".")
         }
-    }
-}
-
-extension String {
-    fileprivate func localizedLowercaseContains(_ text: String) -> Bool {
-        lowercased().contains(text)
     }
 }

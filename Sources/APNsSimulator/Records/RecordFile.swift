@@ -2,8 +2,9 @@ import Glibc
 
 /// The file that records are appended to; every write ends at the end of a line, so that several loops can share it.
 ///
-/// unchecked because: the descriptor is set once, is valid until the last loop lets go of the file, and `write` on a
-/// descriptor in append mode may be called by several threads.
+/// The descriptor is valid until the last loop lets go of the file.
+///
+/// unchecked because the descriptor is set once, and several threads may `write` to one in append mode.
 final class RecordFile: @unchecked Sendable {
     private let descriptor: Int32
 

@@ -93,12 +93,4 @@ extension PrivatePostgreSQL {
         }
         throw PrivateServerFailure("PostgreSQL is not installed; install it with: apt-get install postgresql")
     }
-
-    static func makeFolder() throws(PrivateServerFailure) -> String {
-        var template = Array("/tmp/apus-postgresql-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else {
-            throw PrivateServerFailure("no temporary folder: \(String(cString: strerror(errno)))")
-        }
-        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
 }

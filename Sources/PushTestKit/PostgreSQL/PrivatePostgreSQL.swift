@@ -61,7 +61,7 @@ public final class PrivatePostgreSQL: Sendable {
         programsFolder = try Self.findPrograms()
         port = try FreePorts.find(1)[0]
         password = primary?.password ?? "secret\(UInt64.random(in: 0 ... .max))"
-        folder = try Self.makeFolder()
+        folder = try TemporaryFolder.makeUnowned(for: "postgresql")
         supervisor = try SupervisedProcess.start(
             ["/bin/sh", "-c", Self.supervisorScript],
             environment: [

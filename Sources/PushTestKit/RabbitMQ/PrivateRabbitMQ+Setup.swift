@@ -58,11 +58,7 @@ extension PrivateRabbitMQ {
     static func nodeName(port: UInt16) -> String { "apus-\(port)@localhost" }
 
     static func makeFolder() throws(PrivateServerFailure) -> String {
-        var template = Array("/tmp/apus-rabbitmq-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else {
-            throw PrivateServerFailure("no temporary folder: \(String(cString: strerror(errno)))")
-        }
-        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let folder = try TemporaryFolder.makeUnowned(for: "rabbitmq")
         for name in ["home", "data", "log", "conf.d", "generated"] { mkdir("\(folder)/\(name)", 0o700) }
         return folder
     }

@@ -7,9 +7,7 @@ extension RabbitMQCertificate {
     /// - Returns: the files; `remove` deletes them.
     /// - Throws: `PrivateServerFailure` with what `openssl` printed.
     public static func make(host: String) async throws -> RabbitMQCertificate {
-        var template = Array("/tmp/apus-certificate-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw PrivateServerFailure("no temporary folder") }
-        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let folder = try TemporaryFolder.makeUnowned(for: "certificate")
         let made = RabbitMQCertificate(certificateFile: "\(folder)/certificate.pem", keyFile: "\(folder)/key.pem")
         let result = try await SupervisedProcess.run(
             [

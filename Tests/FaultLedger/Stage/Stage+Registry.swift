@@ -3,24 +3,11 @@ import PushTestKit
 import Synchronization
 
 extension Stage {
-    private static let lockReadySeconds = 30.0
-
     /// Keeps everybody else from writing the SQLite file, as a long transaction of another program does.
     func lockRegistry(seconds: Double) async throws {
-        let script = """
-            import sqlite3, sys
-            connection = sqlite3.connect("registry.db", isolation_level=None, timeout=30)
-            connection.execute("BEGIN EXCLUSIVE")
-            print("locked", flush=True)
-            import time
-            time.sleep(\(seconds))
-            """
-        let command = try RunningCommand(program: "/usr/bin/python3", ["-c", script], in: folder)
-        try await Deadline.wait(for: "the lock: \(command.errors)", seconds: Self.lockReadySeconds) {
-            command.output.contains("locked")
-        }
-        let end = await command.end()
-        guard end.exitCode == 0 else { throw StageFailure("the lock ended: \(end)") }
+        let lock = try RegistryLock(path: "\(folder.path)/registry.db")
+        defer { lock.release() }
+        try await Pause.seconds(seconds)
     }
 
     /// Makes calls of the workers fail while a switch is on; for `prepare`, the switch begins as off.
