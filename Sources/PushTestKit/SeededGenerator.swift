@@ -1,18 +1,14 @@
-/// Random numbers that a seed repeats (SplitMix64), so that a failing random test can be run again from its message.
+import PushCore
+
+/// Random numbers that a seed repeats, so that a failing random test can be run again from its message.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
-    private var state: UInt64
+    private var numbers: SplitMix
 
     /// Creates a generator.
     ///
     /// - Parameter seed: what a test prints when it fails.
-    public init(seed: UInt64) { state = seed }
+    public init(seed: UInt64) { numbers = SplitMix(seed: seed) }
 
     /// The next number.
-    public mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
-    }
+    public mutating func next() -> UInt64 { numbers.next() }
 }

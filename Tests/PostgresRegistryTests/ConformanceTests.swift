@@ -4,7 +4,9 @@ import PushTestKit
 import Testing
 
 struct ConformanceTests {
-    @Test("The PostgreSQL registry keeps what the port promises", arguments: RegistryConformance.all)
+    @Test(
+        "The PostgreSQL registry keeps what the ports promise",
+        arguments: RegistryConformance.all + RegistryConformance.withCrowd)
     func postgresRegistryConforms(_ conformance: RegistryConformance) async throws {
         try await Fixture.withRegistry { try conformance.check($0) }
     }
@@ -17,21 +19,12 @@ struct ConformanceTests {
         }
     }
 
-    @Test("An identity with 20 000 devices is read in pages, each device once")
-    func pagesThroughLargeIdentity() async throws {
-        let registry = try await Fixture.makeRegistry()
-        let count = 20_000
-        let registrations = try (0..<count).map { index in
-            DeviceRegistration(device: try Fixture.device(index, identity: "crowd"), datasetNames: ["settings"])
-        }
-        try registry.register(registrations)
-        #expect(try registry.deviceCount() == count)
-        let key = DatasetKey(identityPoolID: Fixture.pool, identityID: "crowd", datasetName: "settings")
-        for audience in [Audience.dataset(key), .identities(["crowd"], app: "chat")] {
-            let request = AudienceRequest(audience: audience, excludedDeviceID: "device-7")
-            let devices = try RegistryPages.all(of: request, in: registry, limit: 999)
-            #expect(devices.count == count - 1)
-            #expect(Set(devices.map(\.deviceID)).count == count - 1)
+    @Test(
+        "Whatever is done to subscriptions, the PostgreSQL registry answers as the in-memory one", arguments: 0..<8)
+    func agreesWithTheOracleOnSubscriptions(_ round: Int) async throws {
+        try await Fixture.withRegistry { registry in
+            var walk = SubscriptionRandomWalk(registry, seed: UInt64.random(in: 0 ... .max))
+            try walk.run(steps: 300)
         }
     }
 }

@@ -140,6 +140,19 @@ struct FileTests {
         #expect(try reader.deviceCount() == 3)
     }
 
+    @Test("A registry that may only be read says so when a fan-out is to begin")
+    func refusesToBeginReadOnly() throws {
+        _ = try SQLiteRegistry.open(path: path, mode: .create)
+        let registry = try SQLiteRegistry.open(path: path, mode: .readOnly)
+        let event = FanOutEvent(
+            digest: EventDigest(source: "test", identifier: "1"), source: "test", identifier: "1",
+            type: "push.requested")
+        let error = #expect(throws: RegistryError.self) {
+            _ = try registry.beginFanOut(event, planner: 1, nowMilliseconds: 0)
+        }
+        #expect(error?.code == .readOnly)
+    }
+
     @Test("A full disk is reported, and nothing is half written")
     func fullDisk() throws {
         let registry = try SQLiteRegistry.open(path: path, mode: .create)

@@ -6,11 +6,11 @@ enum Fixture {
     static let pool = "us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"
 
     /// A device with a token of 32 bytes that its number makes.
-    static func device(_ number: Int, identity: String? = nil) throws -> Device {
+    static func device(_ number: Int) throws -> Device {
         let bytes = (0..<32).map { UInt8(truncatingIfNeeded: number >> ($0 % 4 * 8) &+ $0 / 4) }
         return Device(
             deviceID: "device-\(number)", platform: .apns, token: try #require(DeviceToken(bytes: bytes)), app: "chat",
-            identityPoolID: pool, identityID: identity ?? "identity-\(number)",
+            identityPoolID: pool, identityID: "identity-\(number)",
             registeredAtMilliseconds: 1_700_000_000_000)
     }
 

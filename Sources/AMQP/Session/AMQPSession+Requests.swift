@@ -55,24 +55,19 @@ extension AMQPSession {
 
     /// Binds a queue to an exchange, which changes nothing if it is bound so already.
     public func bindQueue(_ queue: String, exchange: String, routingKey: String) throws(AMQPError) {
-        var writer = makeWriter()
-        let queueBytes = try writer.shortString(queue, "name of the queue")
-        let exchangeBytes = try writer.shortString(exchange, "name of the exchange")
-        let routingKeyBytes = try writer.shortString(routingKey, "routing key")
-        try checked("binding \(queue) to \(exchange)") { handle in
-            amqp_queue_bind(handle, Self.channel, queueBytes, exchangeBytes, routingKeyBytes, amqp_empty_table) != nil
+        try changeBinding(
+            "binding \(queue) to \(exchange)", of: (queue, "name of the queue"), to: exchange, by: routingKey
+        ) {
+            amqp_queue_bind($0, Self.channel, $1, $2, $3, amqp_empty_table) != nil
         }
     }
 
     /// Ends the binding of a queue to an exchange; one that is not there is none the worse.
     public func unbindQueue(_ queue: String, exchange: String, routingKey: String) throws(AMQPError) {
-        var writer = makeWriter()
-        let queueBytes = try writer.shortString(queue, "name of the queue")
-        let exchangeBytes = try writer.shortString(exchange, "name of the exchange")
-        let routingKeyBytes = try writer.shortString(routingKey, "routing key")
-        try checked("unbinding \(queue) from \(exchange)") { handle in
-            amqp_queue_unbind(handle, Self.channel, queueBytes, exchangeBytes, routingKeyBytes, amqp_empty_table)
-                != nil
+        try changeBinding(
+            "unbinding \(queue) from \(exchange)", of: (queue, "name of the queue"), to: exchange, by: routingKey
+        ) {
+            amqp_queue_unbind($0, Self.channel, $1, $2, $3, amqp_empty_table) != nil
         }
     }
 
@@ -84,26 +79,34 @@ extension AMQPSession {
     ///   - routingKey: which messages.
     /// - Throws: `AMQPError`: `missing`, `refused`, or the connection's end.
     public func bindExchange(_ destination: String, source: String, routingKey: String) throws(AMQPError) {
-        var writer = makeWriter()
-        let destinationBytes = try writer.shortString(destination, "name of the exchange")
-        let sourceBytes = try writer.shortString(source, "name of the exchange")
-        let routingKeyBytes = try writer.shortString(routingKey, "routing key")
-        try checked("binding \(destination) to \(source)") { handle in
-            amqp_exchange_bind(
-                handle, Self.channel, destinationBytes, sourceBytes, routingKeyBytes, amqp_empty_table) != nil
+        try changeBinding(
+            "binding \(destination) to \(source)", of: (destination, "name of the exchange"), to: source, by: routingKey
+        ) {
+            amqp_exchange_bind($0, Self.channel, $1, $2, $3, amqp_empty_table) != nil
         }
     }
 
     /// Ends the binding of an exchange to another; one that is not there is none the worse.
     public func unbindExchange(_ destination: String, source: String, routingKey: String) throws(AMQPError) {
+        try changeBinding(
+            "unbinding \(destination) from \(source)", of: (destination, "name of the exchange"), to: source,
+            by: routingKey
+        ) {
+            amqp_exchange_unbind($0, Self.channel, $1, $2, $3, amqp_empty_table) != nil
+        }
+    }
+
+    /// Makes a request about what a queue or an exchange gets from the exchange `source`.
+    private func changeBinding(
+        _ what: @autoclosure () -> String, of destination: (name: String, role: StaticString), to source: String,
+        by routingKey: String,
+        _ request: (amqp_connection_state_t, amqp_bytes_t, amqp_bytes_t, amqp_bytes_t) -> Bool
+    ) throws(AMQPError) {
         var writer = makeWriter()
-        let destinationBytes = try writer.shortString(destination, "name of the exchange")
+        let destinationBytes = try writer.shortString(destination.name, destination.role)
         let sourceBytes = try writer.shortString(source, "name of the exchange")
         let routingKeyBytes = try writer.shortString(routingKey, "routing key")
-        try checked("unbinding \(destination) from \(source)") { handle in
-            amqp_exchange_unbind(
-                handle, Self.channel, destinationBytes, sourceBytes, routingKeyBytes, amqp_empty_table) != nil
-        }
+        try checked(what()) { request($0, destinationBytes, sourceBytes, routingKeyBytes) }
     }
 
     /// Deletes a queue with all that it holds; a queue that is not there is none the worse.

@@ -2,7 +2,7 @@ import PushCore
 
 extension CourierConformance {
     static let endingChecks = [
-        CourierConformance("A device has so many messages at most, the newest") { registry in
+        RegistryConformance("A device has so many messages at most, the newest") { registry in
             try register("a", in: registry)
             let maximum = CourierRules.messagesPerDeviceMaximum
             let messages = try (1...maximum + 7).map { try message("\($0)", to: "a", push: UInt64($0)) }
@@ -11,7 +11,7 @@ extension CourierConformance {
             try RegistryConformance.expect(
                 try everything(for: "a", in: registry), is: (8...maximum + 7).map { "\($0)" }, "the newest")
         },
-        CourierConformance("A message that has expired is not taken, and makes no other go") { registry in
+        RegistryConformance("A message that has expired is not taken, and makes no other go") { registry in
             try register("a", in: registry)
             let maximum = CourierRules.messagesPerDeviceMaximum
             let short = try (1...maximum).map {
@@ -27,7 +27,7 @@ extension CourierConformance {
             _ = try registry.deposit(more, nowMilliseconds: now + 2_000)
             try RegistryConformance.expect(try collected("a", from: registry, after: 2_000), is: ["long"], "kept")
         },
-        CourierConformance("Messages end with their device") { registry in
+        RegistryConformance("Messages end with their device") { registry in
             try register("a", in: registry)
             _ = try registry.deposit([try message("1", to: "a", push: 1)], nowMilliseconds: now)
             _ = try registry.removeDevice("a")
@@ -35,7 +35,7 @@ extension CourierConformance {
             try register("a", in: registry)
             try RegistryConformance.expect(try collected("a", from: registry), is: ["nothing"], "registered again")
         },
-        CourierConformance("A device that has not asked for long counts as gone, until it asks") { registry in
+        RegistryConformance("A device that has not asked for long counts as gone, until it asks") { registry in
             try register("a", "b", in: registry)
             let silence = CourierRules.silenceMillisecondsMaximum
             func areThere(after milliseconds: Int64) throws -> [Bool] {

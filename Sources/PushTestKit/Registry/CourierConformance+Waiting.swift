@@ -2,7 +2,7 @@ import PushCore
 
 extension CourierConformance {
     static let waitingChecks = [
-        CourierConformance("Messages are taken one by one, the oldest first, and each once") { registry in
+        RegistryConformance("Messages are taken one by one, the oldest first, and each once") { registry in
             try register("a", "b", in: registry)
             let messages = [
                 try message("1", to: "a", push: 1), try message("2", to: "b", push: 2),
@@ -16,7 +16,7 @@ extension CourierConformance {
                 try collected("a", "b", from: registry), is: ["3", "nothing"], "the second")
             try RegistryConformance.expect(try collected("a", from: registry), is: ["nothing"], "no more")
         },
-        CourierConformance("Only devices that fetch have messages, each in its app") { registry in
+        RegistryConformance("Only devices that fetch have messages, each in its app") { registry in
             try register("a", in: registry)
             try register("a-mail", app: "mail", in: registry)
             try registry.upsert([try RegistryConformance.device("phone", identity: nil, registeredAt: now)])
@@ -29,7 +29,7 @@ extension CourierConformance {
             try RegistryConformance.expect(
                 try collected("a", "phone", "a-mail", from: registry), is: ["nothing", "unknown", "3"], "messages")
         },
-        CourierConformance("A push that waits already does not wait twice") { registry in
+        RegistryConformance("A push that waits already does not wait twice") { registry in
             try register("a", "b", in: registry)
             let message = try message("1", to: "a", push: 1)
             _ = try registry.deposit([message, message], nowMilliseconds: now)
@@ -38,7 +38,7 @@ extension CourierConformance {
             try RegistryConformance.expect(try everything(for: "a", in: registry), is: ["1"], "of one device")
             try RegistryConformance.expect(try everything(for: "b", in: registry), is: ["2"], "of the other")
         },
-        CourierConformance("A message takes the place of those with the same collapse identifier") { registry in
+        RegistryConformance("A message takes the place of those with the same collapse identifier") { registry in
             try register("a", "b", in: registry)
             _ = try registry.deposit(
                 [

@@ -1,35 +1,15 @@
-public import PushCore
+import PushCore
 
-/// What every implementation of `CourierRegistry` must do, as checks that any test target can run.
-///
-/// Each check gets a registry of its own that is empty, and throws a `RegistryViolation` if it is not as it should be.
-public struct CourierConformance: Sendable, CustomStringConvertible {
-    /// The ports that the checks use.
-    public typealias Store = CourierRegistry & Registry
-
-    /// What the registry does, as a sentence.
-    public let name: String
-    /// Throws if the registry does not do it.
-    public let check: @Sendable (any Store) throws -> Void
-
-    /// The sentence, so that a parameterised test shows it.
-    public var description: String { name }
-
-    init(_ name: String, _ check: @escaping @Sendable (any Store) throws -> Void) {
-        self.name = name
-        self.check = check
-    }
-
+/// What every implementation of `CourierRegistry` must do.
+enum CourierConformance {
     /// All checks.
-    public static let all: [CourierConformance] = waitingChecks + endingChecks
-}
+    static let all: [RegistryConformance] = waitingChecks + endingChecks
 
-// MARK: Values and steps that the checks share
+    // MARK: Values and steps that the checks share
 
-extension CourierConformance {
     static let now: Int64 = 1_700_000_000_000
 
-    static func register(_ names: String..., app: String = "chat", in registry: any Store) throws {
+    static func register(_ names: String..., app: String = "chat", in registry: any RegistryConformance.Store) throws {
         try registry.upsert(
             try names.map { name in
                 var device = try RegistryConformance.device(name, app: app, identity: nil, registeredAt: now)
@@ -51,7 +31,7 @@ extension CourierConformance {
 
     /// What one request for some devices answers: a text for each.
     static func collected(
-        _ names: String..., from registry: any Store, after milliseconds: Int64 = 0
+        _ names: String..., from registry: any RegistryConformance.Store, after milliseconds: Int64 = 0
     ) throws -> [String] {
         let tokens = try names.map { try token($0) }
         return try registry.collect(tokens, nowMilliseconds: now + milliseconds).map { mail in
@@ -64,7 +44,7 @@ extension CourierConformance {
     }
 
     /// Everything that waits for a device, which is empty afterwards.
-    static func everything(for name: String, in registry: any Store) throws -> [String] {
+    static func everything(for name: String, in registry: any RegistryConformance.Store) throws -> [String] {
         var texts: [String] = []
         while let text = try collected(name, from: registry).first, text != "nothing" { texts.append(text) }
         return texts

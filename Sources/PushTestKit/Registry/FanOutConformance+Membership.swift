@@ -2,7 +2,7 @@ import PushCore
 
 extension FanOutConformance {
     static let membershipChecks = [
-        FanOutConformance("Chunks hold whoever was there from the beginning to the end, once, and nobody later") {
+        RegistryConformance("Chunks hold whoever was there from the beginning to the end, once, and nobody later") {
             registry in
             for kind in FanOutWalk.Kind.allCases {
                 for round in 0..<4 {
@@ -12,7 +12,7 @@ extension FanOutConformance {
                 }
             }
         },
-        FanOutConformance("Lists are what the event says, in chunks as well") { registry in
+        RegistryConformance("Lists are what the event says, in chunks as well") { registry in
             let names = (0..<10).map { "d\($0)" }
             try registry.upsert(try names.dropLast().map { try RegistryConformance.device($0) })
             let fanOut = try registry.beginFanOut(event("1"), planner: 1, nowMilliseconds: now)

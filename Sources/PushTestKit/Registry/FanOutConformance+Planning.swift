@@ -2,7 +2,7 @@ import PushCore
 
 extension FanOutConformance {
     static let planningChecks = [
-        FanOutConformance("An event has one fan-out, whoever begins it, and numbers grow") { registry in
+        RegistryConformance("An event has one fan-out, whoever begins it, and numbers grow") { registry in
             let first = try registry.beginFanOut(event("1"), planner: 1, nowMilliseconds: now)
             let again = try registry.beginFanOut(event("1"), planner: 2, nowMilliseconds: now + 1)
             try RegistryConformance.expect(again, is: first, "the fan-out that another began")
@@ -21,7 +21,7 @@ extension FanOutConformance {
             try RegistryConformance.expect(try registry.fanOut(first.number), is: first, "the first by its number")
             try RegistryConformance.expect(try registry.fanOut(other.number + 1), is: nil, "one that is not there")
         },
-        FanOutConformance("A planner has a fan-out for itself, until it has been silent for a while") { registry in
+        RegistryConformance("A planner has a fan-out for itself, until it has been silent for a while") { registry in
             let fanOut = try registry.beginFanOut(event("1"), planner: 1, nowMilliseconds: now)
             let early = try registry.beginFanOut(
                 event("1"), planner: 2, nowMilliseconds: now + FanOutRules.planningMilliseconds - 1)
@@ -39,7 +39,7 @@ extension FanOutConformance {
                 chunks(3...3, isLast: false), of: fanOut.number, planner: 1, nowMilliseconds: now + 10_000)
             try RegistryConformance.expect(refused, is: late, "what the old planner may still do")
         },
-        FanOutConformance("Chunks are written in order and once, and can be read again") { registry in
+        RegistryConformance("Chunks are written in order and once, and can be read again") { registry in
             let fanOut = try registry.beginFanOut(event("1"), planner: 1, nowMilliseconds: now)
             let gap = try registry.planChunks(
                 chunks(2...3, isLast: false), of: fanOut.number, planner: 1, nowMilliseconds: now)
@@ -67,7 +67,7 @@ extension FanOutConformance {
                     chunks(1...1, isLast: true), of: fanOut.number + 1, planner: 1, nowMilliseconds: now)
             }
         },
-        FanOutConformance("A fan-out is planned when the broker has confirmed its last chunk") { registry in
+        RegistryConformance("A fan-out is planned when the broker has confirmed its last chunk") { registry in
             let fanOut = try registry.beginFanOut(event("1"), planner: 1, nowMilliseconds: now)
             _ = try registry.planChunks(
                 chunks(1...4, isLast: true), of: fanOut.number, planner: 1, nowMilliseconds: now)
@@ -80,7 +80,7 @@ extension FanOutConformance {
             let again = try registry.beginFanOut(event("1"), planner: 2, nowMilliseconds: now + 1_000_000)
             try RegistryConformance.expect(again, is: all, "what a redelivered event finds")
         },
-        FanOutConformance("Fan-outs that ended long ago are forgotten, and their numbers are not used again") {
+        RegistryConformance("Fan-outs that ended long ago are forgotten, and their numbers are not used again") {
             registry in
             let done = try planned("done", chunks: 1, in: registry)
             try registry.chunksEnded([.init(key(done, 1), isCancelled: false)], nowMilliseconds: now)

@@ -2,7 +2,7 @@ import PushCore
 
 extension FanOutConformance {
     static let servingChecks = [
-        FanOutConformance("A chunk ends once, and with the last the fan-out is done") { registry in
+        RegistryConformance("A chunk ends once, and with the last the fan-out is done") { registry in
             let fanOut = try planned("1", chunks: 3, in: registry)
             let keys = (1...3).map { key(fanOut, $0) }
             try RegistryConformance.expect(
@@ -24,7 +24,7 @@ extension FanOutConformance {
             try registry.chunksEnded(keys.map { .init($0, isCancelled: false) }, nowMilliseconds: now + 9)
             try RegistryConformance.expect(try registry.fanOut(fanOut.number), is: done, "a fan-out that is done")
         },
-        FanOutConformance("Chunks may end before their fan-out is planned") { registry in
+        RegistryConformance("Chunks may end before their fan-out is planned") { registry in
             let fanOut = try registry.beginFanOut(event("1"), planner: 1, nowMilliseconds: now)
             _ = try registry.planChunks(
                 chunks(1...2, isLast: true), of: fanOut.number, planner: 1, nowMilliseconds: now)
@@ -35,7 +35,7 @@ extension FanOutConformance {
             let planned = try registry.chunksPublished(through: 2, of: fanOut.number, planner: 1, nowMilliseconds: now)
             try RegistryConformance.expect(planned.state, is: .done, "the state when it is planned")
         },
-        FanOutConformance("A cancelled fan-out is neither planned on nor served") { registry in
+        RegistryConformance("A cancelled fan-out is neither planned on nor served") { registry in
             let fanOut = try registry.beginFanOut(event("1"), planner: 1, nowMilliseconds: now)
             _ = try registry.planChunks(
                 chunks(1...3, isLast: false), of: fanOut.number, planner: 1, nowMilliseconds: now)
@@ -60,14 +60,14 @@ extension FanOutConformance {
             try RegistryConformance.expect(
                 try registry.cancelFanOut(fanOut.number + 1, nowMilliseconds: now), is: nil, "one that is not there")
         },
-        FanOutConformance("One that is done cannot be cancelled") { registry in
+        RegistryConformance("One that is done cannot be cancelled") { registry in
             let fanOut = try planned("1", chunks: 1, in: registry)
             try registry.chunksEnded([.init(key(fanOut, 1), isCancelled: false)], nowMilliseconds: now)
             let done = try registry.fanOut(fanOut.number)
             try RegistryConformance.expect(
                 try registry.cancelFanOut(fanOut.number, nowMilliseconds: now + 1), is: done, "the fan-out")
         },
-        FanOutConformance("A chunk of another event's fan-out with the same number is not known") { registry in
+        RegistryConformance("A chunk of another event's fan-out with the same number is not known") { registry in
             let fanOut = try planned("1", chunks: 1, in: registry)
             let foreign = FanOutChunkKey(fanOut: fanOut.number, event: event("other").digest, chunk: 1)
             try registry.chunksEnded([.init(foreign, isCancelled: false)], nowMilliseconds: now)

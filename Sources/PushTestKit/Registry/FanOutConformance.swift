@@ -1,32 +1,12 @@
-public import PushCore
+import PushCore
 
-/// What every implementation of `FanOutRegistry` must do, as checks that any test target can run.
-///
-/// Each check gets a registry of its own that is empty, and throws a `RegistryViolation` if it is not as it should be.
-public struct FanOutConformance: Sendable, CustomStringConvertible {
-    /// The ports that the checks use.
-    public typealias Store = FanOutRegistry & Registry & SubscriptionRegistry
-
-    /// What the registry does, as a sentence.
-    public let name: String
-    /// Throws if the registry does not do it.
-    public let check: @Sendable (any Store) throws -> Void
-
-    /// The sentence, so that a parameterised test shows it.
-    public var description: String { name }
-
-    init(_ name: String, _ check: @escaping @Sendable (any Store) throws -> Void) {
-        self.name = name
-        self.check = check
-    }
-
+/// What every implementation of `FanOutRegistry` must do.
+enum FanOutConformance {
     /// All checks.
-    public static let all: [FanOutConformance] = planningChecks + servingChecks + membershipChecks
-}
+    static let all: [RegistryConformance] = planningChecks + servingChecks + membershipChecks
 
-// MARK: Values and steps that the checks share
+    // MARK: Values and steps that the checks share
 
-extension FanOutConformance {
     static let now: Int64 = 1_700_000_000_000
 
     static func event(_ identifier: String, app: String? = "chat") -> FanOutEvent {
@@ -52,7 +32,9 @@ extension FanOutConformance {
     }
 
     /// A fan-out whose chunks have all been planned and published.
-    static func planned(_ identifier: String, chunks count: Int, in registry: any Store) throws -> FanOut {
+    static func planned(_ identifier: String, chunks count: Int, in registry: any RegistryConformance.Store) throws
+        -> FanOut
+    {
         let fanOut = try registry.beginFanOut(event(identifier), planner: 1, nowMilliseconds: now)
         _ = try registry.planChunks(
             chunks(1...count, isLast: true), of: fanOut.number, planner: 1, nowMilliseconds: now)

@@ -14,7 +14,7 @@ struct FanOutWalk {
         case subscribers
     }
 
-    private let registry: any FanOutConformance.Store
+    private let registry: any RegistryConformance.Store
     private let kind: Kind
     private let name: String
     private let seed: UInt64
@@ -22,7 +22,7 @@ struct FanOutWalk {
     private var left: Set<String> = []
     private var rows: [Int64] = []
 
-    init(_ registry: any FanOutConformance.Store, kind: Kind, name: String, seed: UInt64) {
+    init(_ registry: any RegistryConformance.Store, kind: Kind, name: String, seed: UInt64) {
         self.registry = registry
         self.kind = kind
         self.name = name

@@ -1,26 +1,30 @@
 public import PushCore
 
-/// What every implementation of `Registry` must do, as checks that any test target can run.
+/// What every registry must do, as checks that any test target can run.
 ///
-/// Each check gets a registry of its own that is empty, and throws a `RegistryViolation` if it is not as it should be.
+/// The checks of `Registry` itself are here, those of its other ports in the namespaces that are named after them. Each
+/// check gets a registry of its own that is empty, and throws a `RegistryViolation` if it is not as it should be.
 public struct RegistryConformance: Sendable, CustomStringConvertible {
+    /// The ports that a registry has.
+    public typealias Store = CourierRegistry & FanOutRegistry & Registry & SubscriptionRegistry
+
     /// What the registry does, as a sentence.
     public let name: String
     /// Throws if the registry does not do it.
-    public let check: @Sendable (any Registry) throws -> Void
+    public let check: @Sendable (any Store) throws -> Void
 
     /// The sentence, so that a parameterised test shows it.
     public var description: String { name }
 
-    init(_ name: String, _ check: @escaping @Sendable (any Registry) throws -> Void) {
+    init(_ name: String, _ check: @escaping @Sendable (any Store) throws -> Void) {
         self.name = name
         self.check = check
     }
 
-    /// All checks.
+    /// All checks, of all ports.
     public static let all: [RegistryConformance] =
         deviceChecks + renewalChecks + pruneChecks + datasetChecks + topicChecks + audienceChecks + onlyChecks
-        + pagingChecks
+        + pagingChecks + SubscriptionConformance.all + FanOutConformance.all + CourierConformance.all
 }
 
 // MARK: Values and steps that the checks share

@@ -5,7 +5,7 @@ extension SubscriptionConformance {
     private static let second = EventDigest(source: "/test", identifier: "2")
 
     static let firingChecks = [
-        SubscriptionConformance("A subscription that fires once is claimed by one event, which may claim it again") {
+        RegistryConformance("A subscription that fires once is claimed by one event, which may claim it again") {
             registry in
             try devices(["d1"], in: registry)
             let rows = try registry.save([
@@ -28,7 +28,7 @@ extension SubscriptionConformance {
             try RegistryConformance.expect(found, is: ["\(rows[0]):d1"], "its devices are still found")
             try RegistryConformance.expect(try registry.removeSubscription(key("a")), is: false, "removing it")
         },
-        SubscriptionConformance("Saving a subscription that has fired arms it again") { registry in
+        RegistryConformance("Saving a subscription that has fired arms it again") { registry in
             let row = try registry.save([try subscription(key("a"), firesOnce: true)])[0]
             _ = try registry.claim([row], for: first, nowMilliseconds: 1_000)
             try RegistryConformance.expect(
@@ -36,7 +36,7 @@ extension SubscriptionConformance {
             try RegistryConformance.expect(
                 try registry.claim([row], for: second, nowMilliseconds: 1_001), is: [row], "the next event's claim")
         },
-        SubscriptionConformance("Badges count up with each push, and stand still for retries") { registry in
+        RegistryConformance("Badges count up with each push, and stand still for retries") { registry in
             try devices(["d1", "d2"], in: registry)
             try RegistryConformance.expect(
                 try registry.countBadges(["d1", "d2", "nobody"], isRepeated: false), is: [1, 1, 1], "the first")

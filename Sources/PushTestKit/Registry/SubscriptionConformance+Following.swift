@@ -2,7 +2,7 @@ import PushCore
 
 extension SubscriptionConformance {
     static let followingChecks = [
-        SubscriptionConformance("Whoever follows knows what was saved, changed and removed, in steps of any size") {
+        RegistryConformance("Whoever follows knows what was saved, changed and removed, in steps of any size") {
             registry in
             for limit in [1, 3, 100] {
                 var known: [Int64: FollowedSubscription] = [:]
@@ -18,7 +18,7 @@ extension SubscriptionConformance {
                 try RegistryConformance.expect(quiet.isCaughtUp, is: true, "caught up when nothing changed")
             }
         },
-        SubscriptionConformance("A subscription that is saved while all are read is known at the end") { registry in
+        RegistryConformance("A subscription that is saved while all are read is known at the end") { registry in
             for index in 0..<10 { _ = try registry.save([try subscription(key("s\(index)"))]) }
             var known: [Int64: FollowedSubscription] = [:]
             let step = try registry.subscriptionChanges(after: nil, limit: 4)
@@ -29,7 +29,7 @@ extension SubscriptionConformance {
             _ = try follow(registry, &known, from: step.next, limit: 4)
             try expect(registry, is: known, "at the end")
         },
-        SubscriptionConformance("A device takes its own subscriptions along, a user's stay") { registry in
+        RegistryConformance("A device takes its own subscriptions along, a user's stay") { registry in
             try devices(["d1", "d2", "d3"], in: registry)
             _ = try registry.save([
                 try subscription(key("a", device: "d1")), try subscription(key("b", device: "d2")),
@@ -46,7 +46,7 @@ extension SubscriptionConformance {
                 left.map(\.subscription.key.subscriptionID).sorted(), is: ["c", "d"], "what is left")
             try expect(registry, is: known, "at the end")
         },
-        SubscriptionConformance("A cursor of another registry makes the reader start over") { registry in
+        RegistryConformance("A cursor of another registry makes the reader start over") { registry in
             _ = try registry.save([try subscription(key("s"))])
             let stale = StoredSubscription(row: 99, subscription: try subscription(key("stale")))
             var known = [stale.row: FollowedSubscription(stale)]

@@ -3,7 +3,7 @@ import PushCore
 
 extension SubscriptionConformance {
     static let savingChecks = [
-        SubscriptionConformance("A saved subscription comes back as it was saved, whatever it holds") { registry in
+        RegistryConformance("A saved subscription comes back as it was saved, whatever it holds") { registry in
             var everything = try subscription(key("s1"))
             everything.kind = .query
             everything.database = .private
@@ -28,7 +28,7 @@ extension SubscriptionConformance {
                 try registry.subscription(everything.key),
                 is: StoredSubscription(row: row, subscription: everything), "the saved subscription")
         },
-        SubscriptionConformance("Saving again keeps the row and replaces the rest") { registry in
+        RegistryConformance("Saving again keeps the row and replaces the rest") { registry in
             let first = try registry.save([try subscription(key("s1")), try subscription(key("s2"))])
             let second = try registry.save([try subscription(key("s1"), recordType: "Album")])
             try RegistryConformance.expect(second, is: [first[0]], "the row")
@@ -37,7 +37,7 @@ extension SubscriptionConformance {
             let all = try registry.subscriptions(matching: SubscriptionFilter(), after: nil, limit: 10)
             try RegistryConformance.expect(all.map(\.row), is: first, "all rows")
         },
-        SubscriptionConformance("Equal identifiers of other owners and apps are other subscriptions") { registry in
+        RegistryConformance("Equal identifiers of other owners and apps are other subscriptions") { registry in
             try devices(["d1"], in: registry)
             let keys = [key("s"), key("s", user: "ben"), key("s", app: "mail"), key("s", device: "d1")]
             let rows = try registry.save(try keys.map { try subscription($0) })
@@ -49,7 +49,7 @@ extension SubscriptionConformance {
                 try RegistryConformance.expect(isThere, is: index != 1, "\(key) is there")
             }
         },
-        SubscriptionConformance("What breaks a rule is refused, with all that was to be saved with it") { registry in
+        RegistryConformance("What breaks a rule is refused, with all that was to be saved with it") { registry in
             let good = try subscription(key("good"))
             var cases: [RecordSubscription] = []
             for change: (inout RecordSubscription) -> Void in [
@@ -72,7 +72,7 @@ extension SubscriptionConformance {
             }
             try RegistryConformance.expect(try registry.subscription(good.key) == nil, is: true, "none was saved")
         },
-        SubscriptionConformance("Lists are narrowed by app, owner and record type, and paged by row") { registry in
+        RegistryConformance("Lists are narrowed by app, owner and record type, and paged by row") { registry in
             try devices(["d1"], in: registry)
             let keys = [key("1"), key("2", user: "ben"), key("3", app: "mail"), key("4", device: "d1"), key("5")]
             for (index, key) in keys.enumerated() {

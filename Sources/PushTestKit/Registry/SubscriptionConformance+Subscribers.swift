@@ -2,8 +2,7 @@ import PushCore
 
 extension SubscriptionConformance {
     static let subscriberChecks = [
-        SubscriptionConformance("A user's subscription reaches all devices of the user in the app, a device's its own")
-        {
+        RegistryConformance("A user's subscription reaches all devices of the user in the app, a device's its own") {
             registry in
             try devices(["d1", "d2"], in: registry)
             try devices(["d3"], user: "ben", in: registry)
@@ -19,7 +18,7 @@ extension SubscriptionConformance {
             try RegistryConformance.expect(
                 try subscribers(others, in: registry), is: ["\(rows[0]):d2", "\(rows[1]):d3"], "without the origin")
         },
-        SubscriptionConformance("Pages of every size hold each device of each subscription once, in order") {
+        RegistryConformance("Pages of every size hold each device of each subscription once, in order") {
             registry in
             let names = (0..<23).map { "d\($0)" }
             try devices(names, in: registry)
@@ -47,7 +46,7 @@ extension SubscriptionConformance {
             try RegistryConformance.expect(batch[0].entries.count, is: 10, "the first of a batch")
             try RegistryConformance.expect(batch[1].entries.map(\.recipient.deviceID), is: ["d0"], "the second")
         },
-        SubscriptionConformance("A retry finds those that it names and that are still there") { registry in
+        RegistryConformance("A retry finds those that it names and that are still there") { registry in
             try devices(["d1", "d2", "d3"], in: registry)
             let rows = try registry.save([
                 try subscription(key("a")), try subscription(key("b")), try subscription(key("c", device: "d1")),

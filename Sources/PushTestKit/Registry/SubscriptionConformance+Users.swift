@@ -2,7 +2,7 @@ import PushCore
 
 extension SubscriptionConformance {
     static let userChecks = [
-        SubscriptionConformance("A user's topic reaches the devices that the user has, gets and loses") { registry in
+        RegistryConformance("A user's topic reaches the devices that the user has, gets and loses") { registry in
             try devices(["d1"], in: registry)
             try devices(["d2"], user: "ben", in: registry)
             try registry.subscribeUser("anna", app: "chat", toTopic: "room")
@@ -24,7 +24,7 @@ extension SubscriptionConformance {
             try RegistryConformance.expect(try registry.unsubscribe("d1", fromTopic: "room"), is: true, "d1 leaves")
             try RegistryConformance.expect(try found(), is: ["d2"], "who is left")
         },
-        SubscriptionConformance("Topics are listed with their subscribers, by name") { registry in
+        RegistryConformance("Topics are listed with their subscribers, by name") { registry in
             try devices(["d1", "d2"], in: registry)
             try registry.subscribe("d1", toTopic: "b")
             try registry.subscribe("d2", toTopic: "b")
@@ -40,7 +40,7 @@ extension SubscriptionConformance {
             try RegistryConformance.expect(
                 try registry.topics(app: "chat", after: "a", limit: 10), is: [expected[1]], "the second page")
         },
-        SubscriptionConformance("Erasing an identity or a user leaves nothing of it") { registry in
+        RegistryConformance("Erasing an identity or a user leaves nothing of it") { registry in
             try devices(["d1", "d2"], in: registry)
             try devices(["d3"], user: "ben", in: registry)
             _ = try registry.save([try subscription(key("a")), try subscription(key("b", user: "ben"))])

@@ -1,30 +1,13 @@
-public import PushCore
+import PushCore
 
-/// What every implementation of `SubscriptionRegistry` must do, as checks that any test target can run.
-///
-/// Each check gets a registry of its own that is empty, and throws a `RegistryViolation` if it is not as it should be.
-public struct SubscriptionConformance: Sendable, CustomStringConvertible {
-    /// What the registry does, as a sentence.
-    public let name: String
-    /// Throws if the registry does not do it.
-    public let check: @Sendable (any Registry & SubscriptionRegistry) throws -> Void
-
-    /// The sentence, so that a parameterised test shows it.
-    public var description: String { name }
-
-    init(_ name: String, _ check: @escaping @Sendable (any Registry & SubscriptionRegistry) throws -> Void) {
-        self.name = name
-        self.check = check
-    }
-
+/// What every implementation of `SubscriptionRegistry` must do.
+enum SubscriptionConformance {
     /// All checks.
-    public static let all: [SubscriptionConformance] =
+    static let all: [RegistryConformance] =
         savingChecks + followingChecks + subscriberChecks + firingChecks + userChecks
-}
 
-// MARK: Values and steps that the checks share
+    // MARK: Values and steps that the checks share
 
-extension SubscriptionConformance {
     static func key(_ identifier: String, user: String = "anna", app: String = "chat") -> SubscriptionKey {
         SubscriptionKey(app: app, owner: .user(user), subscriptionID: identifier)
     }

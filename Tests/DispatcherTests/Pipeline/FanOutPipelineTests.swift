@@ -48,6 +48,29 @@ struct FanOutPipelineTests {
         return bench
     }
 
+    /// A bench that has planned the chunks of an event, and whose APNs answers nothing until `answerAll`.
+    private func plannedBench(pushesInFlightMaximum: Int? = nil) async throws -> PipelineBench {
+        var limits = limits
+        if let pushesInFlightMaximum { limits.pushesInFlightMaximum = pushesInFlightMaximum }
+        let bench = try bench(FakeTransport { _, _ in nil }, limits: limits)
+        await plan(bench, event("1"))
+        return bench
+    }
+
+    private func waitForRequests(_ count: Int, _ bench: PipelineBench) async {
+        while bench.transport.requests.count < count { await bench.settledLoop() }
+    }
+
+    private func answerAll(_ bench: PipelineBench) { bench.transport.answerAll(.answered(PushAnswer(status: 200))) }
+
+    /// Answers whatever is sent, for as long as so many deliveries are not settled.
+    private func answerAll(_ bench: PipelineBench, whileUnacknowledged count: Int) async {
+        while bench.broker.unacknowledgedCount == count {
+            answerAll(bench)
+            await bench.settledLoop()
+        }
+    }
+
     private func plan(_ bench: PipelineBench, _ message: Message, isRedelivered: Bool = false) async {
         bench.broker.deliver([message], isRedelivered: isRedelivered)
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
@@ -189,15 +212,13 @@ struct FanOutPipelineTests {
 
     @Test("A chunk is settled when its last push has ended, and not before")
     func settlesAfterLastPush() async throws {
-        let transport = FakeTransport { _, _ in nil }
-        let bench = try bench(transport)
-        await plan(bench, event("1"))
+        let bench = try await plannedBench()
         bench.broker.deliver(Array(bench.broker.parked(in: Self.chunks).prefix(1)), lane: .fanout)
-        while transport.requests.count < 25 { await bench.settledLoop() }
+        await waitForRequests(25, bench)
         #expect(bench.broker.unacknowledgedCount == 1)
-        transport.answerAll(.answered(PushAnswer(status: 200)))
+        answerAll(bench)
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
-        #expect(transport.requests.count == 25)
+        #expect(bench.transport.requests.count == 25)
         bench.stop()
     }
 
@@ -224,13 +245,11 @@ struct FanOutPipelineTests {
 
     @Test("A chunk whose end cannot be written down is not settled until it can")
     func recordsBeforeSettling() async throws {
-        let transport = FakeTransport { _, _ in nil }
-        let bench = try bench(transport)
-        await plan(bench, event("1"))
+        let bench = try await plannedBench()
         bench.broker.deliverParked(in: Self.chunks)
-        while transport.requests.count < 60 { await bench.settledLoop() }
+        await waitForRequests(60, bench)
         let lock = try bench.lockRegistry()
-        transport.answerAll(.answered(PushAnswer(status: 200)))
+        answerAll(bench)
         while bench.metrics.render().contains("apus_registry_failures_total 0\n") { await bench.settledLoop() }
         #expect(bench.broker.unacknowledgedCount == 3)
         lock.release()
@@ -241,25 +260,18 @@ struct FanOutPipelineTests {
 
     @Test("A worker that is told to stop serves the chunk that it has begun to its end, and no other")
     func drainsBegunChunk() async throws {
-        let transport = FakeTransport { _, _ in nil }
-        var limits = limits
-        limits.pushesInFlightMaximum = 10
-        let bench = try bench(transport, limits: limits)
-        await plan(bench, event("1"))
+        let bench = try await plannedBench(pushesInFlightMaximum: 10)
         let chunks = bench.broker.parked(in: Self.chunks)
         bench.broker.deliver(Array(chunks.prefix(1)), lane: .fanout)
-        while transport.requests.count < 10 { await bench.settledLoop() }
+        await waitForRequests(10, bench)
         bench.broker.deliver(Array(chunks.dropFirst()), lane: .fanout)
         await bench.settledLoop()
         async let outcome = bench.dispatch.drain(timeoutSeconds: 300)
         await bench.waitForHealth { $0.contains("draining") }
-        while bench.broker.unacknowledgedCount == 3 {
-            transport.answerAll(.answered(PushAnswer(status: 200)))
-            await bench.settledLoop()
-        }
+        await answerAll(bench, whileUnacknowledged: 3)
         let result = await outcome
         #expect(result == .complete)
-        #expect(transport.requests.count == 25 && bench.broker.unacknowledgedCount == 2)
+        #expect(bench.transport.requests.count == 25 && bench.broker.unacknowledgedCount == 2)
         bench.stop()
     }
 
@@ -286,19 +298,12 @@ struct FanOutPipelineTests {
 
     @Test("A chunk under way stops at its next page when its fan-out is cancelled")
     func cancelsChunkUnderWay() async throws {
-        let transport = FakeTransport { _, _ in nil }
-        var limits = limits
-        limits.pushesInFlightMaximum = 10
-        let bench = try bench(transport, limits: limits)
-        await plan(bench, event("1"))
+        let bench = try await plannedBench(pushesInFlightMaximum: 10)
         bench.broker.deliver(Array(bench.broker.parked(in: Self.chunks).prefix(1)), lane: .fanout)
-        while transport.requests.count < 10 { await bench.settledLoop() }
+        await waitForRequests(10, bench)
         #expect(try bench.registry().cancelFanOut(1, nowMilliseconds: 1)?.state == .cancelled)
-        while bench.broker.unacknowledgedCount == 1 {
-            transport.answerAll(.answered(PushAnswer(status: 200)))
-            await bench.settledLoop()
-        }
-        #expect(transport.requests.count <= 20)
+        await answerAll(bench, whileUnacknowledged: 1)
+        #expect(bench.transport.requests.count <= 20)
         #expect(try bench.registry().fanOut(1)?.chunksCancelled == 1)
         let ledger = try await bench.dispatch.ledgers()[0]
         #expect(ledger.isBalanced)

@@ -16,7 +16,7 @@ extension Scenario {
     static let apns: [Scenario] = allAPNs
 
     /// The k-th call or method that fails, for each k.
-    static let calls: [Scenario] = kthMethods + kthBroker + kthAPNs + kthRegistry
+    static let calls: [Scenario] = kthMethods + kthCalls
 
     /// The same with something between the parts before the workers start.
     func prepared(_ prepare: @escaping @Sendable (Stage) async throws -> Void) -> Scenario {

@@ -41,10 +41,5 @@ extension Stage {
     }
 
     /// The standby of the database.
-    var standby: PrivatePostgreSQL {
-        get throws {
-            guard let standby = state.withLock({ $0.standby }) else { throw StageFailure("there is no standby") }
-            return standby
-        }
-    }
+    var standby: PrivatePostgreSQL { get throws { try part("standby", \.standby) } }
 }

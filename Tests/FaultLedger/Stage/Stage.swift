@@ -78,45 +78,26 @@ final class Stage: Sendable {
     /// All workers.
     var workers: [WorkerSeat] { state.withLock { $0.seats } }
 
-    /// The only node, or the first of the cluster.
-    var broker: PrivateRabbitMQ {
-        get throws {
-            guard let broker = state.withLock({ $0.broker }) else { throw StageFailure("there is no broker") }
-            return broker
-        }
+    /// A part that is there from some moment on, and not in every scenario.
+    func part<Part: Sendable>(_ name: String, _ property: KeyPath<State, Part?>) throws -> Part {
+        guard let part = state.withLock({ $0[keyPath: property] }) else { throw StageFailure("there is no \(name)") }
+        return part
     }
+
+    /// The only node, or the first of the cluster.
+    var broker: PrivateRabbitMQ { get throws { try part("broker", \.broker) } }
 
     /// All nodes; only with more than one.
-    var cluster: PrivateRabbitMQCluster {
-        get throws {
-            guard let cluster = state.withLock({ $0.cluster }) else { throw StageFailure("there is no cluster") }
-            return cluster
-        }
-    }
+    var cluster: PrivateRabbitMQCluster { get throws { try part("cluster", \.cluster) } }
 
     /// The database server; only with `.postgreSQL`.
-    var database: PrivatePostgreSQL {
-        get throws {
-            guard let database = state.withLock({ $0.database }) else { throw StageFailure("there is no database") }
-            return database
-        }
-    }
+    var database: PrivatePostgreSQL { get throws { try part("database", \.database) } }
 
     /// The simulator.
-    var simulator: SimulatorProcess {
-        get throws {
-            guard let simulator = state.withLock({ $0.simulator }) else { throw StageFailure("no simulator") }
-            return simulator
-        }
-    }
+    var simulator: SimulatorProcess { get throws { try part("simulator", \.simulator) } }
 
     /// The publisher of the load; it is there when the scenario strikes.
-    var publisher: LoadPublisher {
-        get throws {
-            guard let publisher = state.withLock({ $0.publisher }) else { throw StageFailure("there is no load") }
-            return publisher
-        }
-    }
+    var publisher: LoadPublisher { get throws { try part("load", \.publisher) } }
 
     /// Where the workers look for what they talk to; `prepare` may change it.
     var addresses: StageAddresses {

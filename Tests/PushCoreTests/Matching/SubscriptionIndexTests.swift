@@ -8,6 +8,7 @@ import Testing
 @Suite("Subscription index: the same as a scan")
 struct SubscriptionIndexTests {
     private static let seeds = (0..<3).map { _ in UInt64.random(in: 0...UInt64.max) }
+    private static let songs = MatchScope(application: "chat", recordType: "Song")
     /// How many times as much is done as usual.
     private static let effort = ProcessInfo.processInfo.environment["APUS_MATCHING_EFFORT"].flatMap { Int($0) } ?? 1
 
@@ -26,57 +27,44 @@ struct SubscriptionIndexTests {
             guard agrees(&world, changes: 6) else { return }
         }
         #expect(world.pairCount > 330_000, "seed \(seed)")
-        #expect(world.matchCount > 1000, "seed \(seed): the records must match often, or this shows nothing")
-        removeAll(&world)
+        finish(&world, matchesMinimum: 1000)
     }
 
     @Test("Hundreds of shapes, of which most are found by a part of their fields", arguments: seeds)
     func agreesWithManyShapes(seed: UInt64) throws {
         var world = IndexWorld(seed: seed)
-        let scope = MatchScope(application: "chat", recordType: "Song")
         let fields = (0..<12).map { "field\($0)" }
         var shapes: Set<[String]> = []
         for row in 0..<1000 * Int64(Self.effort) {
             let names = fields.filter { _ in world.number(0...2) == 0 }
             shapes.insert(names)
             let terms = names.map { PredicateTerm($0, Self.test(&world)) }
-            world.insert(row % 4000, try Predicate(anyOf: [terms]), scope: scope, operations: .all)
+            world.insert(row % 4000, try Predicate(anyOf: [terms]), scope: Self.songs, operations: .all)
         }
         #expect(shapes.count > 300, "seed \(seed)")
         for _ in 0..<40 {
             let record = RecordFields(
                 fields.filter { _ in world.number(0...9) > 0 }.map { ($0, .integer(Int64(world.number(0...3)))) })
-            let change = MatchInput(application: "chat", recordType: "Song", operations: .created, fields: record)
-            if let complaint = world.complaint(change) {
-                Issue.record("\(complaint)")
-                return
-            }
+            guard agrees(&world, on: newSong(record)) else { return }
         }
-        #expect(world.matchCount > 100, "seed \(seed): the records must match often, or this shows nothing")
-        removeAll(&world)
+        finish(&world, matchesMinimum: 100)
     }
 
     @Test("More fields than a scope has members for, and members that make room for others", arguments: seeds)
     func agreesWithManyFields(seed: UInt64) throws {
         var world = IndexWorld(seed: seed)
-        let scope = MatchScope(application: "chat", recordType: "Song")
         let fields = (0..<2 * ScopeMember.countMaximum).map { "field\($0)" }
         for round in 0..<6 {
             for row in 0..<Int64(400) {
                 // Each round asks for other fields, so that members come and go.
                 let names = (0...world.number(0...1)).map { _ in 21 * round + world.number(0...79) }
                 let terms = Set(names).map { PredicateTerm(fields[$0 % fields.count], Self.test(&world)) }
-                world.insert(row, try Predicate(anyOf: [terms]), scope: scope, operations: .all)
+                world.insert(row, try Predicate(anyOf: [terms]), scope: Self.songs, operations: .all)
             }
             let record = RecordFields(fields.map { ($0, .integer(Int64(world.number(0...3)))) })
-            let change = MatchInput(application: "chat", recordType: "Song", operations: .created, fields: record)
-            if let complaint = world.complaint(change) {
-                Issue.record("\(complaint)")
-                return
-            }
+            guard agrees(&world, on: newSong(record)) else { return }
         }
-        #expect(world.matchCount > 100, "seed \(seed): the records must match often, or this shows nothing")
-        removeAll(&world)
+        finish(&world, matchesMinimum: 100)
     }
 
     @Test("Numbers of all sizes within ranges, places within circles anywhere on the Earth", arguments: seeds)
@@ -91,13 +79,10 @@ struct SubscriptionIndexTests {
         }
         for _ in 0..<60 {
             let record = RecordFields([("number", Self.number(&world)), ("place", .location(Self.place(&world)))])
-            if let complaint = world.complaint(world.change(record)) {
-                Issue.record("\(complaint)")
-                return
-            }
+            let change = world.change(record)
+            guard agrees(&world, on: change) else { return }
         }
-        #expect(world.matchCount > 100, "seed \(seed): the records must match often, or this shows nothing")
-        removeAll(&world)
+        finish(&world, matchesMinimum: 100)
     }
 
     // MARK: - Parts of the above
@@ -105,16 +90,27 @@ struct SubscriptionIndexTests {
     private func agrees(_ world: inout IndexWorld, changes: Int) -> Bool {
         for _ in 0..<changes {
             let change = world.change(world.random.record())
-            if let complaint = world.complaint(change) {
-                Issue.record("\(complaint)")
-                return false
-            }
+            guard agrees(&world, on: change) else { return false }
         }
         return true
     }
 
-    /// Removes what is left, after which nothing may be left.
-    private func removeAll(_ world: inout IndexWorld) {
+    /// Tells whether the index finds what the scan finds, and records it if not.
+    private func agrees(_ world: inout IndexWorld, on change: MatchInput) -> Bool {
+        guard let complaint = world.complaint(change) else { return true }
+        Issue.record("\(complaint)")
+        return false
+    }
+
+    private func newSong(_ fields: RecordFields) -> MatchInput {
+        MatchInput(application: "chat", recordType: "Song", operations: .created, fields: fields)
+    }
+
+    /// Expects that records matched often, and removes what is left, after which nothing may be left.
+    private func finish(_ world: inout IndexWorld, matchesMinimum: Int) {
+        #expect(
+            world.matchCount > matchesMinimum,
+            "seed \(world.seed): the records must match often, or this shows nothing")
         for row in Array(world.subscriptions.keys) {
             let agrees = world.remove(row)
             #expect(agrees, "seed \(world.seed)")

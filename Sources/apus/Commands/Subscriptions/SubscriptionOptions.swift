@@ -16,8 +16,14 @@ enum SubscriptionOptions {
     /// The name that the options and the first operand give.
     static func key(_ invocation: CommandInvocation) throws(CommandFailure) -> SubscriptionKey {
         guard let identifier = invocation.operands.first else { throw .usage("SUBSCRIPTION is missing") }
-        guard let owner = try owner(invocation) else { throw .usage("--user or --device is missing") }
+        let owner = try requiredOwner(invocation)
         return SubscriptionKey(app: try invocation.required(app), owner: owner, subscriptionID: identifier)
+    }
+
+    /// The owner that the options give, which they have to.
+    static func requiredOwner(_ invocation: CommandInvocation) throws(CommandFailure) -> SubscriptionOwner {
+        guard let owner = try owner(invocation) else { throw .usage("--user or --device is missing") }
+        return owner
     }
 
     /// The owner that the options give; nil if they give none.

@@ -18,9 +18,7 @@ struct TopicUnsubscribeCommand: Command {
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
         let app = try invocation.required(SubscriptionOptions.app)
         let topic = invocation.operands[0]
-        guard let owner = try SubscriptionOptions.owner(invocation) else {
-            throw CommandFailure.usage("--user or --device is missing")
-        }
+        let owner = try SubscriptionOptions.requiredOwner(invocation)
         try DeviceRegistry.use(invocation, mode: .readWrite) { registry, _ in
             let wasThere =
                 switch owner {

@@ -7,6 +7,11 @@ extension Scenario {
     /// minutes (`dead_letter_worker_publisher_confirm_timeout`).
     private static let handOverSeconds = 300.0
 
+    /// The node with the leader of the work queue.
+    private static func workQueueLeader(of stage: Stage) async throws -> PrivateRabbitMQ {
+        try await stage.cluster.leader(of: "\(stage.namespace).work", witness: stage.broker)
+    }
+
     /// The node with the leader of the work queue dies; another takes over, and the dead one comes back.
     static let clusterLeaderKill = Scenario(
         name: "cluster-leader-kill", domain: .broker,
@@ -14,7 +19,7 @@ extension Scenario {
         setting: Setting(brokerNodes: 3, loadSeconds: 12, settleSeconds: handOverSeconds), redeliveries: 4
     ) { stage in
         let cluster = try stage.cluster
-        let leader = try await cluster.leader(of: "\(stage.namespace).work", witness: stage.broker)
+        let leader = try await workQueueLeader(of: stage)
         stage.say("the leader is \(leader.nodeName)")
         for node in cluster.nodes { try await node.writeOutQueues() }
         try leader.kill()
@@ -31,7 +36,7 @@ extension Scenario {
         setting: Setting(brokerNodes: 3, loadSeconds: 12, settleSeconds: handOverSeconds), redeliveries: 6
     ) { stage in
         let cluster = try stage.cluster
-        let leader = try await cluster.leader(of: "\(stage.namespace).work", witness: stage.broker)
+        let leader = try await workQueueLeader(of: stage)
         stage.say("cutting off \(leader.nodeName)")
         try await cluster.cutOff(leader)
         try await stage.waitForConfirms(500)
@@ -51,7 +56,7 @@ extension Scenario {
         redeliveries: 6
     ) { stage in
         let cluster = try stage.cluster
-        let leader = try await cluster.leader(of: "\(stage.namespace).work", witness: stage.broker)
+        let leader = try await workQueueLeader(of: stage)
         leader.pause()
         try await Pause.seconds(stage.draw(20...25))
         leader.resume()

@@ -5,35 +5,41 @@ extension Scenario {
     private static let heartbeat = "heartbeat = 2"
     private static let silenceSeconds = 15.0
 
-    private static func brokerSilence(_ name: String, _ sentence: String, _ directions: [ProxyDirection]) -> Scenario {
-        Scenario(
-            name: name, domain: .network, sentence: sentence,
-            setting: Setting(isBrokerPrivate: true, brokerConfiguration: heartbeat), redeliveries: 8
+    private static func silence(
+        _ name: String, _ sentence: String, _ directions: [ProxyDirection], before place: Stage.ProxyPlace,
+        _ silence: ProxySilence = .swallowed
+    ) -> Scenario {
+        let setting =
+            place == .broker
+            ? Setting(isBrokerPrivate: true, brokerConfiguration: heartbeat)
+            : Setting(workerConfiguration: "[worker]\npush_timeout = \"2s\"")
+        return Scenario(
+            name: name, domain: .network, sentence: sentence, setting: setting,
+            redeliveries: place == .broker ? 8 : 12
         ) { stage in
-            try await stage.weather(.silent(directions, .swallowed), .broker, seconds: silenceSeconds)
-        }.prepared { try await $0.putProxy(before: .broker) }
+            try await stage.weather(.silent(directions, silence), place, seconds: silenceSeconds)
+        }.prepared { try await $0.putProxy(before: place) }
     }
 
     /// The worker hears the broker, and the broker does not hear the worker.
-    static let silenceToBroker = brokerSilence(
-        "network-silence-to-broker", "for 15 s nothing that the workers send arrives at RabbitMQ", [.toServer])
+    static let silenceToBroker = silence(
+        "network-silence-to-broker", "for 15 s nothing that the workers send arrives at RabbitMQ", [.toServer],
+        before: .broker)
 
     /// The broker hears the worker, and the worker does not hear the broker.
-    static let silenceFromBroker = brokerSilence(
-        "network-silence-from-broker", "for 15 s nothing that RabbitMQ sends arrives at the workers", [.toClient])
+    static let silenceFromBroker = silence(
+        "network-silence-from-broker", "for 15 s nothing that RabbitMQ sends arrives at the workers", [.toClient],
+        before: .broker)
 
     /// Nobody hears anybody.
-    static let silenceBroker = brokerSilence(
-        "network-silence-both", "for 15 s nothing passes between the workers and RabbitMQ", [.toServer, .toClient])
+    static let silenceBroker = silence(
+        "network-silence-both", "for 15 s nothing passes between the workers and RabbitMQ", [.toServer, .toClient],
+        before: .broker)
 
     /// Everything stands still, and then goes on as if nothing had been.
-    static let pauseBroker = Scenario(
-        name: "network-pause", domain: .network,
-        sentence: "for 15 s what passes between the workers and RabbitMQ is held up, and then it arrives",
-        setting: Setting(isBrokerPrivate: true, brokerConfiguration: heartbeat), redeliveries: 8
-    ) { stage in
-        try await stage.weather(.silent([.toServer, .toClient], .held), .broker, seconds: silenceSeconds)
-    }.prepared { try await $0.putProxy(before: .broker) }
+    static let pauseBroker = silence(
+        "network-pause", "for 15 s what passes between the workers and RabbitMQ is held up, and then it arrives",
+        [.toServer, .toClient], before: .broker, .held)
 
     /// One connection falls silent at a moment that matters, and the rest of the network is well.
     static let silenceAtMoment = Scenario(
@@ -52,20 +58,11 @@ extension Scenario {
         try await stage.waitUntilReady()
     }.prepared { try await $0.putProxy(before: .broker) }
 
-    private static func apnsSilence(_ name: String, _ sentence: String, _ directions: [ProxyDirection]) -> Scenario {
-        Scenario(
-            name: name, domain: .network, sentence: sentence,
-            setting: Setting(workerConfiguration: "[worker]\npush_timeout = \"2s\""), redeliveries: 12
-        ) { stage in
-            try await stage.weather(.silent(directions, .swallowed), .apns, seconds: silenceSeconds)
-        }.prepared { try await $0.putProxy(before: .apns) }
-    }
-
     /// APNs gets no push.
-    static let silenceToAPNs = apnsSilence(
-        "network-silence-to-apns", "for 15 s nothing that the workers send arrives at APNs", [.toServer])
+    static let silenceToAPNs = silence(
+        "network-silence-to-apns", "for 15 s nothing that the workers send arrives at APNs", [.toServer], before: .apns)
 
     /// APNs gets every push, and nobody gets its answers.
-    static let silenceFromAPNs = apnsSilence(
-        "network-silence-from-apns", "for 15 s no answer of APNs arrives at the workers", [.toClient])
+    static let silenceFromAPNs = silence(
+        "network-silence-from-apns", "for 15 s no answer of APNs arrives at the workers", [.toClient], before: .apns)
 }

@@ -2,6 +2,17 @@ import Glibc
 import PushTestKit
 
 extension Scenario {
+    /// Makes the workers connect anew, to broker and APNs.
+    private static func cutConnections(of stage: Stage, _ reason: String) async throws {
+        try await stage.broker.control("close_all_connections", reason)
+        try await stage.simulator.control(#"{"fault":"goaway","last":"none","times":4}"#)
+    }
+
+    private static func processIdentifier(of worker: WorkerSeat) throws -> Int32 {
+        guard let identifier = worker.identifier else { throw StageFailure("a worker is not there") }
+        return identifier
+    }
+
     /// No file descriptor is left just when all connections have to be made anew.
     static let workerOutOfFiles = Scenario(
         name: "worker-out-of-files", domain: .worker,
@@ -9,13 +20,12 @@ extension Scenario {
         setting: Setting(isBrokerPrivate: true), redeliveries: 2
     ) { stage in
         for worker in stage.workers {
-            guard let identifier = worker.identifier else { throw StageFailure("a worker is not there") }
+            let identifier = try processIdentifier(of: worker)
             // As many as are open: nothing is closed, and nothing can be opened.
             let count = try ResourceLimit.openFileCount(of: identifier)
             try await ResourceLimit.set("--nofile=\(count - 4):", of: identifier, in: stage.folder)
         }
-        try await stage.broker.control("close_all_connections", "out of files")
-        try await stage.simulator.control(#"{"fault":"goaway","last":"none","times":4}"#)
+        try await cutConnections(of: stage, "out of files")
         try await Pause.seconds(stage.draw(4...6))
         for worker in stage.workers {
             guard let identifier = worker.identifier else { continue }
@@ -32,11 +42,10 @@ extension Scenario {
         setting: Setting(isBrokerPrivate: true), redeliveries: 6, mayEndWorkers: true
     ) { stage in
         let worker = stage.drawWorker()
-        guard let identifier = worker.identifier else { throw StageFailure("a worker is not there") }
+        let identifier = try processIdentifier(of: worker)
         let bytes = try ResourceLimit.addressSpaceBytes(of: identifier)
         try await ResourceLimit.set("--as=\(bytes):", of: identifier, in: stage.folder)
-        try await stage.broker.control("close_all_connections", "out of memory")
-        try await stage.simulator.control(#"{"fault":"goaway","last":"none","times":4}"#)
+        try await cutConnections(of: stage, "out of memory")
         try await Pause.seconds(stage.draw(3...5))
         stage.say("the worker \(worker.identifier == identifier ? "lives on" : "died")")
         let fewer = Int(Double(bytes) * stage.draw(0.3...0.9))
