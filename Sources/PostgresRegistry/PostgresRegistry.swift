@@ -20,6 +20,8 @@ public final class PostgresRegistry: Registry {
     let connection: Connection
     let notificationParser = JSONParser()
     var notifications: [[UInt8]: NotificationInfo] = [:]
+    /// The page of subscriptions that the server was asked for ahead of time.
+    var pageAhead: (cursor: SubscriptionCursor, limit: Int)?
 
     /// Opens a registry, and makes it or brings its schema up to date as the mode allows.
     ///
@@ -86,8 +88,13 @@ public final class PostgresRegistry: Registry {
 
     /// Asks in one round trip.
     func ask(_ calls: [Call]) throws(RegistryError) -> [Rows] {
+        try ask(calls, Deadline(milliseconds: connection.callMilliseconds))
+    }
+
+    /// Asks in one round trip, until a deadline.
+    func ask(_ calls: [Call], _ deadline: Deadline) throws(RegistryError) -> [Rows] {
         try connection.ensureOpen()
-        return try connection.run(calls, Deadline(milliseconds: connection.callMilliseconds))
+        return try connection.run(calls, deadline)
     }
 
     /// Runs `body` and keeps all or none of what it writes; what meets another transaction is tried again.

@@ -17,6 +17,8 @@ final class Connection {
     private var preparedNames: [String: String] = [:]
     private var nextStatement = 0
     private var parameters = ParameterBuffer()
+    /// What was sent and whose answers nobody has read yet; nil if there is nothing.
+    private var awaited: [Command]?
     /// The SQLSTATE of the last failure; empty if the server did not give one.
     private(set) var failureState = ""
     /// libpq's words about the last connection that was lost.
@@ -47,6 +49,7 @@ final class Connection {
         guard let handle else { return }
         PQfinish(handle)
         self.handle = nil
+        awaited = nil
         preparedNames.removeAll()
     }
 
@@ -146,11 +149,41 @@ final class Connection {
     /// - Returns: an answer for each.
     /// - Throws: `RegistryError` for the first that failed, or if the connection was lost.
     func run(_ calls: [Call], _ deadline: Deadline) throws(RegistryError) -> [Rows] {
+        try forgetAwaited(deadline)
+        try begin(calls)
+        return try end(deadline)
+    }
+
+    /// Whether statements were begun whose answers `end` would read.
+    var isAwaiting: Bool { awaited != nil }
+
+    /// Sends statements, whose answers `end` reads, so that the server works meanwhile; whatever else is run before
+    /// that drops the answers.
+    ///
+    /// - Parameter calls: what to run; nothing that writes.
+    /// - Throws: `RegistryError` if the connection was lost.
+    func begin(_ calls: [Call]) throws(RegistryError) {
+        precondition(!isAwaiting, "answers are read or dropped before others are asked for")
         failureState = ""
         guard PQenterPipelineMode(handle) == 1 else { throw lost() }
         var commands: [Command] = []
         for call in calls { try send(call, &commands) }
-        guard PQpipelineSync(handle) == 1 else { throw lost() }
+        guard PQpipelineSync(handle) == 1, PQflush(handle) >= 0 else { throw lost() }
+        awaited = commands
+    }
+
+    /// Takes in what the server has sent of the answers to what was begun, so that it need not wait until they are
+    /// read; a lost connection shows when they are.
+    func takeInAwaited() { if isAwaiting { _ = PQconsumeInput(handle) } }
+
+    /// Reads the answers to what was begun.
+    ///
+    /// - Parameter deadline: until when.
+    /// - Returns: an answer for each statement; none if nothing was begun.
+    /// - Throws: `RegistryError` for the first that failed, or if the connection was lost.
+    func end(_ deadline: Deadline) throws(RegistryError) -> [Rows] {
+        guard let commands = awaited else { return [] }
+        awaited = nil
         let (rows, failure) = try collect(commands, deadline)
         PQexitPipelineMode(handle)
         if let failure {
@@ -163,6 +196,7 @@ final class Connection {
 
     /// Runs a text with any number of statements and no parameters.
     func execute(_ sql: String, _ deadline: Deadline) throws(RegistryError) {
+        try forgetAwaited(deadline)
         failureState = ""
         guard PQsendQuery(handle, sql) == 1 else { throw lost() }
         var failure: RegistryError?
@@ -174,6 +208,17 @@ final class Connection {
             }
         }
         if let failure { throw failure }
+    }
+
+    /// Drops the answers to what was begun; how it went is nobody's business but that of who began it, unless the
+    /// connection is lost by it.
+    private func forgetAwaited(_ deadline: Deadline) throws(RegistryError) {
+        guard isAwaiting else { return }
+        do throws(RegistryError) {
+            _ = try end(deadline)
+        } catch {
+            if handle == nil { throw error }
+        }
     }
 
     /// What was sent, in the order of the answers.

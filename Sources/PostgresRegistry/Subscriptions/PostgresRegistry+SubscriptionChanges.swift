@@ -1,25 +1,65 @@
 public import PushCore
 
 extension PostgresRegistry {
+    /// After how many rows of one page a look is taken at what has come of the next: before the server has filled the
+    /// buffers between us and waits.
+    private static let rowsBetweenLooks = 1_000
+
     /// What has changed since a cursor.
     public func subscriptionChanges(
         after cursor: SubscriptionCursor?, limit: Int
     ) throws(RegistryError) -> SubscriptionChanges {
         let limit = min(max(limit, 1), Int(Int32.max))
         guard let cursor else { return try begin(limit: limit) }
-        // The bounds are read last: an entry that is dropped in between makes us start over, not miss it.
         let isLoading = cursor.loadingAfterRow != nil
-        let call =
-            isLoading
-            ? SubscriptionCalls.followed(after: cursor.loadingAfterRow ?? 0, limit: limit)
-            : SubscriptionCalls.changes(after: cursor.logPosition, limit: limit)
-        let answers = try ask([call, SubscriptionCalls.logBounds])
+        let deadline = Deadline(milliseconds: connection.callMilliseconds)
+        let ahead = try answersAhead(cursor, limit: limit, deadline)
+        let answers = if let ahead { ahead } else { try ask(Self.calls(after: cursor, limit: limit), deadline) }
         guard Self.reachesBack(answers[1], to: cursor.logPosition) else {
             var step = try begin(limit: limit)
             step.startsOver = true
             return step
         }
         return isLoading ? try load(answers[0], cursor, limit: limit) : try follow(answers[0], cursor, limit: limit)
+    }
+
+    /// The bounds are asked for last: an entry that is dropped in between makes us start over, not miss it.
+    private static func calls(after cursor: SubscriptionCursor, limit: Int) -> [Call] {
+        let changes =
+            cursor.loadingAfterRow.map { SubscriptionCalls.followed(after: $0, limit: limit) }
+            ?? SubscriptionCalls.changes(after: cursor.logPosition, limit: limit)
+        return [changes, SubscriptionCalls.logBounds]
+    }
+
+    /// Asks for the page after a cursor, so that the server reads it while this one is taken in.
+    ///
+    /// What changes meanwhile is in the log, which is followed when all pages are known.
+    private func askAhead(_ cursor: SubscriptionCursor, limit: Int) {
+        pageAhead = nil
+        do throws(RegistryError) {
+            try connection.begin(Self.calls(after: cursor, limit: limit))
+            pageAhead = (cursor, limit)
+        } catch {
+            // The connection is closed now, and the next call says why it cannot make another.
+        }
+    }
+
+    /// The answers that were asked for ahead of time, if they are those to this question and nothing came between.
+    ///
+    /// Whatever went wrong with them, be it that the server ended the connection meanwhile, is no reason not to ask
+    /// again, unless there is no time left for that.
+    private func answersAhead(
+        _ cursor: SubscriptionCursor, limit: Int, _ deadline: Deadline
+    ) throws(RegistryError) -> [Rows]? {
+        guard let ahead = pageAhead else { return nil }
+        pageAhead = nil
+        guard connection.isAwaiting, ahead.cursor == cursor, ahead.limit == limit else { return nil }
+        do throws(RegistryError) {
+            return try connection.end(deadline)
+        } catch {
+            guard deadline.remainingMilliseconds > 0 else { throw error }
+            return nil
+        }
     }
 
     /// Begins to read all subscriptions; what changes from now on is followed afterwards.
@@ -43,12 +83,13 @@ extension PostgresRegistry {
         _ rows: Rows, _ cursor: SubscriptionCursor, limit: Int
     ) throws(RegistryError) -> SubscriptionChanges {
         var step = SubscriptionChanges(changes: [], next: cursor, isCaughtUp: false)
+        step.next.loadingAfterRow = rows.count < limit ? nil : rows.integer(rows.count - 1, 0)
+        if step.next.loadingAfterRow != nil { askAhead(step.next, limit: limit) }
+        step.changes.reserveCapacity(rows.count)
         for row in 0..<rows.count {
-            let subscription = try decodeFollowed(rows, row)
-            step.changes.append(.saved(subscription))
-            step.next.loadingAfterRow = subscription.row
+            if row % Self.rowsBetweenLooks == 0 { connection.takeInAwaited() }
+            step.changes.append(.saved(try decodeFollowed(rows, row)))
         }
-        if step.changes.count < limit { step.next.loadingAfterRow = nil }
         return step
     }
 
