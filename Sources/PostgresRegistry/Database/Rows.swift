@@ -17,9 +17,13 @@ final class Rows {
 
     /// An integer of 2, 4 or 8 bytes; 0 for NULL.
     func integer(_ row: Int, _ column: Int32) -> Int64 {
-        let field = bytes(row, column)
-        guard let first = field.first else { return 0 }
-        return field.dropFirst().reduce(Int64(Int8(bitPattern: first))) { $0 << 8 | Int64($1) }
+        let field = UnsafeRawBufferPointer(bytes(row, column))
+        switch field.count {
+        case 2: return Int64(Int16(bigEndian: field.loadUnaligned(as: Int16.self)))
+        case 4: return Int64(Int32(bigEndian: field.loadUnaligned(as: Int32.self)))
+        case 8: return Int64(bigEndian: field.loadUnaligned(as: Int64.self))
+        default: return 0
+        }
     }
 
     /// An integer, or nil for NULL.

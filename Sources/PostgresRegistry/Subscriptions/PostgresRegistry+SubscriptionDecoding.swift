@@ -46,11 +46,16 @@ extension PostgresRegistry {
         let databaseNumber = rows.integer(row, first + 3)
         guard let database = RecordDatabase.allCases.first(where: { $0.cloudKitNumber == databaseNumber })
         else { throw corruptSubscription(number, "database") }
-        return FollowedSubscription(
-            row: number, app: rows.text(row, first + 1), recordType: rows.optionalText(row, first + 5),
-            predicate: try decodePredicate(Array(rows.bytes(row, first + 6)), subscription: number),
-            database: database, owner: rows.optionalText(row, first + 2), zoneName: rows.optionalText(row, first + 4),
-            firesOn: FiringOperations(rawValue: UInt8(truncatingIfNeeded: rows.integer(row, first + 7))))
+        do throws(PredicateError) {
+            return try FollowedSubscription(
+                row: number, app: rows.text(row, first + 1), recordType: rows.optionalText(row, first + 5),
+                canonicalBytes: UnsafeRawBufferPointer(rows.bytes(row, first + 6)), database: database,
+                owner: database == .public ? nil : rows.optionalText(row, first + 2),
+                zoneName: rows.optionalText(row, first + 4),
+                firesOn: FiringOperations(rawValue: UInt8(truncatingIfNeeded: rows.integer(row, first + 7))))
+        } catch {
+            throw corruptSubscription(number, "predicate")
+        }
     }
 
     private func decodePredicate(_ bytes: [UInt8], subscription: Int64) throws(RegistryError) -> Predicate {

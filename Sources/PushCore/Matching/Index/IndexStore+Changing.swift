@@ -2,21 +2,24 @@
 extension IndexStore {
     /// Adds a row, or replaces it.
     mutating func insert(_ row: Int64, _ scope: MatchScope, _ operations: FiringOperations, _ predicate: Predicate) {
-        _ = remove(row)
         let type = digest(ofName: scope.recordType)
         let digest = Self.digest(application: self.digest(ofName: scope.application), type: type)
-        let content = PredicateContent(predicate, scope: digest, hashes)
+        content.read(predicate, scope: digest, hashes)
         let operations = operations.intersection(.all).rawValue
-        let existing = posting(of: content, operations)
+        // Both tables are likely to be far away: they are read at the same time, not one after the other.
+        nearness ^= contentTable.touch(Self.contentHash(content.digest.low, operations))
+        _ = remove(row)
+        let existing = posting(ofContentWith: operations)
         if existing != 0 {
             addSubscriber(row, to: existing)
         } else if predicate.conjunctions.isEmpty {
-            addFirstSubscriber(row, to: addNever(content, operations))
+            addFirstSubscriber(row, to: addNever(operations))
         } else {
             let scope = useScope(digest, type: type)
             let first =
                 content.isOneSum
-                ? addOneSum(content, operations, scope, predicate) : add(content, operations, scope, predicate)
+                ? addOneSum(operations, scope, predicate.conjunctions[0])
+                : add(operations, scope, predicate.conjunctions)
             addFirstSubscriber(row, to: first)
         }
     }
@@ -35,13 +38,15 @@ extension IndexStore {
         UInt32(truncatingIfNeeded: low >> 32) &+ UInt32(operations) &* 0x9E37_79B9
     }
 
-    /// The first posting of the same predicate; 0 if there is none.
-    private func posting(of content: PredicateContent, _ operations: UInt8) -> UInt32 {
-        contentTable.first(Self.contentHash(content.digest.low, operations)) { number in
-            let posting = postings[number]
-            guard posting.operations == operations, posting.isOneSum == content.isOneSum else { return false }
+    /// The first posting of the predicate that was read last, for the same operations; 0 if there is none.
+    private func posting(ofContentWith operations: UInt8) -> UInt32 {
+        let wanted = content.digest
+        let isOneSum = content.isOneSum
+        return contentTable.first(Self.contentHash(wanted.low, operations)) { number in
+            let posting = postings.pointer(number).pointee
+            guard posting.operations == operations, posting.isOneSum == isOneSum else { return false }
             let digest = digest(of: posting)
-            return digest.low == content.digest.low && digest.middle == content.digest.middle
+            return digest.low == wanted.low && digest.middle == wanted.middle
         }
     }
 
@@ -53,96 +58,103 @@ extension IndexStore {
 
     // MARK: - Adding
 
-    private mutating func addNever(_ content: PredicateContent, _ operations: UInt8) -> UInt32 {
+    private mutating func addNever(_ operations: UInt8) -> UInt32 {
         var posting = Posting()
         posting.operations = operations
-        let words = PredicateBlock.words(content, furtherCount: 0, residuals: [], residualCount: 0, first: nil)
-        posting.block = addBlock(words)
-        return register(postings.add(posting), content, operations)
+        residuals.removeAll()
+        posting.block = addBlock(furtherCount: 0, residualCount: 0, first: nil)
+        return register(postings.add(posting), operations)
     }
 
-    private mutating func addOneSum(
-        _ content: PredicateContent, _ operations: UInt8, _ scope: UInt32, _ predicate: Predicate
-    ) -> UInt32 {
-        let options = content.options[0]
+    private mutating func addOneSum(_ operations: UInt8, _ scope: UInt32, _ terms: [PredicateTerm]) -> UInt32 {
+        let options = content.options(ofConjunction: 0)
         // All of it is the best key, which no other predicate has.
-        let chosen = isAvailable(options, scope) ? options : chosenOptions(options, scope: scope)
-        let paths = predicate.conjunctions[0].map(\.path)
+        let isWhole = isAvailable(options, options.all, scope)
+        let chosen = isWhole ? options.all : chosenOptions(options, scope: scope)
         var posting = Posting()
         posting.operations = operations
         posting.isOneSum = true
         posting.low = content.digest.low
         posting.middle = content.digest.middle
-        posting.proofShape = useShape(scope: scope, options, paths: paths)
-        posting.keyShape = useShape(scope: scope, chosen, paths: paths)
-        let key = chosen.reduce(scopes[scope].digest) { $0 + $1.digests[0] }
+        posting.proofShape = useShape(scope: scope, options, options.all, terms)
+        posting.keyShape = useShape(scope: scope, options, chosen, terms)
+        let key = isWhole ? content.digest : options.sum(chosen, scopes.pointer(scope).pointee.digest)
         let number = postings.add(posting)
         link(number, key.tableHash, level: 0)
-        return register(number, content, operations)
+        return register(number, operations)
     }
 
-    private mutating func add(
-        _ content: PredicateContent, _ operations: UInt8, _ scope: UInt32, _ predicate: Predicate
-    ) -> UInt32 {
-        var writer = ResidualWriter(hashes)
+    private mutating func add(_ operations: UInt8, _ scope: UInt32, _ conjunctions: [[PredicateTerm]]) -> UInt32 {
+        residuals.removeAll()
+        newPostings.removeAll()
         var residualCount = 0
-        var numbers: [UInt32] = []
-        var residuals: [Int?] = []
-        for (terms, options) in zip(predicate.conjunctions, content.options) {
+        for (place, terms) in conjunctions.enumerated() {
+            let options = content.options(ofConjunction: place)
             let chosen = chosenOptions(options, scope: scope)
-            let settled = Set(chosen.lazy.filter(\.isExact).map(\.term))
-            let left = terms.indices.filter { !settled.contains($0) }
-            let residual = left.isEmpty ? nil : writer.begin(termCount: left.count)
-            residualCount += left.isEmpty ? 0 : 1
-            for place in left {
-                writer.write(terms[place], path: usePath(terms[place].path, hashes.of(terms[place].path)))
-            }
-            let level = chosen.first { !$0.kind.isSingle }?.level ?? 0
-            for key in Self.keys(chosen, scopes[scope].digest) {
-                let number = addPosting(key, operations, scope, chosen, terms.map(\.path), isFirst: numbers.isEmpty)
+            let residual = writeResidual(terms, options, chosen)
+            residualCount += residual == nil ? 0 : 1
+            let level = chosen.lazy.map { options[$0] }.first { !$0.kind.isSingle }?.level ?? 0
+            options.forEachKey(chosen, scopes.pointer(scope).pointee.digest) { key in
+                var posting = Posting()
+                posting.operations = operations
+                posting.isFurther = newPostings.count > 0
+                posting.low = key.low
+                posting.middle = key.middle
+                let shape = useShape(scope: scope, options, chosen, terms)
+                shapes.pointer(shape).pointee.users += 1
+                posting.keyShape = shape
+                posting.proofShape = shape
+                let number = postings.add(posting)
                 link(number, key.tableHash, level: level)
-                numbers.append(number)
-                residuals.append(residual)
+                newPostings.append(NewPosting(number: number, residual: residual))
             }
         }
-        let words = PredicateBlock.words(
-            content, furtherCount: numbers.count - 1, residuals: writer.words, residualCount: residualCount,
-            first: residuals[0])
-        let block = addBlock(words)
-        postings[numbers[0]].block = block
-        for (place, number) in numbers.enumerated().dropFirst() {
-            blocks.pointer(block)[PredicateBlock.headerWords + place - 1] = number
-            postings[number].link = numbers[0]
-            postings[number].block =
-                residuals[place].map { block + UInt32(PredicateBlock.headerWords + numbers.count - 1 + $0) } ?? 0
-        }
-        return register(numbers[0], content, operations)
+        return register(addBlockOfNewPostings(residualCount: residualCount), operations)
     }
 
-    private mutating func addPosting(
-        _ key: WordDigest, _ operations: UInt8, _ scope: UInt32, _ options: [KeyOption], _ paths: [String],
-        isFirst: Bool
-    ) -> UInt32 {
-        var posting = Posting()
-        posting.operations = operations
-        posting.isFurther = !isFirst
-        posting.low = key.low
-        posting.middle = key.middle
-        posting.keyShape = useShape(scope: scope, options, paths: paths)
-        posting.proofShape = useShape(scope: scope, options, paths: paths)
-        return postings.add(posting)
+    /// Writes what a conjunction asks for beside its key, and returns where; nil if that is nothing.
+    private mutating func writeResidual(
+        _ terms: [PredicateTerm], _ options: KeyOptions, _ chosen: KeyOptionSet
+    ) -> Int? {
+        var settled: UInt64 = 0
+        for place in chosen where options[place].isExact { settled |= 1 << UInt64(options[place].term) }
+        let settledCount = settled.nonzeroBitCount
+        guard settledCount < terms.count else { return nil }
+        let start = residuals.begin(termCount: terms.count - settledCount)
+        for place in terms.indices where settled >> UInt64(place) & 1 == 0 {
+            let path = usePath(terms[place].path, hashes.of(terms[place].path))
+            residuals.write(terms[place], path: path)
+        }
+        return start
     }
 
-    private mutating func addBlock(_ words: [UInt32]) -> UInt32 {
-        let block = blocks.allocate(wordCount: words.count)
-        words.withUnsafeBufferPointer { words in
-            guard let start = words.baseAddress else { return }
-            blocks.pointer(block).update(from: start, count: words.count)
+    /// Makes the block of a predicate whose postings and residuals are there, and returns the first of the postings.
+    private mutating func addBlockOfNewPostings(residualCount: Int) -> UInt32 {
+        let first = newPostings[0]
+        let furtherCount = newPostings.count - 1
+        let block = addBlock(furtherCount: furtherCount, residualCount: residualCount, first: first.residual)
+        postings.pointer(first.number).pointee.block = block
+        for place in 0..<furtherCount {
+            let further = newPostings[place + 1]
+            blocks.pointer(block)[PredicateBlock.headerWords + place] = further.number
+            let posting = postings.pointer(further.number)
+            posting.pointee.link = first.number
+            posting.pointee.block =
+                further.residual.map { block + UInt32(PredicateBlock.headerWords + furtherCount + $0) } ?? 0
         }
+        return first.number
+    }
+
+    private mutating func addBlock(furtherCount: Int, residualCount: Int, first: Int?) -> UInt32 {
+        let wordCount = PredicateBlock.headerWords + furtherCount + residuals.words.count
+        let block = blocks.allocate(wordCount: wordCount)
+        PredicateBlock(words: blocks.pointer(block)).write(
+            content.digest, furtherCount: furtherCount, residuals: residuals.words, residualCount: residualCount,
+            first: first)
         return block
     }
 
-    private mutating func register(_ first: UInt32, _ content: PredicateContent, _ operations: UInt8) -> UInt32 {
+    private mutating func register(_ first: UInt32, _ operations: UInt8) -> UInt32 {
         contentTable.add(Self.contentHash(content.digest.low, operations), first)
         predicateCount += 1
         return first

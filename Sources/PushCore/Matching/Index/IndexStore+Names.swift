@@ -63,36 +63,40 @@ extension IndexStore {
     // MARK: - Shapes
 
     /// Where a shape is looked up: the same for the same dimensions in any order.
-    static func shapeHash(scope: WordDigest, _ salts: some Sequence<WordDigest>) -> UInt32 {
-        salts.reduce(scope) { $0 + $1 }.tableHash
+    private func shapeHash(scope: UInt32, _ options: KeyOptions, _ set: KeyOptionSet) -> UInt32 {
+        set.reduce(scopes.pointer(scope).pointee.digest) { $0 + options[$1].salt }.tableHash
     }
 
     /// The number of a shape; 0 if there is none.
-    func shape(scope: UInt32, _ options: [KeyOption]) -> UInt32 {
-        let hash = Self.shapeHash(scope: scopes[scope].digest, options.lazy.map(\.salt))
-        return shapeTable.first(hash) { number in
+    func shape(scope: UInt32, _ options: KeyOptions, _ set: KeyOptionSet) -> UInt32 {
+        shapeTable.first(shapeHash(scope: scope, options, set)) { number in
             let shape = shapes.pointer(number)
-            guard shape.pointee.scope == scope, shape.pointee.dimensionCount == options.count else { return false }
-            return options.allSatisfy { option in
-                (0..<shape.pointee.dimensionCount).contains {
-                    dimensions.pointer(shape.pointee.dimensions[$0]).pointee.salt == option.salt
+            guard shape.pointee.scope == scope, shape.pointee.dimensionCount == set.count else { return false }
+            return set.allSatisfy { place in
+                let salt = options[place].salt
+                return (0..<shape.pointee.dimensionCount).contains {
+                    dimensions.pointer(shape.pointee.dimensions[$0]).pointee.salt == salt
                 }
             }
         }
     }
 
-    /// The number of a shape, which gains a user; `paths` are those of the options.
-    mutating func useShape(scope: UInt32, _ options: [KeyOption], paths: [String]) -> UInt32 {
-        var number = shape(scope: scope, options)
+    /// The number of the shape of a set of options, which gains a user.
+    mutating func useShape(
+        scope: UInt32, _ options: KeyOptions, _ set: KeyOptionSet, _ terms: [PredicateTerm]
+    ) -> UInt32 {
+        var number = shape(scope: scope, options, set)
         if number == 0 {
             var members = InlineArray<8, UInt32>(repeating: 0)
+            var count = 0
             var manifold = -1
-            for (place, option) in options.enumerated() {
-                members[place] = useDimension(option, path: paths[option.term])
-                if !option.kind.isSingle { manifold = place }
+            for place in set {
+                members[count] = useDimension(options[place], path: terms[options[place].term].path)
+                if !options[place].kind.isSingle { manifold = count }
+                count += 1
             }
-            let hash = Self.shapeHash(scope: scopes[scope].digest, options.lazy.map(\.salt))
-            var shape = KeyShape(scope: scope, dimensions: members, count: options.count, tableHash: hash)
+            let hash = shapeHash(scope: scope, options, set)
+            var shape = KeyShape(scope: scope, dimensions: members, count: count, tableHash: hash)
             shape.manifold = manifold
             number = shapes.add(shape)
             precondition(number < 1 << 24, "numbers of 24 bits are used up")

@@ -32,6 +32,11 @@ struct IndexStore: ~Copyable {
     /// How many predicates there are, each with the operations that it is asked for.
     var predicateCount = 0
 
+    /// The predicate that is being added, its postings and residuals.
+    var content = PredicateContent()
+    var newPostings = ScratchArray<NewPosting>()
+    var residuals: ResidualWriter
+
     /// Which change is being matched; what was made for another is out of date.
     var change: UInt64 = 0
     var record: RecordView
@@ -48,6 +53,7 @@ struct IndexStore: ~Copyable {
     init(hashSeed: UInt64) {
         hashes = ValueDigests(seed: hashSeed)
         record = RecordView(hashes)
+        residuals = ResidualWriter(hashes)
         for _ in 0...ScopeMember.nobody { memberDigests.append(WordDigest(high: 0, low: 0)) }
     }
 
@@ -61,7 +67,9 @@ struct IndexStore: ~Copyable {
         let nameTables =
             pathTable.memoryBytes + dimensionTable.memoryBytes + shapeTable.memoryBytes + scopeTable.memoryBytes
             + typeTable.memoryBytes
-        return arrays + tables + names + nameTables + record.memoryBytes + memberDigests.memoryBytes
+        let additions =
+            content.memoryBytes + newPostings.memoryBytes + residuals.words.capacity * MemoryLayout<UInt32>.stride
+        return arrays + tables + names + nameTables + additions + record.memoryBytes + memberDigests.memoryBytes
             + probes.memoryBytes + hits.memoryBytes + candidates.memoryBytes + found.memoryBytes
     }
 

@@ -23,18 +23,24 @@ struct PredicateBlock {
     /// A further posting.
     func further(_ place: Int) -> UInt32 { words[Self.headerWords + place] }
 
-    /// Writes a block; the further postings are set afterwards.
-    static func words(
-        _ content: PredicateContent, furtherCount: Int, residuals: [UInt32], residualCount: Int, first: Int?
-    ) -> [UInt32] {
-        var words: [UInt32] = [UInt32(headerWords + furtherCount + residuals.count)]
-        words.append(word: content.digest.low)
-        words.append(content.digest.middle)
-        words.append(UInt32(furtherCount))
-        words.append(UInt32(residualCount))
-        words.append(first.map { UInt32(headerWords + furtherCount + $0) } ?? 0)
-        words.append(contentsOf: repeatElement(0, count: furtherCount))
-        return words + residuals
+    /// Writes all but the further postings, which are set afterwards.
+    ///
+    /// - Parameters:
+    ///   - digest: the digest of the predicate.
+    ///   - furtherCount: how many further postings there will be.
+    ///   - residuals: the residuals.
+    ///   - residualCount: how many these are.
+    ///   - first: where among them that of the first posting is; nil if it has none.
+    func write(_ digest: WordDigest, furtherCount: Int, residuals: [UInt32], residualCount: Int, first: Int?) {
+        let start = Self.headerWords + furtherCount
+        words[0] = UInt32(start + residuals.count)
+        words[1] = UInt32(truncatingIfNeeded: digest.low)
+        words[2] = UInt32(truncatingIfNeeded: digest.low >> 32)
+        words[3] = digest.middle
+        words[4] = UInt32(furtherCount)
+        words[5] = UInt32(residualCount)
+        words[6] = first.map { UInt32(start + $0) } ?? 0
+        for place in residuals.indices { words[start + place] = residuals[place] }
     }
 
     /// Calls `body` with the path of each term of all residuals.

@@ -1,34 +1,65 @@
 /// A predicate as the index sees it: what its keys could be, and a digest of all of it.
-struct PredicateContent {
-    /// What the terms of each conjunction contribute to keys.
-    var options: [[KeyOption]]
+///
+/// An index reads all its predicates into the same memory, one after the other: millions come when a worker starts.
+struct PredicateContent: ~Copyable {
+    /// What the terms of all conjunctions contribute to keys, and their digests.
+    private var options = ScratchArray<KeyOption>()
+    private var digests = ScratchArray<WordDigest>()
+    /// Where the options of each conjunction end.
+    private var ends = ScratchArray<Int>()
+    private var writer = CanonicalWriter()
     /// Whether a record satisfies the predicate exactly if the digests of its fields add up to `digest`.
-    var isOneSum: Bool
+    private(set) var isOneSum = false
     /// The digest of scope and predicate.
-    var digest: WordDigest
+    private(set) var digest = WordDigest(high: 0, low: 0)
 
-    init(_ predicate: Predicate, scope: WordDigest, _ hashes: ValueDigests) {
-        options = predicate.conjunctions.map { terms in
-            terms.enumerated().compactMap { KeyOption($1, at: $0, hashes) }
+    /// Reads a predicate in the place of the one before.
+    mutating func read(_ predicate: Predicate, scope: WordDigest, _ hashes: ValueDigests) {
+        options.removeAll()
+        digests.removeAll()
+        ends.removeAll()
+        for terms in predicate.conjunctions {
+            for place in terms.indices {
+                let start = digests.count
+                if let option = KeyOption(terms[place], at: place, hashes, into: &digests) {
+                    options.append(option)
+                } else {
+                    digests.removeLast(digests.count - start)
+                }
+            }
+            ends.append(options.count)
         }
-        if let first = options.first, options.count == 1, first.count == predicate.conjunctions[0].count,
-            first.count <= KeyShape.dimensionsMaximum, Self.isOneSum(first)
-        {
-            isOneSum = true
-            digest = first.reduce(scope) { $0 + $1.digests[0] }
+        isOneSum = isOneSum(predicate)
+        if isOneSum {
+            let options = options(ofConjunction: 0)
+            digest = options.sum(options.all, scope)
         } else {
-            isOneSum = false
+            writer.removeAll()
+            writer.write(predicate)
             digest = scope
-            predicate.canonicalBytes.withUnsafeBytes { digest.mix($0) }
+            writer.bytes.withUnsafeBytes { digest.mix($0) }
             digest.finish()
         }
     }
 
-    /// Whether each option has one digest, of a dimension of its own.
-    private static func isOneSum(_ options: [KeyOption]) -> Bool {
-        options.indices.allSatisfy { place in
-            options[place].kind.isSingle && options[place].digests.count == 1
-                && !options[..<place].contains { $0.salt == options[place].salt }
-        }
+    /// The options of a conjunction, until the next predicate is read.
+    func options(ofConjunction place: Int) -> KeyOptions {
+        let start = place == 0 ? 0 : ends[place - 1]
+        return KeyOptions(options.pointer(start), count: ends[place] - start, digests: digests.pointer(0))
     }
+
+    /// Whether there is one conjunction, and each of its terms has one digest, of a dimension of its own.
+    private func isOneSum(_ predicate: Predicate) -> Bool {
+        guard ends.count == 1, options.count == predicate.conjunctions[0].count,
+            options.count <= KeyShape.dimensionsMaximum
+        else { return false }
+        for place in 0..<options.count {
+            guard options[place].isEquality else { return false }
+            for before in 0..<place where options[before].salt == options[place].salt { return false }
+        }
+        return true
+    }
+
+    /// The memory that is held, in bytes.
+    var memoryBytes: Int { options.memoryBytes + digests.memoryBytes + ends.memoryBytes + writer.bytes.capacity }
 }

@@ -8,6 +8,9 @@ struct ResidualWriter {
 
     init(_ hashes: ValueDigests) { self.hashes = hashes }
 
+    /// Forgets what was written, and keeps the memory for the next.
+    mutating func removeAll() { words.removeAll(keepingCapacity: true) }
+
     /// Begins a residual of so many terms, and returns where it is.
     mutating func begin(termCount: Int) -> Int {
         words.append(UInt32(termCount))
@@ -21,9 +24,9 @@ struct ResidualWriter {
         words.append(path)
         var header = ResidualTerm(.never, isNegated: term.isNegated, path: path)
         switch term.test {
-        case .equals(let value, let folding): write([value], folding, .isIn, &header)
+        case .equals(let value, let folding): write(value, folding, .isIn, &header)
         case .isIn(let values, let folding): write(values, folding, .isIn, &header)
-        case .listContains(let value, let folding): write([value], folding, .memberIsIn, &header)
+        case .listContains(let value, let folding): write(value, folding, .memberIsIn, &header)
         case .listContainsAny(let values, let folding): write(values, folding, .memberIsIn, &header)
         case .isInRange(let range):
             if ResidualBound.append(range.lower, to: &words), ResidualBound.append(range.upper, to: &words) {
@@ -46,6 +49,14 @@ struct ResidualWriter {
     private mutating func write(_ text: String, _ operation: ResidualOperation, _ header: inout ResidualTerm) {
         header.operation = operation
         words.append(text: text)
+    }
+
+    private mutating func write(
+        _ value: FieldValue, _ folding: TextFolding, _ operation: ResidualOperation, _ header: inout ResidualTerm
+    ) {
+        header.operation = operation
+        header.isFolded = folding == .caseInsensitive && value.hasText
+        if let digest = hashes.of(value, folding) { words.append(digest) }
     }
 
     private mutating func write(

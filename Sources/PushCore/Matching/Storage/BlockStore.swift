@@ -12,14 +12,17 @@ struct BlockStore: ~Copyable {
     /// Where the next block begins in the newest chunk of blocks.
     private var next = 0
     private var end = 0
-    /// The first free block of each size; free blocks name the next of theirs in their first word.
-    private var free: [Int: UInt32] = [:]
+    /// The first free block of each size, of those that several blocks of a chunk can have; free blocks name the next
+    /// of theirs in their first word.
+    private var free: [UInt32]
+    /// The same of larger sizes.
+    private var freeLarge: [Int: UInt32] = [:]
     /// The memory that is held, in bytes.
     private(set) var memoryBytes = 0
     /// How many blocks are in use.
     private(set) var count = 0
 
-    init() {}
+    init() { free = Array(repeating: 0, count: 65 + Self.chunkWords / 1_024) }
 
     deinit { for (chunk, count) in zip(chunks, chunkWordCounts) where count > 0 { chunk.deallocate() } }
 
@@ -35,28 +38,46 @@ struct BlockStore: ~Copyable {
         return (wordCount + step - 1) / step * step
     }
 
+    /// Where the free blocks of a size are listed; nil if it is a large one.
+    private static func list(ofSize size: Int) -> Int? {
+        if size <= 64 { return size / 2 }
+        if size <= 1_024 { return 32 + size / 32 }
+        return size <= chunkWords / 2 ? 64 + size / 512 : nil
+    }
+
     /// A block of at least this many words, whose contents are anything.
     mutating func allocate(wordCount: Int) -> UInt32 {
         count += 1
         let size = Self.size(for: max(wordCount, 1))
-        if let address = free[size], address != 0 {
-            free[size] = pointer(address).pointee
+        let list = Self.list(ofSize: size)
+        let address = list.map { free[$0] } ?? freeLarge[size] ?? 0
+        if address != 0 {
+            setFree(size, list, pointer(address).pointee)
             return address
         }
         if chunks.isEmpty { beginChunk() }
         if size >= Self.chunkWords { return UInt32(addChunks(size) << Self.chunkShift) }
         if end - next < size { beginChunk() }
-        let address = UInt32(next)
+        let fresh = UInt32(next)
         next += size
-        return address
+        return fresh
     }
 
     /// Gives back a block of `wordCount` words, as it was asked for.
     mutating func release(_ address: UInt32, wordCount: Int) {
         let size = Self.size(for: max(wordCount, 1))
+        let list = Self.list(ofSize: size)
         count -= 1
-        pointer(address).pointee = free[size] ?? 0
-        free[size] = address
+        pointer(address).pointee = list.map { free[$0] } ?? freeLarge[size] ?? 0
+        setFree(size, list, address)
+    }
+
+    private mutating func setFree(_ size: Int, _ list: Int?, _ address: UInt32) {
+        if let list {
+            free[list] = address
+        } else {
+            freeLarge[size] = address
+        }
     }
 
     private mutating func beginChunk() {

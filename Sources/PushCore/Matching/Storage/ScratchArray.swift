@@ -42,6 +42,9 @@ struct ScratchArray<Element: BitwiseCopyable>: ~Copyable {
         count += added.count
     }
 
+    /// Removes the last elements.
+    mutating func removeLast(_ removed: Int) { count -= removed }
+
     /// Removes all elements.
     mutating func removeAll() {
         count = 0

@@ -6,17 +6,17 @@ enum RecordScope {
     static let zone = "$zone"
     static let owner = "$owner"
 
-    /// A predicate as the index sees it: the condition on fields, and on where the record lies.
-    static func predicate(
-        _ predicate: Predicate, database: RecordDatabase, owner: String?, zoneName: String?
-    ) -> Predicate {
-        var scope = [PredicateTerm(RecordScope.database, .equals(.string(database.rawValue), .exact))]
+    /// What the index asks of where a record lies; in a predicate as the index sees it, this comes before the
+    /// condition on fields, in each conjunction.
+    ///
+    /// These paths come before those of all fields, so what was in order stays in order.
+    static func terms(database: RecordDatabase, owner: String?, zoneName: String?) -> [PredicateTerm] {
+        var terms = [PredicateTerm(RecordScope.database, .equals(.string(database.rawValue), .exact))]
         if database != .public, let owner {
-            scope.append(PredicateTerm(RecordScope.owner, .equals(.of(owner), .exact)))
+            terms.append(PredicateTerm(RecordScope.owner, .equals(.of(owner), .exact)))
         }
-        if let zoneName { scope.append(PredicateTerm(RecordScope.zone, .equals(.of(zoneName), .exact))) }
-        // These paths come before those of all fields, so what was in order stays in order.
-        return Predicate(normalized: predicate.conjunctions.map { scope + $0 })
+        if let zoneName { terms.append(PredicateTerm(RecordScope.zone, .equals(.of(zoneName), .exact))) }
+        return terms
     }
 }
 

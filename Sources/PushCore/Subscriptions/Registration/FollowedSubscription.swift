@@ -29,7 +29,32 @@ public struct FollowedSubscription: Hashable, Sendable {
         self.row = row
         self.app = app
         self.recordType = recordType
-        self.predicate = RecordScope.predicate(predicate, database: database, owner: owner, zoneName: zoneName)
+        let scope = RecordScope.terms(database: database, owner: owner, zoneName: zoneName)
+        self.predicate = Predicate(normalized: predicate.conjunctions.map { scope + $0 })
+        self.firesOn = firesOn
+    }
+
+    /// Creates what is followed of a subscription as a registry has it.
+    ///
+    /// - Parameters:
+    ///   - row: its row.
+    ///   - app: its app.
+    ///   - recordType: the record type; nil for all.
+    ///   - canonicalBytes: the canonical bytes of its condition on the fields.
+    ///   - database: where its records lie.
+    ///   - owner: the user that it belongs to; nil if it belongs to a device.
+    ///   - zoneName: the zone that its records lie in; nil for all.
+    ///   - firesOn: the changes that it hears of.
+    /// - Throws: `PredicateError` `.notCanonical` if the bytes are those of no predicate.
+    public init(
+        row: Int64, app: String, recordType: String?, canonicalBytes: UnsafeRawBufferPointer, database: RecordDatabase,
+        owner: String?, zoneName: String?, firesOn: FiringOperations
+    ) throws(PredicateError) {
+        self.row = row
+        self.app = app
+        self.recordType = recordType
+        let scope = RecordScope.terms(database: database, owner: owner, zoneName: zoneName)
+        predicate = try Predicate(canonicalBytes: canonicalBytes, behind: scope)
         self.firesOn = firesOn
     }
 

@@ -2,14 +2,17 @@ internal import Geography
 
 /// Reads canonical bytes, whatever they are; what it reads need not be in normal form yet, but is written in the only
 /// way that there is to write it.
+///
+/// Millions of predicates are read when a worker starts, so it reads them where they lie.
 struct CanonicalReader {
-    private let bytes: [UInt8]
+    private let bytes: UnsafeRawBufferPointer
     private var position = 0
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    /// Reads bytes that stay where they are for as long as the reader is used.
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    /// The conjunctions of a predicate.
-    mutating func readConjunctions() throws(PredicateError) -> [[PredicateTerm]] {
+    /// The conjunctions of a predicate, each behind terms that it does not have itself.
+    mutating func readConjunctions(behind first: [PredicateTerm] = []) throws(PredicateError) -> [[PredicateTerm]] {
         guard bytes.count <= PredicateLimits.canonicalBytesMaximum else {
             let maximum = PredicateLimits.canonicalBytesMaximum
             throw PredicateError(
@@ -23,8 +26,10 @@ struct CanonicalReader {
         }
         var conjunctions: [[PredicateTerm]] = []
         for _ in 0..<(try readCount(PredicateLimits.conjunctionsMaximum)) {
-            var terms: [PredicateTerm] = []
-            for _ in 0..<(try readCount(PredicateLimits.termsMaximum)) { terms.append(try readTerm()) }
+            let count = try readCount(PredicateLimits.termsMaximum)
+            var terms = first
+            terms.reserveCapacity(first.count + count)
+            for _ in 0..<count { terms.append(try readTerm()) }
             conjunctions.append(terms)
         }
         guard position == bytes.count else { throw fault("the end of the predicate") }
@@ -32,8 +37,10 @@ struct CanonicalReader {
     }
 
     private mutating func readTerm() throws(PredicateError) -> PredicateTerm {
-        let window = bytes[position...].prefix(PredicateLimits.pathBytesMaximum + 1)
-        guard let end = window.firstIndex(of: 0) else { throw fault("a path that a zero ends") }
+        let last = min(bytes.count, position + PredicateLimits.pathBytesMaximum + 1)
+        var end = position
+        while end < last, bytes[end] != 0 { end += 1 }
+        guard end < last else { throw fault("a path that a zero ends") }
         let path = try readText(end - position)
         position += 1
         let test = try readTest()
@@ -122,17 +129,18 @@ struct CanonicalReader {
         return bytes[position - 1]
     }
 
-    private mutating func readBytes(_ count: Int) throws(PredicateError) -> ArraySlice<UInt8> {
+    private mutating func readBytes(_ count: Int) throws(PredicateError) -> UnsafeRawBufferPointer {
         guard count <= bytes.count - position else { throw fault("\(count) bytes") }
         position += count
-        return bytes[(position - count)..<position]
+        return UnsafeRawBufferPointer(rebasing: bytes[(position - count)..<position])
     }
 
     private mutating func readCount(_ maximum: Int) throws(PredicateError) -> Int {
         let start = position
         var count = 0
         // No count that is allowed takes more than three bytes.
-        for shift in stride(from: 0, to: 21, by: 7) {
+        var shift = 0
+        while shift < 21 {
             let byte = try readByte()
             count |= Int(byte & 0x7f) << shift
             guard byte & 0x80 != 0 else {
@@ -140,6 +148,7 @@ struct CanonicalReader {
                 guard count <= maximum, byte != 0 || shift == 0 else { break }
                 return count
             }
+            shift += 7
         }
         throw fault("a count up to \(maximum)", at: start)
     }
@@ -190,7 +199,7 @@ struct CanonicalReader {
     }
 
     private mutating func readWord() throws(PredicateError) -> UInt64 {
-        try readBytes(8).reduce(0) { word, byte in word << 8 | UInt64(byte) }
+        UInt64(bigEndian: try readBytes(8).loadUnaligned(as: UInt64.self))
     }
 
     private func fault(_ expected: String, at offset: Int? = nil) -> PredicateError {

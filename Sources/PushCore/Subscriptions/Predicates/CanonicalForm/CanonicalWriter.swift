@@ -4,6 +4,9 @@ internal import Geography
 struct CanonicalWriter {
     private(set) var bytes: [UInt8] = []
 
+    /// Forgets what was written, and keeps the memory for the next.
+    mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+
     static func bytes(of value: FieldValue) -> [UInt8] {
         var writer = CanonicalWriter()
         writer.write(value)
@@ -26,7 +29,7 @@ struct CanonicalWriter {
     }
 
     mutating func write(_ term: PredicateTerm) {
-        bytes.append(contentsOf: term.path.utf8)
+        append(term.path)
         bytes.append(0)
         write(term.test)
         bytes.append(term.isNegated ? 1 : 0)
@@ -47,7 +50,7 @@ struct CanonicalWriter {
         case .containsAnyToken(let words):
             bytes.append(CanonicalCode.Test.containsAnyToken)
             write(count: words.count)
-            for word in words { write(word.utf8) }
+            for word in words { write(word) }
         case .isWithin(let centre, let radiusMetres):
             bytes.append(CanonicalCode.Test.isWithin)
             write(centre.latitude)
@@ -58,7 +61,7 @@ struct CanonicalWriter {
 
     private mutating func write(_ kind: UInt8, _ text: String) {
         bytes.append(kind)
-        write(text.utf8)
+        write(text)
     }
 
     private mutating func write(_ kind: UInt8, _ folding: TextFolding, _ value: FieldValue) {
@@ -102,7 +105,8 @@ struct CanonicalWriter {
             write(milliseconds)
         case .bytes(let data):
             bytes.append(CanonicalCode.Value.bytes)
-            write(data)
+            write(count: data.count)
+            bytes.append(contentsOf: data)
         case .reference(let name): write(CanonicalCode.Value.reference, name)
         case .location(let place):
             bytes.append(CanonicalCode.Value.location)
@@ -126,9 +130,14 @@ struct CanonicalWriter {
         bytes.append(UInt8(truncatingIfNeeded: rest))
     }
 
-    private mutating func write(_ data: some Collection<UInt8>) {
-        write(count: data.count)
-        bytes.append(contentsOf: data)
+    private mutating func write(_ text: String) {
+        write(count: text.utf8.count)
+        append(text)
+    }
+
+    private mutating func append(_ text: String) {
+        var text = text
+        text.withUTF8 { bytes.append(contentsOf: $0) }
     }
 
     /// With its sign turned, so that the order of bytes is that of numbers.

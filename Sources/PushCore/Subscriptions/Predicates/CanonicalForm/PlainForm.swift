@@ -3,17 +3,16 @@
 /// A registry is read as a whole when a worker starts, millions of predicates: those with one conjunction, a test for
 /// each field, and text in ASCII need no more than a look. Of all others it says that it does not know.
 enum PlainForm {
-    /// Whether the conjunctions are certainly in normal form; they must come from a `CanonicalReader`, which sees to
-    /// limits.
-    static func isCertain(_ conjunctions: [[PredicateTerm]]) -> Bool {
+    /// Whether the conjunctions are certainly in normal form, without looking at so many terms at the beginning of
+    /// each; they must come from a `CanonicalReader`, which sees to limits.
+    static func isCertain(_ conjunctions: [[PredicateTerm]], behind firstCount: Int) -> Bool {
         guard let terms = conjunctions.first else { return true }
         guard conjunctions.count == 1 else { return false }
-        for (index, term) in terms.enumerated() {
-            guard isPlain(path: term.path), isPlain(term.test) else { return false }
+        for place in firstCount..<terms.count {
+            guard isPlain(path: terms[place].path), isPlain(terms[place].test) else { return false }
             // Two tests of one field could be one.
-            guard index == 0 || terms[index - 1].path.utf8.lexicographicallyPrecedes(term.path.utf8) else {
-                return false
-            }
+            guard place == firstCount || terms[place - 1].path.utf8.lexicographicallyPrecedes(terms[place].path.utf8)
+            else { return false }
         }
         return true
     }
@@ -77,12 +76,14 @@ enum PlainForm {
     }
 
     private static func isPlain(_ range: ValueRange) -> Bool {
-        for bound in [range.lower, range.upper] {
-            guard let bound else { continue }
-            guard isPlain(bound.value, .exact), bound.value.order(against: bound.value) != nil else { return false }
-        }
+        if let lower = range.lower { guard isPlain(lower) else { return false } }
+        if let upper = range.upper { guard isPlain(upper) else { return false } }
         guard let lower = range.lower, let upper = range.upper else { return true }
         return lower.value.order(against: upper.value) == .before
+    }
+
+    private static func isPlain(_ bound: ValueRange.Bound) -> Bool {
+        isPlain(bound.value, .exact) && bound.value.order(against: bound.value) != nil
     }
 
     private static func isPlain(_ text: String, _ folding: TextFolding) -> Bool {

@@ -30,19 +30,34 @@ extension Predicate {
     ///
     /// - Throws: `PredicateError` `.notCanonical` for bytes that `canonicalBytes` of no predicate gives.
     public init(canonicalBytes: [UInt8]) throws(PredicateError) {
+        let result: Result<Predicate, PredicateError> = canonicalBytes.withUnsafeBytes { bytes in
+            Result { () throws(PredicateError) in try Predicate(canonicalBytes: bytes, behind: []) }
+        }
+        self = try result.get()
+    }
+
+    /// Reads a predicate from its canonical bytes, and puts terms in front of each of its conjunctions.
+    ///
+    /// - Parameters:
+    ///   - canonicalBytes: the bytes of the predicate without those terms.
+    ///   - first: terms that come before all others in normal form, and are about other fields.
+    /// - Throws: `PredicateError` `.notCanonical` for bytes that `canonicalBytes` of no predicate gives.
+    init(canonicalBytes: UnsafeRawBufferPointer, behind first: [PredicateTerm]) throws(PredicateError) {
         var reader = CanonicalReader(canonicalBytes)
-        let conjunctions = try reader.readConjunctions()
-        if PlainForm.isCertain(conjunctions) {
+        let conjunctions = try reader.readConjunctions(behind: first)
+        if PlainForm.isCertain(conjunctions, behind: first.count) {
             self.init(normalized: conjunctions)
             return
         }
+        let predicate: Predicate
         do {
-            try self.init(anyOf: conjunctions)
+            predicate = try Predicate(anyOf: conjunctions.map { Array($0.dropFirst(first.count)) })
         } catch {
             throw PredicateError(.notCanonical, error.message)
         }
-        guard self.canonicalBytes == canonicalBytes else {
+        guard predicate.canonicalBytes.elementsEqual(canonicalBytes) else {
             throw PredicateError(.notCanonical, "the predicate is not in normal form")
         }
+        self.init(normalized: conjunctions)
     }
 }
