@@ -4,8 +4,8 @@ import Foundation
 //        [--fan-out-devices COUNT] [SCENARIO…]
 //
 // Scenarios: client, distance, peer, allocations, micro, matching, pipeline, subscriptions, worker, replicas, queues,
-// latency, fanout, fairness, isolation, memory; all of them if none is named. Run through `make bench`, which builds what
-// is needed first.
+// latency, fanout, fairness, isolation, memory; all of them if none is named. Run through `make bench`, which builds
+// what is needed first.
 
 do {
     let options = try BenchmarkOptions(Array(CommandLine.arguments.dropFirst()))
