@@ -28,7 +28,7 @@ extension PostgresRegistry {
         let changes =
             cursor.loadingAfterRow.map { SubscriptionCalls.followed(after: $0, limit: limit) }
             ?? SubscriptionCalls.changes(after: cursor.logPosition, limit: limit)
-        return [changes, SubscriptionCalls.logBounds]
+        return [changes, SubscriptionCalls.logBounds(around: cursor.logPosition)]
     }
 
     /// Asks for the page after a cursor, so that the server reads it while this one is taken in.
@@ -66,17 +66,16 @@ extension PostgresRegistry {
     private func begin(limit: Int) throws(RegistryError) -> SubscriptionChanges {
         // The end of the log is read first, so that nothing falls between.
         let answers = try ask([
-            SubscriptionCalls.logBounds, SubscriptionCalls.followed(after: 0, limit: limit),
+            SubscriptionCalls.logBounds(around: 0), SubscriptionCalls.followed(after: 0, limit: limit),
         ])
         let start = SubscriptionCursor(logPosition: answers[0].integer(0, 1), loadingAfterRow: 0)
         return try load(answers[1], start, limit: limit)
     }
 
-    /// Whether the log has everything since a position.
+    /// Whether the log has everything since a position: `bounds` are those around it.
     private static func reachesBack(_ bounds: Rows, to position: Int64) -> Bool {
-        guard let first = bounds.optionalInteger(0, 0), let last = bounds.optionalInteger(0, 1)
-        else { return position == 0 }
-        return first <= position + 1 && position <= last
+        guard let last = bounds.optionalInteger(0, 1) else { return position == 0 }
+        return bounds.optionalInteger(0, 0) != nil && position <= last
     }
 
     private func load(

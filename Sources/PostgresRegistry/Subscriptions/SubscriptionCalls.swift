@@ -147,8 +147,17 @@ enum SubscriptionCalls {
 
     // MARK: Following
 
-    /// The first and the last entry of the log.
-    static let logBounds = Call("SELECT min(l.id), max(l.id) FROM subscription_log l")
+    /// An entry of the log that is not after the next one to a position, and the last of all.
+    ///
+    /// The very first would tell as much, but before it lie those that were dropped, millions perhaps: until they are
+    /// vacuumed away, whoever looks for the first goes through all of them.
+    static func logBounds(around position: Int64) -> Call {
+        Call(
+            """
+            SELECT (SELECT l.id FROM subscription_log l WHERE l.id <= $1::bigint + 1 ORDER BY l.id DESC LIMIT 1),
+                (SELECT l.id FROM subscription_log l ORDER BY l.id DESC LIMIT 1)
+            """, [.integer(min(max(position, 0), .max - 1))])
+    }
 
     /// What is followed of all subscriptions, in the order of their rows.
     static func followed(after row: Int64, limit: Int) -> Call {
