@@ -23,6 +23,8 @@ public struct BrokerConfiguration: Hashable, Sendable {
     public var stallLimitSeconds = 10.0
     /// How long a publish may stay without a confirm before the connection is given up, in seconds.
     public var confirmTimeoutSeconds = 30.0
+    /// How long a queue may refuse everything before a new channel is tried, in seconds; doubled with each in vain.
+    public var refusalPatienceSeconds = 5.0
 
     /// Creates a configuration.
     ///

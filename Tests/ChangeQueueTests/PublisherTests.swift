@@ -84,4 +84,36 @@ struct PublisherTests {
         try await queue.broker.control("clear_policy", queue.names.namespace)
         try await queue.remove()
     }
+
+    @Test("A queue that goes on refusing is tried on another channel, and what others take meanwhile is published once")
+    func opensAnotherChannel() async throws {
+        var queue = try await TestQueue.make()
+        queue.configuration.refusalPatienceSeconds = 0.2
+        try await queue.broker.control(
+            "set_policy", queue.names.namespace, "^\(queue.names.fanout)$", "{\"max-length\": 1}", "--apply-to",
+            "queues")
+        let publisher = try queue.makePublisher()
+        let log = OutcomeLog()
+        publisher.start(handler: log)
+        var identifier: UInt64 = 0
+        while log.state.value.reasons.count < 3 {
+            let messages = (identifier..<identifier + 20).map { number in
+                OutgoingMessage(
+                    identifier: number, exchange: "",
+                    routingKey: number % 2 == 0 ? queue.names.fanout : queue.names.deadLetter,
+                    message: Message(body: [1]))
+            }
+            publisher.publish(messages)
+            identifier += 20
+            let count = Int(identifier)
+            #expect(await log.state.wait { $0.outcomes.count == count })
+        }
+        #expect(await publisher.close(deadlineSeconds: 10))
+        let outcomes = log.state.value.outcomes
+        #expect(outcomes.values.contains(.refused) && log.state.value.surplusCount == 0)
+        #expect(outcomes.allSatisfy { $0.key % 2 == 0 || $0.value == .confirmed })
+        #expect(try await queue.broker.messageCount(queue: queue.names.deadLetter) == Int(identifier / 2))
+        try await queue.broker.control("clear_policy", queue.names.namespace)
+        try await queue.remove()
+    }
 }

@@ -35,6 +35,10 @@ final class PublisherCore {
     /// published one at a time until it is known which.
     private var suspectCount = 0
 
+    private var refusals: RefusalWatch
+    /// Whether nothing more is published on this channel, and a new one is opened when all outcomes are there.
+    private var isRenewing = false
+
     private var ended: [(identifier: UInt64, outcome: PublishOutcome)] = []
     private var closing: ((Bool) -> Void)?
 
@@ -45,6 +49,7 @@ final class PublisherCore {
         connectionMetrics = ConnectionMetrics(metrics, connection: "publish")
         self.metrics = PublisherMetrics(metrics)
         attempts = ConnectionAttempts(configuration)
+        refusals = RefusalWatch(patienceSeconds: configuration.refusalPatienceSeconds)
     }
 
     // MARK: Connecting
@@ -71,6 +76,8 @@ final class PublisherCore {
         }
         attempts.succeeded()
         ledger = PublishLedger()
+        refusals.channelOpened(becauseOfRefusals: isRenewing)
+        isRenewing = false
         connectionMetrics.becameUsable()
         logger.log(.info, "amqp.publisher.connected", [.field("broker", endpoint.description)])
         handler?.publisherStateChanged(isReady: true, reason: "connected to \(endpoint)")
@@ -100,7 +107,7 @@ final class PublisherCore {
     }
 
     private func flush() {
-        guard !isBlocked, let connection, !waiting.isEmpty, ledger.span < window else { return }
+        guard !isBlocked, !isRenewing, let connection, !waiting.isEmpty, ledger.span < window else { return }
         let now = loop.nowNanoseconds
         connection.burst { session throws(AMQPError) in
             while ledger.span < window, let message = waiting.first {
@@ -151,12 +158,36 @@ final class PublisherCore {
             inFlight[slot] = nil
             metrics.confirmed(afterNanoseconds: now &- published.publishedNanoseconds)
             let identifier = published.message.identifier
+            watchRefusals(of: published.message, outcome, nowNanoseconds: now)
             if let failure = outcome.failure {
                 end(identifier, outcome.isReturned ? .returned(failure) : .refused)
             } else {
                 end(identifier, .confirmed)
             }
         }
+    }
+
+    private func watchRefusals(of message: OutgoingMessage, _ outcome: PublishLedger.Outcome, nowNanoseconds: UInt64) {
+        let isRefused = outcome.failure != nil && !outcome.isReturned
+        guard isRefused || refusals.isWatching else { return }
+        let target = message.exchange.isEmpty ? message.routingKey : message.exchange
+        guard isRefused else { return refusals.taken(by: target) }
+        guard refusals.refused(by: target, nowNanoseconds: nowNanoseconds), !isRenewing else { return }
+        isRenewing = true
+        logger.log(
+            .warning, "amqp.publisher.refused",
+            [
+                .field("target", target),
+                .field("advice", "The broker refuses everything on this channel; another one is tried."),
+            ])
+    }
+
+    /// Opens a new channel, by a connection of its own, once nothing is under way on the old one.
+    private func renewIfIdle() {
+        guard isRenewing, ledger.isEmpty, let connection, closing == nil else { return }
+        connection.close()
+        self.connection = nil
+        connect()
     }
 
     // MARK: Time
@@ -222,6 +253,7 @@ extension PublisherCore: AMQPConnectionHandler {
         }
         take(outcomes)
         handOver()
+        renewIfIdle()
         flush()
     }
 

@@ -27,6 +27,8 @@ final class LoadPublisherCore: AMQPConnectionHandler {
     private var lastTickNanoseconds: UInt64 = 0
     /// When the broker last confirmed something, or nothing was open.
     private var lastProgressNanoseconds: UInt64 = 0
+    /// Since when the broker has refused everything; nil if it took something last.
+    private var refusedSinceNanoseconds: UInt64?
     /// How many events are due, as far as the rate goes.
     private var credit = 0.0
 
@@ -82,9 +84,15 @@ final class LoadPublisherCore: AMQPConnectionHandler {
 
     private func giveUpIfForgotten(_ now: UInt64) {
         if ledger.isEmpty || isBlocked { lastProgressNanoseconds = now }
-        guard let connection, now &- lastProgressNanoseconds > Self.patienceNanoseconds else { return }
-        connection.abandon()
-        interrupted(by: "no confirm within ten seconds")
+        guard let connection else { return }
+        if now &- lastProgressNanoseconds > Self.patienceNanoseconds {
+            connection.abandon()
+            interrupted(by: "no confirm within ten seconds")
+        } else if let since = refusedSinceNanoseconds, now &- since > Self.patienceNanoseconds {
+            // As a good publisher does: a channel may refuse a queue for as long as the node of its old leader is away.
+            connection.close()
+            interrupted(by: "everything was refused for ten seconds")
+        }
     }
 
     private func publish() {
@@ -138,6 +146,7 @@ final class LoadPublisherCore: AMQPConnectionHandler {
         connection = nil
         ledger = PublishLedger()
         isBlocked = false
+        refusedSinceNanoseconds = nil
         load.update { load in
             load.openCount = 0
             load.isBlocked = false
@@ -162,6 +171,10 @@ final class LoadPublisherCore: AMQPConnectionHandler {
             }
         }
         if !outcomes.isEmpty { lastProgressNanoseconds = loop.nowNanoseconds }
+        for outcome in outcomes {
+            let isRefused = outcome.failure != nil && !outcome.isReturned
+            refusedSinceNanoseconds = isRefused ? refusedSinceNanoseconds ?? loop.nowNanoseconds : nil
+        }
         let now = WallClock.nowMilliseconds()
         let (openCount, isBlocked) = (ledger.count, isBlocked)
         load.update { load in
