@@ -2,6 +2,8 @@
 struct AnswerFacts {
     /// When it was given, in milliseconds since 1970.
     var timeMilliseconds: Int64
+    /// The same by the system's clock, in microseconds.
+    var timeMicroseconds: Int64
     /// The `apns-id` of the answer.
     var identifierText: UnsafeBufferPointer<UInt8>
     /// The answer.

@@ -1,3 +1,5 @@
+import EventLoop
+
 /// What one loop answered: counted, and recorded as far as the configuration asks for it.
 final class AnswerLedger {
     /// How many bytes of records wait for the file before they are written without waiting for the timer.
@@ -68,8 +70,9 @@ final class AnswerLedger {
     ) {
         guard file != nil || records.count < recordsMaximum else { return }
         let facts = AnswerFacts(
-            timeMilliseconds: wallClockMilliseconds(), identifierText: identifierText, answer: answer,
-            isDuplicate: isDuplicate, isPayloadChecked: request.isPayloadChecked)
+            timeMilliseconds: wallClockMilliseconds(), timeMicroseconds: WallClock.nowMicroseconds(),
+            identifierText: identifierText, answer: answer, isDuplicate: isDuplicate,
+            isPayloadChecked: request.isPayloadChecked)
         if file != nil {
             RecordLine.append(facts, fields: fields, body: request.body, to: &lines)
             if lines.count >= Self.unwrittenBytesMaximum { writeRecords() }

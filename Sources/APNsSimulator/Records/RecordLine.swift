@@ -12,6 +12,8 @@ enum RecordLine {
     ) {
         bytes.append("{\"time_ms\":")
         bytes.append(integer: facts.timeMilliseconds)
+        bytes.append(",\"time_us\":")
+        bytes.append(integer: facts.timeMicroseconds)
         bytes.append(",\"token\":")
         bytes.append(quoted: fields.deviceTokenDigits ?? UnsafeBufferPointer(start: nil, count: 0), lowercasing: true)
         bytes.append(",\"apns_id\":")

@@ -61,9 +61,10 @@ struct SimulateCommand: Command {
             {"show":true} besides, and answers each with a line:
               nc 127.0.0.1 PORT < faults.ndjson
 
-            --record writes for each answered request: time_ms, token, apns_id, push_type,
-            topic, priority, expiration, collapse_id, status, reason, duplicate (its apns-id
-            had been accepted before) and payload (null if the request broke a rule).
+            --record writes for each answered request: time_ms and time_us (since 1970), token,
+            apns_id, push_type, topic, priority, expiration, collapse_id, status, reason,
+            duplicate (its apns-id had been accepted before) and payload (null if the request
+            broke a rule).
             """,
         examples: [
             .init(

@@ -10,6 +10,8 @@ final class Workbench {
 
     let options: BenchmarkOptions
     let folder: String
+    /// A folder in memory, for what is written only to measure: a disk that is busy must not delay who writes it.
+    let memoryFolder: String
     let key: ES256PrivateKey
     /// The processor time that h2load needs for a request to the simulator, in microseconds; set by the client scenario
     /// and measured anew by those that run without it.
@@ -18,7 +20,10 @@ final class Workbench {
     init(options: BenchmarkOptions) throws {
         self.options = options
         folder = NSTemporaryDirectory() + "apus-bench-\(getpid())"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        memoryFolder = "/dev/shm/apus-bench-\(getpid())"
+        for folder in [folder, memoryFolder] {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        }
         key = try ES256PrivateKey.generate()
         try write("key.p8", key.pem)
         chmod(folder + "/key.p8", 0o600)
@@ -29,7 +34,9 @@ final class Workbench {
         try write("server.key", identity.privateKeyPEM)
     }
 
-    func removeFolder() { try? FileManager.default.removeItem(atPath: folder) }
+    func removeFolder() {
+        for folder in [folder, memoryFolder] { try? FileManager.default.removeItem(atPath: folder) }
+    }
 
     @discardableResult
     func write(_ name: String, _ text: String) throws -> String {

@@ -16,7 +16,7 @@ struct FairnessScenario {
     func run() async throws {
         let broker = try await PrivateRabbitMQ.start()
         defer { broker.stop() }
-        let record = bench.folder + "/fairness.ndjson"
+        let record = bench.memoryFolder + "/fairness.ndjson"
         let simulator = try bench.startSimulator(["--trusting", "--first-streams", "1000", "--record", record])
         defer { simulator.process.end() }
         try bench.writeConfiguration(broker: broker.url, simulatorPort: simulator.port, registry: "fairness.db")

@@ -13,7 +13,7 @@ struct LatencyScenario {
     func run() async throws {
         let broker = try await PrivateRabbitMQ.start()
         defer { broker.stop() }
-        let record = bench.folder + "/latency.ndjson"
+        let record = bench.memoryFolder + "/latency.ndjson"
         let simulator = try bench.startSimulator(["--trusting", "--first-streams", "1000", "--record", record])
         defer { simulator.process.end() }
         try bench.writeConfiguration(broker: broker.url, simulatorPort: simulator.port, registry: "latency.db")

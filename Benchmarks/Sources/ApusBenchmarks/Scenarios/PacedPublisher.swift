@@ -41,8 +41,10 @@ final class PacedPublisher: PublishHandler {
             let due = perSecond.map { Int($0 * elapsed / 1_000) } ?? published.count + 200
             let count = min(devices.count - published.count, due - published.count, room())
             if count > 0 {
-                send(devices.lowerBound + published.count, count)
+                // Before it is handed over: the delay begins here, also if this thread has to wait then.
+                let first = devices.lowerBound + published.count
                 published.append(contentsOf: repeatElement(Self.nowMilliseconds(), count: count))
+                send(first, count)
             } else {
                 usleep(500)
             }

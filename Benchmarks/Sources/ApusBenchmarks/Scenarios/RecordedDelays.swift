@@ -3,11 +3,11 @@ import Foundation
 /// How long pushes took from their publication to the request, from what the simulator recorded.
 enum RecordedDelays {
     private struct Request: Decodable {
-        var timeMilliseconds: Double
+        var timeMicroseconds: Double
         var token: String
 
         private enum CodingKeys: String, CodingKey {
-            case timeMilliseconds = "time_ms"
+            case timeMicroseconds = "time_us"
             case token
         }
     }
@@ -27,7 +27,7 @@ enum RecordedDelays {
         for line in lines {
             let request = try decoder.decode(Request.self, from: line)
             guard let device = Int(request.token.suffix(8), radix: 16), devices.contains(device) else { continue }
-            delays.append(max(0, request.timeMilliseconds - published[device - devices.lowerBound]))
+            delays.append(request.timeMicroseconds / 1_000 - published[device - devices.lowerBound])
         }
         guard delays.count == devices.count else {
             throw ChildProcess.Failure(description: "\(delays.count) of \(devices.count) pushes were recorded")
