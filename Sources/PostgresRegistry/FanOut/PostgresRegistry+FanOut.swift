@@ -24,7 +24,7 @@ extension PostgresRegistry: FanOutRegistry {
         let call = FanOutCalls.plan(
             chunks, of: number, first: first.number, end: last.through, planner: planner,
             nowMilliseconds: nowMilliseconds)
-        return try change(number, [call])
+        return try change(number, [call], durable: true)
     }
 
     /// Chunks of a fan-out, in order, after one.
@@ -45,7 +45,7 @@ extension PostgresRegistry: FanOutRegistry {
     ) throws(RegistryError) -> FanOut {
         let call = FanOutCalls.published(
             through: chunk, of: number, planner: planner, nowMilliseconds: nowMilliseconds)
-        return try change(number, [call] + FanOutCalls.finish([number]))
+        return try change(number, [call] + FanOutCalls.finish([number]), durable: false)
     }
 
     /// What is known of chunks.
@@ -73,7 +73,7 @@ extension PostgresRegistry: FanOutRegistry {
                 FanOutCalls.end(Array(keys), isCancelled: isCancelled, nowMilliseconds: nowMilliseconds))
         }
         calls += FanOutCalls.finish(numbers)
-        try writing(durable: true) { (transaction) throws(RegistryError) in _ = try transaction.commit(calls) }
+        try writing(durable: false) { (transaction) throws(RegistryError) in _ = try transaction.commit(calls) }
     }
 
     /// The fan-outs of events.
@@ -103,8 +103,8 @@ extension PostgresRegistry: FanOutRegistry {
     }
 
     /// Changes a fan-out in one transaction and reads it afterwards.
-    private func change(_ number: Int64, _ calls: [Call]) throws(RegistryError) -> FanOut {
-        let rows = try writing(durable: true) { (transaction) throws(RegistryError) in
+    private func change(_ number: Int64, _ calls: [Call], durable: Bool) throws(RegistryError) -> FanOut {
+        let rows = try writing(durable: durable) { (transaction) throws(RegistryError) in
             try transaction.commit([FanOutCalls.lock([number])] + calls + [FanOutCalls.fanOut(number)]).last
         }
         guard let rows else { preconditionFailure("each statement has an answer") }

@@ -5,6 +5,10 @@
 /// `RegistryError`. A chunk is written down before it is published, so a planner that goes on for another one publishes
 /// the same ranges under the same numbers. One that is planning holds the fan-out for some seconds at a time
 /// (`FanOutRules.planningMilliseconds`), and renews that with each step.
+///
+/// What begins, what is planned and what is cancelled survives a loss of power. What was published and what has ended
+/// survives the end of any process, but need not survive a loss of power: whatever the broker delivers again is then
+/// served again, and a fan-out whose last note was lost is shown as unfinished until it is forgotten.
 public protocol FanOutRegistry: AnyObject {
     /// Finds the fan-out of an event, or begins one.
     ///
@@ -55,7 +59,7 @@ public protocol FanOutRegistry: AnyObject {
 
     /// Notes that chunks have ended; those that had ended before stay as they are.
     ///
-    /// It is kept when the call returns, and only then may the chunks' deliveries be acknowledged.
+    /// Every worker knows it when the call returns, and only then may the chunks' deliveries be acknowledged.
     func chunksEnded(_ endings: [FanOutChunkEnding], nowMilliseconds: Int64) throws(RegistryError)
 
     /// Fan-outs, the newest first, older than one if its number is given.

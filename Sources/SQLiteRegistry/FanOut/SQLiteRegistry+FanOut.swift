@@ -72,7 +72,7 @@ extension SQLiteRegistry: FanOutRegistry {
     public func chunksPublished(
         through chunk: Int, of number: Int64, planner: Int64, nowMilliseconds: Int64
     ) throws(RegistryError) -> FanOut {
-        try writing(durable: true) { () throws(RegistryError) in
+        try writing(durable: false) { () throws(RegistryError) in
             let statement = try statements.statement(
                 """
                 UPDATE fan_out SET chunks_published = max(chunks_published, min(?3, chunks_planned)), changed_at = ?4,
@@ -119,7 +119,7 @@ extension SQLiteRegistry: FanOutRegistry {
     /// Notes that chunks have ended.
     public func chunksEnded(_ endings: [FanOutChunkEnding], nowMilliseconds: Int64) throws(RegistryError) {
         guard !endings.isEmpty else { return }
-        try writing(durable: true) { () throws(RegistryError) in
+        try writing(durable: false) { () throws(RegistryError) in
             for ending in endings { try end(ending, nowMilliseconds) }
             for number in Set(endings.map(\.key.fanOut)) { try finishIfEnded(number) }
         }
