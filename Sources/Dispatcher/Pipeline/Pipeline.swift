@@ -132,12 +132,9 @@ final class Pipeline {
 
     func pushesEnded(_ results: [PushResult]) {
         let now = parts.nowMilliseconds()
-        for result in results {
+        machine.pushesEnded(results, nowMilliseconds: now, into: &actions) { [metrics] result, app in
             if case .ambiguous = result.outcome { metrics.ambiguous.add() }
-            if let app = machine.app(ofPush: result.identifier) {
-                metrics.observePush(app: app, nanoseconds: result.durationNanoseconds)
-            }
-            machine.pushEnded(result, nowMilliseconds: now, into: &actions)
+            metrics.observePush(app: app, nanoseconds: result.durationNanoseconds)
         }
         scheduleFlush()
     }

@@ -5,6 +5,9 @@
 /// grows while the quickest of the last answers was about as quick as ever, and shrinks when it was not. It is a
 /// scavenger's window: it uses what is left over.
 ///
+/// Delays are taken finely, because a queue of half a millisecond is long on a way of a tenth. However slow answers
+/// are, as many pushes stay out as an idle way would carry at `leastPerSecond`, so that a fan-out never stands still.
+///
 /// Source: the idea of RFC 6817 (LEDBAT), with rounds of answers in place of packets.
 public struct BulkWindow: Hashable, Sendable {
     /// How many answers are looked at together: the quickest of them tells of a queue, which delays them all.
@@ -12,14 +15,17 @@ public struct BulkWindow: Hashable, Sendable {
     /// How long the quickest answer is remembered, at least; the way to APNs changes.
     public static let memoryMilliseconds: Int64 = 300_000
     /// The least delay that counts as a queue.
-    public static let toleranceMilliseconds: Int64 = 2
+    public static let toleranceNanoseconds: UInt64 = 500_000
+    /// The rate that the smallest window has on an idle way.
+    public static let leastPerSecond: UInt64 = 2_500
+    /// The smallest window on a way that takes next to no time.
+    public static let leastPushes = 16
 
     private let maximum: Int
-    private let minimum: Int
-    private var quickestBefore = Int64.max
-    private var quickest = Int64.max
+    private var quickestBefore = UInt64.max
+    private var quickest = UInt64.max
     private var quickestSinceMilliseconds: Int64?
-    private var quickestOfRound = Int64.max
+    private var quickestOfRound = UInt64.max
     private var answersOfRound = 0
 
     /// How many pushes may be out.
@@ -30,18 +36,17 @@ public struct BulkWindow: Hashable, Sendable {
     /// - Parameter maximum: the most pushes that it ever lets out; at least 1.
     public init(maximum: Int) {
         self.maximum = max(1, maximum)
-        minimum = max(1, maximum / 32)
         size = max(1, maximum / 8)
     }
 
-    /// A push of the bulk lane ended.
+    /// A push of the bulk lane was answered.
     ///
     /// - Parameters:
-    ///   - delay: how long after it was sent, in milliseconds.
+    ///   - delay: how long after it was sent, in nanoseconds.
     ///   - isRestricted: whether the window is in force, so that what is seen is its doing.
     ///   - now: the wall clock, in milliseconds.
-    public mutating func pushEnded(afterMilliseconds delay: Int64, isRestricted: Bool, nowMilliseconds now: Int64) {
-        quickestOfRound = min(quickestOfRound, max(0, delay))
+    public mutating func pushEnded(afterNanoseconds delay: UInt64, isRestricted: Bool, nowMilliseconds now: Int64) {
+        quickestOfRound = min(quickestOfRound, delay)
         answersOfRound += 1
         guard answersOfRound == Self.answersPerRound else { return }
         let current = quickestOfRound
@@ -51,7 +56,7 @@ public struct BulkWindow: Hashable, Sendable {
         if isRestricted { adapt(to: current) }
     }
 
-    private mutating func remember(_ current: Int64, _ now: Int64) {
+    private mutating func remember(_ current: UInt64, _ now: Int64) {
         let since = quickestSinceMilliseconds ?? now
         quickestSinceMilliseconds = since
         // A clock that was set back begins a new memory, too.
@@ -63,12 +68,18 @@ public struct BulkWindow: Hashable, Sendable {
         quickest = min(quickest, current)
     }
 
-    private mutating func adapt(to current: Int64) {
+    private mutating func adapt(to current: UInt64) {
         let base = min(quickest, quickestBefore)
-        if current - base <= max(Self.toleranceMilliseconds, base / 2) {
+        if current - base <= max(Self.toleranceNanoseconds, base / 2) {
             size = min(maximum, size + max(1, size / 8))
         } else {
-            size = max(minimum, size - size / 4)
+            size = max(minimum(base), size - max(1, size / 4))
         }
+    }
+
+    /// What an idle way that takes `base` nanoseconds carries at the least rate; never more than a part of the whole.
+    private func minimum(_ base: UInt64) -> Int {
+        let carried = Int(clamping: min(base, 1_000_000_000) * Self.leastPerSecond / 1_000_000_000)
+        return min(max(1, maximum / 32), max(Self.leastPushes, carried))
     }
 }

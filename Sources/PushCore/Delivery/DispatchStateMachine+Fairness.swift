@@ -85,12 +85,14 @@ extension DispatchStateMachine {
         lanes[Self.place(of: lane)].pushWentOut(app: app)
     }
 
-    mutating func pushEnded(_ lane: DeliveryLane, _ push: Push, nowMilliseconds: Int64) {
-        lanes[Self.place(of: lane)].pushEnded(app: push.app)
-        guard lane == .fanout else { return }
+    mutating func pushEnded(_ lane: DeliveryLane, app: Int) {
+        lanes[Self.place(of: lane)].pushEnded(app: app)
+    }
+
+    /// Notes how long APNs took to answer a push of a large fan-out.
+    mutating func bulkPushWasAnswered(afterNanoseconds delay: UInt64, nowMilliseconds: Int64) {
         bulkWindow.pushEnded(
-            afterMilliseconds: nowMilliseconds - push.sentMilliseconds, isRestricted: isBulkRestricted,
-            nowMilliseconds: nowMilliseconds)
+            afterNanoseconds: delay, isRestricted: isBulkRestricted, nowMilliseconds: nowMilliseconds)
     }
 
     // MARK: The way to the push service

@@ -47,7 +47,6 @@ public struct DispatchStateMachine: Sendable {
         var device: Int
         var rendering: Int
         var app: Int
-        var sentMilliseconds: Int64
         var sends = 1
         var ambiguousSends = 0
     }
@@ -143,9 +142,6 @@ public struct DispatchStateMachine: Sendable {
     /// The apps most of whose tokens are called bad at this moment.
     public var doubtedApps: [Int] { watches.indices.filter { watches[$0].isInDoubt } }
 
-    /// The app of a push that is out, by its place in the configuration.
-    public func app(ofPush identifier: UInt64) -> Int? { pushes[identifier]?.app }
-
     // MARK: Work arrives
 
     /// A page of an audience is ready to be pushed to.
@@ -226,7 +222,7 @@ public struct DispatchStateMachine: Sendable {
         }
         job.pushesOut += 1
         let push = pushes.insert(
-            Push(job: number, device: device, rendering: rendering, app: app, sentMilliseconds: nowMilliseconds))
+            Push(job: number, device: device, rendering: rendering, app: app))
         pushWentOut(job.work.lane, app: app)
         actions.sends.append(request(push, device, job.work, rendering))
         if let published = job.work.publishedAtMilliseconds, !job.work.parking.isParkedCopy {
@@ -277,29 +273,58 @@ public struct DispatchStateMachine: Sendable {
 
     // MARK: Answers
 
+    /// Attempts of pushes ended.
+    ///
+    /// - Parameters:
+    ///   - results: how they ended.
+    ///   - nowMilliseconds: the wall clock.
+    ///   - actions: takes what is to be done.
+    ///   - ended: called with each result and the app of its push, by its place in the configuration.
+    public mutating func pushesEnded(
+        _ results: [PushResult], nowMilliseconds: Int64, into actions: inout DispatchActions,
+        each ended: (PushResult, Int) -> Void
+    ) {
+        for result in results {
+            if let app = end(result, nowMilliseconds: nowMilliseconds, into: &actions) { ended(result, app) }
+        }
+    }
+
     /// An attempt of a push ended.
     public mutating func pushEnded(
         _ result: PushResult, nowMilliseconds: Int64, into actions: inout DispatchActions
     ) {
-        guard var push = pushes[result.identifier], var job = jobs.take(push.job) else { return }
+        _ = end(result, nowMilliseconds: nowMilliseconds, into: &actions)
+    }
+
+    /// Ends an attempt.
+    ///
+    /// - Returns: the app of its push; nil if there is no such push.
+    private mutating func end(
+        _ result: PushResult, nowMilliseconds: Int64, into actions: inout DispatchActions
+    ) -> Int? {
+        guard var push = pushes[result.identifier], var job = jobs.take(push.job) else { return nil }
         let app = push.app
         if asksAPNs(push.device, job.work) {
             noteKey(result.outcome, app: app, nowMilliseconds: nowMilliseconds, into: &actions)
+            if job.work.lane == .fanout, case .answered = result.outcome {
+                bulkPushWasAnswered(afterNanoseconds: result.durationNanoseconds, nowMilliseconds: nowMilliseconds)
+            }
         }
         let disposition = Disposition(result.outcome)
         if breakers[app].state == .closed, mayResend(disposition, &push, job.work, nowMilliseconds: nowMilliseconds) {
             pushes.putBack(push, result.identifier)
             actions.sends.append(request(result.identifier, push.device, job.work, push.rendering))
             jobs.putBack(job, push.job)
-            return
+            return app
         }
-        _ = pushes.remove(result.identifier)
+        pushes.remove(result.identifier)
         job.pushesOut -= 1
-        pushEnded(job.work.lane, push, nowMilliseconds: nowMilliseconds)
+        pushEnded(job.work.lane, app: app)
         settle(disposition, &job, push.device, app: app, nowMilliseconds: nowMilliseconds, into: &actions)
         let isDone = job.pushesOut == 0 && job.nextDevice == job.work.devices.count
         jobs.putBack(job, push.job)
         if isDone { jobAdvanced(push.job, into: &actions) }
+        return app
     }
 
     private func mayResend(

@@ -14,7 +14,7 @@ struct SlotTable<Value: Sendable>: Sendable {
     /// How many values there are.
     var count: Int { slots.count - free.count }
 
-    mutating func insert(_ value: Value) -> UInt64 {
+    mutating func insert(_ value: consuming Value) -> UInt64 {
         if let index = free.popLast() {
             slots[index].value = value
             return UInt64(slots[index].generation) << 32 | UInt64(index)
@@ -38,7 +38,7 @@ struct SlotTable<Value: Sendable>: Sendable {
     }
 
     /// Puts a value back that was taken out, changed or not.
-    mutating func putBack(_ value: Value, _ number: UInt64) {
+    mutating func putBack(_ value: consuming Value, _ number: UInt64) {
         guard let index = index(of: number) else { return }
         slots[index].value = value
     }

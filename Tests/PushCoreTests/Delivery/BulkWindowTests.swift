@@ -3,45 +3,52 @@ import Testing
 
 @Suite("What is left over for large fan-outs")
 struct BulkWindowTests {
-    /// A way that takes `base` milliseconds and serves so many pushes in each; what is more waits.
-    private func settledSize(base: Int64, perMillisecond: Int, rounds: Int = 400) -> (size: Int, delay: Int64) {
+    private static let millisecond: UInt64 = 1_000_000
+
+    /// A way that takes `base` nanoseconds and serves so many pushes in a millisecond; what is more waits.
+    private func settledSize(
+        base: UInt64, perMillisecond: UInt64, rounds: Int = 400
+    ) -> (size: Int, delay: UInt64) {
         var window = BulkWindow(maximum: 4_096)
         var now: Int64 = 0
-        func delay() -> Int64 { max(base, Int64(window.size / perMillisecond)) }
+        func delay() -> UInt64 { max(base, UInt64(window.size) * Self.millisecond / perMillisecond) }
         // The way is known from a time when it was idle.
         for _ in 0..<BulkWindow.answersPerRound {
-            window.pushEnded(afterMilliseconds: base, isRestricted: false, nowMilliseconds: now)
+            window.pushEnded(afterNanoseconds: base, isRestricted: false, nowMilliseconds: now)
         }
         for _ in 0..<rounds * BulkWindow.answersPerRound {
-            window.pushEnded(afterMilliseconds: delay(), isRestricted: true, nowMilliseconds: now)
+            window.pushEnded(afterNanoseconds: delay(), isRestricted: true, nowMilliseconds: now)
             now += 1
         }
         return (window.size, delay())
     }
 
-    @Test("On a way that is quick but narrow the queue stays short")
-    func narrow() {
-        let (size, delay) = settledSize(base: 1, perMillisecond: 100)
-        #expect(delay <= 1 + 2 * BulkWindow.toleranceMilliseconds, "\(delay) ms with \(size) out")
-        #expect(size >= 128)
+    @Test("On a way that is quick but narrow the queue stays short", arguments: [100_000, 1_000_000] as [UInt64])
+    func narrow(base: UInt64) {
+        let (size, delay) = settledSize(base: base, perMillisecond: 100)
+        #expect(delay <= base + 2 * BulkWindow.toleranceNanoseconds, "\(delay) ns with \(size) out")
+        #expect(size >= 32)
     }
 
     @Test("On a way that is long but wide all of the window is used")
     func wide() {
-        #expect(settledSize(base: 50, perMillisecond: 1_000).size == 4_096)
+        #expect(settledSize(base: 50 * Self.millisecond, perMillisecond: 1_000).size == 4_096)
     }
 
-    @Test("Never fewer than a thirty-second of the window are out, however slow the answers are")
+    @Test("However slow the answers are, as many are out as keep a fan-out going on a way of that length")
     func least() {
-        #expect(settledSize(base: 1, perMillisecond: 1).size == 128)
+        #expect(settledSize(base: Self.millisecond / 10, perMillisecond: 1).size == BulkWindow.leastPushes)
+        #expect(settledSize(base: 20 * Self.millisecond, perMillisecond: 1).size == 50, "2 500 a second")
+        #expect(settledSize(base: 80 * Self.millisecond, perMillisecond: 1).size == 4_096 / 32, "never more than that")
     }
 
     @Test("What is measured while the window is not in force does not change it")
     func notInForce() {
         var window = BulkWindow(maximum: 4_096)
         let size = window.size
-        for delay in 0..<10_000 as Range<Int64> {
-            window.pushEnded(afterMilliseconds: delay % 40, isRestricted: false, nowMilliseconds: delay)
+        for delay in 0..<10_000 as Range<UInt64> {
+            window.pushEnded(
+                afterNanoseconds: delay % 40 * Self.millisecond, isRestricted: false, nowMilliseconds: Int64(delay))
         }
         #expect(window.size == size)
     }
@@ -50,9 +57,10 @@ struct BulkWindowTests {
     func forgets() {
         var window = BulkWindow(maximum: 4_096)
         var now: Int64 = 0
-        for delay in [5, 60] as [Int64] {
+        for delay in [5, 60] as [UInt64] {
             for _ in 0..<2 * BulkWindow.memoryMilliseconds / 100 + 400 * 32 {
-                window.pushEnded(afterMilliseconds: delay, isRestricted: true, nowMilliseconds: now)
+                window.pushEnded(
+                    afterNanoseconds: delay * Self.millisecond, isRestricted: true, nowMilliseconds: now)
                 now += 100
             }
             #expect(window.size == 4_096)

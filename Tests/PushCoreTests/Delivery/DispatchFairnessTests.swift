@@ -17,10 +17,11 @@ struct DispatchFairnessTests {
     }
 
     private mutating func arrive(
-        _ app: AppRoute, devices: Int, lane: DeliveryLane = .work, parking: ParkingRecord? = nil
+        _ app: AppRoute, devices: Int, lane: DeliveryLane = .work, platform: Platform = .apns,
+        parking: ParkingRecord? = nil
     ) {
         nextDelivery += 1
-        let devices = (0..<devices).map { Samples.device("\(nextDelivery)-\($0)", app: app.name) }
+        let devices = (0..<devices).map { Samples.device("\(nextDelivery)-\($0)", app: app.name, platform: platform) }
         machine.jobArrived(
             Samples.job(number: nextDelivery, devices: devices, lane: lane, apps: [app], parking: parking),
             into: &actions)
@@ -34,11 +35,13 @@ struct DispatchFairnessTests {
         return actions.sends
     }
 
-    private mutating func end(_ requests: some Sequence<PushRequest>, _ outcome: PushOutcome? = nil) {
+    private mutating func end(
+        _ requests: some Sequence<PushRequest>, _ outcome: PushOutcome? = nil, afterMilliseconds delay: UInt64 = 0
+    ) {
         for request in requests {
             let outcome = outcome ?? .answered(PushAnswer(status: 200))
             machine.pushEnded(
-                PushResult(identifier: request.identifier, outcome: outcome, durationNanoseconds: 0),
+                PushResult(identifier: request.identifier, outcome: outcome, durationNanoseconds: delay * 1_000_000),
                 nowMilliseconds: now, into: &actions)
         }
     }
@@ -143,6 +146,40 @@ struct DispatchFairnessTests {
         arrive(Samples.app, devices: 100)
         let sent = send().count
         #expect(sent >= 100)
+    }
+
+    /// Sends small events and a fan-out side by side for some rounds.
+    ///
+    /// - Returns: how many pushes went out in the last round.
+    private mutating func sendSideBySide(afterMilliseconds delay: UInt64, rounds: Int = 40) -> Int {
+        var last = 0
+        for _ in 0..<rounds {
+            arrive(Samples.app, devices: 1)
+            let requests = send()
+            last = requests.count
+            end(requests, afterMilliseconds: delay)
+        }
+        return last
+    }
+
+    @Test("A fan-out gives way when answers begin to take longer, and takes more again when they are quick")
+    mutating func givesWay() {
+        arrive(Samples.app, devices: 20_000, lane: .fanout)
+        let quick = sendSideBySide(afterMilliseconds: 2)
+        #expect(quick > 300)
+        let slow = sendSideBySide(afterMilliseconds: 20)
+        #expect(slow < 20)
+        let quickAgain = sendSideBySide(afterMilliseconds: 2)
+        #expect(quickAgain > 300)
+    }
+
+    @Test("Only answers of APNs tell how long its way is: clients without it are served at once")
+    mutating func otherWays() {
+        arrive(Samples.app, devices: 200, lane: .fanout, platform: .web)
+        end(send())
+        arrive(Samples.app, devices: 20_000, lane: .fanout)
+        let sent = sendSideBySide(afterMilliseconds: 50)
+        #expect(sent > 300)
     }
 
     // MARK: Slow apps
