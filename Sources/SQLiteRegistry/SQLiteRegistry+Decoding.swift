@@ -32,14 +32,18 @@ extension SQLiteRegistry {
     /// - Parameters:
     ///   - row: a statement that stands on a row.
     ///   - firstColumn: where the columns begin.
+    ///   - app: the app, if it is known from the question; else the row says it.
     /// - Returns: the recipient with its number.
     /// - Throws: `RegistryError` with `.corrupt` if the row makes no device.
-    func decodeRecipient(_ row: Statement, firstColumn: Int32) throws(RegistryError) -> RecipientRow {
+    func decodeRecipient(
+        _ row: Statement, firstColumn: Int32, app: String? = nil
+    ) throws(RegistryError) -> RecipientRow {
         let number = row.integer(firstColumn)
         let (platform, token) = try decodeAddress(row, platformColumn: firstColumn + 2, device: number)
+        let name: String
+        if let app { name = app } else { name = try apps.name(of: row.integer(firstColumn + 4)) }
         let recipient = Recipient(
-            deviceID: row.text(firstColumn + 1), platform: platform, token: token,
-            app: try apps.name(of: row.integer(firstColumn + 4)))
+            deviceID: row.text(firstColumn + 1), platform: platform, token: token, app: name)
         return RecipientRow(recipient: recipient, row: number)
     }
 

@@ -21,6 +21,7 @@ public final class SQLiteRegistry: Registry {
     let datasetNames: InternedNames
     let identities: InternedNames
     let queries: AudienceQueries
+    let countingQueries: CountingQueries
     let subscriberQueries: SubscriberQueries
     /// How many different notifications of subscriptions are remembered.
     static let notificationsRemembered = 4_096
@@ -74,6 +75,7 @@ public final class SQLiteRegistry: Registry {
         // As many as devices, so a memory of some would rarely help.
         identities = names("identity", remembering: 0)
         queries = AudienceQueries(connection: connection)
+        countingQueries = CountingQueries(connection: connection)
         subscriberQueries = SubscriberQueries(connection: connection)
     }
 

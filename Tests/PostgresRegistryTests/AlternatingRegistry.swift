@@ -16,6 +16,12 @@ final class AlternatingRegistry: Registry {
         try next.resolve(requests, limit: limit)
     }
 
+    func measure(
+        _ audience: Audience, after cursor: AudienceCursor?, limit: Int
+    ) throws(RegistryError) -> AudienceExtent {
+        try next.measure(audience, after: cursor, limit: limit)
+    }
+
     func recordDatasets(_ datasets: [DatasetKey]) throws(RegistryError) { try next.recordDatasets(datasets) }
 
     func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int { try next.prune(deadTokens) }

@@ -50,11 +50,11 @@ struct ContentRenderer {
 
     private var names: String { apps.map { "\"\($0.route.name)\"" }.joined(separator: ", ") }
 
-    /// Renders the event for each app that occurs among the devices.
+    /// Renders the event for each app that occurs among the devices, beside those for which it was rendered before.
     mutating func render(
-        _ event: ChangeEvent, expiresAtMilliseconds: Int64?, devices: [Recipient]
+        _ event: ChangeEvent, expiresAtMilliseconds: Int64?, devices: [Recipient], known: [AppRendering] = []
     ) throws(EventRejection) -> [AppRendering] {
-        var renderings: [AppRendering] = []
+        var renderings = known
         for device in devices.indices {
             if renderings.contains(where: { $0.app.name == devices[device].app }) { continue }
             guard let index = indexByName[devices[device].app] else { continue }

@@ -12,6 +12,10 @@ extension Pipeline {
         var rejected: [(delivery: Delivery, parking: ParkingRecord, rejection: EventRejection)] = []
         prepared.reserveCapacity(batch.count)
         for delivery in batch {
+            if let begun = chunks[delivery.tag] {
+                prepared.append(begun.item)
+                continue
+            }
             var parking = ParkingRecord(of: delivery, nowMilliseconds: now)
             do throws(EventRejection) {
                 let event = try decoder.decode(delivery.message)
@@ -152,7 +156,9 @@ extension Pipeline {
         _ item: PreparedEvent, asked request: AudienceRequest
     ) throws(RegistryError) -> FanOut? {
         try largeFanOut(item) { () throws(RegistryError) in
-            try parts.registry.resolve([request], limit: limits.fanOutThresholdDevices)[0].next != nil
+            try parts.registry.measure(
+                request.audience, after: request.cursor, limit: limits.fanOutThresholdDevices
+            ).next != nil
         }
     }
 
@@ -232,13 +238,14 @@ extension Pipeline {
         if !group.superseded.isEmpty, group.excludedDeviceID == nil { parking.notifiesOrigin = true }
         leaveOutSuperseded(&devices, item)
         do throws(EventRejection) {
-            let renderings = try renderer.render(
-                item.event, expiresAtMilliseconds: parking.expiresAtMilliseconds, devices: devices)
-            countCoalesced(group, devices, prepared)
             let isChunk = parking.chunk != nil
+            let renderings = try renderer.render(
+                item.event, expiresAtMilliseconds: parking.expiresAtMilliseconds, devices: devices,
+                known: isChunk ? chunks[item.delivery.tag]?.renderings ?? [] : [])
+            countCoalesced(group, devices, prepared)
             var tags: [DeliveryTag] = []
             if isChunk {
-                chunkPageBegins(item, next: page.next)
+                chunkPageBegins(item, next: page.next, renderings: renderings)
             } else {
                 metrics.countEvent(item.type, devices.isEmpty ? .unmatched : .dispatched)
                 tags.append(item.delivery.tag)

@@ -8,12 +8,15 @@ import PushCore
 enum AudienceCalls {
     private static let columns = "d.id, d.device_id, d.platform, d.token"
 
+    /// What is read of each device, in the places of `columns`: only its row, if devices are counted.
+    private static func columns(isCounting: Bool) -> String { isCounting ? "d.id, NULL, NULL, NULL" : columns }
+
     /// Devices that subscribed to datasets: pool, identity, dataset, row to go on after, device to leave out,
     /// fan-out that memberships have to be older than.
-    static func datasetSubscribers(_ parameters: [Parameter]) -> Call {
+    static func datasetSubscribers(_ parameters: [Parameter], isCounting: Bool) -> Call {
         Call(
             """
-            SELECT r.request, r.element, \(columns), a.name
+            SELECT r.request, r.element, \(columns(isCounting: isCounting)), a.name
             FROM unnest($1::bigint[], $2::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::text[],
                 $9::bigint[]) WITH ORDINALITY r(request, element, pool, identity, dataset, after, excluded, as_of, k)
             JOIN identity_pool p ON p.name = r.pool
@@ -39,7 +42,7 @@ enum AudienceCalls {
 
     /// Devices that subscribed to topics: topic, app, row to go on after, device to leave out,
     /// fan-out that memberships have to be older than.
-    static func topicSubscribers(_ parameters: [Parameter]) -> Call {
+    static func topicSubscribers(_ parameters: [Parameter], isCounting: Bool) -> Call {
         devices(
             """
             JOIN topic t ON t.name = r.name AND t.app = a.id
@@ -48,12 +51,12 @@ enum AudienceCalls {
                 WHERE u.topic = t.id AND u.device > r.after AND u.joined < r.as_of
                     AND d.device_id IS DISTINCT FROM r.excluded
                 ORDER BY u.device LIMIT $3::bigint) d
-            """, parameters)
+            """, parameters, isCounting: isCounting)
     }
 
     /// Devices of identities: identity, app, row to go on after, device to leave out,
     /// fan-out that memberships have to be older than.
-    static func identityDevices(_ parameters: [Parameter]) -> Call {
+    static func identityDevices(_ parameters: [Parameter], isCounting: Bool) -> Call {
         devices(
             """
             JOIN identity n ON n.name = r.name
@@ -62,12 +65,12 @@ enum AudienceCalls {
                 WHERE d.identity = n.id AND d.app = a.id AND d.id > r.after AND d.joined < r.as_of
                     AND d.device_id IS DISTINCT FROM r.excluded
                 ORDER BY d.id LIMIT $3::bigint) d
-            """, parameters)
+            """, parameters, isCounting: isCounting)
     }
 
     /// Devices of users: user, app, row to go on after, device to leave out,
     /// fan-out that memberships have to be older than.
-    static func userDevices(_ parameters: [Parameter]) -> Call {
+    static func userDevices(_ parameters: [Parameter], isCounting: Bool) -> Call {
         devices(
             """
             CROSS JOIN LATERAL (
@@ -75,13 +78,13 @@ enum AudienceCalls {
                 WHERE d.user_id = r.name AND d.app = a.id AND d.id > r.after AND d.joined < r.as_of
                     AND d.device_id IS DISTINCT FROM r.excluded
                 ORDER BY d.id LIMIT $3::bigint) d
-            """, parameters)
+            """, parameters, isCounting: isCounting)
     }
 
-    private static func devices(_ joins: String, _ parameters: [Parameter]) -> Call {
+    private static func devices(_ joins: String, _ parameters: [Parameter], isCounting: Bool) -> Call {
         Call(
             """
-            SELECT r.request, r.element, \(columns), r.app
+            SELECT r.request, r.element, \(columns(isCounting: isCounting)), r.app
             FROM unnest($1::bigint[], $2::bigint[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::bigint[])
                 WITH ORDINALITY r(request, element, name, app, after, excluded, as_of, k)
             JOIN app a ON a.name = r.app

@@ -109,7 +109,7 @@ extension AudienceResolution {
             AudienceCalls.datasetSubscribers(
                 numbers(probes) + [.integer(rowsMaximum)] + datasetParameters(probes) + [
                     .integers(probes.map(\.after)), excluded(probes), asOfFanOut(probes),
-                ])
+                ], isCounting: isCounting)
         } position: { _, row in
             row
         }
@@ -117,14 +117,14 @@ extension AudienceResolution {
 
     /// A question whose probes are a name and an app each.
     private func ownerQuestion(
-        _ call: @escaping ([Parameter]) -> Call, position: @escaping (Probe, Int64) -> Int64
+        _ call: @escaping ([Parameter], Bool) -> Call, position: @escaping (Probe, Int64) -> Int64
     ) -> AudienceQuestion {
         AudienceQuestion(
             call: { [self] probes in
                 call(
                     numbers(probes) + [.integer(rowsMaximum), names(probes), apps(probes)] + [
                         .integers(probes.map(\.after)), excluded(probes), asOfFanOut(probes),
-                    ])
+                    ], isCounting)
             }, position: position)
     }
 

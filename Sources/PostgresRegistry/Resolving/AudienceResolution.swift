@@ -8,6 +8,9 @@ final class AudienceResolution {
     let rowsMaximum: Int64
     private let registry: PostgresRegistry
     private let limit: Int
+    /// Whether devices are counted and not read.
+    let isCounting: Bool
+    private var counts: [Int]
     private var pages: [AudiencePage]
     /// Where each page ends so far.
     private var ends: [Int64]
@@ -15,9 +18,11 @@ final class AudienceResolution {
     private var lastApp = ""
 
     /// Creates the work.
-    init(registry: PostgresRegistry, requests: [AudienceRequest], limit: Int) {
+    init(registry: PostgresRegistry, requests: [AudienceRequest], limit: Int, isCounting: Bool = false) {
         self.registry = registry
         self.requests = requests
+        self.isCounting = isCounting
+        counts = Array(repeating: 0, count: requests.count)
         self.limit = min(max(limit, 1), Int(Int32.max))
         rowsMaximum = Int64(self.limit) + 1
         pages = Array(repeating: AudiencePage(devices: []), count: requests.count)
@@ -41,6 +46,12 @@ final class AudienceResolution {
         }
     }
 
+    /// Counts what would be the answer to the one request.
+    func measure() throws(RegistryError) -> AudienceExtent {
+        let next = try resolve()[0].next
+        return AudienceExtent(deviceCount: counts[0], next: next)
+    }
+
     /// Where a request goes on; 0 at its beginning.
     func position(_ request: Int) -> Int64 { max(requests[request].cursor?.position ?? 0, 0) }
 
@@ -61,7 +72,7 @@ final class AudienceResolution {
                 isFound = true
                 if !isComplete(probe.request), question.isMember(probe, rows, row) {
                     let end = question.position(probe, rows.integer(row, 2))
-                    add(try decodeRecipient(rows, row), request: probe.request, end: end)
+                    try addRow(rows, row, request: probe.request, end: end)
                 }
                 row += 1
             }
@@ -73,13 +84,27 @@ final class AudienceResolution {
 
     /// Puts a device into the page of a request, unless it is the one to leave out or the page is full.
     private func add(_ device: consuming Recipient, request: Int, end: Int64) {
-        if device.deviceID == requests[request].excludedDeviceID || isBeyond(end, request) { return }
-        guard pages[request].devices.count < limit else {
+        guard device.deviceID != requests[request].excludedDeviceID, takesPlace(request, end: end) else { return }
+        if !isCounting { pages[request].devices.append(device) }
+    }
+
+    /// Does the same with the device of a row, which is read only if it is wanted.
+    private func addRow(_ rows: Rows, _ row: Int, request: Int, end: Int64) throws(RegistryError) {
+        if let excluded = requests[request].excludedDeviceID, rows.bytes(row, 3).elementsEqual(excluded.utf8) { return }
+        guard takesPlace(request, end: end), !isCounting else { return }
+        pages[request].devices.append(try decodeRecipient(rows, row))
+    }
+
+    /// Gives a device a place in the page of a request, if it is asked for and the page is not full.
+    private func takesPlace(_ request: Int, end: Int64) -> Bool {
+        if isBeyond(end, request) { return false }
+        guard counts[request] < limit else {
             pages[request].next = AudienceCursor(position: ends[request])
-            return
+            return false
         }
-        pages[request].devices.append(device)
+        counts[request] += 1
         ends[request] = end
+        return true
     }
 
     private func decodeRecipient(_ rows: Rows, _ row: Int) throws(RegistryError) -> Recipient {

@@ -9,7 +9,8 @@ public struct FanOutChunk: Hashable, Sendable {
     /// The subscriptions to records that have devices in it, in ascending order; empty if the audience is not one of
     /// subscriptions.
     public var subscriptions: [Int64]
-    /// How many devices it had when it was found.
+    /// How many devices it had when it was found; some of them may be left out, because they made the change or joined
+    /// after the fan-out began.
     public var deviceCount: Int
 
     /// Describes a chunk.

@@ -54,10 +54,10 @@ struct FanOutWalk {
         var chunks: [FanOutChunk] = []
         repeat {
             let after = chunks.last?.through
-            let found = try page(after: after, asOf: fanOut.number, limit: limit)
+            let found = try extent(after: after, asOf: fanOut.number, limit: limit)
             chunks.append(
                 FanOutChunk(
-                    number: chunks.count + 1, after: after, through: found.next, deviceCount: found.names.count))
+                    number: chunks.count + 1, after: after, through: found.next, deviceCount: found.deviceCount))
             try disturb()
         } while chunks.last?.through != nil
         return chunks
@@ -75,6 +75,13 @@ struct FanOutWalk {
             guard let next = found.next else { return names }
             after = next
         }
+    }
+
+    /// Where a chunk ends, as a worker finds it.
+    private func extent(after: AudienceCursor?, asOf: Int64, limit: Int) throws -> AudienceExtent {
+        guard kind == .subscribers else { return try registry.measure(audience, after: after, limit: limit) }
+        let found = try page(after: after, asOf: asOf, limit: limit)
+        return AudienceExtent(deviceCount: found.names.count, next: found.next)
     }
 
     private func page(

@@ -63,6 +63,15 @@ public final class InMemoryRegistry: Registry {
         return requests.map { page($0, limit: max(limit, 1)) }
     }
 
+    /// Counts the devices of one page of a whole audience, and finds where it ends.
+    public func measure(
+        _ audience: Audience, after cursor: AudienceCursor?, limit: Int
+    ) throws(RegistryError) -> AudienceExtent {
+        try check()
+        let page = page(AudienceRequest(audience: audience, cursor: cursor), limit: max(limit, 1))
+        return AudienceExtent(deviceCount: page.devices.count, next: page.next)
+    }
+
     private func page(_ request: AudienceRequest, limit: Int) -> AudiencePage {
         let early = request.asOfFanOut.flatMap { numbersBefore($0, in: request.audience) }
         let remaining = members(request.audience).sorted { $0.position < $1.position }.filter { member in

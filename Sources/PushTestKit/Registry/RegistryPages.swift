@@ -10,8 +10,8 @@ public enum RegistryPages {
     ///   - limit: the most devices in one page.
     ///   - between: called between two pages.
     /// - Returns: the devices of all pages, in order.
-    /// - Throws: `RegistryViolation` if a page is too long, or empty and yet followed by another; what the registry
-    ///   throws; what `between` throws.
+    /// - Throws: `RegistryViolation` if a page is too long, or empty and yet followed by another, or if counting it
+    ///   gives another answer than reading it; what the registry throws; what `between` throws.
     public static func all(
         of request: AudienceRequest, in registry: any Registry, limit: Int, between: () throws -> Void = {}
     ) throws -> [Recipient] {
@@ -24,6 +24,14 @@ public enum RegistryPages {
             }
             guard pages[0].devices.count <= limit else {
                 throw RegistryViolation("a page of at most \(limit) has \(pages[0].devices.count) devices")
+            }
+            let extent = AudienceExtent(deviceCount: pages[0].devices.count, next: pages[0].next)
+            let isWhole = request.excludedDeviceID == nil && request.onlyDeviceIDs == nil && request.through == nil
+            let measured =
+                isWhole && request.asOfFanOut == nil
+                ? try registry.measure(request.audience, after: request.cursor, limit: limit) : extent
+            guard measured == extent else {
+                throw RegistryViolation("a page that is \(extent) was measured as \(measured), for \(request)")
             }
             devices += pages[0].devices
             guard let next = pages[0].next else { return devices }

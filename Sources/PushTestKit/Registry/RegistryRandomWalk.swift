@@ -190,6 +190,12 @@ public struct RegistryRandomWalk {
         try compare("resolve \(requests) by \(limit)") { registry throws(RegistryError) in
             try Self.walk(requests, in: registry, limit: limit)
         }
+        for request in requests {
+            try compare("measure \(request.audience) by \(limit)") { registry throws(RegistryError) in
+                let extent = try registry.measure(request.audience, after: nil, limit: limit)
+                return [extent.deviceCount, extent.next == nil ? 0 : 1]
+            }
+        }
     }
 
     /// Reads all pages, those of one round in one call; what is named by a retry has no order of its own.

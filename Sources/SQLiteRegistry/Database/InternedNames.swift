@@ -14,6 +14,8 @@ final class InternedNames {
     private let connection: Connection
     private var identifiers: [String: Int64] = [:]
     private var names: [Int64: String] = [:]
+    /// The name that was asked for last: rows that follow each other mostly have the same.
+    private var lastName: (identifier: Int64, name: String)?
 
     /// Creates the view of one table.
     ///
@@ -54,7 +56,15 @@ final class InternedNames {
 
     /// The name with a number.
     func name(of identifier: Int64) throws(RegistryError) -> String {
-        if let known = names[identifier] { return known }
+        if let lastName, lastName.identifier == identifier { return lastName.name }
+        if let known = names[identifier] {
+            lastName = (identifier, known)
+            return known
+        }
+        return try read(identifier)
+    }
+
+    private func read(_ identifier: Int64) throws(RegistryError) -> String {
         let statement = try statements.statement(selectNameSQL)
         statement.bind(1, identifier)
         defer { statement.reset() }
@@ -71,6 +81,7 @@ final class InternedNames {
     func forget() {
         identifiers.removeAll()
         names.removeAll()
+        lastName = nil
     }
 
     private func remember(_ name: String, _ identifier: Int64) {

@@ -144,6 +144,13 @@ final class Statement {
         return String(decoding: UnsafeBufferPointer(start: characters, count: count), as: UTF8.self)
     }
 
+    /// Whether a column holds this text, to the byte; NULL is the empty text.
+    func isText(_ column: Int32, _ text: String) -> Bool {
+        let characters = sqlite3_column_text(handle, column)
+        let found = UnsafeBufferPointer(start: characters, count: Int(sqlite3_column_bytes(handle, column)))
+        return found.elementsEqual(text.utf8)
+    }
+
     /// A text, or nil for NULL.
     func optionalText(_ column: Int32) -> String? {
         sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : text(column)

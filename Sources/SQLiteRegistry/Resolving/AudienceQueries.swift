@@ -56,7 +56,9 @@ struct AudienceQueries {
         }
         datasetSubscribers = subscribers("r.dataset", where: "1")
         futureSubscribers = subscribers("\(Schema.futureDatasets)", where: isUnknown)
-        func devices(_ from: String) -> AudienceQuery { query(.text, ["app", "after", "as_of"], recipient, from) }
+        func devices(_ from: String) -> AudienceQuery {
+            query(.text, ["app", "after", "as_of"], ", " + RecipientRow.columnsOfKnownApp, from)
+        }
         let isLater = "d.app = r.app AND d.id > r.after AND d.joined < r.as_of"
         identityDevices = devices(
             "CROSS JOIN identity n ON n.name = r.name CROSS JOIN device d ON d.identity = n.id AND \(isLater)")

@@ -4,12 +4,11 @@ extension AudienceResolution {
     /// Finds the subscribers of datasets.
     func resolveDatasets(_ indices: [Int]) throws(RegistryError) {
         guard !indices.isEmpty else { return }
-        var isAnswered = Array(repeating: false, count: requests.count)
-        try scanDatasets(indices, registry.queries.datasetSubscribers, isAnswered: &isAnswered)
+        try scanDatasets(indices, registry.queries.datasetSubscribers)
         // No subscriber by name: the dataset may be new, and then those count who subscribed to what is to come.
-        let remaining = indices.filter { !isAnswered[$0] }
+        let remaining = indices.filter { !isAnswered($0) }
         guard !remaining.isEmpty else { return }
-        try scanDatasets(remaining, registry.queries.futureSubscribers, isAnswered: &isAnswered)
+        try scanDatasets(remaining, registry.queries.futureSubscribers)
     }
 
     /// The numbers of a dataset's pool and name.
@@ -23,23 +22,14 @@ extension AudienceResolution {
         return (try registry.pools.identifier(of: key.identityPoolID) ?? Self.unknown, name ?? Self.unknown)
     }
 
-    private func scanDatasets(
-        _ indices: [Int], _ query: AudienceQuery, isAnswered: inout [Bool]
-    ) throws(RegistryError) {
-        func flush() throws(RegistryError) {
-            try run(query) { probe, row throws(RegistryError) in
-                isAnswered[probe.request] = true
-                let found = try registry.decodeRecipient(row, firstColumn: 1)
-                return add(found.recipient, request: probe.request, end: found.row)
-            }
-        }
+    private func scanDatasets(_ indices: [Int], _ query: AudienceQuery) throws(RegistryError) {
         for index in indices {
             guard case .dataset(let key) = requests[index].audience, let numbers = try numbers(key) else { continue }
             buffer.append(
                 request: index, name: key.identityID.utf8,
                 numbers: (numbers.pool, numbers.name, position(index), asOfFanOut(index)))
-            if buffer.isFull { try flush() }
+            if buffer.isFull { try fill(from: query) { _, row in row } }
         }
-        try flush()
+        try fill(from: query) { _, row in row }
     }
 }

@@ -4,7 +4,8 @@ import PushCore
 extension AudienceResolution {
     /// Finds the subscribers of topics.
     func resolveTopics(_ indices: [Int]) throws(RegistryError) {
-        try scan(indices, registry.queries.topicSubscribers) { audience in
+        try scan(indices, isCounting ? registry.countingQueries.topicSubscribers : registry.queries.topicSubscribers) {
+            audience in
             guard case .topic(let topic, let app) = audience else { return nil }
             return ([topic], app)
         }
@@ -12,7 +13,8 @@ extension AudienceResolution {
 
     /// Finds the devices of identities.
     func resolveIdentities(_ indices: [Int]) throws(RegistryError) {
-        try scan(indices, registry.queries.identityDevices) { audience in
+        try scan(indices, isCounting ? registry.countingQueries.identityDevices : registry.queries.identityDevices) {
+            audience in
             guard case .identities(let identities, let app) = audience else { return nil }
             return (identities, app)
         }
@@ -20,7 +22,8 @@ extension AudienceResolution {
 
     /// Finds the devices of users.
     func resolveUsers(_ indices: [Int]) throws(RegistryError) {
-        try scan(indices, registry.queries.userDevices) { audience in
+        try scan(indices, isCounting ? registry.countingQueries.userDevices : registry.queries.userDevices) {
+            audience in
             guard case .users(let users, let app) = audience else { return nil }
             return (users, app)
         }
@@ -48,10 +51,6 @@ extension AudienceResolution {
     }
 
     private func fill(from query: AudienceQuery) throws(RegistryError) {
-        try run(query) { probe, row throws(RegistryError) in
-            let found = try registry.decodeRecipient(row, firstColumn: 1)
-            let end = OwnerPosition(element: probe.element, row: found.row)
-            return add(found.recipient, request: probe.request, end: end.encoded)
-        }
+        try fill(from: query) { probe, row in OwnerPosition(element: probe.element, row: row).encoded }
     }
 }

@@ -8,22 +8,31 @@ final class AudienceResolution {
     let registry: SQLiteRegistry
     let requests: [AudienceRequest]
     let buffer = ProbeBuffer()
-    private let limit: Int
-    private var pages: [AudiencePage]
-    /// Where each page ends so far.
-    private var ends: [Int64]
+    /// Whether devices are counted and not read.
+    let isCounting: Bool
+    private var pages: [OpenPage]
 
     /// Creates the work.
-    init(registry: SQLiteRegistry, requests: [AudienceRequest], limit: Int) {
+    init(registry: SQLiteRegistry, requests: [AudienceRequest], limit: Int, isCounting: Bool = false) {
         self.registry = registry
         self.requests = requests
-        self.limit = limit
-        pages = Array(repeating: AudiencePage(devices: []), count: requests.count)
-        ends = Array(repeating: 0, count: requests.count)
+        self.isCounting = isCounting
+        pages = requests.map { OpenPage($0, limit: limit, isCounting: isCounting) }
     }
 
     /// Answers every request.
     func resolve() throws(RegistryError) -> [AudiencePage] {
+        try fillPages()
+        return pages.map { AudiencePage(devices: $0.devices, next: $0.next) }
+    }
+
+    /// Counts what would be the answer to the one request.
+    func measure() throws(RegistryError) -> AudienceExtent {
+        try fillPages()
+        return AudienceExtent(deviceCount: pages[0].deviceCount, next: pages[0].next)
+    }
+
+    private func fillPages() throws(RegistryError) {
         var kinds = RequestKinds()
         for (index, request) in requests.enumerated() { kinds.add(request, index: index) }
         try resolveDatasets(kinds.datasets)
@@ -35,7 +44,6 @@ final class AudienceResolution {
         try resolveOnly(kinds.onlyAmongDatasets, isMember: datasetMembers)
         try resolveOnly(kinds.onlyAmongTopics, isMember: topicMembers)
         try resolveOnly(kinds.onlyAmongOwners, isMember: ownerMembers)
-        return pages
     }
 
     /// Where a request goes on; 0 at its beginning.
@@ -45,13 +53,13 @@ final class AudienceResolution {
     func asOfFanOut(_ request: Int) -> Int64 { requests[request].asOfFanOut ?? .max }
 
     /// Whether a position lies behind the last that a request asks for.
-    func isBeyond(_ end: Int64, request: Int) -> Bool {
-        guard let through = requests[request].through else { return false }
-        return end > through.position
-    }
+    func isBeyond(_ end: Int64, request: Int) -> Bool { pages[request].isBeyond(end) }
 
     /// Whether the page of a request has all it may have, so that looking further is of no use.
     func isComplete(_ request: Int) -> Bool { pages[request].next != nil }
+
+    /// Whether a row was found for a request, if only of a device that is left out.
+    func isAnswered(_ request: Int) -> Bool { pages[request].isAnswered }
 
     /// Puts a device into the page of a request, unless it is the one to leave out.
     ///
@@ -59,19 +67,28 @@ final class AudienceResolution {
     ///   - device: the device.
     ///   - request: the request.
     ///   - end: where the page goes on if it ends with this device.
-    /// - Returns: false if the page was full, so that the device belongs to the next one, or if the device lies behind
-    ///   what was asked for.
-    @discardableResult
-    func add(_ device: consuming Recipient, request: Int, end: Int64) -> Bool {
-        if isBeyond(end, request: request) { return false }
-        if device.deviceID == requests[request].excludedDeviceID { return true }
-        guard pages[request].devices.count < limit else {
-            pages[request].next = AudienceCursor(position: ends[request])
-            return false
+    func add(_ device: consuming Recipient, request: Int, end: Int64) { pages[request].add(device, at: end) }
+
+    /// Runs a query for the probes that were gathered, forgets them, and puts the devices that it finds into the pages.
+    ///
+    /// - Parameters:
+    ///   - query: answers the columns of `RecipientRow`.
+    ///   - position: where a page goes on that ends with a row.
+    /// - Throws: `RegistryError` if the store cannot answer.
+    func fill(from query: AudienceQuery, position: (Probe, Int64) -> Int64) throws(RegistryError) {
+        let probes = buffer.probes
+        // Moved out, so that a row is not paid for with checks of who else may look at the pages.
+        var pages: [OpenPage] = []
+        swap(&pages, &self.pages)
+        defer {
+            swap(&pages, &self.pages)
+            buffer.removeAll()
         }
-        pages[request].devices.append(device)
-        ends[request] = end
-        return true
+        try query.run(buffer) { index, row throws(RegistryError) in
+            let probe = probes[index]
+            let end = position(probe, row.integer(RecipientRow.rowColumn + 1))
+            return try pages[probe.request].addRow(row, at: end, of: registry)
+        }
     }
 
     /// Runs a query for the probes that were gathered and forgets them.

@@ -3,6 +3,10 @@ import PushCore
 /// How far this worker is with a chunk of a large fan-out.
 struct ChunkProgress {
     let key: FanOutChunkKey
+    /// The event, which is read once and not for each page.
+    let item: PreparedEvent
+    /// What it says to the apps that the pages so far had devices of; empty for a record, whose subscriptions say it.
+    var renderings: [AppRendering] = []
     /// Where the next page begins.
     var cursor: AudienceCursor?
     /// How many pages have begun and not ended.

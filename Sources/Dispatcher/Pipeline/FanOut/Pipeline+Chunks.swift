@@ -36,10 +36,16 @@ extension Pipeline {
     }
 
     /// A page of a chunk begins; if another follows, the delivery waits for its next turn.
-    func chunkPageBegins(_ item: PreparedEvent, next: AudienceCursor?) {
+    ///
+    /// - Parameters:
+    ///   - item: the chunk.
+    ///   - next: where the next page begins; nil if this is the last.
+    ///   - renderings: what the pages so far, and this one, were told.
+    func chunkPageBegins(_ item: PreparedEvent, next: AudienceCursor?, renderings: [AppRendering] = []) {
         guard let key = item.chunkKey else { return }
         let tag = item.delivery.tag
-        var progress = chunks[tag] ?? ChunkProgress(key: key)
+        var progress = chunks[tag] ?? ChunkProgress(key: key, item: item)
+        progress.renderings = renderings
         progress.pagesOut += 1
         progress.cursor = next ?? progress.cursor
         progress.isRead = next == nil
@@ -55,7 +61,7 @@ extension Pipeline {
             metrics.fanOuts.chunksRepeated.add()
             return actions.settles.append(tag)
         }
-        var progress = chunks[tag] ?? ChunkProgress(key: key)
+        var progress = chunks[tag] ?? ChunkProgress(key: key, item: item)
         progress.isRead = true
         progress.isCancelled = state == .cancelled
         chunks[tag] = progress

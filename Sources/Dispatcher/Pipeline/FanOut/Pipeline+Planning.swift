@@ -160,11 +160,9 @@ extension Pipeline {
         let limit = limits.devicesPerChunkMaximum
         guard plan.item.isAboutRecord else {
             guard let audience = plan.item.audience else { return }
-            let request = AudienceRequest(
-                audience: audience, excludedDeviceID: plan.excludedDeviceID, cursor: after, asOfFanOut: fanOut.number)
-            let page = try parts.registry.resolve([request], limit: limit)[0]
+            let extent = try parts.registry.measure(audience, after: after, limit: limit)
             return plan.planner.chunkFound(
-                through: page.next, subscriptions: [], deviceCount: page.devices.count)
+                through: extent.next, subscriptions: [], deviceCount: extent.deviceCount)
         }
         let rows = try subscriptions(plan).filter { $0 <= fanOut.newestSubscription }
         let request = SubscriberRequest(
