@@ -52,6 +52,7 @@ let package = Package(
         .target(name: "CTOML"),
         // Without its pkg-config file, whose -D flag the package manager refuses with a warning.
         .systemLibrary(name: "CUTF8Proc", providers: [.apt(["libutf8proc-dev"])]),
+        .systemLibrary(name: "CPrefetch"),
 
         // Ring 1: mechanism, no word of the domain.
         swiftTarget("EventLoop", ["CLinux"]),
@@ -59,6 +60,7 @@ let package = Package(
         swiftTarget("JSON", ["CSimdJSON"]),
         swiftTarget("UnicodeText", ["CUTF8Proc"]),
         swiftTarget("Geography", []),
+        swiftTarget("Prefetching", ["CPrefetch"]),
         swiftTarget("TOML", ["CTOML"]),
         swiftTarget("Crypto", ["COpenSSL"]),
         swiftTarget("HTTP2", ["CNghttp2", "EventLoop", "Crypto"]),
@@ -66,7 +68,7 @@ let package = Package(
         swiftTarget("HTTPServer", ["CMicroHTTPD"]),
 
         // Ring 2: the core. Pure values and state machines.
-        swiftTarget("PushCore", ["JSON", "UnicodeText", "Geography"]),
+        swiftTarget("PushCore", ["JSON", "UnicodeText", "Geography", "Prefetching"]),
 
         // Ring 3: adapters, one port of the core each; they do not import each other.
         swiftTarget("APNsTransport", ["PushCore", "EventLoop", "Metrics", "Crypto", "HTTP2", "JSON"]),

@@ -11,11 +11,11 @@ enum Ring: Int, Comparable {
     static let members: [Ring: Set<String>] = [
         .cLibraries: [
             "CRabbitMQ", "COpenSSL", "CNghttp2", "CCurl", "CSQLite", "CPostgres", "CMicroHTTPD", "CSimdJSON", "CTOML",
-            "CLinux", "CCommandLine", "CUTF8Proc",
+            "CLinux", "CCommandLine", "CUTF8Proc", "CPrefetch",
         ],
         .mechanism: [
             "EventLoop", "Metrics", "JSON", "UnicodeText", "Geography", "TOML", "Crypto", "HTTP2", "AMQP", "HTTPClient",
-            "HTTPServer",
+            "HTTPServer", "Prefetching",
         ],
         .core: ["PushCore"],
         .adapters: [
@@ -28,7 +28,7 @@ enum Ring: Int, Comparable {
     static let support: Set<String> = ["APNsSimulator", "PushTestKit"]
 
     /// What the core may import besides the standard library: mechanisms that are pure.
-    static let importsOfCore: Set<String> = ["JSON", "UnicodeText", "Geography"]
+    static let importsOfCore: Set<String> = ["JSON", "UnicodeText", "Geography", "Prefetching"]
 
     /// Imports between members of one ring that are meant.
     ///

@@ -2,12 +2,13 @@
 extension IndexStore {
     /// Adds a row, or replaces it.
     mutating func insert(_ row: Int64, _ scope: MatchScope, _ operations: FiringOperations, _ predicate: Predicate) {
+        // The tables are likely to be far away: they are asked for at the same time, not one after the other.
+        rowTable.prefetch(hash(row))
         let type = digest(ofName: scope.recordType)
         let digest = Self.digest(application: self.digest(ofName: scope.application), type: type)
         content.read(predicate, scope: digest, hashes)
         let operations = operations.intersection(.all).rawValue
-        // Both tables are likely to be far away: they are read at the same time, not one after the other.
-        nearness ^= contentTable.touch(Self.contentHash(content.digest.low, operations))
+        contentTable.prefetch(Self.contentHash(content.digest.low, operations))
         _ = remove(row)
         let existing = posting(ofContentWith: operations)
         if existing != 0 {

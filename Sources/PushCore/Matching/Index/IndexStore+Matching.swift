@@ -76,7 +76,7 @@ extension IndexStore {
         return found
     }
 
-    /// Adds the key of members if there may be such a key: hundreds of shapes are told apart here, and few are left.
+    /// Adds the key of members.
     @inline(__always)
     private mutating func addProbe(_ places: UInt64, _ scope: WordDigest) {
         let digests = memberDigests.pointer(0)
@@ -86,13 +86,20 @@ extension IndexStore {
         if places >> 32 != ShapeEntry.noPlaces >> 32 {
             for part in 4..<8 { sum = sum + digests[Int(places >> UInt64(8 * part) & 0xFF)] }
         }
-        if keyTable.mayHave(sum.tableHash) { probes.append(sum) }
+        addProbe(sum)
+    }
+
+    /// Adds a key, and asks for what the filter says of it: by the time that is looked at, it is there.
+    @inline(__always)
+    private mutating func addProbe(_ key: WordDigest) {
+        keyTable.prefetchFilter(key.tableHash)
+        probes.append(key)
     }
 
     private mutating func addProbes(_ number: UInt32, _ scope: WordDigest) {
         let shape = shapes.pointer(number)
         guard shape.pointee.manifold >= 0 else {
-            if let sum = madeSum(shape, scope) { probes.append(sum) }
+            if let sum = madeSum(shape, scope) { addProbe(sum) }
             return
         }
         var base = scope
@@ -102,7 +109,8 @@ extension IndexStore {
             guard extent.count > 0 else { return }
             if place == shape.pointee.manifold { many = extent } else { base = base + record.digests[extent.start] }
         }
-        for place in many.start..<many.start + many.count { probes.append(base + record.digests[place]) }
+        record.steps += many.count
+        for place in many.start..<many.start + many.count { addProbe(base + record.digests[place]) }
     }
 
     /// The sum of the record's digests in the dimensions of a shape; nil if a field is missing.
@@ -133,25 +141,25 @@ extension IndexStore {
     /// Looks the probes up; false if that takes too many steps.
     ///
     /// In passes over all probes, because memory serves many reads at once, but one after the other if each waits for
-    /// what the one before has said.
+    /// what the one before has said: each pass asks for what the next one looks at.
     private mutating func probe(_ operations: UInt8, _ stepsMaximum: Int) -> Bool {
         defer {
             probes.removeAll()
             hits.removeAll()
             candidates.removeAll()
         }
-        record.steps += probes.count
-        for place in 0..<probes.count where keyTable.mayHave(probes[place].tableHash) {
-            hits.append(Candidate(probe: UInt32(place)))
+        for place in 0..<probes.count {
+            hits.append(Candidate(probe: UInt32(place)), if: keyTable.mayHave(probes[place].tableHash))
         }
-        for place in 0..<hits.count { nearness ^= keyTable.touch(probes[Int(hits[place].probe)].tableHash) }
+        record.steps += hits.count
+        for place in 0..<hits.count { keyTable.prefetch(probes[Int(hits[place].probe)].tableHash) }
         for place in 0..<hits.count {
             let first = keyTable.first(probes[Int(hits[place].probe)].tableHash)
             hits[place].posting = first
             if first & BucketNode.mark != 0 {
-                nearness ^= UInt64(blocks.pointer(first & ~BucketNode.mark).pointee)
+                blocks.prefetch(first & ~BucketNode.mark)
             } else if first != 0 {
-                nearness ^= postings.pointer(first).pointee.low
+                postings.prefetch(first)
             }
         }
         for place in 0..<hits.count where hits[place].posting != 0 {
@@ -178,7 +186,7 @@ extension IndexStore {
                 guard entry.operations & operations != 0 else { continue }
                 let isKeyed = entry.check == UInt32(truncatingIfNeeded: key.low)
                 guard isKeyed || isProven(entry.proofShape, entry.check) else { continue }
-                nearness ^= postings.pointer(entry.posting).pointee.low
+                postings.prefetch(entry.posting)
                 candidates.append(Candidate(probe: hit.probe, posting: entry.posting))
             }
             address = node.next
@@ -203,7 +211,7 @@ extension IndexStore {
             if posting.pointee.block == 0 {
                 find(candidates[place].posting)
             } else {
-                nearness ^= UInt64(blocks.pointer(posting.pointee.block).pointee)
+                blocks.prefetch(posting.pointee.block)
             }
         }
         for place in 0..<candidates.count where candidates[place].posting != 0 && candidates[place].residual != 0 {

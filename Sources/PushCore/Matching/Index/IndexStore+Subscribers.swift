@@ -3,7 +3,7 @@
 /// The row table leads to the posting that has the row, or to the node, with a mark.
 extension IndexStore {
     /// Where a row is looked up.
-    private func hash(_ row: Int64) -> UInt32 { hashes.of(row: row).tableHash }
+    func hash(_ row: Int64) -> UInt32 { hashes.of(row: row).tableHash }
 
     /// What the row table has for a row; 0 if the row is not there.
     private func reference(_ row: Int64) -> UInt32 {

@@ -47,8 +47,6 @@ struct IndexStore: ~Copyable {
     var hits = ScratchArray<Candidate>()
     var candidates = ScratchArray<Candidate>()
     var found = ScratchArray<UInt32>()
-    /// Where reads go that only bring memory near.
-    var nearness: UInt64 = 0
 
     init(hashSeed: UInt64) {
         hashes = ValueDigests(seed: hashSeed)

@@ -1,3 +1,5 @@
+internal import Prefetching
+
 /// Blocks of words of 32 bits, of any size, known by the address of their first word, which has 31 bits; 0 stands for
 /// none.
 ///
@@ -31,6 +33,10 @@ struct BlockStore: ~Copyable {
     func pointer(_ address: UInt32) -> UnsafeMutablePointer<UInt32> {
         chunks[Int(address) >> Self.chunkShift] + (Int(address) & (Self.chunkWords - 1))
     }
+
+    /// Asks for the memory at the beginning of a block, and does not wait for it.
+    @inline(__always)
+    func prefetch(_ address: UInt32) { Prefetch.line(of: pointer(address)) }
 
     /// The size that a block of this many words is given.
     static func size(for wordCount: Int) -> Int {

@@ -1,3 +1,5 @@
+internal import Prefetching
+
 /// Elements without references in chunks of memory that never move, known by numbers from 1; 0 stands for none.
 ///
 /// It grows by a chunk at a time, so that no addition costs more than any other, and gives a freed place to the next
@@ -37,6 +39,10 @@ struct ChunkedArray<Element: BitwiseCopyable>: ~Copyable {
         @inline(__always) get { pointer(number).pointee }
         @inline(__always) nonmutating set { pointer(number).pointee = newValue }
     }
+
+    /// Asks for the memory of an element, and does not wait for it.
+    @inline(__always)
+    func prefetch(_ number: UInt32) { Prefetch.line(of: pointer(number)) }
 
     /// The greatest number that was ever given, and so a bound for tables beside this one.
     var numbersEnd: Int { Int(used) }

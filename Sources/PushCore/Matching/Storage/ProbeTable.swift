@@ -1,3 +1,5 @@
+internal import Prefetching
+
 /// Finds numbers by hashes of 32 bits: open addressing in segments that split when they are full.
 ///
 /// A table that doubles all at once would stop the matching that it is there for. Here (extendible hashing; Fagin and
@@ -85,11 +87,18 @@ struct ProbeTable: ~Copyable {
         -2 - Int((UInt64(hash &<< UInt32(segment.depth)) * UInt64(segment.filterWords)) >> 32)
     }
 
-    /// Reads the first slot of a hash, so that it is near when `first` asks for it.
+    /// Asks for the word of the filter that `mayHave` will look at, and does not wait for it.
     @inline(__always)
-    func touch(_ hash: UInt32) -> UInt64 {
+    func prefetchFilter(_ hash: UInt32) {
         let segment = directory[place(hash)]
-        return segment.slots[Int(Self.home(hash, segment))]
+        Prefetch.line(of: segment.slots + Self.filterPlace(hash, segment))
+    }
+
+    /// Asks for the slots of a hash, which `first` or a change will look at, and does not wait for them.
+    @inline(__always)
+    func prefetch(_ hash: UInt32) {
+        let segment = directory[place(hash)]
+        Prefetch.line(of: segment.slots + Int(Self.home(hash, segment)))
     }
 
     /// The number under a hash; 0 if there is none.

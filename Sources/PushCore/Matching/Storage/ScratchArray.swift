@@ -34,6 +34,15 @@ struct ScratchArray<Element: BitwiseCopyable>: ~Copyable {
         count += 1
     }
 
+    /// Adds an element if it is wanted, without a branch on that: where the answer comes from memory, a branch that was
+    /// guessed wrong would hold up everything behind it until then.
+    @inline(__always)
+    mutating func append(_ element: Element, if isWanted: Bool) {
+        if count == capacity { reserve(2 * capacity) }
+        (elements + count).initialize(to: element)
+        count += isWanted ? 1 : 0
+    }
+
     /// Adds elements.
     mutating func append(_ added: UnsafeBufferPointer<Element>) {
         guard let start = added.baseAddress else { return }
