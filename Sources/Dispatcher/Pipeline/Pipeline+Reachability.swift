@@ -6,7 +6,7 @@ extension Pipeline {
     /// The transport said which routes lead to APNs.
     func routesChanged(_ changes: [RouteChange]) {
         for change in changes { machine.routeChanged(change.route, isReachable: change.isReachable) }
-        reportUnreachableApps(changes)
+        reportUnreachableRoutes(changes)
         if machine.isEverythingUnreachable != isPaused, !isDraining { pauseOrResume() }
         scheduleFlush()
     }
@@ -32,15 +32,14 @@ extension Pipeline {
         }
     }
 
-    private func reportUnreachableApps(_ changes: [RouteChange]) {
+    private func reportUnreachableRoutes(_ changes: [RouteChange]) {
         for change in changes {
             guard let name = renderer.appName(ofRoute: change.route) else { continue }
             if change.isReachable {
-                guard let place = unreachableApps.firstIndex(of: name) else { continue }
-                unreachableApps.remove(at: place)
+                guard unreachableRoutes.remove(change.route) != nil else { continue }
                 logger.log(.info, "apns.reachable", [.field("app", name), .field("route", change.route)])
             } else {
-                unreachableApps.append(name)
+                unreachableRoutes.insert(change.route)
                 logger.log(
                     .warning, "apns.unreachable",
                     [
@@ -49,7 +48,7 @@ extension Pipeline {
                     ])
             }
         }
-        metrics.unreachableRoutes.set(unreachableApps.count)
+        metrics.unreachableRoutes.set(unreachableRoutes.count)
     }
 
     /// Says which apps have become slow, or are so no more.

@@ -58,7 +58,7 @@ final class Pipeline {
     var isFlushScheduled = false
     var isDraining = false
     var isPaused = false
-    var unreachableApps: [String] = []
+    var unreachableRoutes: Set<Int> = []
     var slowApps: [Int] = []
     var isReadingStopped = false
     var whenDrained: (() -> Void)?

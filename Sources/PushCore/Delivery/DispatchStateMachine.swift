@@ -304,14 +304,17 @@ public struct DispatchStateMachine: Sendable {
     ) -> Int? {
         guard var push = pushes[result.identifier], var job = jobs.take(push.job) else { return nil }
         let app = push.app
-        if asksAPNs(push.device, job.work) {
-            noteKey(result.outcome, app: app, nowMilliseconds: nowMilliseconds, into: &actions)
+        let disposition = Disposition(result.outcome)
+        let asksAPNs = asksAPNs(push.device, job.work)
+        if asksAPNs {
+            noteKey(result.outcome, disposition, app: app, nowMilliseconds: nowMilliseconds, into: &actions)
             if job.work.lane == .fanout, case .answered = result.outcome {
                 bulkPushWasAnswered(afterNanoseconds: result.durationNanoseconds, nowMilliseconds: nowMilliseconds)
             }
         }
-        let disposition = Disposition(result.outcome)
-        if breakers[app].state == .closed, mayResend(disposition, &push, job.work, nowMilliseconds: nowMilliseconds) {
+        // What does not go to APNs does not wait for its key.
+        let isKeyInUse = !asksAPNs || breakers[app].state == .closed
+        if isKeyInUse, mayResend(disposition, &push, job.work, nowMilliseconds: nowMilliseconds) {
             pushes.putBack(push, result.identifier)
             actions.sends.append(request(result.identifier, push.device, job.work, push.rendering))
             jobs.putBack(job, push.job)
@@ -345,13 +348,15 @@ public struct DispatchStateMachine: Sendable {
         }
     }
 
+    /// Takes from an attempt what it tells of the app's key; that APNs does not accept it is dealt with where the push is.
     private mutating func noteKey(
-        _ outcome: PushOutcome, app: Int, nowMilliseconds: Int64, into actions: inout DispatchActions
+        _ outcome: PushOutcome, _ disposition: Disposition, app: Int, nowMilliseconds: Int64,
+        into actions: inout DispatchActions
     ) {
-        guard case .answered(let answer) = outcome else {
+        guard case .answered(let answer) = outcome, answer.status != 403 else {
+            guard disposition == .resend || disposition == .resendPossibleDuplicate else { return }
             return breakers[app].attemptWasUnanswered(nowMilliseconds: nowMilliseconds)
         }
-        guard answer.status != 403 else { return }
         if breakers[app].state != .closed { actions.notices.append(.keyAccepted(app: app)) }
         breakers[app].keyWasAccepted()
     }
@@ -376,12 +381,10 @@ public struct DispatchStateMachine: Sendable {
             fail(&job, device, app: app, .deadLetter, reason, detail)
         case .retry(let cause, let after):
             retry(&job, device, app: app, cause, afterSeconds: after, nowMilliseconds: nowMilliseconds)
-        case .resend where breakers[app].state != .closed:
+        case .resend where asksAPNs(device, job.work) && breakers[app].state != .closed:
             // It waited while the key was found to be wrong; nothing of it is spent.
-            breakers[app].attemptWasUnanswered(nowMilliseconds: nowMilliseconds)
             retry(&job, device, app: app, .keyRejected, afterSeconds: nil, nowMilliseconds: nowMilliseconds)
         case .resend, .resendPossibleDuplicate:
-            breakers[app].attemptWasUnanswered(nowMilliseconds: nowMilliseconds)
             let isUnreachable = rendering(of: device, in: job.work).map {
                 routes.isUnreachable(route(of: device, $0, job.work))
             }

@@ -16,6 +16,10 @@ struct AllocationScenario {
         guard Allocations.count == nil else { return try await count() }
         let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         var environment = ProcessInfo.processInfo.environment
+        // The second run would start a third, and so on.
+        guard environment["LD_PRELOAD"] != Allocations.libraryPath else {
+            throw ChildProcess.Failure(description: "\(Allocations.libraryPath) cannot be loaded")
+        }
         environment["LD_PRELOAD"] = Allocations.libraryPath
         let results = bench.folder + "/allocations.json"
         let child = try ChildProcess(
