@@ -348,7 +348,7 @@ public struct DispatchStateMachine: Sendable {
         }
     }
 
-    /// Takes from an attempt what it tells of the app's key; that APNs does not accept it is dealt with where the push is.
+    /// Takes from an attempt what it tells of the key; that APNs does not accept it is dealt with where the push is.
     private mutating func noteKey(
         _ outcome: PushOutcome, _ disposition: Disposition, app: Int, nowMilliseconds: Int64,
         into actions: inout DispatchActions
