@@ -4,8 +4,8 @@ extension Scenario {
     /// How long everything may take to settle.
     ///
     /// A retry queue whose hand-over to the work queue was cut short by the death of a leader tries again after three
-    /// minutes (`dead_letter_worker_publisher_confirm_timeout`).
-    private static let handOverSeconds = 300.0
+    /// minutes (`dead_letter_worker_publisher_confirm_timeout`), and may have to try twice.
+    private static let handOverSeconds = 480.0
 
     /// The node with the leader of the work queue.
     private static func workQueueLeader(of stage: Stage) async throws -> PrivateRabbitMQ {
