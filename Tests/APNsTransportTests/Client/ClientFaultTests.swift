@@ -38,7 +38,7 @@ struct ClientFaultTests {
                 }
             }
             #expect(results.count { if case .answered = $0.outcome { true } else { false } } > count / 20)
-            #expect(faults.faultCount > 20, "few requests reached the peer, seed \(seed)")
+            #expect(faults.faultCount > 5, "few requests reached the peer, seed \(seed)")
             #expect(peer.facts.value.authorizations.count == 1, "one provider token")
             try await peer.stop()
         }
