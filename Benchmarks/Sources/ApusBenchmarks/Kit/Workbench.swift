@@ -5,6 +5,8 @@ import Foundation
 final class Workbench {
     static let keyID = "ABC123DEFG"
     static let teamID = "DEF123GHIJ"
+    /// The certificate of the simulator of a second app.
+    static let otherAnchor = "other-anchor.pem"
     static let bundleID = "com.example.chat"
     static let pool = "us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"
 
@@ -53,11 +55,19 @@ final class Workbench {
     }
 
     /// Starts the simulator, and waits until it listens.
-    func startSimulator(_ arguments: [String]) throws -> (process: ChildProcess, port: UInt16) {
+    ///
+    /// - Parameters:
+    ///   - arguments: what else it is told.
+    ///   - anchor: the file of the folder that gets its certificate.
+    /// - Returns: the process, and where it listens.
+    /// - Throws: `ChildProcess.Failure` if it does not start.
+    func startSimulator(
+        _ arguments: [String], anchor: String = "anchor.pem"
+    ) throws -> (process: ChildProcess, port: UInt16) {
         let process = try ChildProcess(
             options.apusPath,
             [
-                "simulate", "--listen", "127.0.0.1:0", "--ca-out", folder + "/anchor.pem", "--key-file",
+                "simulate", "--listen", "127.0.0.1:0", "--ca-out", "\(folder)/\(anchor)", "--key-file",
                 folder + "/key.p8", "--key-id", Self.keyID, "--team-id", Self.teamID,
             ] + arguments, errorFile: folder + "/simulator.log")
         while let line = process.readLine() {
@@ -127,7 +137,7 @@ extension Workbench {
             key_id = "\(Self.keyID)"
             team_id = "\(Self.teamID)"
             endpoint = "127.0.0.1:\(port)"
-            ca_file = "anchor.pem"
+            ca_file = "\(Self.otherAnchor)"
             """
     }
 

@@ -13,17 +13,27 @@ struct FairnessScenario {
     let bench: Workbench
     let report: Report
 
+    /// Once with a push service that answers at once, on processors that all share and that the fan-out fills; and once
+    /// with one as far away as APNs is.
     func run() async throws {
+        try await run(latencyMilliseconds: 0, suffix: "")
+        try await run(latencyMilliseconds: 20, suffix: "_20_ms")
+    }
+
+    private func run(latencyMilliseconds: Int, suffix: String) async throws {
         let broker = try await PrivateRabbitMQ.start()
         defer { broker.stop() }
-        let record = bench.memoryFolder + "/fairness.ndjson"
-        let simulator = try bench.startSimulator(["--trusting", "--first-streams", "1000", "--record", record])
+        let record = bench.memoryFolder + "/fairness\(suffix).ndjson"
+        let simulator = try bench.startSimulator([
+            "--trusting", "--first-streams", "1000", "--latency", "\(latencyMilliseconds)", "--record", record,
+        ])
         defer { simulator.process.end() }
-        try bench.writeConfiguration(broker: broker.url, simulatorPort: simulator.port, registry: "fairness.db")
+        try bench.writeConfiguration(
+            broker: broker.url, simulatorPort: simulator.port, registry: "fairness\(suffix).db")
         try bench.apus("topology", "apply")
         let small = Self.warmUpEvents + Self.eventsAlone + Self.eventsBeside
         // The devices after those of the small events all belong to one identity.
-        try bench.importDevices(small + Self.fanOutDevices, into: "fairness.db") { min($0, small) }
+        try bench.importDevices(small + Self.fanOutDevices, into: "fairness\(suffix).db") { min($0, small) }
         let worker = try WorkerUnderTest(bench: bench)
         let publisher = try PacedPublisher(broker: broker.url)
         _ = publisher.publish(0..<Self.warmUpEvents, perSecond: nil)
@@ -50,18 +60,19 @@ struct FairnessScenario {
         worker.end()
         simulator.process.end()
         let bulkPushes = end.accepted - start.accepted - Self.eventsBeside
-        report.add("pushes_per_second_fan_out_beside", Double(bulkPushes) / (end.time - start.time) * 1_000, "1/s")
+        report.add(
+            "pushes_per_second_fan_out_beside\(suffix)", Double(bulkPushes) / (end.time - start.time) * 1_000, "1/s")
         try addDelays(
             alone: RecordedDelays.read(record, published: publishedAlone, devices: alone),
-            beside: RecordedDelays.read(record, published: publishedBeside, devices: beside))
+            beside: RecordedDelays.read(record, published: publishedBeside, devices: beside), suffix: suffix)
     }
 
-    private func addDelays(alone: [Double], beside: [Double]) {
+    private func addDelays(alone: [Double], beside: [Double], suffix: String) {
         report.add(
-            "publish_to_push_p50_beside_fan_out", Self.share(0.5, of: beside), "ms",
+            "publish_to_push_p50_beside_fan_out\(suffix)", Self.share(0.5, of: beside), "ms",
             reference: Self.share(0.5, of: alone))
         report.add(
-            "publish_to_push_p99_beside_fan_out", Self.share(0.99, of: beside), "ms",
+            "publish_to_push_p99_beside_fan_out\(suffix)", Self.share(0.99, of: beside), "ms",
             reference: Self.share(0.99, of: alone),
             budget: .ratioAtMost(2))
     }

@@ -32,7 +32,7 @@ struct IsolationScenario {
             for fault in ["", trouble.fault] {
                 var other = arguments
                 if let fault { other += ["--faults", try bench.write("isolation-faults.ndjson", fault)] }
-                let otherSimulator = try bench.startSimulator(other)
+                let otherSimulator = try bench.startSimulator(other, anchor: Workbench.otherAnchor)
                 if fault == nil { otherSimulator.process.end() }
                 let broker = try await PrivateRabbitMQ.start()
                 try bench.writeConfiguration(
