@@ -5,16 +5,16 @@ extension PostgresRegistry: RegistryTransfer {
 
     /// Devices with everything that is theirs.
     public func deviceRecords(after deviceID: String?, limit: Int) throws(RegistryError) -> [DeviceRecord] {
-        let devices = try devices(matching: DeviceFilter(), after: deviceID, limit: limit)
-        return try deviceRecords(named: devices.map(\.deviceID)).sorted {
-            $0.device.deviceID.utf8.lexicographicallyPrecedes($1.device.deviceID.utf8)
-        }
+        try deviceRecords(TransferCalls.devices(after: deviceID, limit: limit))
     }
 
     /// Those of the named devices that are there.
     public func deviceRecords(named deviceIDs: [String]) throws(RegistryError) -> [DeviceRecord] {
-        guard !deviceIDs.isEmpty else { return [] }
-        let rows = try ask([TransferCalls.devices(deviceIDs)])[0]
+        deviceIDs.isEmpty ? [] : try deviceRecords(TransferCalls.devices(deviceIDs))
+    }
+
+    private func deviceRecords(_ call: Call) throws(RegistryError) -> [DeviceRecord] {
+        let rows = try ask([call])[0]
         return try (0..<rows.count).map { (row) throws(RegistryError) in
             DeviceRecord(
                 device: try decodeDevice(rows, row),

@@ -2,11 +2,27 @@ import PushCore
 
 /// The statements that move a registry.
 enum TransferCalls {
-    /// Devices with everything that is theirs.
+    /// The named devices with everything that is theirs.
+    static func devices(_ deviceIDs: [String]) -> Call {
+        devices(named: "unnest($1::text[]) r(name)", [.texts(deviceIDs)])
+    }
+
+    /// A page of the devices in their order, with everything that is theirs.
+    static func devices(after deviceID: String?, limit: Int) -> Call {
+        // No identifier has a NUL, so what follows one makes no difference.
+        let after = String(decoding: (deviceID ?? "").utf8.prefix { $0 != 0 }, as: UTF8.self)
+        let page = """
+            (SELECT x.device_id AS name FROM device x WHERE x.device_id > $1::text
+                ORDER BY x.device_id LIMIT $2::bigint) r
+            """
+        return devices(named: page, [.text(after), .integer(Int64(max(limit, 0)))])
+    }
+
+    /// Devices whose names are the rows `r(name)`.
     ///
     /// The columns of a device, badge, names of datasets, whether datasets to come are among them, topics; lists are
     /// bytes, each name followed by a zero byte.
-    static func devices(_ deviceIDs: [String]) -> Call {
+    private static func devices(named names: String, _ parameters: [Parameter]) -> Call {
         func list(_ name: String, _ from: String) -> String {
             // An empty aggregate is NULL, which reads as no name.
             "(SELECT string_agg(convert_to(\(name), 'UTF8') || '\\x00'::bytea, NULL ORDER BY \(name)) FROM \(from))"
@@ -24,8 +40,9 @@ enum TransferCalls {
                 (EXISTS (SELECT 1 FROM dataset_subscription u WHERE u.identity = d.identity
                     AND u.dataset_name = \(Schema.futureDatasets) AND u.device = d.id))::int,
                 \(list("t.name", topics))
-            FROM unnest($1::text[]) r(name) JOIN device d ON d.device_id = r.name \(PostgresRegistry.deviceNames)
-            """, [.texts(deviceIDs)])
+            FROM \(names) JOIN device d ON d.device_id = r.name \(PostgresRegistry.deviceNames)
+            ORDER BY d.device_id
+            """, parameters)
     }
 
     /// Gives devices, which are there, what their records have, and takes from them what these do not have.
