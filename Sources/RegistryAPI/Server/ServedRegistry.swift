@@ -1,5 +1,4 @@
 public import PushCore
 
-/// What the API serves: all of the registry's ports in one store.
-public typealias ServedRegistry = CourierRegistry & FanOutRegistry & Registry & RegistryAdministration
-    & SubscriptionRegistry
+/// What the API serves: the registry's ports for devices and subscriptions in one store.
+public typealias ServedRegistry = CourierRegistry & Registry & RegistryAdministration & SubscriptionRegistry

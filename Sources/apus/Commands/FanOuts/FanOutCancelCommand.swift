@@ -22,7 +22,7 @@ struct FanOutCancelCommand: Command {
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
         let number = try FanOutReport.number(invocation.operands[0])
-        try DeviceRegistry.use(invocation, mode: .readWrite) { registry, _ in
+        try FanOutCommands.use(invocation, mode: .readWrite) { registry in
             let found = try registry.cancelFanOut(number, nowMilliseconds: WallClock.nowMilliseconds())
             guard let fanOut = found else { throw FanOutReport.missing(number) }
             guard fanOut.state == .cancelled else {

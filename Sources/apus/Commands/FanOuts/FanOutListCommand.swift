@@ -21,7 +21,7 @@ struct FanOutListCommand: Command {
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
         var remaining = try invocation.integer(Self.limit, in: 1...Int.max) ?? .max
-        try DeviceRegistry.use(invocation, mode: .readOnly) { registry, _ in
+        try FanOutCommands.use(invocation, mode: .readOnly) { registry in
             var last: Int64?
             while remaining > 0, !invocation.output.isBroken {
                 let page = try registry.fanOuts(before: last, limit: min(remaining, 1_000))

@@ -17,7 +17,7 @@ struct FanOutShowCommand: Command {
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
         let number = try FanOutReport.number(invocation.operands[0])
-        try DeviceRegistry.use(invocation, mode: .readOnly) { registry, _ in
+        try FanOutCommands.use(invocation, mode: .readOnly) { registry in
             guard let fanOut = try registry.fanOut(number) else { throw FanOutReport.missing(number) }
             if invocation.isJSON {
                 invocation.output.line(FanOutReport.json(fanOut))
