@@ -11,7 +11,7 @@
 /// | save | `planSaved` |
 /// | read | `unpublishedRead` |
 /// | publish | `published`, then `chunkConfirmed` for each |
-/// | record | `publishedRecorded` |
+/// | record | `fanOutRead` |
 /// | wait | `chunkConfirmed`, or for `waitsForOther` some time, then `asked` |
 /// | finish | nothing: the event's deliveries may be settled |
 ///
@@ -153,7 +153,4 @@ public struct FanOutPlanner: Sendable {
         guard case .confirming(let left, let last) = phase else { return }
         phase = left > 1 ? .confirming(left: left - 1, last: last) : .recording(last: last)
     }
-
-    /// The registry has noted what is published.
-    public mutating func publishedRecorded(_ fanOut: FanOut) { fanOutRead(fanOut) }
 }

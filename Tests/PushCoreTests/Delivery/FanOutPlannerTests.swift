@@ -47,7 +47,7 @@ struct FanOutPlannerTests {
                 planner.published()
             case .waitForConfirms: planner.chunkConfirmed()
             case .record(let through):
-                planner.publishedRecorded(
+                planner.fanOutRead(
                     try registry.chunksPublished(
                         through: through, of: number, planner: identifier, nowMilliseconds: now))
             case .waitForOther:

@@ -141,7 +141,7 @@ extension Pipeline {
         case .publish(let chunks):
             publish(chunks, plan, number)
         case .record(let through):
-            plan.planner.publishedRecorded(
+            plan.planner.fanOutRead(
                 try parts.fanOuts.chunksPublished(
                     through: through, of: fanOut, planner: plannerIdentifier, nowMilliseconds: now))
         case .waitForConfirms:
