@@ -115,8 +115,9 @@ extension ConfigurationKey {
     static let fanOutChunk = ConfigurationKey(
         section: "fanout", name: "chunk_devices", kind: .integer(250...10_000), standard: .integer(2_000),
         comment: """
-            The most devices in one chunk (250 to 10000): what a crash may repeat, and how long a worker
-            that is told to stop has to go on.
+            The most devices in one chunk (250 to 10000). A worker serves one chunk of an app after the
+            other, so a crash may repeat one and at most 500 devices of the next. It also bounds how many
+            pushes of large fan-outs are out, and how long a worker that is told to stop has to go on.
             """)
     static let adminListen = ConfigurationKey(
         section: "admin", name: "listen", kind: .string, standard: .string("127.0.0.1:9464"),

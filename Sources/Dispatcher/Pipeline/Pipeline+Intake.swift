@@ -29,11 +29,10 @@ extension Pipeline {
         let delayed = takeTurns(&prepared)
         let groups = coalesce(prepared)
         guard let audiences = resolve(groups, prepared) else {
-            if batch.first?.lane == .fanout { waitingFanOuts.putBack(batch) } else { waiting.putBack(batch) }
-            return
+            return putBack(batch)
         }
         for (delivery, key) in delayed { turns.wait(delivery, for: key) }
-        adaptBatchSize(devicesFound: audiences.reduce(0) { $0 + $1.count })
+        if batch.first?.lane == .work { adaptBatchSize(devicesFound: audiences.reduce(0) { $0 + $1.count }) }
         for rejection in rejected { reject(rejection.delivery, rejection.parking, rejection.rejection) }
         for (group, audience) in zip(groups, audiences) {
             switch audience {
@@ -44,6 +43,11 @@ extension Pipeline {
             }
         }
         remember(groups, prepared, nowMilliseconds: now)
+    }
+
+    private func putBack(_ batch: [Delivery]) {
+        guard let first = batch.first, first.lane == .fanout else { return waiting.putBack(batch) }
+        for delivery in batch.reversed() { waitingFanOuts.putInFront(delivery, flow: fanOutFlow(of: delivery)) }
     }
 
     /// Takes out the events whose dataset has another event under way, or before them in this batch, unless both are
@@ -261,8 +265,11 @@ extension Pipeline {
                     dataset: dataset),
                 into: &actions)
         } catch {
-            if parking.chunk != nil { chunkRejected(item) }
-            reject(item.delivery, item.parking, error, dataset: dataset)
+            if parking.chunk != nil {
+                chunkRejected(item, error, dataset: dataset)
+            } else {
+                reject(item.delivery, item.parking, error, dataset: dataset)
+            }
             for place in group.superseded { reject(prepared[place].delivery, prepared[place].parking, error) }
         }
     }

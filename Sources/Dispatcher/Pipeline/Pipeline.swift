@@ -38,7 +38,7 @@ final class Pipeline {
     var recorded = RecordedDatasets()
     var waiting = DeliveryQueue()
     /// Of the bulk lane: looked at when nothing of the other can be taken in.
-    var waitingFanOuts = DeliveryQueue()
+    var waitingFanOuts = FanOutLine()
     var turns = DatasetTurns()
     var actions = DispatchActions()
     /// Who this worker is among those that plan fan-outs.
@@ -50,6 +50,7 @@ final class Pipeline {
     var fanOutsUnavailableUntilMilliseconds: Int64 = 0
     /// The chunks that this worker serves.
     var chunks: [DeliveryTag: ChunkProgress] = [:]
+    var lastChunkPlace: UInt64 = 0
     /// The chunks that have ended and whose end is not written down yet.
     var chunksToRecord: [(tag: DeliveryTag, ending: FanOutChunkEnding)] = []
     var chunkRetry: EventLoop.Timer?
@@ -93,21 +94,28 @@ final class Pipeline {
     func receive(_ deliveries: [Delivery]) {
         guard deliveries.contains(where: { $0.lane == .fanout }) else { return waiting.append(deliveries) }
         waiting.append(deliveries.filter { $0.lane == .work })
-        waitingFanOuts.append(deliveries.filter { $0.lane == .fanout })
+        for delivery in deliveries where delivery.lane == .fanout {
+            let flow = fanOutFlow(of: delivery)
+            if chunks[delivery.tag] == nil {
+                waitingFanOuts.append(delivery, flow: flow)
+            } else {
+                waitingFanOuts.putInFront(delivery, flow: flow)
+            }
+        }
     }
 
     func sourceStateChanged(_ state: DeliverySourceState) {
         switch state {
         case .consuming(let epoch):
             waiting.removeAll(before: epoch)
-            waitingFanOuts.removeAll(before: epoch)
+            waitingFanOuts.removeAll { $0.tag.epoch < epoch }
             forgetUnreadChunks(before: epoch)
             turns.forgetWaiting()
             health.set(.source, nil)
         case .interrupted(let reason):
             // All of it will come again; to begin it now would only make duplicates.
             waiting.removeAll()
-            waitingFanOuts.removeAll()
+            waitingFanOuts.removeAll { _ in true }
             forgetUnreadChunks(before: .max)
             turns.forgetWaiting()
             health.set(.source, "not consuming: \(reason)")
@@ -151,12 +159,13 @@ final class Pipeline {
     private func flush() {
         isFlushScheduled = false
         machine.sendWaiting(nowMilliseconds: parts.nowMilliseconds(), into: &actions)
-        while registryRetry == nil, let batch = nextBatch() {
-            // Small events need not wait until a page of a fan-out has been looked up and rendered.
-            if batch.first?.lane == .fanout { handOverSends() }
+        while registryRetry == nil, !machine.isSaturated(.work) {
+            let batch = waiting.takeFirst(batchSize)
+            guard !batch.isEmpty else { break }
             takeIn(batch)
             machine.sendWaiting(nowMilliseconds: parts.nowMilliseconds(), into: &actions)
         }
+        if registryRetry == nil { takeInFanOut() }
         perform()
         if isDraining, machine.jobCount == 0, waiting.isEmpty, waitingFanOuts.isEmpty, chunksToRecord.isEmpty {
             whenDrained?()
@@ -164,15 +173,15 @@ final class Pipeline {
         }
     }
 
-    /// What is taken in next: small events, and fan-outs only when there are none.
-    private func nextBatch() -> [Delivery]? {
-        if !machine.isSaturated(.work) {
-            let batch = waiting.takeFirst(batchSize)
-            if !batch.isEmpty { return batch }
-        }
-        guard !machine.isSaturated(.fanout) else { return nil }
-        let batch = waitingFanOuts.takeFirst(machine.isBulkRestricted ? 1 : batchSize)
-        return batch.isEmpty ? nil : batch
+    /// Takes in a page of a fan-out: one in a tick, so that what has come meanwhile need not wait for the next.
+    private func takeInFanOut() {
+        guard !machine.isSaturated(.fanout) else { return }
+        guard let page = waitingFanOuts.takeFirst(where: { mayServePage(of: $0, flow: $1) }) else { return }
+        // Small events need not wait until the page has been looked up and rendered.
+        handOverSends()
+        takeIn([page])
+        machine.sendWaiting(nowMilliseconds: parts.nowMilliseconds(), into: &actions)
+        if !waitingFanOuts.isEmpty { scheduleFlush() }
     }
 
     // MARK: The end

@@ -167,13 +167,23 @@ public struct DispatchStateMachine: Sendable {
     }
 
     /// A delivery cannot be acted on: it goes to the dead letters as it is.
+    ///
+    /// - Parameters:
+    ///   - tags: the deliveries that end with it; none for a chunk, which ends with the last of its pages.
+    ///   - message: what goes to the dead letters.
+    ///   - parking: its history.
+    ///   - dataset: the dataset whose turn ends with it.
+    ///   - chunk: the delivery of the chunk of which a page cannot be acted on.
+    ///   - reason: the reason, as a word.
+    ///   - detail: the reason, as a sentence.
+    ///   - actions: takes what is to be done.
     public mutating func deliveryRejected(
-        _ tags: [DeliveryTag], message: Message, parking: ParkingRecord, dataset: DatasetKey? = nil, reason: String,
-        detail: String, into actions: inout DispatchActions
+        _ tags: [DeliveryTag], message: Message, parking: ParkingRecord, dataset: DatasetKey? = nil,
+        chunk: DeliveryTag? = nil, reason: String, detail: String, into actions: inout DispatchActions
     ) {
         let work = DispatchJob(
             tags: tags, message: message, parking: parking, identity: PushIdentity(source: "", identifier: ""),
-            renderings: [], devices: [], dataset: dataset)
+            renderings: [], devices: [], chunk: chunk, dataset: dataset)
         var job = Job(work: work)
         job.failures = [
             Failure(

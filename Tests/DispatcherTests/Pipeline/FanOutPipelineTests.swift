@@ -17,10 +17,10 @@ struct FanOutPipelineTests {
         return Message(properties: properties, body: Array(body.utf8))
     }
 
-    private func event(_ identifier: String, body: String = "hello") -> Message {
+    private func event(_ identifier: String, body: String = "hello", app: String = "chat") -> Message {
         message(
             """
-            {"specversion":"1.0","id":"\(identifier)","source":"test","type":"push.requested","data":{"app":"chat",\
+            {"specversion":"1.0","id":"\(identifier)","source":"test","type":"push.requested","data":{"app":"\(app)",\
             "topic":"news","notification":{"body":"\(body)"}}}
             """)
     }
@@ -222,6 +222,55 @@ struct FanOutPipelineTests {
         bench.stop()
     }
 
+    @Test("A worker serves one chunk after the other: of the next no more than two pages before the first has ended")
+    func servesOneChunkAfterTheOther() async throws {
+        let bench = try await plannedBench()
+        let registry = try bench.registry()
+        let ends = try registry.chunks(of: 1, after: 0, limit: 10).map(\.deviceCount)
+        #expect(ends == [25, 25, 10])
+        bench.broker.deliverParked(in: Self.chunks)
+        await waitForRequests(45, bench)
+        for _ in 0..<5 { await bench.settledLoop() }
+        let order = names(bench)
+        #expect(order == (0..<45).map { "device-\($0)" })
+        #expect(bench.broker.unacknowledgedCount == 3)
+        answerAll(bench)
+        await waitForRequests(60, bench)
+        #expect(bench.broker.unacknowledgedCount == 2)
+        answerAll(bench)
+        await bench.broker.wait { $0.unacknowledgedCount == 0 }
+        try await expectEachOnce(bench)
+        bench.stop()
+    }
+
+    @Test("The chunks of two apps are served side by side, page by page")
+    func servesAppsInTurns() async throws {
+        let bench = try PipelineBench(transport: FakeTransport { _, _ in nil }, apps: ["chat", "mail"], limits: limits)
+        let registry = try bench.registry()
+        for app in ["chat", "mail"] {
+            try registry.register(
+                try (0..<60).map { number in
+                    var registration = try registration("\(app)-\(number)")
+                    registration.device.app = app
+                    return registration
+                })
+        }
+        await plan(bench, event("1"))
+        await plan(bench, event("2", app: "mail"))
+        #expect(bench.broker.parked(in: Self.chunks).count == 6)
+        bench.broker.deliverParked(in: Self.chunks)
+        await waitForRequests(90, bench)
+        for _ in 0..<5 { await bench.settledLoop() }
+        #expect(bench.transport.requests.count == 90)
+        for place in stride(from: 0, to: 40, by: 20) {
+            let turns = bench.transport.requests[place..<place + 20].map(\.route)
+            #expect(turns.count { $0 == 0 } == 10)
+        }
+        for count in (1...6).reversed() { await answerAll(bench, whileUnacknowledged: count) }
+        #expect(Set(names(bench)).count == 120 && names(bench).count == 120)
+        bench.stop()
+    }
+
     @Test("Devices of a chunk that have to wait are parked by their names, and the chunk has ended")
     func parksDevicesOfChunk() async throws {
         let transport = FakeTransport { request, attempt in
@@ -247,13 +296,13 @@ struct FanOutPipelineTests {
     func recordsBeforeSettling() async throws {
         let bench = try await plannedBench()
         bench.broker.deliverParked(in: Self.chunks)
-        await waitForRequests(60, bench)
+        await waitForRequests(45, bench)
         let lock = try bench.lockRegistry()
         answerAll(bench)
         while bench.metrics.render().contains("apus_registry_failures_total 0\n") { await bench.settledLoop() }
         #expect(bench.broker.unacknowledgedCount == 3)
         lock.release()
-        await bench.broker.wait { $0.unacknowledgedCount == 0 }
+        for count in [3, 2, 1] { await answerAll(bench, whileUnacknowledged: count) }
         try await expectEachOnce(bench)
         bench.stop()
     }

@@ -45,8 +45,8 @@ struct Scenario: Sendable {
         var pushesPerRedeliveryMaximum: Int {
             let ordinary = Stage.prefetch * Population.pushesPerEventMaximum
             guard announcementInterval > 0 else { return ordinary }
-            let announcementCount = Stage.fanoutPrefetch + Stage.prefetch / announcementInterval + 1
-            return ordinary + announcementCount * Stage.crowdCount
+            let announcementCount = Stage.prefetch / announcementInterval + 1
+            return ordinary + announcementCount * Stage.crowdCount + Stage.chunksBegunMaximum * Stage.chunkDevices
         }
     }
 

@@ -10,8 +10,10 @@ import Synchronization
 final class Stage: Sendable {
     /// Deliveries that a worker holds at most, which bounds the duplicates of a redelivery.
     static let prefetch = 100
-    /// The same for the parts of large fan-outs, which is not a matter of the configuration.
-    static let fanoutPrefetch = 4
+    /// How many chunks of large fan-outs a worker has begun at most: the one that it serves and some of the next.
+    static let chunksBegunMaximum = 2
+    /// How many devices a chunk has at most, where scenarios have large fan-outs.
+    static let chunkDevices = 250
     /// How many identities the load is about.
     private static let identityCount = 200
     /// How many devices an announcement reaches.

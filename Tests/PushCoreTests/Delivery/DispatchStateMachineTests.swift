@@ -76,6 +76,21 @@ struct DispatchStateMachineTests {
         #expect(machine.ledgers[0].parkedForRetry == 1 && machine.ledgers[0].isBalanced)
     }
 
+    @Test("A chunk of which a page is a dead letter ends with the pushes of its other pages, and not before")
+    mutating func rejectedPageOfChunk() {
+        let chunk = DeliveryTag(epoch: 1, number: 7)
+        let sends = send(Samples.job(devices: [Samples.device("a")], chunk: chunk))
+        machine.deliveryRejected(
+            [], message: Samples.delivery().message, parking: ParkingRecord(of: Samples.delivery(), nowMilliseconds: 0),
+            chunk: chunk, reason: "payload-too-large", detail: "", into: &actions)
+        #expect(actions.publishes.map(\.routingKey) == ["dead"])
+        confirmAll()
+        #expect(actions.chunkPagesEnded == [chunk] && actions.settles.isEmpty, "the push of the first page is out")
+        answer(sends[0], 200)
+        #expect(actions.chunkPagesEnded == [chunk, chunk] && actions.settles.isEmpty)
+        #expect(machine.jobCount == 0)
+    }
+
     @Test("A message that no queue takes is published again, and its delivery is kept until one does")
     mutating func refusedPublish() {
         let sends = send(Samples.job(devices: [Samples.device("a")]))

@@ -26,15 +26,15 @@ enum Samples {
 
     static func job(
         number: UInt64 = 1, devices: [Recipient], lane: DeliveryLane = .work, apps: [AppRoute] = [app],
-        parking: ParkingRecord? = nil, continuation: AudienceCursor? = nil
+        parking: ParkingRecord? = nil, continuation: AudienceCursor? = nil, chunk: DeliveryTag? = nil
     ) -> DispatchJob {
         let delivery = delivery(number: number)
         return DispatchJob(
-            tags: [delivery.tag], lane: lane, message: delivery.message,
+            tags: chunk == nil ? [delivery.tag] : [], lane: lane, message: delivery.message,
             parking: parking ?? ParkingRecord(of: delivery, nowMilliseconds: 0),
             identity: PushIdentity(source: "test", identifier: "\(number)"),
             renderings: apps.map { AppRendering(app: $0, content: content) }, devices: devices,
-            continuation: continuation)
+            continuation: continuation, chunk: chunk)
     }
 
     static func machine(

@@ -4,9 +4,49 @@ import PushCore
 
 /// Chunks of large fan-outs are served page by page, and end when the last page has.
 ///
-/// A chunk that has a page left waits among the deliveries like any other, so memory stays flat and nobody waits for a
-/// whole chunk. That it has ended is written down before its delivery is settled.
+/// A chunk that has a page left waits for its turn, so memory stays flat and nobody waits for a whole chunk. That it
+/// has ended is written down before its delivery is settled.
 extension Pipeline {
+    /// How many pages of a chunk may begin while pushes of the chunk before it are out, so that the connections do not
+    /// idle between two chunks; a crash may repeat them beside that chunk.
+    private static let pagesAheadMaximum = 2
+
+    // MARK: Turns
+
+    /// What a delivery of the bulk lane takes turns as: its app, or the identity pool of a dataset.
+    func fanOutFlow(of delivery: Delivery) -> String {
+        if let begun = chunks[delivery.tag] { return begun.flow }
+        do throws(EventRejection) {
+            switch try decoder.decode(delivery.message).kind {
+            case .push(let push): return push.app
+            case .record(let change): return change.app ?? ""
+            case .dataset(let change): return change.key.identityPoolID
+            }
+        } catch {
+            return ""
+        }
+    }
+
+    /// Whether the next page of a delivery may be served: if it is a chunk, after the chunks of its flow before it.
+    func mayServePage(of delivery: Delivery, flow: String) -> Bool {
+        let begun = chunks[delivery.tag]
+        var before = 0
+        for (tag, progress) in chunks where tag != delivery.tag && progress.flow == flow {
+            if let begun, begun.place < progress.place { continue }
+            guard progress.isRead else { return false }
+            before += 1
+        }
+        return before == 0 || before == 1 && (begun?.pagesBegun ?? 0) < Self.pagesAheadMaximum
+    }
+
+    private func progress(of item: PreparedEvent, _ key: FanOutChunkKey) -> ChunkProgress {
+        if let known = chunks[item.delivery.tag] { return known }
+        lastChunkPlace += 1
+        return ChunkProgress(key: key, item: item, flow: fanOutFlow(of: item.delivery), place: lastChunkPlace)
+    }
+
+    // MARK: Pages
+
     /// The chunks of a batch that are not to be served any more, by their place in it.
     func chunksOver(_ prepared: [PreparedEvent]) throws(RegistryError) -> [Int: FanOutChunkState] {
         var places: [Int] = []
@@ -44,8 +84,9 @@ extension Pipeline {
     func chunkPageBegins(_ item: PreparedEvent, next: AudienceCursor?, renderings: [AppRendering] = []) {
         guard let key = item.chunkKey else { return }
         let tag = item.delivery.tag
-        var progress = chunks[tag] ?? ChunkProgress(key: key, item: item)
+        var progress = progress(of: item, key)
         progress.renderings = renderings
+        progress.pagesBegun += 1
         progress.pagesOut += 1
         progress.cursor = next ?? progress.cursor
         progress.isRead = next == nil
@@ -61,17 +102,27 @@ extension Pipeline {
             metrics.fanOuts.chunksRepeated.add()
             return actions.settles.append(tag)
         }
-        var progress = chunks[tag] ?? ChunkProgress(key: key, item: item)
+        var progress = progress(of: item, key)
         progress.isRead = true
         progress.isCancelled = state == .cancelled
         chunks[tag] = progress
         endIfOver(tag)
     }
 
-    /// The page of a chunk cannot be rendered: the chunk is a dead letter.
-    func chunkRejected(_ item: PreparedEvent) {
-        chunks[item.delivery.tag] = nil
-        metrics.fanOuts.chunksRejected.add()
+    /// A page of a chunk cannot be rendered: the chunk becomes a dead letter, and ends when that and all pushes of the
+    /// pages before have ended.
+    func chunkRejected(_ item: PreparedEvent, _ rejection: EventRejection, dataset: DatasetKey?) {
+        guard let key = item.chunkKey else { return }
+        let tag = item.delivery.tag
+        var progress = progress(of: item, key)
+        progress.pagesOut += 1
+        progress.isRead = true
+        progress.isRejected = true
+        chunks[tag] = progress
+        metrics.countEvent(.unknown, .rejected)
+        machine.deliveryRejected(
+            [], message: item.delivery.message, parking: item.parking, dataset: dataset, chunk: tag,
+            reason: rejection.reason.rawValue, detail: rejection.message, into: &actions)
     }
 
     /// Pages of chunks have ended.
@@ -85,6 +136,13 @@ extension Pipeline {
     private func endIfOver(_ tag: DeliveryTag) {
         guard let progress = chunks[tag], progress.isOver else { return }
         chunks[tag] = nil
+        // The chunk after it may go on now.
+        if !waitingFanOuts.isEmpty { scheduleFlush() }
+        guard !progress.isRejected else {
+            // It is not written down: what is done about its dead letter has to find it not served.
+            metrics.fanOuts.chunksRejected.add()
+            return actions.settles.append(tag)
+        }
         chunksToRecord.append((tag, FanOutChunkEnding(progress.key, isCancelled: progress.isCancelled)))
     }
 

@@ -3,7 +3,7 @@ import PushTestKit
 
 extension Scenario {
     /// Small enough for several chunks of each announcement.
-    private static let smallChunks = "[fanout]\nthreshold_devices = 250\nchunk_devices = 250"
+    private static let smallChunks = "[fanout]\nthreshold_devices = 250\nchunk_devices = \(Stage.chunkDevices)"
 
     /// Workers die one after the other while events go to many devices.
     static let fanoutWorkerKill = Scenario(
