@@ -111,6 +111,7 @@ final class Pipeline {
             waitingFanOuts.removeAll { $0.tag.epoch < epoch }
             forgetUnreadChunks(before: epoch)
             turns.forgetWaiting()
+            claiming.removeAll()
             health.set(.source, nil)
         case .interrupted(let reason):
             // All of it will come again; to begin it now would only make duplicates.
@@ -118,6 +119,8 @@ final class Pipeline {
             waitingFanOuts.removeAll { _ in true }
             forgetUnreadChunks(before: .max)
             turns.forgetWaiting()
+            // What is delivered again looks for its claims in any case.
+            claiming.removeAll()
             health.set(.source, "not consuming: \(reason)")
         case .misconfigured(let reason): health.set(.source, "cannot consume: \(reason)")
         case .cancelled: health.set(.source, "stopped consuming")
