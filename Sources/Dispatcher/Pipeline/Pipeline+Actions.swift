@@ -20,6 +20,7 @@ extension Pipeline {
         actions.removeAll()
         metrics.report(machine.ledgers)
         reportSlowApps()
+        lookAtLoadsLater()
     }
 
     /// Lets the transport begin with what is to be sent.

@@ -1,3 +1,4 @@
+import EventLoop
 import Metrics
 import PushCore
 
@@ -65,5 +66,15 @@ extension Pipeline {
         }
         slowApps = slow
         metrics.slowApps.set(slow.count)
+    }
+
+    /// Looks again at apps that may be slow, even if nothing arrives and nothing ends until then.
+    func lookAtLoadsLater() {
+        guard machine.isWatchingLoads, !isLoadLookScheduled else { return }
+        isLoadLookScheduled = true
+        loop.schedule(afterNanoseconds: Self.loadLookDelayNanoseconds) { [self] in
+            isLoadLookScheduled = false
+            scheduleFlush()
+        }
     }
 }

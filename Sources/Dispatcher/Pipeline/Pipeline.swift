@@ -18,6 +18,8 @@ final class Pipeline {
     static let devicesPerBatchWanted = 4_096
     /// How long to wait before the registry is asked again, and before a refused message is published again.
     static let repeatDelayNanoseconds: UInt64 = 1_000_000_000
+    /// How long after one look at apps that may be slow the next one is taken, if nothing happens meanwhile.
+    static let loadLookDelayNanoseconds: UInt64 = 250_000_000
     /// How long large audiences are served page by page after the registry could not keep a fan-out.
     static let fanOutPauseMilliseconds: Int64 = 60_000
 
@@ -61,6 +63,7 @@ final class Pipeline {
     var isPaused = false
     var unreachableRoutes: Set<Int> = []
     var slowApps: [Int] = []
+    var isLoadLookScheduled = false
     var isReadingStopped = false
     var whenDrained: (() -> Void)?
 

@@ -1,61 +1,129 @@
-/// Tells an app that is slow from one that is only busy, by how long it takes until everything of it that is in hand
-/// has ended.
+/// Tells an app that is slow from one that is only busy, by what becomes of what it has in hand.
 ///
-/// An app that holds more than its share is watched: once as many deliveries have ended as were in hand, they have
-/// turned over. If that takes longer than `patienceMilliseconds` the app is slow, and stays so until a turnover was
-/// quick again or nothing of it is left.
+/// An app that holds more than its share of the deliveries in hand is slow in two cases:
+///
+/// | it is | when | until |
+/// |---|---|---|
+/// | silent | nothing of it was answered or ended for `silenceMilliseconds`, others went on | something of it is |
+/// | late | what was in hand took longer than `patienceMilliseconds` to end | a turnover is quick, or nothing is left |
+///
+/// The more an app holds, the sooner its silence counts, so that it is noticed before it holds everything: the time is
+/// for one that holds all, one that holds half of it may be silent for twice as long. Silence counts only if others
+/// have ended a good many deliveries meanwhile, because a worker that was stopped hears from nobody.
 public struct AppLoad: Hashable, Sendable {
-    /// How long a turnover may take.
+    /// How long a turnover may take, and how long a push of a slow app is waited for.
     public static let patienceMilliseconds: Int64 = 5_000
+    /// How long an app that holds all deliveries may be silent.
+    public static let silenceMilliseconds: Int64 = 125
+    /// How many deliveries of others must have ended meanwhile.
+    public static let othersEndedLeast = 64
+    /// How long an app that has nothing in hand is remembered as a silent one.
+    public static let memoryMilliseconds: Int64 = 60_000
 
     private var watchedSinceMilliseconds: Int64?
     private var endedWhenTurnedOver = 0
-    private var ended = 0
+    private var isLate = false
+
+    private var silentSinceMilliseconds: Int64 = 0
+    private var othersEndedBefore = 0
+    private var isSilent = false
 
     /// How many deliveries of the app are in hand.
     public private(set) var inHand = 0
+    /// How many have ended so far.
+    public private(set) var ended = 0
+
     /// Whether it was slow when it was last looked at.
-    public private(set) var isSlow = false
+    public var isSlow: Bool { isSilent || isLate }
 
     /// Creates the load of an app of which nothing is in hand.
     public init() {}
 
     /// Deliveries of the app are in hand.
-    public mutating func arrived(_ count: Int) { inHand += count }
+    ///
+    /// - Parameters:
+    ///   - count: how many.
+    ///   - othersEnded: how many deliveries of other apps have ended so far.
+    ///   - now: the wall clock, in milliseconds.
+    public mutating func arrived(_ count: Int, othersEnded: Int, nowMilliseconds now: Int64) {
+        if inHand == 0, !isSilent { listen(othersEnded, now) }
+        inHand += count
+    }
+
+    /// A push of the app was answered.
+    public mutating func wasAnswered(othersEnded: Int, nowMilliseconds now: Int64) {
+        isSilent = false
+        listen(othersEnded, now)
+    }
 
     /// Deliveries of the app have been settled.
-    public mutating func settled(_ count: Int) {
-        inHand -= count
+    public mutating func settled(_ count: Int, othersEnded: Int, nowMilliseconds now: Int64) {
         ended += count
-        if inHand == 0 {
-            isSlow = false
-            watchedSinceMilliseconds = nil
-        }
+        wasAnswered(othersEnded: othersEnded, nowMilliseconds: now)
+        letGo(count)
+    }
+
+    /// Deliveries of the app are waited for no more; that says nothing for it.
+    public mutating func givenUp(_ count: Int) { letGo(count) }
+
+    private mutating func letGo(_ count: Int) {
+        inHand -= count
+        guard inHand == 0 else { return }
+        isLate = false
+        watchedSinceMilliseconds = nil
     }
 
     /// Looks at the app.
     ///
     /// - Parameters:
     ///   - isOverShare: whether it holds more than its share now.
+    ///   - inHandMaximum: the most deliveries of all apps that can be in hand.
+    ///   - othersEnded: how many deliveries of other apps have ended so far.
     ///   - now: the wall clock, in milliseconds.
     /// - Returns: whether it is slow and holds more than its share, so that more of it must not be taken in hand.
-    public mutating func isHoldingUp(isOverShare: Bool, nowMilliseconds now: Int64) -> Bool {
-        guard inHand > 0, isSlow || isOverShare else {
-            watchedSinceMilliseconds = nil
-            return false
-        }
-        guard let since = watchedSinceMilliseconds, now >= since else {
-            watch(now)
-            return isSlow && isOverShare
-        }
-        let isLate = now - since > Self.patienceMilliseconds
-        if ended >= endedWhenTurnedOver {
-            isSlow = isLate
-            watch(now)
-        } else if isLate {
-            isSlow = true
-        }
+    public mutating func isHoldingUp(
+        isOverShare: Bool, inHandMaximum: Int, othersEnded: Int, nowMilliseconds now: Int64
+    ) -> Bool {
+        lookForSilence(isOverShare, inHandMaximum, othersEnded, now)
+        lookForTurnover(isOverShare, now)
         return isSlow && isOverShare
+    }
+
+    // MARK: Silence
+
+    private mutating func lookForSilence(_ isOverShare: Bool, _ inHandMaximum: Int, _ othersEnded: Int, _ now: Int64) {
+        let silence = now - silentSinceMilliseconds
+        // A clock that was set back begins a new silence.
+        guard silence >= 0 else { return listen(othersEnded, now) }
+        if inHand == 0 {
+            if silence >= Self.memoryMilliseconds { isSilent = false }
+        } else if isOverShare, othersEnded - othersEndedBefore >= Self.othersEndedLeast,
+            silence * Int64(inHand) >= Self.silenceMilliseconds * Int64(inHandMaximum)
+        {
+            isSilent = true
+        }
+    }
+
+    private mutating func listen(_ othersEnded: Int, _ now: Int64) {
+        silentSinceMilliseconds = now
+        othersEndedBefore = othersEnded
+    }
+
+    // MARK: Turnover
+
+    private mutating func lookForTurnover(_ isOverShare: Bool, _ now: Int64) {
+        guard inHand > 0, isLate || isOverShare else {
+            watchedSinceMilliseconds = nil
+            return
+        }
+        guard let since = watchedSinceMilliseconds, now >= since else { return watch(now) }
+        let isOverdue = now - since > Self.patienceMilliseconds
+        if ended >= endedWhenTurnedOver {
+            isLate = isOverdue
+            watch(now)
+        } else if isOverdue {
+            isLate = true
+        }
     }
 
     private mutating func watch(_ now: Int64) {

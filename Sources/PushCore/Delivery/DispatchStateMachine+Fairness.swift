@@ -2,6 +2,10 @@
 extension DispatchStateMachine {
     /// How long after the last small event the bulk lane still leaves room for the next.
     static let workPresenceMilliseconds: Int64 = 1_000
+    /// The part of the deliveries in hand that an app may hold in any case.
+    private static let leastShareDivisor = 16
+    /// How long to wait before all pushes are looked through again for those of slow apps.
+    private static let givingUpIntervalMilliseconds: Int64 = 500
 
     // MARK: Turns
 
@@ -107,34 +111,66 @@ extension DispatchStateMachine {
     /// Counts the deliveries of a job of the work lane under its app.
     ///
     /// - Returns: whether the app is slow and has more than its share in hand, so that the job has to be held back.
+    ///   Such a job is not counted: that it is soon gone says nothing for the app.
     mutating func takeInHand(_ job: inout Job) -> Bool {
         guard isShared, job.work.lane == .work, !job.work.devices.isEmpty else { return false }
         let app = flow(of: job)
         guard app < loads.count else { return false }
-        let isHeldBack = isHoldingUp(app)
+        guard !isHoldingUp(app) else { return true }
+        let deliveries = job.work.tags.count
         job.loadedApp = app
-        deliveriesInHand += job.work.tags.count
-        loads[app].arrived(job.work.tags.count)
-        return isHeldBack
+        deliveriesInHand += deliveries
+        loads[app].arrived(deliveries, othersEnded: othersEnded(app), nowMilliseconds: latestMilliseconds)
+        return false
     }
 
     mutating func letGo(_ deliveries: Int, app: Int) {
         deliveriesInHand -= deliveries
-        loads[app].settled(deliveries)
+        deliveriesEnded += deliveries
+        let othersEnded = deliveriesEnded - loads[app].ended - deliveries
+        loads[app].settled(deliveries, othersEnded: othersEnded, nowMilliseconds: latestMilliseconds)
     }
+
+    /// A push of an app was answered, whatever the answer.
+    mutating func noteAnswer(app: Int) {
+        guard isShared else { return }
+        loads[app].wasAnswered(othersEnded: othersEnded(app), nowMilliseconds: latestMilliseconds)
+    }
+
+    /// How many deliveries of all other apps have ended so far.
+    private func othersEnded(_ app: Int) -> Int { deliveriesEnded - loads[app].ended }
+
+    /// How many deliveries an app may have in hand in any case.
+    private var leastShare: Int { limits.deliveriesInHandMaximum / Self.leastShareDivisor }
 
     private mutating func isHoldingUp(_ app: Int) -> Bool {
         let free = limits.deliveriesInHandMaximum - deliveriesInHand
         let isOverShare =
-            loads[app].inHand > max(limits.deliveriesInHandMaximum / 16, free)
+            loads[app].inHand > max(leastShare, free)
             || work.devicesWaitingByFlow[app] > limits.devicesWaitingMaximum / 2
-        return loads[app].isHoldingUp(isOverShare: isOverShare, nowMilliseconds: latestMilliseconds)
+        return loads[app].isHoldingUp(
+            isOverShare: isOverShare, inHandMaximum: limits.deliveriesInHandMaximum, othersEnded: othersEnded(app),
+            nowMilliseconds: latestMilliseconds)
     }
 
-    /// Looks whether apps are slow when so much waits that nothing arrives which would make it look.
-    mutating func lookAtLoads() {
-        guard isShared, work.devicesWaiting >= limits.devicesWaitingMaximum else { return }
-        for app in loads.indices where !work.queue.isEmpty(flow: app) { _ = isHoldingUp(app) }
+    /// Whether apps have to be looked at again after a while, even if nothing happens: one that is slow may fill all
+    /// hands, and then nothing arrives or ends.
+    public var isWatchingLoads: Bool {
+        isShared && loads.contains { $0.isSlow || $0.inHand > leastShare }
+    }
+
+    /// Looks which apps are slow, and gives up what they hold for too long.
+    mutating func lookAtLoads(into actions: inout DispatchActions) {
+        guard isShared else { return }
+        var isAnySlow = false
+        for app in loads.indices {
+            guard loads[app].isSlow || loads[app].inHand > leastShare || !work.queue.isEmpty(flow: app) else {
+                continue
+            }
+            _ = isHoldingUp(app)
+            isAnySlow = isAnySlow || loads[app].isSlow
+        }
+        if isAnySlow { giveUpOverduePushes(into: &actions) }
     }
 
     /// Parks a job instead of sending it; no attempt is spent.
@@ -147,5 +183,43 @@ extension DispatchStateMachine {
         }
         job.nextDevice = job.work.devices.count
         jobs.putBack(job, number)
+    }
+
+    /// Parks the pushes of slow apps that have been out for too long, so that what they hold is free for others.
+    ///
+    /// Such a push is as one whose deadline has passed: it may have been processed, so trying it again may make a
+    /// duplicate. Its stream stays open until its own deadline, and keeps its place among the app's pushes until then.
+    private mutating func giveUpOverduePushes(into actions: inout DispatchActions) {
+        // Looking through all pushes is nothing for every tick. Nor is it done at the first look after a while: if it
+        // was the worker that stood still, the answers are there, and have only not been read yet.
+        let now = latestMilliseconds
+        let sinceLast = now - gaveUpMilliseconds
+        guard !(0..<Self.givingUpIntervalMilliseconds).contains(sinceLast) else { return }
+        gaveUpMilliseconds = now
+        guard (0..<AppLoad.patienceMilliseconds).contains(sinceLast) else { return }
+        let overdue = pushes.numbers { push in
+            push.job != Push.givenUp && loads[push.app].isSlow
+                && now - push.sentMilliseconds >= AppLoad.patienceMilliseconds
+        }
+        for number in overdue { giveUp(number, into: &actions) }
+    }
+
+    private mutating func giveUp(_ number: UInt64, into actions: inout DispatchActions) {
+        guard var push = pushes[number], var job = jobs.take(push.job) else { return }
+        guard job.work.lane == .work else { return jobs.putBack(job, push.job) }
+        let jobNumber = push.job
+        push.job = Push.givenUp
+        pushes.putBack(push, number)
+        job.pushesOut -= 1
+        if let app = job.loadedApp {
+            job.loadedApp = nil
+            deliveriesInHand -= job.work.tags.count
+            loads[app].givenUp(job.work.tags.count)
+        }
+        breakers[push.app].attemptWasUnanswered(nowMilliseconds: latestMilliseconds)
+        retry(
+            &job, push.device, app: push.app, .unanswered, afterSeconds: nil, nowMilliseconds: latestMilliseconds)
+        jobs.putBack(job, jobNumber)
+        jobAdvanced(jobNumber, into: &actions)
     }
 }

@@ -43,10 +43,14 @@ public struct DispatchStateMachine: Sendable {
     }
 
     struct Push: Sendable {
+        /// In place of its job's number, if the job waits for it no more.
+        static let givenUp = UInt64.max
+
         var job: UInt64
         var device: Int
         var rendering: Int
         var app: Int
+        var sentMilliseconds: Int64
         var sends = 1
         var ambiguousSends = 0
     }
@@ -79,6 +83,10 @@ public struct DispatchStateMachine: Sendable {
     var bulkWindow: BulkWindow
     var loads: [AppLoad]
     var deliveriesInHand = 0
+    /// How many deliveries of all apps have ended.
+    var deliveriesEnded = 0
+    /// When the pushes of slow apps were looked through last.
+    var gaveUpMilliseconds: Int64 = 0
     var routes = ReachableRoutes()
     /// The wall clock when it was read last.
     var latestMilliseconds: Int64 = 0
@@ -205,7 +213,7 @@ public struct DispatchStateMachine: Sendable {
     /// Sends to devices that wait, as far as the limit of pushes in flight allows.
     public mutating func sendWaiting(nowMilliseconds: Int64, into actions: inout DispatchActions) {
         latestMilliseconds = nowMilliseconds
-        lookAtLoads()
+        lookAtLoads(into: &actions)
         sendWaiting(.work, window: limits.pushesInFlightMaximum, into: &actions)
         sendWaiting(.fanout, window: bulkPushesMaximum, into: &actions)
     }
@@ -232,7 +240,8 @@ public struct DispatchStateMachine: Sendable {
         }
         job.pushesOut += 1
         let push = pushes.insert(
-            Push(job: number, device: device, rendering: rendering, app: app))
+            Push(
+                job: number, device: device, rendering: rendering, app: app, sentMilliseconds: nowMilliseconds))
         pushWentOut(job.work.lane, app: app)
         actions.sends.append(request(push, device, job.work, rendering))
         if let published = job.work.publishedAtMilliseconds, !job.work.parking.isParkedCopy {
@@ -294,6 +303,7 @@ public struct DispatchStateMachine: Sendable {
         _ results: [PushResult], nowMilliseconds: Int64, into actions: inout DispatchActions,
         each ended: (PushResult, Int) -> Void
     ) {
+        latestMilliseconds = nowMilliseconds
         for result in results {
             if let app = end(result, nowMilliseconds: nowMilliseconds, into: &actions) { ended(result, app) }
         }
@@ -303,6 +313,7 @@ public struct DispatchStateMachine: Sendable {
     public mutating func pushEnded(
         _ result: PushResult, nowMilliseconds: Int64, into actions: inout DispatchActions
     ) {
+        latestMilliseconds = nowMilliseconds
         _ = end(result, nowMilliseconds: nowMilliseconds, into: &actions)
     }
 
@@ -312,8 +323,15 @@ public struct DispatchStateMachine: Sendable {
     private mutating func end(
         _ result: PushResult, nowMilliseconds: Int64, into actions: inout DispatchActions
     ) -> Int? {
-        guard var push = pushes[result.identifier], var job = jobs.take(push.job) else { return nil }
+        guard var push = pushes[result.identifier] else { return nil }
         let app = push.app
+        if case .answered = result.outcome { noteAnswer(app: app) }
+        guard var job = jobs.take(push.job) else {
+            // It was given up.
+            pushes.remove(result.identifier)
+            pushEnded(.work, app: app)
+            return app
+        }
         let disposition = Disposition(result.outcome)
         let asksAPNs = asksAPNs(push.device, job.work)
         if asksAPNs {
@@ -325,6 +343,7 @@ public struct DispatchStateMachine: Sendable {
         // What does not go to APNs does not wait for its key.
         let isKeyInUse = !asksAPNs || breakers[app].state == .closed
         if isKeyInUse, mayResend(disposition, &push, job.work, nowMilliseconds: nowMilliseconds) {
+            push.sentMilliseconds = nowMilliseconds
             pushes.putBack(push, result.identifier)
             actions.sends.append(request(result.identifier, push.device, job.work, push.rendering))
             jobs.putBack(job, push.job)

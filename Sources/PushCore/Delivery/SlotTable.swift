@@ -48,6 +48,14 @@ struct SlotTable<Value: Sendable>: Sendable {
         return slots[index].value
     }
 
+    /// The numbers of the values that a condition holds for; looks at all of them.
+    func numbers(where isWanted: (Value) -> Bool) -> [UInt64] {
+        slots.indices.compactMap { index in
+            guard let value = slots[index].value, isWanted(value) else { return nil }
+            return UInt64(slots[index].generation) << 32 | UInt64(index)
+        }
+    }
+
     private func index(of number: UInt64) -> Int? {
         let index = Int(truncatingIfNeeded: number & 0xFFFF_FFFF)
         guard index < slots.count, slots[index].generation == UInt32(truncatingIfNeeded: number >> 32) else {

@@ -3,71 +3,150 @@ import Testing
 
 @Suite("Slow apps and busy ones")
 struct AppLoadTests {
+    private var load = AppLoad()
+    private var othersEnded = 0
+    private var now: Int64 = 0
+
+    private mutating func arrived(_ count: Int) { load.arrived(count, othersEnded: othersEnded, nowMilliseconds: now) }
+
+    private mutating func settled(_ count: Int) { load.settled(count, othersEnded: othersEnded, nowMilliseconds: now) }
+
+    /// Looks at the app, of a thousand deliveries that can be in hand.
+    private mutating func isHeld(isOverShare: Bool = true) -> Bool {
+        load.isHoldingUp(
+            isOverShare: isOverShare, inHandMaximum: 1_000, othersEnded: othersEnded, nowMilliseconds: now)
+    }
+
+    // MARK: Turnover
+
     @Test("An app that holds more than its share is not slow while its work turns over")
-    func busy() {
-        var load = AppLoad()
-        load.arrived(500)
-        for now in 0..<100 as Range<Int64> {
-            let isHeld1 = load.isHoldingUp(isOverShare: true, nowMilliseconds: now * 1_000)
-            #expect(!isHeld1)
-            load.settled(250)
-            load.arrived(250)
+    mutating func busy() {
+        arrived(500)
+        for _ in 0..<100 {
+            let isHeld = isHeld()
+            #expect(!isHeld)
+            settled(250)
+            arrived(250)
+            now += 1_000
         }
     }
 
     @Test("An app whose work does not turn over is slow, but only what exceeds its share is held back")
-    func slow() {
-        var load = AppLoad()
-        load.arrived(500)
-        let isHeld2 = load.isHoldingUp(isOverShare: true, nowMilliseconds: 0)
-        #expect(!isHeld2)
-        load.settled(10)
-        let isHeld3 = load.isHoldingUp(isOverShare: true, nowMilliseconds: AppLoad.patienceMilliseconds)
-        #expect(!isHeld3)
-        let isHeld4 = load.isHoldingUp(isOverShare: true, nowMilliseconds: AppLoad.patienceMilliseconds + 1)
-        #expect(isHeld4)
-        let isHeld5 = load.isHoldingUp(isOverShare: false, nowMilliseconds: AppLoad.patienceMilliseconds + 2)
-        #expect(!isHeld5)
-        #expect(load.isSlow, "it stays under watch")
-        let isHeld6 = load.isHoldingUp(isOverShare: true, nowMilliseconds: AppLoad.patienceMilliseconds + 3)
-        #expect(isHeld6)
+    mutating func slow() {
+        arrived(500)
+        _ = isHeld()
+        settled(10)
+        now = AppLoad.patienceMilliseconds
+        let atPatience = isHeld()
+        #expect(!atPatience)
+        now += 1
+        let afterPatience = isHeld()
+        #expect(afterPatience)
+        now += 1
+        let withinShare = isHeld(isOverShare: false)
+        #expect(!withinShare && load.isSlow, "it stays under watch")
+        now += 1
+        let overShare = isHeld()
+        #expect(overShare)
     }
 
     @Test("A slow app is slow no more after a quick turnover, or when nothing of it is left")
-    func recovers() {
-        var load = AppLoad()
-        load.arrived(100)
-        _ = load.isHoldingUp(isOverShare: true, nowMilliseconds: 0)
-        _ = load.isHoldingUp(isOverShare: true, nowMilliseconds: 6_000)
+    mutating func recovers() {
+        arrived(100)
+        _ = isHeld()
+        now = 6_000
+        _ = isHeld()
         #expect(load.isSlow)
-        load.settled(99)
-        load.arrived(99)
-        load.settled(1)
+        settled(99)
+        arrived(99)
+        settled(1)
         // That was the late turnover; the next one is quick.
-        let isHeld7 = load.isHoldingUp(isOverShare: true, nowMilliseconds: 6_001)
-        #expect(isHeld7)
-        load.settled(98)
-        load.arrived(98)
-        load.settled(1)
-        let isHeld8 = load.isHoldingUp(isOverShare: true, nowMilliseconds: 7_000)
-        #expect(!isHeld8)
-        #expect(!load.isSlow)
+        now += 1
+        let afterLate = isHeld()
+        #expect(afterLate)
+        settled(98)
+        arrived(98)
+        settled(1)
+        now += 1_000
+        let afterQuick = isHeld()
+        #expect(!afterQuick && !load.isSlow)
 
-        _ = load.isHoldingUp(isOverShare: true, nowMilliseconds: 20_000)
-        load.settled(load.inHand)
+        now += 20_000
+        _ = isHeld()
+        settled(load.inHand)
         #expect(!load.isSlow && load.inHand == 0)
     }
 
     @Test("A clock that is set back begins a new watch")
-    func clockSetBack() {
-        var load = AppLoad()
-        load.arrived(100)
-        _ = load.isHoldingUp(isOverShare: true, nowMilliseconds: 1_000_000)
-        let isHeld9 = load.isHoldingUp(isOverShare: true, nowMilliseconds: 0)
-        #expect(!isHeld9)
-        let isHeld10 = load.isHoldingUp(isOverShare: true, nowMilliseconds: 5_000)
-        #expect(!isHeld10)
-        let isHeld11 = load.isHoldingUp(isOverShare: true, nowMilliseconds: 5_001)
-        #expect(isHeld11)
+    mutating func clockSetBack() {
+        now = 1_000_000
+        arrived(100)
+        _ = isHeld()
+        now = 0
+        let setBack = isHeld()
+        now = 5_000
+        let atPatience = isHeld()
+        #expect(!setBack && !atPatience)
+        now = 5_001
+        let afterPatience = isHeld()
+        #expect(afterPatience)
+    }
+
+    // MARK: Silence
+
+    @Test("The more of an app is in hand, the sooner its silence counts", arguments: [1_000, 500, 250, 100])
+    mutating func silence(inHand: Int) {
+        arrived(inHand)
+        othersEnded = AppLoad.othersEndedLeast
+        now = AppLoad.silenceMilliseconds * 1_000 / Int64(inHand) - 1
+        let before = isHeld()
+        #expect(!before)
+        now += 1
+        let after = isHeld()
+        #expect(after)
+    }
+
+    @Test("Silence says nothing while others are as silent, or while the app holds no more than its share")
+    mutating func nobodyIsHeard() {
+        arrived(1_000)
+        othersEnded = AppLoad.othersEndedLeast - 1
+        now = AppLoad.patienceMilliseconds
+        let othersAreSilent = isHeld()
+        #expect(!othersAreSilent)
+        othersEnded += 1
+        let isWithinShare = isHeld(isOverShare: false)
+        #expect(!isWithinShare && !load.isSlow)
+    }
+
+    @Test("A silent app is so until it is heard of: an answer, or a delivery that has ended")
+    mutating func heardOf() {
+        for isAnswer in [true, false] {
+            load = AppLoad()
+            arrived(500)
+            now += 500
+            othersEnded += 100
+            let isSilent = isHeld()
+            #expect(isSilent)
+            if isAnswer { load.wasAnswered(othersEnded: othersEnded, nowMilliseconds: now) } else { settled(1) }
+            let isHeard = isHeld()
+            #expect(!isHeard && !load.isSlow)
+        }
+    }
+
+    @Test("Giving up what a silent app holds is no sign of life, and it is remembered for a minute")
+    mutating func givenUp() {
+        arrived(500)
+        now = 500
+        othersEnded = 100
+        _ = isHeld()
+        load.givenUp(500)
+        #expect(load.inHand == 0 && load.isSlow)
+        arrived(400)
+        let again = isHeld()
+        #expect(again)
+        load.givenUp(400)
+        now = AppLoad.memoryMilliseconds
+        _ = isHeld(isOverShare: false)
+        #expect(!load.isSlow)
     }
 }

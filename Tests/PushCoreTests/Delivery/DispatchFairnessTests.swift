@@ -211,6 +211,63 @@ struct DispatchFairnessTests {
         #expect(machine.ledgers.allSatisfy { $0.isBalanced })
     }
 
+    @Test("An app that is never answered is noticed before it holds everything, while the other goes on")
+    mutating func silentApp() {
+        var others = 0
+        for _ in 0..<200 {
+            arrive(Samples.app, devices: 1)
+            arrive(Samples.mail, devices: 1)
+            let requests = send()
+            let answered = requests.filter { $0.route == Samples.mail.productionRoute }
+            others += answered.count
+            end(answered)
+            now += 5
+        }
+        #expect(others == 200)
+        #expect(machine.slowApps == [0])
+        // Growing by one in 5 ms, it may be silent for as long as it takes to hold half of the hundred; and its silence
+        // counts as soon as so many of the others have ended.
+        let heldMaximum = max(50, AppLoad.othersEndedLeast + 1)
+        #expect(machine.pushesInFlight <= heldMaximum && machine.jobCount == 200)
+        #expect(actions.publishes.count == 200 - machine.pushesInFlight)
+    }
+
+    @Test("What a slow app holds for too long is parked and let go of, once, and an answer that comes late is nothing")
+    mutating func givenUp() {
+        for _ in 0..<60 { arrive(Samples.app, devices: 1) }
+        let stuck = send()
+        now += AppLoad.patienceMilliseconds + 1
+        _ = send()
+        #expect(machine.slowApps == [0] && actions.publishes.isEmpty, "perhaps the worker has stood still")
+        now += 1_000
+        _ = send()
+        let parked = actions.publishes
+        #expect(parked.count == 60)
+        #expect(parked.allSatisfy { $0.message.header(ParkingHeader.reason) == .string("unanswered") })
+        confirmAll()
+        #expect(actions.settles.count == 60 && machine.jobCount == 0)
+        #expect(machine.pushesInFlight == 60, "their streams are still open")
+        end(stuck)
+        #expect(machine.pushesInFlight == 0 && machine.slowApps.isEmpty)
+        #expect(machine.ledgers[0].parkedForRetry == 60 && machine.ledgers.allSatisfy { $0.isBalanced })
+        arrive(Samples.app, devices: 1)
+        let taken = send()
+        #expect(taken.count == 1)
+    }
+
+    @Test("A push of a large fan-out is never given up, however slow its app is with small events")
+    mutating func fanOutIsKept() {
+        arrive(Samples.app, devices: 100, lane: .fanout)
+        for _ in 0..<60 { arrive(Samples.app, devices: 1) }
+        _ = send()
+        for _ in 0..<8 {
+            now += 1_000
+            _ = send()
+        }
+        confirmAll()
+        #expect(machine.jobCount == 1 && machine.ledgers[0].parkedForRetry == 60)
+    }
+
     @Test("The only app is never called slow: nobody would gain by it")
     mutating func alone() {
         machine = Samples.machine(appCount: 1)

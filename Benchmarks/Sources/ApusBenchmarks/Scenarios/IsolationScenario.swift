@@ -4,13 +4,33 @@ import PushTestKit
 /// What the trouble of one app costs the pushes of another: a full queue in which every fifth event is for an app that
 /// APNs throttles, whose key it refuses, which it does not answer, or whose endpoint is not there.
 ///
-/// Each time a new worker empties a queue like it, beside the same with both apps well in the moment before.
+/// Each time a new worker empties a queue like it, beside the same with both apps well in the moment before: once where
+/// the way to APNs is the limit, so that only what the apps share in the worker could make them slow each other, and
+/// once where the processors are. There the other app is slowed by what parking costs, most of it in the broker, which
+/// shares them; that has no budget.
 struct IsolationScenario {
-    private static let events = 40_000
+    /// What keeps a worker from pushing faster.
+    private struct Limit {
+        let name: String
+        let simulatorArguments: [String]
+        let connections: Int?
+        /// How many events the app has that is well.
+        let events: Int
+        let budget: Budget?
+    }
+
     private static let eventsBetween = 400
     private static let otherEventsBetween = 100
     private static let accepted = #"app="chat",outcome="accepted""#
 
+    private static let limits = [
+        Limit(
+            name: "", simulatorArguments: ["--first-streams", "40", "--max-streams", "40", "--latency", "50"],
+            connections: 2, events: 20_000, budget: .ratioAtLeast(0.9)),
+        Limit(
+            name: "_full_processors", simulatorArguments: ["--first-streams", "1000"], connections: nil, events: 40_000,
+            budget: nil),
+    ]
     private static let troubles: [(name: String, fault: String?)] = [
         ("throttled", #"{"fault":"answer","status":429,"reason":"TooManyRequests"}"#),
         ("key_refused", #"{"fault":"answer","status":403,"reason":"InvalidProviderToken"}"#),
@@ -22,50 +42,66 @@ struct IsolationScenario {
     let report: Report
 
     func run() async throws {
-        let arguments = ["--trusting", "--first-streams", "1000"]
-        let simulator = try bench.startSimulator(arguments)
-        defer { simulator.process.end() }
-        try bench.importDevices(2 * Self.troubles.count * Self.events, into: "isolation.db") { $0 }
+        let devices = Self.limits.reduce(0) { $0 + 2 * Self.troubles.count * $1.events }
+        try bench.importDevices(devices, into: "isolation.db") { $0 }
         var first = 0
-        for trouble in Self.troubles {
-            var rates: [Double] = []
-            for fault in ["", trouble.fault] {
-                var other = arguments
-                if let fault { other += ["--faults", try bench.write("isolation-faults.ndjson", fault)] }
-                let otherSimulator = try bench.startSimulator(other, anchor: Workbench.otherAnchor)
-                if fault == nil { otherSimulator.process.end() }
-                let broker = try await PrivateRabbitMQ.start()
-                try bench.writeConfiguration(
-                    broker: broker.url, simulatorPort: simulator.port, registry: "isolation.db",
-                    otherPort: otherSimulator.port)
-                rates.append(try await pushedPerSecond(first..<first + Self.events, broker.url))
-                broker.stop()
-                otherSimulator.process.end()
-                first += Self.events
+        for limit in Self.limits {
+            for trouble in Self.troubles {
+                let reference = try await pushedPerSecond(limit, fault: "", first..<first + limit.events)
+                first += limit.events
+                let beside = try await pushedPerSecond(limit, fault: trouble.fault, first..<first + limit.events)
+                first += limit.events
+                report.add(
+                    "pushes_per_second_beside_app_\(trouble.name)\(limit.name)", beside, "1/s", reference: reference,
+                    budget: limit.budget)
             }
-            report.add(
-                "pushes_per_second_beside_app_\(trouble.name)", rates[1], "1/s", reference: rates[0],
-                budget: .ratioAtLeast(0.9))
         }
     }
 
     /// Fills a queue with events of both apps, and lets a new worker empty it.
-    private func pushedPerSecond(_ devices: Range<Int>, _ broker: String) async throws -> Double {
+    ///
+    /// - Parameters:
+    ///   - limit: what keeps the worker from pushing faster.
+    ///   - fault: what the other app's push service does; nothing if it is empty, and nobody is there if it is nil.
+    ///   - devices: the devices of the app that is well.
+    /// - Returns: how many pushes the app that is well had in a second.
+    /// - Throws: `ChildProcess.Failure` if a process does not start or does not get on.
+    private func pushedPerSecond(_ limit: Limit, fault: String?, _ devices: Range<Int>) async throws -> Double {
+        let arguments = ["--trusting"] + limit.simulatorArguments
+        let simulator = try bench.startSimulator(arguments)
+        defer { simulator.process.end() }
+        let faults = try bench.write("isolation-faults.ndjson", fault ?? "")
+        let other = try bench.startSimulator(arguments + ["--faults", faults], anchor: Workbench.otherAnchor)
+        defer { other.process.end() }
+        if fault == nil { other.process.end() }
+        let broker = try await PrivateRabbitMQ.start()
+        defer { broker.stop() }
+        try bench.writeConfiguration(
+            broker: broker.url, simulatorPort: simulator.port, registry: "isolation.db", otherPort: other.port,
+            connections: limit.connections)
         try bench.apus("topology", "apply")
-        let publisher = try PacedPublisher(broker: broker)
+        await fillQueue(try PacedPublisher(broker: broker.url), devices)
+        return try emptyQueue(eventCount: devices.count)
+    }
+
+    private func fillQueue(_ publisher: PacedPublisher, _ devices: Range<Int>) async {
         for start in stride(from: devices.lowerBound, to: devices.upperBound, by: Self.eventsBetween) {
             _ = publisher.publish(start..<start + Self.eventsBetween, perSecond: nil)
             for number in 0..<Self.otherEventsBetween { publisher.publish(body: Self.otherEvent(start + number)) }
         }
         await publisher.close()
+    }
+
+    /// Lets a worker push for the app that is well, and tells how fast it did once it had begun.
+    private func emptyQueue(eventCount: Int) throws -> Double {
         let worker = try WorkerUnderTest(bench: bench)
         defer { worker.end() }
         func accepted() -> Int { worker.metric("apus_pushes_total", Self.accepted) }
         try worker.wait("the first push") { accepted() > 0 }
         let clock = ContinuousClock()
         let (start, before) = (clock.now, accepted())
-        try worker.wait("all pushes of the app that is well") { accepted() >= Self.events }
-        return Double(Self.events - before) / start.duration(to: clock.now).seconds
+        try worker.wait("all pushes of the app that is well") { accepted() >= eventCount }
+        return Double(eventCount - before) / start.duration(to: clock.now).seconds
     }
 
     private static func otherEvent(_ number: Int) -> String {
