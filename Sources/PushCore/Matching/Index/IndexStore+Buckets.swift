@@ -37,11 +37,38 @@ extension IndexStore {
 
     private func put(_ number: UInt32, into address: UInt32) {
         let node = BucketNode(words: blocks.pointer(address))
-        var entry = postings[number].glimpse
-        entry.posting = number
-        node[node.count] = entry
+        node[node.count] = glimpse(of: number)
         node.count += 1
         postings[number].node = address
+    }
+
+    /// What a node tells of a posting.
+    private func glimpse(of number: UInt32) -> BucketNode.Entry {
+        let posting = postings[number]
+        var entry = BucketNode.Entry(
+            posting: number, operations: posting.operations, proof: BucketNode.Entry.noMembers,
+            check: UInt32(truncatingIfNeeded: posting.low))
+        guard posting.proofShape != posting.keyShape else { return entry }
+        if let proof = furtherMembers(of: posting) {
+            entry.proof = proof
+        } else {
+            entry.isShape = true
+            entry.proof = posting.proofShape
+        }
+        return entry
+    }
+
+    /// The members that the proof shape of a posting has beside its key; nil if they are too many, or not known.
+    private func furtherMembers(of posting: Posting) -> UInt32? {
+        let key = shapes.pointer(posting.keyShape).pointee.members
+        var further = shapes.pointer(posting.proofShape).pointee.members & ~key
+        guard key != 0, further != 0, further.nonzeroBitCount <= BucketNode.Entry.membersMaximum else { return nil }
+        var places = BucketNode.Entry.noMembers
+        while further != 0 {
+            places = places << 6 | UInt32(further.trailingZeroBitCount)
+            further &= further - 1
+        }
+        return places & BucketNode.Entry.noMembers
     }
 
     /// Removes a posting from where its key finds it.

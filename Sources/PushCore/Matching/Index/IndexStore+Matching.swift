@@ -48,15 +48,15 @@ extension IndexStore {
 
     private mutating func search(_ number: UInt32, _ operations: UInt8, _ stepsMaximum: Int) -> Bool {
         let scope = scopes[number]
-        let missing = ~findMembers(of: scope)
+        findMembers(of: scope)
         let list = blocks.pointer(scope.shapes)
         record.steps += scope.shapeCount
         for place in 0..<scope.shapeCount {
             let entry = ShapeEntry(list, place)
             if entry.members == 0 {
                 addProbes(entry.shape, scope.digest)
-            } else if entry.members & missing == 0 {
-                addProbe(entry.places, scope.digest)
+            } else if entry.members & ~membersFound == 0 {
+                addProbe(sum(ofMembers: entry.places, scope.digest))
             }
             guard probes.count >= Self.probesAtOnce else { continue }
             guard probe(operations, stepsMaximum) else { return false }
@@ -64,21 +64,20 @@ extension IndexStore {
         return probe(operations, stepsMaximum)
     }
 
-    /// Makes the digests of a scope's members, and returns the set of those that the record has.
-    private mutating func findMembers(of scope: IndexScope) -> UInt64 {
-        var found: UInt64 = 0
+    /// Makes the digests of a scope's members, and the set of those that the record has.
+    private mutating func findMembers(of scope: IndexScope) {
+        membersFound = 0
         for place in 0..<scope.memberCount {
             let dimension = ScopeMember(blocks.pointer(scope.members), place).dimension
             guard dimension != 0, let digest = digest(of: dimension) else { continue }
             memberDigests[place] = digest
-            found |= 1 << UInt64(place)
+            membersFound |= 1 << UInt64(place)
         }
-        return found
     }
 
-    /// Adds the key of members.
+    /// The sum of the record's digests for members, all of which it has.
     @inline(__always)
-    private mutating func addProbe(_ places: UInt64, _ scope: WordDigest) {
+    private func sum(ofMembers places: UInt64, _ scope: WordDigest) -> WordDigest {
         let digests = memberDigests.pointer(0)
         var sum = scope
         // Most shapes have four members at most; what is nobody adds nothing, and costs less than to ask for it.
@@ -86,7 +85,7 @@ extension IndexStore {
         if places >> 32 != ShapeEntry.noPlaces >> 32 {
             for part in 4..<8 { sum = sum + digests[Int(places >> UInt64(8 * part) & 0xFF)] }
         }
-        addProbe(sum)
+        return sum
     }
 
     /// Adds a key, and asks for what the filter says of it: by the time that is looked at, it is there.
@@ -124,9 +123,13 @@ extension IndexStore {
         return sum
     }
 
-    /// The same, kept for the next posting that is proven by the shape.
+    /// The same; if it takes long to make, it is kept for the next posting that is proven by the shape.
     private mutating func sum(of number: UInt32) -> WordDigest? {
         let shape = shapes.pointer(number)
+        if shape.pointee.members != 0 {
+            guard shape.pointee.members & ~membersFound == 0 else { return nil }
+            return sum(ofMembers: shape.pointee.places, scopes.pointer(shape.pointee.scope).pointee.digest)
+        }
         if shape.pointee.madeFor != change {
             shape.pointee.madeFor = change
             let sum = madeSum(shape, scopes.pointer(shape.pointee.scope).pointee.digest)
@@ -157,45 +160,58 @@ extension IndexStore {
             let first = keyTable.first(probes[Int(hits[place].probe)].tableHash)
             hits[place].posting = first
             if first & BucketNode.mark != 0 {
-                blocks.prefetch(first & ~BucketNode.mark)
+                blocks.prefetch(first & ~BucketNode.mark, lineCount: 2)
             } else if first != 0 {
                 postings.prefetch(first)
             }
         }
-        for place in 0..<hits.count where hits[place].posting != 0 {
-            guard gather(hits[place], operations, stepsMaximum) else { return false }
+        var place = 0
+        // Further nodes are added behind all hits: each comes from memory while others are looked at.
+        while place < hits.count {
+            guard hits[place].posting == 0 || gather(hits[place], operations, stepsMaximum) else { return false }
+            place += 1
         }
         return prove(operations, stepsMaximum)
     }
 
-    /// Adds the candidates that a probe has led to; false if that takes too many steps.
+    /// Adds the candidates that a probe or a node has led to; false if that takes too many steps.
     private mutating func gather(_ hit: Candidate, _ operations: UInt8, _ stepsMaximum: Int) -> Bool {
         guard hit.posting & BucketNode.mark != 0 else {
             record.steps += 1
             candidates.append(hit)
             return true
         }
-        let key = probes[Int(hit.probe)]
-        var address = hit.posting & ~BucketNode.mark
-        while address != 0 {
-            let node = BucketNode(words: blocks.pointer(address))
-            record.steps += node.count
-            guard record.steps <= stepsMaximum else { return false }
-            for place in 0..<node.count {
-                let entry = node[place]
-                guard entry.operations & operations != 0 else { continue }
-                let isKeyed = entry.check == UInt32(truncatingIfNeeded: key.low)
-                guard isKeyed || isProven(entry.proofShape, entry.check) else { continue }
-                postings.prefetch(entry.posting)
-                candidates.append(Candidate(probe: hit.probe, posting: entry.posting))
-            }
-            address = node.next
+        let node = BucketNode(words: blocks.pointer(hit.posting & ~BucketNode.mark))
+        if node.next != 0 {
+            blocks.prefetch(node.next, lineCount: 2)
+            hits.append(Candidate(probe: hit.probe, posting: node.next | BucketNode.mark))
+        }
+        record.steps += node.count
+        guard record.steps <= stepsMaximum else { return false }
+        let key = UInt32(truncatingIfNeeded: probes[Int(hit.probe)].low)
+        for place in 0..<node.count {
+            let entry = node[place]
+            guard entry.operations & operations != 0, isLikely(entry, key) else { continue }
+            postings.prefetch(entry.posting)
+            candidates.append(Candidate(probe: hit.probe, posting: entry.posting))
         }
         return true
     }
 
-    private mutating func isProven(_ shape: UInt32, _ check: UInt32) -> Bool {
-        guard shapes.pointer(shape).pointee.manifold < 0, let sum = sum(of: shape) else { return false }
+    /// Whether the bits of an entry are those of the sum that its posting asks for, where those of the key are known.
+    @inline(__always)
+    private mutating func isLikely(_ entry: BucketNode.Entry, _ key: UInt32) -> Bool {
+        guard !entry.isShape else { return isLikely(shape: entry.proof, entry.check) }
+        let digests = memberDigests.pointer(0)
+        var sum = UInt64(key)
+        for part in 0..<BucketNode.Entry.membersMaximum {
+            sum &+= digests[Int(entry.proof >> UInt32(6 * part) & 0x3F)].low
+        }
+        return UInt32(truncatingIfNeeded: sum) == entry.check
+    }
+
+    private mutating func isLikely(shape: UInt32, _ check: UInt32) -> Bool {
+        guard let sum = sum(of: shape) else { return false }
         return UInt32(truncatingIfNeeded: sum.low) == check
     }
 

@@ -100,6 +100,8 @@ extension IndexStore {
             shape.manifold = manifold
             number = shapes.add(shape)
             precondition(number < 1 << 24, "numbers of 24 bits are used up")
+            // Of a field with many digests, only the shape knows.
+            if manifold < 0 { useMembers(number) }
             shapeTable.add(hash, number)
         }
         shapes.pointer(number).pointee.users += 1
@@ -111,6 +113,7 @@ extension IndexStore {
         shape.pointee.users -= 1
         guard shape.pointee.users == 0 else { return }
         shapeTable.remove(shape.pointee.tableHash, number)
+        releaseMembers(shape.pointee.members, scopes.pointer(shape.pointee.scope))
         for place in 0..<shape.pointee.dimensionCount { releaseDimension(shape.pointee.dimensions[place]) }
         shapes.remove(number)
     }

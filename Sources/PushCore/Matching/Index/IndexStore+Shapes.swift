@@ -47,11 +47,9 @@ extension IndexStore {
         shape.pointee.place = UInt32(scope.pointee.shapeCount)
         let entry = ShapeEntry(blocks.pointer(scope.pointee.shapes), scope.pointee.shapeCount)
         entry.shape = number
-        entry.members = 0
-        entry.places = ShapeEntry.noPlaces
+        entry.members = shape.pointee.members
+        entry.places = shape.pointee.places
         scope.pointee.shapeCount += 1
-        // Of a field with many digests, and of no field at all, only the shape knows.
-        if shape.pointee.manifold < 0 { useMembers(shape, scope, entry) }
     }
 
     private mutating func unlist(_ number: UInt32) {
@@ -61,7 +59,6 @@ extension IndexStore {
         scope.pointee.shapeCount -= 1
         let list = blocks.pointer(scope.pointee.shapes)
         let entry = ShapeEntry(list, Int(shape.pointee.place))
-        releaseMembers(entry.members, scope)
         let last = ShapeEntry(list, scope.pointee.shapeCount)
         shapes.pointer(last.shape).pointee.place = shape.pointee.place
         if entry.shape != last.shape { entry.words.update(from: last.words, count: ShapeEntry.wordCount) }
@@ -79,13 +76,12 @@ extension IndexStore {
 
     // MARK: - The members of a scope
 
-    /// Fills in the members of a shape, unless the scope has as many as it can.
-    private mutating func useMembers(
-        _ shape: UnsafeMutablePointer<KeyShape>, _ scope: UnsafeMutablePointer<IndexScope>, _ entry: ShapeEntry
-    ) {
+    /// Makes the dimensions of a shape members, unless the scope has as many as it can.
+    mutating func useMembers(_ number: UInt32) {
+        let shape = shapes.pointer(number)
+        let scope = scopes.pointer(shape.pointee.scope)
         var members: UInt64 = 0
         var places = ShapeEntry.noPlaces
-        let words = entry.words
         for dimension in 0..<shape.pointee.dimensionCount {
             guard let place = member(shape.pointee.dimensions[dimension], scope) else {
                 return releaseMembers(members, scope)
@@ -94,8 +90,8 @@ extension IndexStore {
             members |= 1 << UInt64(place)
             places = places & ~(0xFF << UInt64(8 * dimension)) | UInt64(place) << UInt64(8 * dimension)
         }
-        ShapeEntry(words, 0).members = members
-        ShapeEntry(words, 0).places = places
+        shape.pointee.members = members
+        shape.pointee.places = places
     }
 
     /// The place of a dimension among the members, which it is given if it has none; nil if there are too many.
@@ -122,7 +118,8 @@ extension IndexStore {
         return place
     }
 
-    private func releaseMembers(_ members: UInt64, _ scope: UnsafeMutablePointer<IndexScope>) {
+    /// Makes dimensions members no more, if no other shape has them.
+    func releaseMembers(_ members: UInt64, _ scope: UnsafeMutablePointer<IndexScope>) {
         var rest = members
         while rest != 0 {
             let member = ScopeMember(blocks.pointer(scope.pointee.members), rest.trailingZeroBitCount)

@@ -43,6 +43,8 @@ struct IndexStore: ~Copyable {
     var recentNames = RecentNames()
     /// What the record adds to keys for each member of a scope; nothing for `ScopeMember.nobody`.
     var memberDigests = ScratchArray<WordDigest>()
+    /// The set of the scope's members that the record has.
+    var membersFound: UInt64 = 0
     var probes = ScratchArray<WordDigest>()
     var hits = ScratchArray<Candidate>()
     var candidates = ScratchArray<Candidate>()

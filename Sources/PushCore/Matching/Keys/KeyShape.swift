@@ -3,18 +3,23 @@ struct KeyShape: BitwiseCopyable {
     /// How many dimensions a shape can have.
     static let dimensionsMaximum = 8
 
+    /// The set of its dimensions among the members of the scope; empty if they are none, or not all of them are
+    /// members.
+    var members: UInt64 = 0
+    /// The places of those members, a byte each, and `ScopeMember.nobody` for the rest.
+    var places = ShapeEntry.noPlaces
+    /// The scope.
+    var scope: UInt32
     /// The dimensions, in order; one at most is not `isSingle`.
     var dimensions: InlineArray<8, UInt32>
     /// How many dimensions there are.
     var dimensionCount: Int
     /// The place in `dimensions` of the one that a record can have many digests for; -1 if there is none.
     var manifold = -1
-    /// The change for which the sum was made last, and the sum; only of shapes without a `manifold`.
+    /// The change for which the sum was made last, and the sum; only of shapes without `members` and a `manifold`.
     var madeFor: UInt64 = 0
     var hasSum = false
     var sum = WordDigest(high: 0, low: 0)
-    /// The scope.
-    var scope: UInt32
     /// How many postings have a key or a proof of this shape.
     var users: UInt32 = 0
     /// How many postings have a key of this shape.

@@ -8,6 +8,8 @@ internal import Prefetching
 struct BlockStore: ~Copyable {
     private static var chunkShift: Int { 14 }
     private static var chunkWords: Int { 1 << chunkShift }
+    /// What the processor reads from memory at a time.
+    private static var lineWords: Int { 16 }
 
     private var chunks: [UnsafeMutablePointer<UInt32>] = []
     private var chunkWordCounts: [Int] = []
@@ -36,7 +38,10 @@ struct BlockStore: ~Copyable {
 
     /// Asks for the memory at the beginning of a block, and does not wait for it.
     @inline(__always)
-    func prefetch(_ address: UInt32) { Prefetch.line(of: pointer(address)) }
+    func prefetch(_ address: UInt32, lineCount: Int = 1) {
+        let start = pointer(address)
+        for line in 0..<lineCount { Prefetch.line(of: start + line * Self.lineWords) }
+    }
 
     /// The size that a block of this many words is given.
     static func size(for wordCount: Int) -> Int {

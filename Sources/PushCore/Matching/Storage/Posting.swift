@@ -53,11 +53,6 @@ struct Posting: BitwiseCopyable {
         }
     }
 
-    /// What can be told of it without looking at it, in a node.
-    var glimpse: BucketNode.Entry {
-        BucketNode.Entry(posting: 0, proofShape: proofShape, operations: operations, check: lowLow)
-    }
-
     /// The shape that the key is made by.
     var keyShape: UInt32 {
         get { keyShapeAndLevel >> 8 }
