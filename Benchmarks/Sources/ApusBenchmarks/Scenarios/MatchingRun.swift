@@ -18,6 +18,9 @@ struct MatchingRun {
         var p99: Double { sorted[sorted.count * 99 / 100] }
         var longest: Double { sorted[sorted.count - 1] }
         var mean: Double { sorted.reduce(0, +) / Double(sorted.count) }
+
+        /// Of the parts of a measurement, the one that was disturbed least.
+        static func best(_ parts: [Times]) -> Times? { parts.min { $0.median < $1.median } }
     }
 
     let index: SubscriptionIndex
