@@ -52,6 +52,7 @@ public final class Dispatch: Sendable {
         transport.start(handler: inbox)
         publisher.start(handler: inbox)
         loop.submit { [pipeline, source] in
+            pipeline.value.inbox = inbox
             pipeline.value.readSubscriptions { source.start(handler: inbox) }
         }
     }

@@ -56,6 +56,13 @@ final class Pipeline {
     /// The chunks that have ended and whose end is not written down yet.
     var chunksToRecord: [(tag: DeliveryTag, ending: FanOutChunkEnding)] = []
     var chunkRetry: EventLoop.Timer?
+    /// Whether an answer is awaited to chunks that are written down.
+    var isRecordingChunks = false
+    /// What brings answers of other loops here.
+    var inbox: PipelineInbox?
+    /// What waits for an answer of the registry of fan-outs.
+    var fanOutCalls: [UInt64: (Result<FanOutCall.Answer, RegistryError>) -> Void] = [:]
+    var lastFanOutCall: UInt64 = 0
     var registryRetry: EventLoop.Timer?
     var batchSize = Pipeline.batchMaximum
     var isFlushScheduled = false

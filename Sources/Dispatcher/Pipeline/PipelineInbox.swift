@@ -23,6 +23,10 @@ final class PipelineInbox: DeliveryHandler, PublishHandler, PushTransportHandler
         pipeline.loop.submit { [pipeline] in pipeline.value.publisherStateChanged(isReady: isReady, reason: reason) }
     }
 
+    func fanOutAnswered(_ number: UInt64, _ result: Result<FanOutCall.Answer, RegistryError>) {
+        pipeline.loop.submit { [pipeline] in pipeline.value.fanOutAnswered(number, result) }
+    }
+
     func routesChanged(_ changes: [RouteChange]) {
         pipeline.loop.submit { [pipeline] in pipeline.value.routesChanged(changes) }
     }

@@ -12,8 +12,10 @@ public struct PipelineParts {
     public var registry: any Registry
     /// Who knows the subscriptions to records: the same store, used on the pipeline's loop only.
     public var subscriptions: any SubscriptionRegistry
-    /// Who knows the large fan-outs: the same store, used on the pipeline's loop only.
+    /// Who knows the large fan-outs: the same store, used on the pipeline's loop only, which waits for it.
     public var fanOuts: any FanOutRegistry
+    /// Writes down how far large fan-outs are; nil if `fanOuts` is to do that as well, on the pipeline's loop.
+    public var fanOutNotes: FanOutNotes?
     /// The wall clock, in milliseconds since 1970.
     public var nowMilliseconds: () -> Int64
 

@@ -62,7 +62,7 @@ extension Configuration {
     /// - Parameter mode: what may be done with it.
     /// - Returns: the registry, to be used by one thread at a time.
     /// - Throws: `RegistryError` as `SQLiteRegistry.open` and `PostgresRegistry.open`.
-    public func openFanOutRegistry(mode: RegistryOpenMode) throws(RegistryError) -> any FanOutRegistry {
+    public func openFanOutRegistry(mode: RegistryOpenMode) throws(RegistryError) -> sending any FanOutRegistry {
         switch registry {
         case .sqlite(let path): try SQLiteRegistry.open(path: path, mode: mode)
         case .postgres(let url): try PostgresRegistry.open(url: url.revealed, mode: mode)

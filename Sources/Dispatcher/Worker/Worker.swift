@@ -21,6 +21,7 @@ public final class Worker: Sendable {
     private let publisher: ConfirmedPublisher
     private let transport: APNsClient
     private let courier: CourierTransport
+    private let fanOutNotes: FanOutNotes
     private let keys: WorkerKeys
 
     /// Builds the parts; nothing is sent or consumed before `start`.
@@ -48,11 +49,13 @@ public final class Worker: Sendable {
             keys = try WorkerKeys(
                 apps: configuration.apps, sources: client.routes.map(\.tokenSource), logger: logger)
             let registry = try configuration.openPipelineRegistry(mode: .readWrite)
+            fanOutNotes = try FanOutNotes(registry: configuration.openFanOutRegistry(mode: .readWrite))
+            var parts = PipelineParts(
+                source: consumer, publisher: publisher, transport: courier, registry: registry,
+                nowMilliseconds: { WallClock.nowMilliseconds() })
+            parts.fanOutNotes = fanOutNotes
             dispatch = Dispatch(
-                loop: loop, configuration: configuration.pipeline,
-                parts: PipelineParts(
-                    source: consumer, publisher: publisher, transport: courier, registry: registry,
-                    nowMilliseconds: { WallClock.nowMilliseconds() }), metrics: metrics, logger: logger)
+                loop: loop, configuration: configuration.pipeline, parts: parts, metrics: metrics, logger: logger)
         } catch {
             throw WorkerError(starting: error)
         }
@@ -107,6 +110,7 @@ public final class Worker: Sendable {
             ("dispatch", loop.nanosecondsSinceLastTick()), ("amqp-consume", consumer.nanosecondsSinceLastTick()),
             ("amqp-publish", publisher.nanosecondsSinceLastTick()), ("apns", transport.loop.nanosecondsSinceLastTick()),
             ("courier", courier.nanosecondsSinceLastTick()),
+            ("fan-outs", fanOutNotes.loop.nanosecondsSinceLastTick()),
         ]
         return loops.map { HealthCheck(loop: $0, nanosecondsSinceLastTick: $1) }
     }

@@ -1,5 +1,6 @@
 import Dispatcher
 import EventLoop
+import Glibc
 import Metrics
 import PushCore
 import PushTestKit
@@ -174,6 +175,23 @@ struct FanOutPipelineTests {
         bench.stop()
     }
 
+    @Test("Small events go on while a plan waits for a disk, however long that takes")
+    func plansBesideSmallEvents() async throws {
+        var ends: [Int32] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        let bench = try PipelineBench(transport: FakeTransport(), limits: limits, planningGate: ends[0])
+        try bench.registry().register(try (0..<60).map { try registration("device-\($0)") })
+        bench.broker.deliver([event("1")])
+        bench.broker.deliver((0..<10).map { PipelineBench.push($0) })
+        await bench.broker.wait { $0.unacknowledgedCount == 1 }
+        #expect(bench.transport.requests.count == 10 && bench.broker.parked(in: Self.chunks).isEmpty)
+        close(ends[1])
+        await bench.broker.wait { $0.unacknowledgedCount == 0 }
+        #expect(bench.broker.parked(in: Self.chunks).count == 3)
+        bench.stop()
+        close(ends[0])
+    }
+
     @Test("With a registry that cannot be written a large audience is served page by page, and that is logged")
     func fallsBackToPages() async throws {
         let registry = InMemoryRegistry()
@@ -236,7 +254,7 @@ struct FanOutPipelineTests {
         #expect(bench.broker.unacknowledgedCount == 3)
         answerAll(bench)
         await waitForRequests(60, bench)
-        #expect(bench.broker.unacknowledgedCount == 2)
+        await bench.broker.wait { $0.unacknowledgedCount == 2 }
         answerAll(bench)
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
         try await expectEachOnce(bench)

@@ -15,6 +15,7 @@ final class PipelineBench: Sendable {
     let loop: EventLoop
     let metrics = MetricsRegistry()
     private let folder: URL
+    private let fanOutNotes: FanOutNotes?
 
     /// Makes the parts and starts the pipeline.
     ///
@@ -25,11 +26,12 @@ final class PipelineBench: Sendable {
     ///   - delaysMilliseconds: the retry ladder.
     ///   - ageMaximumMilliseconds: how old an event may become.
     ///   - limits: the bounds.
+    ///   - planningGate: the end of a pipe to read from; no fan-out is planned before its other end has been closed.
     /// - Throws: what a part throws that cannot be made.
     init(
         transport: FakeTransport, registry: sending InMemoryRegistry? = nil, apps: [String] = ["chat"],
         delaysMilliseconds: [Int64] = [1_000, 60_000], ageMaximumMilliseconds: Int64 = 3_600_000,
-        limits: DispatchLimits = DispatchLimits()
+        limits: DispatchLimits = DispatchLimits(), planningGate: Int32? = nil
     ) throws {
         self.transport = transport
         // In memory where that can be had: these tests write much, and are not about the disk.
@@ -54,7 +56,8 @@ final class PipelineBench: Sendable {
                 fanout: "apus.fanout", deadLetter: "apus.dead-letter"),
             limits: limits)
         let clock = clock
-        let parts: PipelineParts
+        var parts: PipelineParts
+        let isReal = registry == nil
         if let registry {
             parts = PipelineParts(
                 source: broker, publisher: broker, transport: transport, registry: registry,
@@ -66,6 +69,22 @@ final class PipelineBench: Sendable {
                     path: folder.path + "/registry.db", mode: .create, busyTimeoutMilliseconds: 50),
                 nowMilliseconds: { clock.nowMilliseconds })
         }
+        if isReal {
+            let path = folder.path + "/registry.db"
+            fanOutNotes =
+                if let planningGate {
+                    try FanOutNotes(
+                        registry: HeldFanOutRegistry(
+                            SQLiteRegistry.open(path: path, mode: .readWrite, busyTimeoutMilliseconds: 50),
+                            gate: planningGate))
+                } else {
+                    try FanOutNotes(
+                        registry: SQLiteRegistry.open(path: path, mode: .readWrite, busyTimeoutMilliseconds: 50))
+                }
+        } else {
+            fanOutNotes = nil
+        }
+        parts.fanOutNotes = fanOutNotes
         dispatch = Dispatch(
             loop: loop, configuration: configuration, parts: parts, metrics: metrics, logger: .silent)
         dispatch.start()
@@ -142,6 +161,7 @@ final class PipelineBench: Sendable {
 
     func stop() {
         loop.stopAndJoin()
+        fanOutNotes?.loop.stopAndJoin()
         try? FileManager.default.removeItem(at: folder)
     }
 }

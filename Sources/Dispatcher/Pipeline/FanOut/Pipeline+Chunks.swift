@@ -148,23 +148,30 @@ extension Pipeline {
 
     /// Writes down which chunks have ended, and settles their deliveries.
     func recordChunks() {
-        guard !chunksToRecord.isEmpty, chunkRetry == nil else { return }
-        do throws(RegistryError) {
-            try parts.fanOuts.chunksEnded(
-                chunksToRecord.map(\.ending), nowMilliseconds: parts.nowMilliseconds())
-        } catch {
+        guard !chunksToRecord.isEmpty, chunkRetry == nil, !isRecordingChunks else { return }
+        isRecordingChunks = true
+        let endings = chunksToRecord.map(\.ending)
+        ask(.ended(endings)) { [self] result in
+            isRecordingChunks = false
+            chunksRecorded(endings.count, result)
+        }
+    }
+
+    /// The registry answered to the first of the chunks that were to be written down.
+    private func chunksRecorded(_ count: Int, _ result: Result<FanOutCall.Answer, RegistryError>) {
+        if case .failure(let error) = result {
             metrics.registryFailures.add()
             logger.log(
-                .warning, "fanout.chunk.not-recorded",
-                [.field("chunks", chunksToRecord.count), .field("message", error.message)])
+                .warning, "fanout.chunk.not-recorded", [.field("chunks", count), .field("message", error.message)])
             // A registry that can only be read keeps nothing: then a redelivery is served again.
             guard error.code == .readOnly else { return recordChunksLater() }
         }
-        for (tag, ending) in chunksToRecord {
+        for (tag, ending) in chunksToRecord.prefix(count) {
             actions.settles.append(tag)
             (ending.isCancelled ? metrics.fanOuts.chunksCancelled : metrics.fanOuts.chunksServed).add()
         }
-        chunksToRecord.removeAll(keepingCapacity: true)
+        chunksToRecord.removeFirst(count)
+        scheduleFlush()
     }
 
     private func recordChunksLater() {

@@ -125,25 +125,17 @@ extension Pipeline {
     }
 
     private func takeStep(_ plan: FanOutPlan, _ number: UInt64) throws(RegistryError) {
-        let now = parts.nowMilliseconds()
         let fanOut = plan.planner.fanOut.number
         switch plan.planner.step {
-        case .ask:
-            plan.planner.fanOutRead(
-                try parts.fanOuts.beginFanOut(plan.event, planner: plannerIdentifier, nowMilliseconds: now))
+        case .ask: return ask(.begin(plan.event, planner: plannerIdentifier), plan, number)
         case .find(let after):
             try findChunk(plan, after: after)
-        case .save(let chunks):
-            plan.planner.planSaved(
-                try parts.fanOuts.planChunks(chunks, of: fanOut, planner: plannerIdentifier, nowMilliseconds: now))
-        case .read(let after, let limit):
-            plan.planner.unpublishedRead(try parts.fanOuts.chunks(of: fanOut, after: after, limit: limit))
+        case .save(let chunks): return ask(.plan(chunks, of: fanOut, planner: plannerIdentifier), plan, number)
+        case .read(let after, let limit): return ask(.read(of: fanOut, after: after, limit: limit), plan, number)
         case .publish(let chunks):
             publish(chunks, plan, number)
         case .record(let through):
-            plan.planner.fanOutRead(
-                try parts.fanOuts.chunksPublished(
-                    through: through, of: fanOut, planner: plannerIdentifier, nowMilliseconds: now))
+            return ask(.published(through: through, of: fanOut, planner: plannerIdentifier), plan, number)
         case .waitForConfirms:
             return
         case .waitForOther:
@@ -153,6 +145,22 @@ extension Pipeline {
             return finish(plan, number)
         }
         continuePlan(number)
+    }
+
+    /// Asks the registry for what the next step needs; other events go on meanwhile.
+    private func ask(_ call: FanOutCall, _ plan: FanOutPlan, _ number: UInt64) {
+        ask(call) { [self] result in
+            switch (call, result) {
+            case (_, .failure(let error)):
+                planFailed(plan, error)
+                return continuePlan(number, afterNanoseconds: Self.repeatDelayNanoseconds)
+            case (.plan, .success(.fanOut(let fanOut))): plan.planner.planSaved(fanOut)
+            case (_, .success(.fanOut(let fanOut))): plan.planner.fanOutRead(fanOut)
+            case (_, .success(.chunks(let chunks))): plan.planner.unpublishedRead(chunks)
+            case (_, .success(.done)): break
+            }
+            continuePlan(number)
+        }
     }
 
     private func findChunk(_ plan: FanOutPlan, after: AudienceCursor?) throws(RegistryError) {
