@@ -30,7 +30,7 @@ public struct RetryPolicy: Hashable, Sendable {
     /// The least wait for a push whose app is held, or cannot be reached.
     public static let holdDelayMilliseconds: Int64 = 30_000
     /// The least wait for a push whose app is slow; as for an outage, each further wait is as long as all before it.
-    public static let congestionDelayMilliseconds: Int64 = 1_000
+    public static let congestionDelayMilliseconds: Int64 = 5_000
     /// The longest wait that an outage demands: each wait is as long as all before it, up to this.
     ///
     /// So what an outage of an hour has parked is published seven times or eight, and is back a quarter of an hour
