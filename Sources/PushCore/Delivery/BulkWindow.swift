@@ -19,7 +19,7 @@ public struct BulkWindow: Hashable, Sendable {
     /// The rate that the smallest window has on an idle way.
     public static let leastPerSecond: UInt64 = 2_500
     /// The smallest window on a way that takes next to no time.
-    public static let leastPushes = 16
+    public static let leastPushes = 2
 
     private let maximum: Int
     private var quickestBefore = UInt64.max

@@ -164,12 +164,12 @@ struct DispatchFairnessTests {
 
     @Test("A fan-out gives way when answers begin to take longer, and takes more again when they are quick")
     mutating func givesWay() {
-        arrive(Samples.app, devices: 20_000, lane: .fanout)
+        arrive(Samples.app, devices: 40_000, lane: .fanout)
         let quick = sendSideBySide(afterMilliseconds: 2)
         #expect(quick > 300)
         let slow = sendSideBySide(afterMilliseconds: 20)
         #expect(slow < 20)
-        let quickAgain = sendSideBySide(afterMilliseconds: 2)
+        let quickAgain = sendSideBySide(afterMilliseconds: 2, rounds: 120)
         #expect(quickAgain > 300)
     }
 
