@@ -10,7 +10,7 @@ struct MatchingStorageTests {
     @Test("A table has what was added and not removed, also under equal and neighbouring hashes", arguments: seeds)
     func probeTable(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        var table = ProbeTable(load: 218, hasFilter: true)
+        var table = ProbeTable(IndexMemory(bytesBeforeSlabs: 0), load: 218, hasFilter: true)
         var expected: [UInt32: UInt32] = [:]
         for _ in 0..<30_000 {
             let number = UInt32.random(in: 1...8_000, using: &random)
@@ -42,7 +42,7 @@ struct MatchingStorageTests {
     @Test("Blocks of all sizes keep their words while others come and go", arguments: seeds)
     func blockStore(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        var store = BlockStore()
+        var store = BlockStore(IndexMemory(bytesBeforeSlabs: 0))
         var blocks: [(address: UInt32, words: [UInt32])] = []
         for _ in 0..<150 {
             if blocks.count > 30 || (!blocks.isEmpty && Bool.random(using: &random)) {

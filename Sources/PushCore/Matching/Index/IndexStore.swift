@@ -9,25 +9,26 @@
 ///     posting ──▶ block: what the key leaves to test, and the further postings (`PredicateBlock`)
 struct IndexStore: ~Copyable {
     let hashes: ValueDigests
+    private let memory: IndexMemory
 
-    var postings = ChunkedArray<Posting>(chunkShift: 10)
-    var nodes = ChunkedArray<SubscriberNode>(chunkShift: 8)
-    var blocks = BlockStore()
-    var keyTable = ProbeTable(load: 192, hasFilter: true)
-    var contentTable = ProbeTable(load: 218)
-    var rowTable = ProbeTable(load: 218)
+    var postings: ChunkedArray<Posting>
+    var nodes: ChunkedArray<SubscriberNode>
+    var blocks: BlockStore
+    var keyTable: ProbeTable
+    var contentTable: ProbeTable
+    var rowTable: ProbeTable
 
-    var paths = ChunkedArray<PathEntry>(chunkShift: 5)
-    var dimensions = ChunkedArray<KeyDimension>(chunkShift: 5)
-    var levelCounts = ChunkedArray<LevelCounts>(chunkShift: 3)
-    var shapes = ChunkedArray<KeyShape>(chunkShift: 5)
-    var scopes = ChunkedArray<IndexScope>(chunkShift: 5)
-    var pathTable = ProbeTable(load: 192)
-    var dimensionTable = ProbeTable(load: 192)
-    var shapeTable = ProbeTable(load: 192)
-    var scopeTable = ProbeTable(load: 192)
+    var paths: ChunkedArray<PathEntry>
+    var dimensions: ChunkedArray<KeyDimension>
+    var levelCounts: ChunkedArray<LevelCounts>
+    var shapes: ChunkedArray<KeyShape>
+    var scopes: ChunkedArray<IndexScope>
+    var pathTable: ProbeTable
+    var dimensionTable: ProbeTable
+    var shapeTable: ProbeTable
+    var scopeTable: ProbeTable
     /// The first scope of each record type.
-    var typeTable = ProbeTable(load: 192)
+    var typeTable: ProbeTable
 
     /// How many predicates there are, each with the operations that it is asked for.
     var predicateCount = 0
@@ -52,6 +53,24 @@ struct IndexStore: ~Copyable {
 
     init(hashSeed: UInt64) {
         hashes = ValueDigests(seed: hashSeed)
+        let memory = IndexMemory()
+        self.memory = memory
+        postings = ChunkedArray(memory, chunkShift: 10)
+        nodes = ChunkedArray(memory, chunkShift: 8)
+        blocks = BlockStore(memory)
+        keyTable = ProbeTable(memory, load: 192, hasFilter: true)
+        contentTable = ProbeTable(memory, load: 218)
+        rowTable = ProbeTable(memory, load: 218)
+        paths = ChunkedArray(memory, chunkShift: 5)
+        dimensions = ChunkedArray(memory, chunkShift: 5)
+        levelCounts = ChunkedArray(memory, chunkShift: 3)
+        shapes = ChunkedArray(memory, chunkShift: 5)
+        scopes = ChunkedArray(memory, chunkShift: 5)
+        pathTable = ProbeTable(memory, load: 192)
+        dimensionTable = ProbeTable(memory, load: 192)
+        shapeTable = ProbeTable(memory, load: 192)
+        scopeTable = ProbeTable(memory, load: 192)
+        typeTable = ProbeTable(memory, load: 192)
         record = RecordView(hashes)
         residuals = ResidualWriter(hashes)
         for _ in 0...ScopeMember.nobody { memberDigests.append(WordDigest(high: 0, low: 0)) }
@@ -59,7 +78,7 @@ struct IndexStore: ~Copyable {
 
     /// The memory that is held, in bytes.
     var memoryBytes: Int {
-        let arrays = postings.memoryBytes + nodes.memoryBytes + blocks.memoryBytes
+        let arrays = postings.memoryBytes + nodes.memoryBytes + blocks.memoryBytes + memory.unusedBytes
         let tables = keyTable.memoryBytes + contentTable.memoryBytes + rowTable.memoryBytes
         let names =
             paths.memoryBytes + dimensions.memoryBytes + levelCounts.memoryBytes + shapes.memoryBytes

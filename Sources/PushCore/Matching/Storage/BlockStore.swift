@@ -11,6 +11,7 @@ struct BlockStore: ~Copyable {
     /// What the processor reads from memory at a time.
     private static var lineWords: Int { 16 }
 
+    private let memory: IndexMemory
     private var chunks: [UnsafeMutablePointer<UInt32>] = []
     private var chunkWordCounts: [Int] = []
     /// Where the next block begins in the newest chunk of blocks.
@@ -26,9 +27,14 @@ struct BlockStore: ~Copyable {
     /// How many blocks are in use.
     private(set) var count = 0
 
-    init() { free = Array(repeating: 0, count: 65 + Self.chunkWords / 1_024) }
+    init(_ memory: IndexMemory) {
+        self.memory = memory
+        free = Array(repeating: 0, count: 65 + Self.chunkWords / 1_024)
+    }
 
-    deinit { for (chunk, count) in zip(chunks, chunkWordCounts) where count > 0 { chunk.deallocate() } }
+    deinit {
+        for (chunk, count) in zip(chunks, chunkWordCounts) where count > 0 { memory.deallocate(chunk, count: count) }
+    }
 
     /// Where a word lies, for as long as its block lives.
     @inline(__always)
@@ -102,10 +108,10 @@ struct BlockStore: ~Copyable {
     private mutating func addChunks(_ wordCount: Int) -> Int {
         let chunkCount = wordCount / Self.chunkWords
         precondition(chunks.count + chunkCount <= 1 << (31 - Self.chunkShift), "addresses of 31 bits are used up")
-        let memory = UnsafeMutablePointer<UInt32>.allocate(capacity: wordCount)
-        memory.initialize(repeating: 0, count: wordCount)
+        let first = memory.allocate(UInt32.self, count: wordCount)
+        first.initialize(repeating: 0, count: wordCount)
         for index in 0..<chunkCount {
-            chunks.append(memory + index * Self.chunkWords)
+            chunks.append(first + index * Self.chunkWords)
             chunkWordCounts.append(index == 0 ? wordCount : 0)
         }
         memoryBytes += wordCount * MemoryLayout<UInt32>.stride

@@ -7,6 +7,7 @@ internal import Prefetching
 struct ChunkedArray<Element: BitwiseCopyable>: ~Copyable {
     private let chunkShift: UInt32
     private let chunkMask: UInt32
+    private let memory: IndexMemory
     private var chunks: UnsafeMutablePointer<UnsafeMutablePointer<Element>>
     private var chunkCount = 0
     private var chunkCapacity = 16
@@ -16,7 +17,8 @@ struct ChunkedArray<Element: BitwiseCopyable>: ~Copyable {
     private(set) var count = 0
 
     /// Creates an empty array, with chunks of 2^`chunkShift` elements.
-    init(chunkShift: UInt32) {
+    init(_ memory: IndexMemory, chunkShift: UInt32) {
+        self.memory = memory
         self.chunkShift = chunkShift
         chunkMask = 1 << chunkShift - 1
         precondition(MemoryLayout<Element>.stride >= MemoryLayout<UInt32>.stride, "a free place names the next one")
@@ -24,7 +26,7 @@ struct ChunkedArray<Element: BitwiseCopyable>: ~Copyable {
     }
 
     deinit {
-        for index in 0..<chunkCount { chunks[index].deallocate() }
+        for index in 0..<chunkCount { memory.deallocate(chunks[index], count: 1 << Int(chunkShift)) }
         chunks.deallocate()
     }
 
@@ -79,7 +81,7 @@ struct ChunkedArray<Element: BitwiseCopyable>: ~Copyable {
             chunks = larger
             chunkCapacity *= 2
         }
-        (chunks + chunkCount).initialize(to: .allocate(capacity: 1 << Int(chunkShift)))
+        (chunks + chunkCount).initialize(to: memory.allocate(Element.self, count: 1 << Int(chunkShift)))
         chunkCount += 1
     }
 

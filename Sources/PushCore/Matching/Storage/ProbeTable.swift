@@ -23,6 +23,7 @@ struct ProbeTable: ~Copyable {
     /// Beyond this depth too few bits are left to tell slots apart, and segments grow instead.
     private static var depthMaximum: UInt16 { 16 }
 
+    private let memory: IndexMemory
     private var directory: UnsafeMutablePointer<Segment>
     private var depth: UInt16 = 0
     /// How many of 256 slots may be in use: more is less memory, and longer searches.
@@ -35,11 +36,12 @@ struct ProbeTable: ~Copyable {
     private(set) var touchedSlots = 0
 
     /// Creates an empty table that fills its slots up to a share of 256.
-    init(load: UInt32, hasFilter: Bool = false) {
+    init(_ memory: IndexMemory, load: UInt32, hasFilter: Bool = false) {
+        self.memory = memory
         self.load = load
         self.hasFilter = hasFilter
         directory = .allocate(capacity: 1)
-        let segment = Self.segment(capacity: Self.capacityFirst, depth: 0, hasFilter)
+        let segment = Self.segment(capacity: Self.capacityFirst, depth: 0, hasFilter, memory)
         directory.initialize(to: segment)
         wordCount = Self.wordCount(segment)
     }
@@ -47,7 +49,7 @@ struct ProbeTable: ~Copyable {
     deinit {
         var place = 0
         while place < 1 << Int(depth) {
-            Self.free(directory[place])
+            Self.free(directory[place], memory)
             place = places(place).upperBound
         }
         directory.deallocate()
@@ -217,15 +219,20 @@ struct ProbeTable: ~Copyable {
     }
 
     /// An empty segment: its filter, its counts, its slots.
-    private static func segment(capacity: UInt32, depth: UInt16, _ hasFilter: Bool) -> Segment {
+    private static func segment(
+        capacity: UInt32, depth: UInt16, _ hasFilter: Bool, _ memory: IndexMemory
+    ) -> Segment {
         let filterWords = hasFilter ? UInt16((capacity + 7) / 8) : 0
-        let memory = UnsafeMutablePointer<UInt64>.allocate(capacity: Int(filterWords) + 1 + Int(capacity))
-        memory.initialize(repeating: 0, count: Int(filterWords) + 1 + Int(capacity))
+        let wordCount = Int(filterWords) + 1 + Int(capacity)
+        let words = memory.allocate(UInt64.self, count: wordCount)
+        words.initialize(repeating: 0, count: wordCount)
         return Segment(
-            slots: memory + Int(filterWords) + 1, capacity: capacity, depth: depth, filterWords: filterWords)
+            slots: words + Int(filterWords) + 1, capacity: capacity, depth: depth, filterWords: filterWords)
     }
 
-    private static func free(_ segment: Segment) { (segment.slots - 1 - Int(segment.filterWords)).deallocate() }
+    private static func free(_ segment: Segment, _ memory: IndexMemory) {
+        memory.deallocate(segment.slots - 1 - Int(segment.filterWords), count: wordCount(segment))
+    }
 
     private func counts(_ place: Int) -> Counts {
         let word = directory[place].slots[-1]
@@ -267,10 +274,10 @@ struct ProbeTable: ~Copyable {
     private mutating func resize(_ place: Int, capacity: UInt32) {
         let old = directory[place]
         let counts = Counts(used: counts(place).used)
-        replace(place, by: Self.segment(capacity: capacity, depth: old.depth, hasFilter))
+        replace(place, by: Self.segment(capacity: capacity, depth: old.depth, hasFilter, memory))
         for index in 0..<Int(old.capacity) where old.slots[index] != 0 { put(old.slots[index], into: directory[place]) }
         setCounts(place, counts)
-        Self.free(old)
+        Self.free(old, memory)
     }
 
     /// Lets all places that lead to a segment lead to another.
@@ -293,7 +300,7 @@ struct ProbeTable: ~Copyable {
         let places = places(place)
         let middle = (places.lowerBound + places.upperBound) / 2
         let halves = [lower, upper].map { counts in
-            Self.segment(capacity: capacity(for: counts.used), depth: old.depth + 1, hasFilter)
+            Self.segment(capacity: capacity(for: counts.used), depth: old.depth + 1, hasFilter, memory)
         }
         for place in places { directory[place] = halves[place < middle ? 0 : 1] }
         wordCount += Self.wordCount(halves[0]) + Self.wordCount(halves[1]) - Self.wordCount(old)
@@ -302,7 +309,7 @@ struct ProbeTable: ~Copyable {
         }
         setCounts(places.lowerBound, lower)
         setCounts(middle, upper)
-        Self.free(old)
+        Self.free(old, memory)
     }
 
     /// The slots of a new segment: room for an eighth more than it begins with.
