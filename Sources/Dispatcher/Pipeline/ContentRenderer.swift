@@ -19,6 +19,15 @@ struct ContentRenderer {
     /// The app of that name, if one is configured.
     func appIndex(named name: String) -> Int? { indexByName[name] }
 
+    /// The places of the apps that a flow of large fan-outs pushes to.
+    ///
+    /// - Parameter flow: the name of an app, or an identity pool.
+    /// - Returns: their places; none for a flow that is neither.
+    func appIndices(ofFlow flow: String) -> [Int] {
+        if let index = indexByName[flow] { return [index] }
+        return apps.indices.filter { apps[$0].identityPoolIDs.contains(flow) }
+    }
+
     /// The name of the app at that place of the configuration.
     func appName(at index: Int) -> String { index < apps.count ? apps[index].route.name : "unknown" }
 

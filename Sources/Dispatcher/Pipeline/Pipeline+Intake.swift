@@ -10,6 +10,7 @@ extension Pipeline {
         let now = parts.nowMilliseconds()
         var prepared: [PreparedEvent] = []
         var rejected: [(delivery: Delivery, parking: ParkingRecord, rejection: EventRejection)] = []
+        var returned: [(delivery: Delivery, parking: ParkingRecord)] = []
         prepared.reserveCapacity(batch.count)
         for delivery in batch {
             if let begun = chunks[delivery.tag] {
@@ -17,6 +18,10 @@ extension Pipeline {
                 continue
             }
             var parking = ParkingRecord(of: delivery, nowMilliseconds: now)
+            if delivery.lane == .work, parking.isOfFanOutLane {
+                returned.append((delivery, parking))
+                continue
+            }
             do throws(EventRejection) {
                 let event = try decoder.decode(delivery.message)
                 try renderer.checkApp(of: event)
@@ -33,6 +38,9 @@ extension Pipeline {
         }
         for (delivery, key) in delayed { turns.wait(delivery, for: key) }
         if batch.first?.lane == .work { adaptBatchSize(devicesFound: audiences.reduce(0) { $0 + $1.count }) }
+        for (delivery, parking) in returned {
+            machine.deliveryOfFanOutLane(delivery.tag, message: delivery.message, parking: parking, into: &actions)
+        }
         for rejection in rejected { reject(rejection.delivery, rejection.parking, rejection.rejection) }
         for (group, audience) in zip(groups, audiences) {
             switch audience {

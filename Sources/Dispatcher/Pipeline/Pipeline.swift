@@ -56,6 +56,11 @@ final class Pipeline {
     /// The chunks that have ended and whose end is not written down yet.
     var chunksToRecord: [(tag: DeliveryTag, ending: FanOutChunkEnding)] = []
     var chunkRetry: EventLoop.Timer?
+    /// Flows of large fan-outs whose pushes APNs has not answered for some time.
+    var hangingFlows: Set<String> = []
+    /// When a push of each app was answered last, by the wall clock.
+    var answeredMilliseconds: [Int64]
+    var isFanOutLookScheduled = false
     /// Whether an answer is awaited to chunks that are written down.
     var isRecordingChunks = false
     /// What brings answers of other loops here.
@@ -84,6 +89,7 @@ final class Pipeline {
         self.health = health
         self.logger = logger
         limits = configuration.limits
+        answeredMilliseconds = Array(repeating: 0, count: configuration.apps.count)
         machine = DispatchStateMachine(
             appCount: configuration.apps.count, policy: configuration.retryPolicy, queues: configuration.queues,
             limits: configuration.limits)
@@ -155,6 +161,7 @@ final class Pipeline {
         let now = parts.nowMilliseconds()
         machine.pushesEnded(results, nowMilliseconds: now, into: &actions) { [metrics] result, app in
             if case .ambiguous = result.outcome { metrics.ambiguous.add() }
+            if case .answered = result.outcome { answeredMilliseconds[app] = now }
             metrics.observePush(app: app, nanoseconds: result.durationNanoseconds)
         }
         scheduleFlush()
@@ -188,7 +195,7 @@ final class Pipeline {
 
     /// Takes in a page of a fan-out: one in a tick, so that what has come meanwhile need not wait for the next.
     private func takeInFanOut() {
-        guard !machine.isSaturated(.fanout) else { return }
+        holdBackHangingFanOuts()
         guard let page = waitingFanOuts.takeFirst(where: { mayServePage(of: $0, flow: $1) }) else { return }
         // Small events need not wait until the page has been looked up and rendered.
         handOverSends()

@@ -30,6 +30,7 @@ extension DispatchStateMachine {
             case .deadLetter:
                 ledgers[index].parkedAsDeadLetter += pushes
                 actions.notices.append(.deadLettered(reason: publish.reason, detail: publish.detail))
+            case .fanOut: break
             }
         }
         if case .chunk = publish.kind { return actions.chunksConfirmed.append(publish.job) }
@@ -37,6 +38,58 @@ extension DispatchStateMachine {
         job.publishesOut -= 1
         jobs.putBack(job, publish.job)
         jobAdvanced(publish.job, into: &actions)
+    }
+
+    /// A delivery of a large fan-out that has not begun has to wait, because the pushes of its app hang.
+    ///
+    /// - Parameters:
+    ///   - tag: the delivery.
+    ///   - message: its message.
+    ///   - parking: its history.
+    ///   - nowMilliseconds: the wall clock.
+    ///   - actions: takes what is to be done.
+    /// - Returns: whether it is parked; if not, its attempts are spent, and it stays where it is.
+    public mutating func deliveryHeldBack(
+        _ tag: DeliveryTag, message: Message, parking: ParkingRecord, nowMilliseconds: Int64,
+        into actions: inout DispatchActions
+    ) -> Bool {
+        var history = parking
+        // What is of no use any more is told so when it is served: until then it must not be in the way either.
+        history.expiresAtMilliseconds = nil
+        let decision = policy.decide(
+            .congested, retryAfterSeconds: nil, parking: history, nowMilliseconds: nowMilliseconds)
+        guard case .retry(let delay) = decision else { return false }
+        move(
+            tag, message, parking,
+            Failure(
+                destination: .retry(delayMilliseconds: delay), reason: Disposition.RetryCause.congested.rawValue,
+                detail: "Waits \(delay) ms, because its app is not answered; no attempt is spent.",
+                attempt: parking.attempt, heldMilliseconds: delay, deviceIDs: []), into: &actions)
+        return true
+    }
+
+    /// A delivery of the work queue belongs to a large fan-out, because it was held back or is a dead letter that is
+    /// replayed: it goes to the queue of its lane.
+    public mutating func deliveryOfFanOutLane(
+        _ tag: DeliveryTag, message: Message, parking: ParkingRecord, into actions: inout DispatchActions
+    ) {
+        move(
+            tag, message, parking,
+            Failure(
+                destination: .fanOut, reason: "fan-out", detail: "A part of a large fan-out that has waited.",
+                attempt: parking.attempt, deviceIDs: []), into: &actions)
+    }
+
+    private mutating func move(
+        _ tag: DeliveryTag, _ message: Message, _ parking: ParkingRecord, _ failure: Failure,
+        into actions: inout DispatchActions
+    ) {
+        let work = DispatchJob(
+            tags: [tag], message: message, parking: parking, identity: PushIdentity(source: "", identifier: ""),
+            renderings: [], devices: [])
+        var job = Job(work: work)
+        job.failures = [failure]
+        jobAdvanced(jobs.insert(job), into: &actions)
     }
 
     /// Asks for the rest of an audience to be published as a job of its own, before this page is done.
@@ -126,6 +179,7 @@ extension DispatchStateMachine {
         // The initialiser checked that each delay has its queue.
         case .retry(let delay): queues.retry[delay] ?? queues.deadLetter
         case .deadLetter: queues.deadLetter
+        case .fanOut: queues.fanout
         }
     }
 

@@ -40,6 +40,7 @@ public struct DispatchStateMachine: Sendable {
     enum Destination: Hashable, Sendable {
         case retry(delayMilliseconds: Int64)
         case deadLetter
+        case fanOut
     }
 
     struct Push: Sendable {
@@ -127,6 +128,11 @@ public struct DispatchStateMachine: Sendable {
 
     /// How many pushes are out.
     public var pushesInFlight: Int { pushes.count }
+
+    /// Whether anything of an app waits to be sent in a lane.
+    public func isWaiting(_ lane: DeliveryLane, app: Int) -> Bool {
+        !lanes[Self.place(of: lane)].queue.isEmpty(flow: isShared ? app : 0)
+    }
 
     /// Whether so much of a lane waits to be sent that no more of it is to be looked up.
     public func isSaturated(_ lane: DeliveryLane) -> Bool {

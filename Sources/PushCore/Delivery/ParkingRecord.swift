@@ -23,6 +23,9 @@ public struct ParkingRecord: Hashable, Sendable {
     /// Whether the delivery was parked before, so that it is not an event fresh from a backend.
     public var isParkedCopy: Bool
 
+    /// Whether it is a chunk or a page of a large fan-out, which is served in the bulk lane.
+    public var isOfFanOutLane: Bool { chunk != nil || cursor != nil && deviceIDs == nil }
+
     /// More than a hundred years: a header that claims more is nonsense.
     private static let heldMaximumMilliseconds: Int64 = 1 << 42
 

@@ -72,9 +72,23 @@ struct FanOutPipelineTests {
         }
     }
 
-    private func plan(_ bench: PipelineBench, _ message: Message, isRedelivered: Bool = false) async {
+    private func plan(
+        _ bench: PipelineBench, _ message: Message, isRedelivered: Bool = false, unacknowledged count: Int = 0
+    ) async {
         bench.broker.deliver([message], isRedelivered: isRedelivered)
-        await bench.broker.wait { $0.unacknowledgedCount == 0 }
+        await bench.broker.wait { $0.unacknowledgedCount == count }
+    }
+
+    /// Registers 60 devices of each app.
+    private func registerCrowds(_ bench: PipelineBench, apps: [String]) throws {
+        for app in apps {
+            try bench.registry().register(
+                try (0..<60).map { number in
+                    var registration = try registration("\(app)-\(number)")
+                    registration.device.app = app
+                    return registration
+                })
+        }
     }
 
     private func serve(_ bench: PipelineBench) async {
@@ -264,15 +278,7 @@ struct FanOutPipelineTests {
     @Test("The chunks of two apps are served side by side, page by page")
     func servesAppsInTurns() async throws {
         let bench = try PipelineBench(transport: FakeTransport { _, _ in nil }, apps: ["chat", "mail"], limits: limits)
-        let registry = try bench.registry()
-        for app in ["chat", "mail"] {
-            try registry.register(
-                try (0..<60).map { number in
-                    var registration = try registration("\(app)-\(number)")
-                    registration.device.app = app
-                    return registration
-                })
-        }
+        try registerCrowds(bench, apps: ["chat", "mail"])
         await plan(bench, event("1"))
         await plan(bench, event("2", app: "mail"))
         #expect(bench.broker.parked(in: Self.chunks).count == 6)
@@ -286,6 +292,62 @@ struct FanOutPipelineTests {
         }
         for count in (1...6).reversed() { await answerAll(bench, whileUnacknowledged: count) }
         #expect(Set(names(bench)).count == 120 && names(bench).count == 120)
+        bench.stop()
+    }
+
+    @Test("An app that APNs does not answer holds up no other's fan-out, and its next chunks wait in a retry queue")
+    func parksChunksOfHangingApp() async throws {
+        let transport = FakeTransport { request, _ in request.route == 0 ? nil : .answered(PushAnswer(status: 200)) }
+        var limits = limits
+        limits.pushesInFlightMaximum = 24
+        let bench = try PipelineBench(
+            transport: transport, apps: ["chat", "mail"], delaysMilliseconds: [5_000, 60_000], limits: limits)
+        try registerCrowds(bench, apps: ["chat", "mail"])
+        await plan(bench, event("1"))
+        bench.broker.deliverParked(in: Self.chunks)
+        await waitForRequests(20, bench)
+        await plan(bench, event("2", app: "mail"), unacknowledged: 3)
+        // The chunk of the app that hangs has a page that waits for a free place.
+        bench.broker.deliverParked(in: Self.chunks)
+        await bench.broker.wait { $0.unacknowledgedCount == 3 }
+        #expect(bench.transport.requests.count { $0.route == 2 } == 60)
+        bench.broker.setMissing(true, queue: "apus.retry.5s")
+        bench.clock.advance(milliseconds: 5_001)
+        await bench.waitForHealth { $0.contains { $0.contains("apus.retry.5s") } }
+        #expect(bench.broker.unacknowledgedCount == 3, "nothing is settled before the broker has its copy")
+        bench.broker.setMissing(false, queue: "apus.retry.5s")
+        await bench.broker.wait { $0.parked(in: "apus.retry.5s").count == 2 && $0.unacknowledgedCount == 1 }
+        bench.broker.deliverParked(in: "apus.retry.5s")
+        await bench.broker.wait { $0.parked(in: Self.chunks).count == 2 && $0.unacknowledgedCount == 1 }
+        bench.broker.deliverParked(in: Self.chunks)
+        for count in (1...3).reversed() { await answerAll(bench, whileUnacknowledged: count) }
+        while !bench.broker.parked(in: "apus.retry.5s").isEmpty {
+            bench.broker.deliverParked(in: "apus.retry.5s")
+            await bench.broker.wait { $0.unacknowledgedCount == 0 }
+            bench.broker.deliverParked(in: Self.chunks)
+            while bench.broker.unacknowledgedCount > 0 {
+                await answerAll(bench, whileUnacknowledged: bench.broker.unacknowledgedCount)
+            }
+        }
+        #expect(Set(names(bench)).count == 120 && names(bench).count == 120)
+        let fanOuts = try bench.registry().fanOuts(before: nil, limit: 3)
+        #expect(fanOuts.count == 2 && fanOuts.allSatisfy { $0.state == .done && $0.chunksServed == 3 })
+        bench.stop()
+    }
+
+    @Test("With one app the chunks of a fan-out that APNs does not answer stay where they are")
+    func holdsBackNothingOfOnlyApp() async throws {
+        let bench = try await plannedBench()
+        bench.broker.deliverParked(in: Self.chunks)
+        await waitForRequests(45, bench)
+        bench.clock.advance(milliseconds: 60_000)
+        bench.broker.deliver([message("no event")])
+        await bench.broker.wait { $0.unacknowledgedCount == 3 }
+        for _ in 0..<5 { await bench.settledLoop() }
+        #expect(bench.broker.unacknowledgedCount == 3)
+        #expect(bench.metrics.render().contains("apus_fanout_chunks_total{result=\"delayed\"} 0\n"))
+        for count in [3, 2, 1] { await answerAll(bench, whileUnacknowledged: count) }
+        try await expectEachOnce(bench)
         bench.stop()
     }
 

@@ -239,6 +239,36 @@ struct DispatchStateMachineTests {
         #expect(actions.settles.count == 1)
     }
 
+    @Test("A chunk that has to wait stays what it is, spends nothing, and is settled by the confirm of its copy")
+    mutating func heldBackChunk() {
+        let delivery = Samples.delivery()
+        var parking = ParkingRecord(of: delivery, nowMilliseconds: 0)
+        parking.cursor = AudienceCursor(position: 9)
+        let chunk = FanOutChunk(
+            number: 2, after: parking.cursor, through: AudienceCursor(position: 20), deviceCount: 5)
+        parking.chunk = FanOutChunkJob(fanOut: 3, chunk: chunk)
+        parking.expiresAtMilliseconds = 1
+        let isHeldBack = machine.deliveryHeldBack(
+            delivery.tag, message: delivery.message, parking: parking, nowMilliseconds: 2, into: &actions)
+        #expect(isHeldBack && actions.settles.isEmpty)
+        #expect(actions.publishes.map(\.routingKey) == ["retry.1m"])
+        var copy = delivery
+        copy.message = actions.publishes[0].message
+        confirmAll()
+        #expect(actions.settles == [delivery.tag])
+        parking.heldMilliseconds = 60_000
+        parking.isParkedCopy = true
+        let history = ParkingRecord(of: copy, nowMilliseconds: 60_002)
+        #expect(history == parking && history.isOfFanOutLane)
+        machine.deliveryOfFanOutLane(copy.tag, message: copy.message, parking: history, into: &actions)
+        #expect(actions.publishes.map(\.routingKey) == ["fanout"] && actions.settles.count == 1)
+        copy.message = actions.publishes[0].message
+        #expect(ParkingRecord(of: copy, nowMilliseconds: 60_003) == history)
+        confirmAll()
+        #expect(actions.settles.count == 2 && machine.jobCount == 0)
+        #expect(machine.ledgers.allSatisfy { $0 == PushLedger() })
+    }
+
     @Test("A device of an unknown app goes to the dead letters and the others are served")
     mutating func unknownApp() {
         let sends = send(Samples.job(devices: [Samples.device("a"), Samples.device("b", app: "other")]))

@@ -17,6 +17,8 @@ struct ChunkProgress {
     var pagesBegun = 0
     /// How many pages have begun and not ended.
     var pagesOut = 0
+    /// Since when some page has been out at any time, by the wall clock.
+    private(set) var outSinceMilliseconds: Int64 = 0
     /// Whether no page is left to begin.
     var isRead = false
     /// Whether its fan-out was cancelled before all pages had begun.
@@ -26,4 +28,10 @@ struct ChunkProgress {
 
     /// Whether the chunk has ended.
     var isOver: Bool { isRead && pagesOut == 0 }
+
+    /// A page begins, or what is to be done instead.
+    mutating func pageGoesOut(nowMilliseconds: Int64) {
+        if pagesOut == 0 { outSinceMilliseconds = nowMilliseconds }
+        pagesOut += 1
+    }
 }

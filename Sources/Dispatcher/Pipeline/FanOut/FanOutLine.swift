@@ -56,5 +56,19 @@ struct FanOutLine {
         flows.removeAll { $0.deliveries.isEmpty }
     }
 
+    /// Takes deliveries out of a flow.
+    ///
+    /// - Parameters:
+    ///   - name: the flow.
+    ///   - condition: which of its deliveries.
+    /// - Returns: the deliveries, in order.
+    mutating func removeAll(flow name: String, where condition: (Delivery) -> Bool) -> [Delivery] {
+        guard let place = place(of: name) else { return [] }
+        let removed = flows[place].deliveries.filter(condition)
+        flows[place].deliveries.removeAll(where: condition)
+        if flows[place].deliveries.isEmpty { flows.remove(at: place) }
+        return removed
+    }
+
     private func place(of name: String) -> Int? { flows.firstIndex { $0.name == name } }
 }

@@ -10,6 +10,7 @@ final class FanOutMetrics {
     let chunksCancelled: Counter
     let chunksRepeated: Counter
     let chunksRejected: Counter
+    let chunksDelayed: Counter
 
     init(_ registry: MetricsRegistry) {
         planned = registry.counter(
@@ -29,5 +30,6 @@ final class FanOutMetrics {
         chunksCancelled = chunks("cancelled")
         chunksRepeated = chunks("repeated")
         chunksRejected = chunks("rejected")
+        chunksDelayed = chunks("delayed")
     }
 }

@@ -29,6 +29,7 @@ extension Pipeline {
 
     /// Whether the next page of a delivery may be served: if it is a chunk, after the chunks of its flow before it.
     func mayServePage(of delivery: Delivery, flow: String) -> Bool {
+        if isFanOutSaturated(flow) { return false }
         let begun = chunks[delivery.tag]
         var before = 0
         for (tag, progress) in chunks where tag != delivery.tag && progress.flow == flow {
@@ -87,7 +88,7 @@ extension Pipeline {
         var progress = progress(of: item, key)
         progress.renderings = renderings
         progress.pagesBegun += 1
-        progress.pagesOut += 1
+        progress.pageGoesOut(nowMilliseconds: parts.nowMilliseconds())
         progress.cursor = next ?? progress.cursor
         progress.isRead = next == nil
         chunks[tag] = progress
@@ -115,7 +116,7 @@ extension Pipeline {
         guard let key = item.chunkKey else { return }
         let tag = item.delivery.tag
         var progress = progress(of: item, key)
-        progress.pagesOut += 1
+        progress.pageGoesOut(nowMilliseconds: parts.nowMilliseconds())
         progress.isRead = true
         progress.isRejected = true
         chunks[tag] = progress

@@ -1,0 +1,70 @@
+import EventLoop
+import Metrics
+import PushCore
+
+/// An app that APNs does not answer keeps its next chunks out of the way of other apps.
+///
+/// A worker holds few chunks. If all of them were of an app whose pushes hang, the fan-outs of others would stand
+/// behind them in the queue. So what has not begun of such an app waits in a retry queue, and comes back from there by
+/// way of the work queue. With one app there is nobody to make room for, and nothing is held back.
+extension Pipeline {
+    /// How long no push of an app may be answered while a chunk of it is out.
+    private static let fanOutPatienceMilliseconds: Int64 = 5_000
+    private static let fanOutLookDelayNanoseconds: UInt64 = 1_000_000_000
+
+    /// Whether an app that a flow pushes to has devices that wait to be sent to, so that no more are to be looked up.
+    func isFanOutSaturated(_ flow: String) -> Bool {
+        let apps = renderer.appIndices(ofFlow: flow)
+        guard !apps.isEmpty else { return machine.isSaturated(.fanout) }
+        return apps.contains { machine.isWaiting(.fanout, app: $0) }
+    }
+
+    /// Parks the chunks that have not begun of flows that hang.
+    func holdBackHangingFanOuts() {
+        guard answeredMilliseconds.count > 1, !waitingFanOuts.isEmpty else { return }
+        let now = parts.nowMilliseconds()
+        updateHangingFlows(now)
+        for flow in hangingFlows {
+            for delivery in waitingFanOuts.removeAll(flow: flow, where: { chunks[$0.tag] == nil }) {
+                holdBack(delivery, flow: flow, nowMilliseconds: now)
+            }
+        }
+        // Nothing may arrive or end until then.
+        guard !waitingFanOuts.isEmpty, !chunks.isEmpty, !isFanOutLookScheduled else { return }
+        isFanOutLookScheduled = true
+        loop.schedule(afterNanoseconds: Self.fanOutLookDelayNanoseconds) { [self] in
+            isFanOutLookScheduled = false
+            scheduleFlush()
+        }
+    }
+
+    private func updateHangingFlows(_ now: Int64) {
+        var oldest: [String: Int64] = [:]
+        for progress in chunks.values where progress.pagesOut > 0 {
+            oldest[progress.flow] = min(oldest[progress.flow] ?? .max, progress.outSinceMilliseconds)
+        }
+        // A flow of which nothing is out any more gets another try.
+        hangingFlows = hangingFlows.filter { oldest[$0] != nil }
+        for (flow, outSince) in oldest {
+            guard let answered = renderer.appIndices(ofFlow: flow).map({ answeredMilliseconds[$0] }).max() else {
+                continue
+            }
+            if now - max(outSince, answered) > Self.fanOutPatienceMilliseconds {
+                if hangingFlows.insert(flow).inserted { logger.log(.warning, "fanout.hangs", [.field("of", flow)]) }
+            } else {
+                hangingFlows.remove(flow)
+            }
+        }
+    }
+
+    private func holdBack(_ delivery: Delivery, flow: String, nowMilliseconds now: Int64) {
+        let parking = ParkingRecord(of: delivery, nowMilliseconds: now)
+        let isHeldBack = machine.deliveryHeldBack(
+            delivery.tag, message: delivery.message, parking: parking, nowMilliseconds: now, into: &actions)
+        if isHeldBack {
+            metrics.fanOuts.chunksDelayed.add()
+        } else {
+            waitingFanOuts.append(delivery, flow: flow)
+        }
+    }
+}
