@@ -50,7 +50,11 @@ struct WorkerFanOutTests {
         let fanOut = try await waitUntilDone(fixture)
         #expect(fanOut.chunksServed == 40 && fanOut.devicesPlanned == Self.count)
         var served: [Int] = []
-        for worker in workers { served.append(try await worker.metric("apus_fanout_chunks_total", "served")) }
+        // The end of a chunk is written down before the worker counts it.
+        repeat {
+            served.removeAll()
+            for worker in workers { served.append(try await worker.metric("apus_fanout_chunks_total", "served")) }
+        } while served.reduce(0, +) < 40
         #expect(served.reduce(0, +) == 40 && served.allSatisfy { $0 > 0 }, "\(served)")
         for worker in workers { #expect(await worker.drain().exitCode == 0) }
         let pushes = try await fixture.simulator.recorded()
