@@ -56,7 +56,8 @@ struct MatchingScenario {
         report.add("match_rows_\(name)", times.rowsPerChange, "")
         report.add("match_memory_read_\(name)", readNanoseconds, "ns")
         report.add(
-            "bytes_per_predicate_\(name)", run.bytesPerPredicate, "B", budget: mixPercent == 0 ? .valueAtMost(100) : nil)
+            "bytes_per_predicate_\(name)", run.bytesPerPredicate, "B", budget: mixPercent == 0 ? .valueAtMost(100) : nil
+        )
         report.add("predicates_added_per_second_\(name)", run.addedPerSecond, "1/s")
         guard isChurned else { return }
         let churn = try run.churn(Self.changes)
