@@ -10,7 +10,7 @@ final class HeldFanOutRegistry: FanOutRegistry {
     ///
     /// - Parameters:
     ///   - registry: does what is asked.
-    ///   - gate: the end of a pipe to read from; nothing is planned before its other end has been closed.
+    ///   - gate: the end of a pipe to read from; each call that plans waits for a byte of it.
     init(_ registry: any FanOutRegistry, gate: Int32) {
         self.registry = registry
         self.gate = gate

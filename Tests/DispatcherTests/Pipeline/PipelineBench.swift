@@ -26,7 +26,7 @@ final class PipelineBench: Sendable {
     ///   - delaysMilliseconds: the retry ladder.
     ///   - ageMaximumMilliseconds: how old an event may become.
     ///   - limits: the bounds.
-    ///   - planningGate: the end of a pipe to read from; no fan-out is planned before its other end has been closed.
+    ///   - planningGate: the end of a pipe to read from; each call that plans chunks waits for a byte of it.
     /// - Throws: what a part throws that cannot be made.
     init(
         transport: FakeTransport, registry: sending InMemoryRegistry? = nil, apps: [String] = ["chat"],
