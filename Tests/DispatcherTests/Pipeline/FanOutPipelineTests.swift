@@ -44,7 +44,7 @@ struct FanOutPipelineTests {
     private func bench(
         _ transport: FakeTransport = FakeTransport(), devices: Int = 60, limits: DispatchLimits? = nil
     ) throws -> PipelineBench {
-        let bench = try PipelineBench(transport: transport, limits: limits ?? self.limits)
+        let bench = try PipelineBench(transport: transport, limits: limits ?? self.limits, notesFanOuts: true)
         try bench.registry().register(try (0..<devices).map { try registration("device-\($0)") })
         return bench
     }
@@ -279,7 +279,8 @@ struct FanOutPipelineTests {
 
     @Test("The chunks of two apps are served side by side, page by page")
     func servesAppsInTurns() async throws {
-        let bench = try PipelineBench(transport: FakeTransport { _, _ in nil }, apps: ["chat", "mail"], limits: limits)
+        let bench = try PipelineBench(
+            transport: FakeTransport { _, _ in nil }, apps: ["chat", "mail"], limits: limits, notesFanOuts: true)
         try registerCrowds(bench, apps: ["chat", "mail"])
         await plan(bench, event("1"))
         await plan(bench, event("2", app: "mail"))

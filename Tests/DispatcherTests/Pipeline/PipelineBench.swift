@@ -26,12 +26,14 @@ final class PipelineBench: Sendable {
     ///   - delaysMilliseconds: the retry ladder.
     ///   - ageMaximumMilliseconds: how old an event may become.
     ///   - limits: the bounds.
+    ///   - notesFanOuts: whether fan-outs are written down on a loop of their own, as in a worker. It takes files, of which
+    ///     tests side by side must not have too many: Foundation waits for processes by `select`.
     ///   - planningGate: the end of a pipe to read from; each call that plans chunks waits for a byte of it.
     /// - Throws: what a part throws that cannot be made.
     init(
         transport: FakeTransport, registry: sending InMemoryRegistry? = nil, apps: [String] = ["chat"],
         delaysMilliseconds: [Int64] = [1_000, 60_000], ageMaximumMilliseconds: Int64 = 3_600_000,
-        limits: DispatchLimits = DispatchLimits(), planningGate: Int32? = nil
+        limits: DispatchLimits = DispatchLimits(), notesFanOuts: Bool = false, planningGate: Int32? = nil
     ) throws {
         self.transport = transport
         // In memory where that can be had: these tests write much, and are not about the disk.
@@ -57,7 +59,7 @@ final class PipelineBench: Sendable {
             limits: limits)
         let clock = clock
         var parts: PipelineParts
-        let isReal = registry == nil
+        let hasNotes = registry == nil && (notesFanOuts || planningGate != nil)
         if let registry {
             parts = PipelineParts(
                 source: broker, publisher: broker, transport: transport, registry: registry,
@@ -69,7 +71,7 @@ final class PipelineBench: Sendable {
                     path: folder.path + "/registry.db", mode: .create, busyTimeoutMilliseconds: 50),
                 nowMilliseconds: { clock.nowMilliseconds })
         }
-        if isReal {
+        if hasNotes {
             let path = folder.path + "/registry.db"
             fanOutNotes =
                 if let planningGate {
