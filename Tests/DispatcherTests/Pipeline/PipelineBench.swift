@@ -26,8 +26,8 @@ final class PipelineBench: Sendable {
     ///   - delaysMilliseconds: the retry ladder.
     ///   - ageMaximumMilliseconds: how old an event may become.
     ///   - limits: the bounds.
-    ///   - notesFanOuts: whether fan-outs are written down on a loop of their own, as in a worker. It takes files, of which
-    ///     tests side by side must not have too many: Foundation waits for processes by `select`.
+    ///   - notesFanOuts: whether fan-outs are written down on a loop of their own, as in a worker. It takes files, of
+    ///     which tests side by side must not have too many: Foundation waits for processes by `select`.
     ///   - planningGate: the end of a pipe to read from; each call that plans chunks waits for a byte of it.
     /// - Throws: what a part throws that cannot be made.
     init(
