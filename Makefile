@@ -19,7 +19,7 @@ demo: ## the whole job on real parts: private RabbitMQ, APNs simulator, one work
 test: ## install what is missing, build, run every test (FILTER=regex for some)
 	@deploy/bin/install-packages build test
 	swift build --build-tests $(DEBUG_FLAGS)
-	swift test --skip-build --disable-xctest $(DEBUG_FLAGS) $(if $(FILTER),--filter '$(FILTER)')
+	@deploy/bin/run-tests $(if $(FILTER),--filter '$(FILTER)')
 
 fault: ## prove that nothing is lost: kill, stop, starve each part in the middle of load, and compare the books
 	@deploy/bin/fault $(FAULT_FLAGS)
@@ -37,7 +37,7 @@ format: ## rewrite the sources in the project's format
 lint: ## refuse what the format or the tidy rules refuse
 	swift format lint --strict --parallel --recursive $(FORMATTED)
 	swift build --build-tests $(DEBUG_FLAGS)
-	swift test --skip-build --disable-xctest $(DEBUG_FLAGS) --filter TidyTests
+	@deploy/bin/run-tests --filter TidyTests
 
 clean: ## remove what was built
 	rm -rf .build Benchmarks/.build

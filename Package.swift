@@ -104,7 +104,7 @@ let package = Package(
         swiftTarget("PushTestKit", ["PushCore", "Geography", "EventLoop", "Crypto", "JSON"]),
 
         .target(name: "CallFaults", path: "Tests/CallFaults", linkerSettings: [.linkedLibrary("dl")]),
-        testTarget("PushTestKitTests", ["PushTestKit", "EventLoop", "CallFaults"]),
+        testTarget("PushTestKitTests", ["PushTestKit", "PushCore", "EventLoop", "CallFaults"]),
         testTarget("EventLoopTests", ["EventLoop", "PushTestKit"]),
         testTarget("MetricsTests", ["Metrics"]),
         testTarget("JSONTests", ["JSON", "PushTestKit"]),
@@ -156,7 +156,7 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         testTarget("FaultLedgerTests", ["FaultLedger", "PushTestKit"]),
-        testTarget("TidyTests", []),
+        testTarget("TidyTests", ["PushTestKit"]),
     ],
     cxxLanguageStandard: .cxx17
 )

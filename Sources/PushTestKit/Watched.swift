@@ -23,16 +23,25 @@ public final class Watched<State: Sendable>: Sendable {
     /// The state now.
     public var value: State { guarded.withLock { $0.state } }
 
+    /// Looks at the state without a copy, which the next change would pay for.
+    public func read<Result: Sendable>(_ look: (State) -> Result) -> Result { guarded.withLock { look($0.state) } }
+
     /// Changes the state, and wakes the tests whose condition has become true.
-    public func update(_ change: (inout State) -> Void) {
-        let woken = guarded.withLock { guarded in
-            change(&guarded.state)
+    ///
+    /// - Parameter change: what to do; it must not wait for anything.
+    /// - Returns: what `change` gives.
+    @discardableResult
+    public func update<Result: Sendable>(_ change: (inout State) -> Result) -> Result {
+        let (result, woken) = guarded.withLock { guarded in
+            let result = change(&guarded.state)
+            guard !guarded.waiters.isEmpty else { return (result, [Waiter]()) }
             let state = guarded.state
             let woken = guarded.waiters.filter { $0.condition(state) }
             guarded.waiters.removeAll { $0.condition(state) }
-            return woken
+            return (result, woken)
         }
         for waiter in woken { waiter.continuation.resume(returning: true) }
+        return result
     }
 
     /// Waits until a condition is true.
@@ -44,6 +53,7 @@ public final class Watched<State: Sendable>: Sendable {
     public func wait(
         deadlineSeconds: Double = 300, until condition: @escaping @Sendable (State) -> Bool
     ) async -> Bool {
+        if read(condition) { return true }
         let identifier = guarded.withLock { guarded in
             guarded.nextIdentifier += 1
             return guarded.nextIdentifier

@@ -53,6 +53,17 @@ struct CodeRuleTests {
         }
     }
 
+    /// Foundation's `Process` sees an end by a socket that is open in all that are started meanwhile, so that it may
+    /// wait for the end of a broker.
+    @Test("Tests start programs in ways that wait for those programs alone")
+    func testsStartProgramsSafely() {
+        for file in Repository.tests + Repository.sources {
+            for (index, line) in file.codeLines.enumerated() where containsCall("Process", in: line) {
+                Issue.record("\(file.place(index)) uses Foundation's Process: use CommandRunner or RunningCommand")
+            }
+        }
+    }
+
     @Test("Nothing is left undone in a comment")
     func noMarkersOfUnfinishedWork() {
         let markers = ["TO" + "DO", "FIX" + "ME", "XX" + "X"]

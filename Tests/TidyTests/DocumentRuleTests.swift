@@ -1,4 +1,5 @@
 import Foundation
+import PushTestKit
 import Testing
 
 @Suite("Documents and scripts")
@@ -16,19 +17,17 @@ struct DocumentRuleTests {
     }
 
     @Test("Every shell script is free of syntax errors")
-    func scriptsParse() throws {
+    func scriptsParse() async throws {
         let scripts = (Repository.paths(below: "deploy") + [".ci/run"]).filter { path in
             let firstLine = Repository.text(path)?.prefix { $0 != "\n" } ?? ""
             return firstLine.hasPrefix("#!") && firstLine.hasSuffix("sh")
         }
         #expect(scripts.contains("deploy/bin/install-packages"))
+        let folder = try TemporaryFolder()
         for script in scripts {
-            let shell = Process()
-            shell.executableURL = URL(fileURLWithPath: "/bin/bash")
-            shell.arguments = ["-n", Repository.root.appendingPathComponent(script).path]
-            try shell.run()
-            shell.waitUntilExit()
-            #expect(shell.terminationStatus == 0, "bash -n \(script) fails")
+            let path = Repository.root.appendingPathComponent(script).path
+            let result = try await CommandRunner.run("/bin/bash", ["-n", path], in: folder)
+            #expect(result.exitCode == 0, "bash -n \(script) fails: \(result.errors)")
         }
     }
 

@@ -112,9 +112,12 @@ enum SupervisedProcess {
 
     private static func makePipe() throws(PrivateServerFailure) -> (reading: Int32, writing: Int32) {
         var ends: [Int32] = [-1, -1]
-        // Close-on-exec, so that no other child holds an end open and hides our death from the reader.
-        guard pipe(&ends) == 0 else { throw PrivateServerFailure("no pipe: \(String(cString: strerror(errno)))") }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        // No other child may have an end: it would hide our death from the reader. Sockets are close-on-exec from the
+        // first moment on; pipes only through `pipe2`, which glibc shows only to programs built with `_GNU_SOURCE`.
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
+            throw PrivateServerFailure("no pair of sockets: \(String(cString: strerror(errno)))")
+        }
         return (ends[0], ends[1])
     }
 }

@@ -9,7 +9,9 @@ extension TemporaryFolder {
     /// - Returns: the absolute path, without a slash at its end.
     /// - Throws: `PrivateServerFailure` if the system's folder for temporary files takes no more.
     static func makeUnowned(for purpose: String) throws(PrivateServerFailure) -> String {
-        var template = Array("/tmp/apus-\(purpose)-XXXXXX".utf8CString)
+        // `mkdtemp` puts letters of its own in place of the six at the end.
+        let placeholder = String(repeating: "X", count: 6)
+        var template = Array("/tmp/apus-\(purpose)-\(placeholder)".utf8CString)
         guard mkdtemp(&template) != nil else {
             throw PrivateServerFailure("no temporary folder: \(String(cString: strerror(errno)))")
         }
