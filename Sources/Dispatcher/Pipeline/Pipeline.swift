@@ -76,6 +76,7 @@ final class Pipeline {
     var unreachableRoutes: Set<Int> = []
     var slowApps: [Int] = []
     var isLoadLookScheduled = false
+    private var isPacedFlushScheduled = false
     var isReadingStopped = false
     var whenDrained: (() -> Void)?
 
@@ -187,6 +188,7 @@ final class Pipeline {
         }
         if registryRetry == nil { takeInFanOut() }
         perform()
+        sendPacedLater()
         if isDraining, machine.jobCount == 0, waiting.isEmpty, waitingFanOuts.isEmpty, chunksToRecord.isEmpty {
             whenDrained?()
             whenDrained = nil
@@ -202,6 +204,16 @@ final class Pipeline {
         takeIn([page])
         machine.sendWaiting(nowMilliseconds: parts.nowMilliseconds(), into: &actions)
         if !waitingFanOuts.isEmpty { scheduleFlush() }
+    }
+
+    /// Pushes of large fan-outs that go out evenly go on in a millisecond, even if nothing happens until then.
+    private func sendPacedLater() {
+        guard machine.isBulkPaced, !isPacedFlushScheduled else { return }
+        isPacedFlushScheduled = true
+        loop.schedule(afterNanoseconds: 1_000_000) { [self] in
+            isPacedFlushScheduled = false
+            scheduleFlush()
+        }
     }
 
     // MARK: The end

@@ -16,6 +16,8 @@ public struct BulkWindow: Hashable, Sendable {
     public static let memoryMilliseconds: Int64 = 300_000
     /// The least delay that counts as a queue.
     public static let toleranceNanoseconds: UInt64 = 500_000
+    /// The part of the way's own time that counts as a queue, if that is more.
+    private static let toleranceDivisor: UInt64 = 8
     /// The rate that the smallest window has on an idle way.
     public static let leastPerSecond: UInt64 = 2_500
     /// The smallest window on a way that takes next to no time.
@@ -27,6 +29,7 @@ public struct BulkWindow: Hashable, Sendable {
     private var quickestSinceMilliseconds: Int64?
     private var quickestOfRound = UInt64.max
     private var answersOfRound = 0
+    private var answersSinceShrinking = 0
 
     /// How many pushes may be out.
     public private(set) var size: Int
@@ -37,6 +40,13 @@ public struct BulkWindow: Hashable, Sendable {
     public init(maximum: Int) {
         self.maximum = max(1, maximum)
         size = max(1, maximum / 8)
+    }
+
+    /// How many pushes a millisecond fill the window again while it is answered, and a quarter more, so that the window
+    /// stays the limit; nil while it is not known how long the way is.
+    public var pushesPerMillisecond: Double? {
+        let base = min(quickest, quickestBefore)
+        return base == .max ? nil : 1.25 * Double(size) / (Double(max(base, 1)) / 1_000_000)
     }
 
     /// A push of the bulk lane was answered.
@@ -68,11 +78,15 @@ public struct BulkWindow: Hashable, Sendable {
         quickest = min(quickest, current)
     }
 
+    /// Grows by an eighth, or shrinks by a quarter, while as many pushes are answered as are out: what a change does is
+    /// seen no sooner.
     private mutating func adapt(to current: UInt64) {
         let base = min(quickest, quickestBefore)
-        if current - base <= max(Self.toleranceNanoseconds, base / 2) {
-            size = min(maximum, size + max(1, size / 8))
-        } else {
+        answersSinceShrinking += Self.answersPerRound
+        if current - base <= max(Self.toleranceNanoseconds, base / Self.toleranceDivisor) {
+            size = min(maximum, size + max(1, min(size, Self.answersPerRound) / 8))
+        } else if answersSinceShrinking >= size {
+            answersSinceShrinking = 0
             size = max(minimum(base), size - max(1, size / 4))
         }
     }

@@ -23,16 +23,20 @@ extension DispatchStateMachine {
     }
 
     /// Sends what waits in a lane, as far as its window allows, each app in its turn.
-    mutating func sendWaiting(_ lane: DeliveryLane, window: Int, into actions: inout DispatchActions) {
+    mutating func sendWaiting(
+        _ lane: DeliveryLane, window: Int, pushesMaximum: Int = .max, into actions: inout DispatchActions
+    ) {
         let place = Self.place(of: lane)
+        let outMaximum = pushesMaximum < window ? min(window, lanes[place].pushesOut + pushesMaximum) : window
         var passes = 0
         while let turn = lanes[place].queue.turn, passes < lanes[place].queue.activeFlowCount {
-            guard lanes[place].pushesOut < window else { return }
+            guard lanes[place].pushesOut < outMaximum else { return }
             guard var job = jobs.take(turn.element) else {
                 lanes[place].served(devices: 0, flow: turn.flow, isFinished: true)
                 continue
             }
-            let room = min(turn.allowance, lanes[place].room(flow: turn.flow, window: window))
+            let room = min(
+                turn.allowance, lanes[place].room(flow: turn.flow, window: window), outMaximum - lanes[place].pushesOut)
             if room > 0 || isHeld(job) {
                 passes = 0
                 serve(&job, turn, place, unitsMaximum: max(room, 1), into: &actions)
@@ -85,6 +89,24 @@ extension DispatchStateMachine {
         return (0..<Self.workPresenceMilliseconds).contains(latestMilliseconds - arrived)
     }
 
+    /// Sends what waits of large fan-outs: evenly, unless they have everything for themselves.
+    mutating func sendWaitingFanOuts(into actions: inout DispatchActions) {
+        guard isBulkRestricted, let rate = bulkWindow.pushesPerMillisecond else {
+            return sendWaiting(.fanout, window: bulkPushesMaximum, into: &actions)
+        }
+        let place = Self.place(of: .fanout)
+        let allowance = bulkPace.allowance(perMillisecond: rate, nowMilliseconds: latestMilliseconds)
+        let before = lanes[place].pushesOut
+        sendWaiting(.fanout, window: bulkPushesMaximum, pushesMaximum: allowance, into: &actions)
+        bulkPace.wentOut(lanes[place].pushesOut - before)
+    }
+
+    /// Whether pushes of large fan-outs wait only so that they go out evenly: more may be sent in a millisecond.
+    public var isBulkPaced: Bool {
+        let bulk = lanes[Self.place(of: .fanout)]
+        return !bulk.queue.isEmpty && isBulkRestricted && bulk.pushesOut < bulkPushesMaximum
+    }
+
     mutating func pushWentOut(_ lane: DeliveryLane, app: Int) {
         lanes[Self.place(of: lane)].pushWentOut(app: app)
     }
@@ -125,10 +147,9 @@ extension DispatchStateMachine {
     }
 
     mutating func letGo(_ deliveries: Int, app: Int) {
+        loads[app].settled(deliveries, othersEnded: othersEnded(app), nowMilliseconds: latestMilliseconds)
         deliveriesInHand -= deliveries
         deliveriesEnded += deliveries
-        let othersEnded = deliveriesEnded - loads[app].ended - deliveries
-        loads[app].settled(deliveries, othersEnded: othersEnded, nowMilliseconds: latestMilliseconds)
     }
 
     /// A push of an app was answered, whatever the answer.

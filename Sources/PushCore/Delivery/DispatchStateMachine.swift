@@ -82,6 +82,7 @@ public struct DispatchStateMachine: Sendable {
     /// Whether there is more than one app to be fair to.
     let isShared: Bool
     var bulkWindow: BulkWindow
+    var bulkPace = BulkPace()
     var loads: [AppLoad]
     var deliveriesInHand = 0
     /// How many deliveries of all apps have ended.
@@ -221,7 +222,7 @@ public struct DispatchStateMachine: Sendable {
         latestMilliseconds = nowMilliseconds
         lookAtLoads(into: &actions)
         sendWaiting(.work, window: limits.pushesInFlightMaximum, into: &actions)
-        sendWaiting(.fanout, window: bulkPushesMaximum, into: &actions)
+        sendWaitingFanOuts(into: &actions)
     }
 
     mutating func sendNext(

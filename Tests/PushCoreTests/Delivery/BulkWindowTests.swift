@@ -7,7 +7,7 @@ struct BulkWindowTests {
 
     /// A way that takes `base` nanoseconds and serves so many pushes in a millisecond; what is more waits.
     private func settledSize(
-        base: UInt64, perMillisecond: UInt64, rounds: Int = 400
+        base: UInt64, perMillisecond: UInt64, rounds: Int = 1_000
     ) -> (size: Int, delay: UInt64) {
         var window = BulkWindow(maximum: 4_096)
         var now: Int64 = 0
@@ -42,6 +42,46 @@ struct BulkWindowTests {
         #expect(settledSize(base: 80 * Self.millisecond, perMillisecond: 1).size == 4_096 / 32, "never more than that")
     }
 
+    /// Pushes over a way of some length that serves so many in a millisecond, in steps of a millisecond.
+    ///
+    /// - Returns: how long each took that was answered in the second half of the time, in milliseconds.
+    private func delays(wayMilliseconds: Int64, perMillisecond: Int, forMilliseconds: Int64) -> [Int64] {
+        var window = BulkWindow(maximum: 4_096)
+        var pace = BulkPace()
+        var delays: [Int64] = []
+        var queue: [Int64] = []
+        var onTheWay: [(sent: Int64, due: Int64)] = []
+        for now in 0..<forMilliseconds {
+            let answered = onTheWay.prefix { $0.due <= now }
+            onTheWay.removeFirst(answered.count)
+            for push in answered {
+                window.pushEnded(
+                    afterNanoseconds: UInt64(now - push.sent) * Self.millisecond, isRestricted: true,
+                    nowMilliseconds: now)
+                if now > forMilliseconds / 2 { delays.append(now - push.sent) }
+            }
+            let room = max(0, window.size - queue.count - onTheWay.count)
+            let allowance = window.pushesPerMillisecond.map {
+                pace.allowance(perMillisecond: $0, nowMilliseconds: now)
+            }
+            let count = min(room, allowance ?? room)
+            if allowance != nil { pace.wentOut(count) }
+            queue.append(contentsOf: repeatElement(now, count: count))
+            let served = queue.prefix(perMillisecond)
+            queue.removeFirst(served.count)
+            onTheWay.append(contentsOf: served.map { ($0, now + wayMilliseconds) })
+        }
+        return delays.sorted()
+    }
+
+    @Test("On a way that is long and narrow the queue stays short too, and the way is used", arguments: [20, 80])
+    func longAndNarrow(wayMilliseconds: Int64) {
+        let delays = delays(wayMilliseconds: wayMilliseconds, perMillisecond: 20, forMilliseconds: 20_000)
+        #expect(delays.count > 10_000 * 20 * 8 / 10)
+        let late = delays[delays.count * 99 / 100]
+        #expect(late <= wayMilliseconds + wayMilliseconds / 2, "\(late) ms")
+    }
+
     @Test("What is measured while the window is not in force does not change it")
     func notInForce() {
         var window = BulkWindow(maximum: 4_096)
@@ -58,7 +98,7 @@ struct BulkWindowTests {
         var window = BulkWindow(maximum: 4_096)
         var now: Int64 = 0
         for delay in [5, 60] as [UInt64] {
-            for _ in 0..<2 * BulkWindow.memoryMilliseconds / 100 + 400 * 32 {
+            for _ in 0..<2 * BulkWindow.memoryMilliseconds / 100 + 1_000 * 32 {
                 window.pushEnded(
                     afterNanoseconds: delay * Self.millisecond, isRestricted: true, nowMilliseconds: now)
                 now += 100

@@ -155,7 +155,11 @@ struct DispatchFairnessTests {
         var last = 0
         for _ in 0..<rounds {
             arrive(Samples.app, devices: 1)
-            let requests = send()
+            var requests = send()
+            for _ in 0..<delay {
+                now += 1
+                requests += send()
+            }
             last = requests.count
             end(requests, afterMilliseconds: delay)
         }
@@ -171,6 +175,21 @@ struct DispatchFairnessTests {
         #expect(slow < 20)
         let quickAgain = sendSideBySide(afterMilliseconds: 2, rounds: 120)
         #expect(quickAgain > 300)
+    }
+
+    @Test("Beside small events a fan-out goes out evenly, and not a whole window at once")
+    mutating func evenly() {
+        arrive(Samples.app, devices: 40_000, lane: .fanout)
+        let inAll = sendSideBySide(afterMilliseconds: 20)
+        #expect(inAll > 300)
+        arrive(Samples.app, devices: 1)
+        var counts: [Int] = []
+        for _ in 0..<10 {
+            now += 1
+            counts.append(send().count)
+            #expect(machine.isBulkPaced)
+        }
+        #expect(counts.allSatisfy { $0 > 0 && $0 <= 1 + 2 * 400 * 5 / 4 / 20 }, "\(counts)")
     }
 
     @Test("Only answers of APNs tell how long its way is: clients without it are served at once")

@@ -13,17 +13,22 @@ extension Pipeline {
 
     // MARK: Turns
 
-    /// What a delivery of the bulk lane takes turns as: its app, or the identity pool of a dataset.
+    /// What a delivery of the bulk lane takes turns as; that of what is no event is told when it is served.
     func fanOutFlow(of delivery: Delivery) -> String {
         if let begun = chunks[delivery.tag] { return begun.flow }
         do throws(EventRejection) {
-            switch try decoder.decode(delivery.message).kind {
-            case .push(let push): return push.app
-            case .record(let change): return change.app ?? ""
-            case .dataset(let change): return change.key.identityPoolID
-            }
+            return fanOutFlow(of: try decoder.decode(delivery.message))
         } catch {
             return ""
+        }
+    }
+
+    /// What the fan-out of an event takes turns as: its app, or the identity pool of a dataset.
+    private func fanOutFlow(of event: ChangeEvent) -> String {
+        switch event.kind {
+        case .push(let push): push.app
+        case .record(let change): change.app ?? ""
+        case .dataset(let change): change.key.identityPoolID
         }
     }
 
@@ -43,7 +48,7 @@ extension Pipeline {
     private func progress(of item: PreparedEvent, _ key: FanOutChunkKey) -> ChunkProgress {
         if let known = chunks[item.delivery.tag] { return known }
         lastChunkPlace += 1
-        return ChunkProgress(key: key, item: item, flow: fanOutFlow(of: item.delivery), place: lastChunkPlace)
+        return ChunkProgress(key: key, item: item, flow: fanOutFlow(of: item.event), place: lastChunkPlace)
     }
 
     // MARK: Pages
