@@ -50,6 +50,33 @@ struct SubscriptionIndexTests {
         finish(&world, matchesMinimum: 100)
     }
 
+    @Test("Hundreds of predicates under one key, which come and go in waves", arguments: seeds)
+    func agreesWithLongBuckets(seed: UInt64) throws {
+        var world = IndexWorld(seed: seed)
+        for wave in [300, 3, 90, 1, 40, 500, 0, 7] {
+            while world.subscriptions.count < wave {
+                let row = Int64(world.number(0...999))
+                let predicate = try Predicate(anyOf: [[PredicateTerm("text", .containsText("part \(row)."))]])
+                world.insert(row, predicate, scope: Self.songs, operations: .all)
+                guard agreesAboutText(&world) else { return }
+            }
+            while world.subscriptions.count > wave {
+                let row = world.subscriptions.keys.randomElement(using: &world.random.generator)
+                let isAgreed = world.remove(row ?? -1)
+                #expect(isAgreed, "seed \(seed)")
+                guard agreesAboutText(&world) else { return }
+            }
+        }
+        finish(&world, matchesMinimum: 100)
+    }
+
+    /// Matches now and then a text that some of the rows ask for.
+    private func agreesAboutText(_ world: inout IndexWorld) -> Bool {
+        guard world.number(0...19) == 0 else { return true }
+        let parts = (0..<50).map { _ in "part \(world.number(0...999))." }
+        return agrees(&world, on: newSong(RecordFields([("text", .string(parts.joined(separator: " ")))])))
+    }
+
     @Test("More fields than a scope has members for, and members that make room for others", arguments: seeds)
     func agreesWithManyFields(seed: UInt64) throws {
         var world = IndexWorld(seed: seed)

@@ -8,19 +8,19 @@ extension IndexStore {
             keyTable.add(hash, number)
             return
         }
-        var head = first & ~BucketNode.mark
-        if first & BucketNode.mark == 0 {
-            let node = addNode(capacity: BucketNode.capacity(after: 0), next: 0)
-            keyTable.replace(hash, first, by: node | BucketNode.mark)
+        guard first & BucketNode.mark != 0 else {
+            let node = addNode(capacity: 2, next: 0)
             put(first, into: node)
-            head = node
+            put(number, into: node)
+            keyTable.replace(hash, first, by: BucketNode.reference(node, capacity: 2))
+            return
         }
+        var head = BucketNode.address(first)
         let node = BucketNode(words: blocks.pointer(head))
         if node.count == node.capacity {
-            let newer = addNode(capacity: BucketNode.capacity(after: node.capacity), next: head)
-            BucketNode(words: blocks.pointer(head)).previous = newer
-            keyTable.replace(hash, head | BucketNode.mark, by: newer | BucketNode.mark)
-            head = newer
+            let capacity = BucketNode.capacity(for: node.count + 1)
+            head = capacity.map { moved(head, capacity: $0) } ?? addNode(capacity: 2, next: head)
+            keyTable.replace(hash, first, by: BucketNode.reference(head, capacity: capacity ?? 2))
         }
         put(number, into: head)
     }
@@ -29,10 +29,24 @@ extension IndexStore {
         let address = blocks.allocate(wordCount: BucketNode.wordCount(capacity: capacity))
         let node = BucketNode(words: blocks.pointer(address))
         node.next = next
-        node.previous = 0
         node.count = 0
         node.capacity = capacity
         return address
+    }
+
+    /// Moves the first node of a bucket to where more fit, or fewer; returns its address.
+    private mutating func moved(_ address: UInt32, capacity: Int) -> UInt32 {
+        let old = BucketNode(words: blocks.pointer(address))
+        let moved = addNode(capacity: capacity, next: old.next)
+        let node = BucketNode(words: blocks.pointer(moved))
+        for place in 0..<old.count { postings.prefetch(old[place].posting) }
+        for place in 0..<old.count {
+            node[place] = old[place]
+            postings[old[place].posting].node = moved
+        }
+        node.count = old.count
+        blocks.release(address, wordCount: BucketNode.wordCount(capacity: old.capacity))
+        return moved
     }
 
     private func put(_ number: UInt32, into address: UInt32) {
@@ -80,23 +94,34 @@ extension IndexStore {
         }
         // The newest entry fills the hole, so that all nodes but the first stay full.
         let first = keyTable.first(posting.tableHash)
-        let head = BucketNode(words: blocks.pointer(first & ~BucketNode.mark))
+        let address = BucketNode.address(first)
+        let head = BucketNode(words: blocks.pointer(address))
         let node = BucketNode(words: blocks.pointer(posting.node))
         let newest = head[head.count - 1]
         for place in 0..<node.count where node[place].posting == number { node[place] = newest }
         postings[newest.posting].node = posting.node
         head.count -= 1
+        if let replacement = shrunk(address) { keyTable.replace(posting.tableHash, first, by: replacement) }
+    }
+
+    /// Makes the first node of a bucket smaller if it has far too much room; returns what its slot has from now on.
+    private mutating func shrunk(_ address: UInt32) -> UInt32? {
+        let head = BucketNode(words: blocks.pointer(address))
         if head.count == 0 {
             let next = head.next
-            blocks.release(first & ~BucketNode.mark, wordCount: BucketNode.wordCount(capacity: head.capacity))
-            BucketNode(words: blocks.pointer(next)).previous = 0
-            keyTable.replace(posting.tableHash, first, by: next | BucketNode.mark)
-        } else if head.count == 1, head.next == 0 {
+            blocks.release(address, wordCount: BucketNode.wordCount(capacity: head.capacity))
+            return BucketNode.reference(next, capacity: BucketNode(words: blocks.pointer(next)).capacity)
+        }
+        if head.count == 1, head.next == 0 {
             let only = head[0].posting
             postings[only].node = 0
-            blocks.release(first & ~BucketNode.mark, wordCount: BucketNode.wordCount(capacity: head.capacity))
-            keyTable.replace(posting.tableHash, first, by: only)
+            blocks.release(address, wordCount: BucketNode.wordCount(capacity: head.capacity))
+            return only
         }
+        guard head.count <= head.capacity / 4, let capacity = BucketNode.capacity(for: 2 * head.count) else {
+            return nil
+        }
+        return BucketNode.reference(moved(address, capacity: capacity), capacity: capacity)
     }
 
     /// How many postings lie under a key; counted no further than to a maximum.
@@ -104,7 +129,7 @@ extension IndexStore {
         let first = keyTable.first(key.tableHash)
         guard first & BucketNode.mark != 0 else { return first == 0 ? 0 : 1 }
         var length = 0
-        var address = first & ~BucketNode.mark
+        var address = BucketNode.address(first)
         while address != 0, length < countMaximum {
             let node = BucketNode(words: blocks.pointer(address))
             length += node.count

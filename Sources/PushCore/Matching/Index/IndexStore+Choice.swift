@@ -6,7 +6,7 @@ extension IndexStore {
     /// The options that make the cheapest keys: few other postings under them, and few keys.
     ///
     /// All equalities are taken, and one of the others beside them where many predicates share those equalities. If the
-    /// scope has as many shapes as it may have, a part of the terms has to do.
+    /// scope has as many shapes as it may have, a pair of the terms has to do, or one of them.
     func chosenOptions(_ options: KeyOptions, scope: UInt32) -> KeyOptionSet {
         var choice = KeyChoice(options)
         var equalities = KeyOptionSet()
@@ -27,33 +27,20 @@ extension IndexStore {
         return choice.best
     }
 
-    /// Offers a set of options, or, if there can be no shape of them, its parts.
+    /// Offers a set of options, or, if there can be no shape of them, its pairs and its single options.
     private func consider(_ set: KeyOptionSet, _ scope: UInt32, _ choice: inout KeyChoice) {
         if isAvailable(choice.options, set, scope) {
             offer(set, scope, &choice)
             return
         }
-        for place in set { offer(KeyOptionSet(place), scope, &choice) }
-        let members = set.map { (place: $0, dimension: dimension(choice.options[$0].salt)) }
-        let list = blocks.pointer(scopes[scope].shapes)
-        for place in 0..<scopes[scope].shapeCount {
-            let shape = shapes.pointer(ShapeEntry(list, place).shape)
-            guard shape.pointee.dimensionCount > 1, let part = part(of: members, in: shape) else { continue }
-            offer(part, scope, &choice)
+        var others = set
+        while let place = others.next() {
+            offer(KeyOptionSet(place), scope, &choice)
+            for other in others {
+                let pair = KeyOptionSet(place) + KeyOptionSet(other)
+                if isAvailable(choice.options, pair, scope) { offer(pair, scope, &choice) }
+            }
         }
-    }
-
-    /// The options that are the dimensions of a shape; nil if there is none for one of those.
-    private func part(
-        of members: [(place: Int, dimension: UInt32)], in shape: UnsafeMutablePointer<KeyShape>
-    ) -> KeyOptionSet? {
-        var part = KeyOptionSet()
-        for place in 0..<shape.pointee.dimensionCount {
-            let dimension = shape.pointee.dimensions[place]
-            guard let member = members.first(where: { $0.dimension == dimension }) else { return nil }
-            part = part + KeyOptionSet(member.place)
-        }
-        return part
     }
 
     private func offer(_ set: KeyOptionSet, _ scope: UInt32, _ choice: inout KeyChoice) {
@@ -67,10 +54,14 @@ extension IndexStore {
     }
 
     /// Whether changes are probed for the shape of a set anyway, or may be from now on.
+    ///
+    /// Beyond the first few, new shapes have two options: a pair is a part of many sets, so that some pairs keep the
+    /// buckets of all of them short.
     func isAvailable(_ options: KeyOptions, _ set: KeyOptionSet, _ scope: UInt32) -> Bool {
-        guard set.count > 1, scopes.pointer(scope).pointee.compositeCount >= IndexScope.compositeShapesMaximum else {
-            return true
-        }
+        guard set.count > 1 else { return true }
+        let count = scopes.pointer(scope).pointee.compositeCount
+        let maximum = set.count == 2 ? IndexScope.compositeShapesMaximum : IndexScope.shapesOfAnySizeMaximum
+        if count < maximum { return true }
         let number = shape(scope: scope, options, set)
         return number != 0 && shapes.pointer(number).pointee.keyCount > 0
     }

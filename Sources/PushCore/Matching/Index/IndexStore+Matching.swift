@@ -160,7 +160,7 @@ extension IndexStore {
             let first = keyTable.first(probes[Int(hits[place].probe)].tableHash)
             hits[place].posting = first
             if first & BucketNode.mark != 0 {
-                blocks.prefetch(first & ~BucketNode.mark, lineCount: 2)
+                blocks.prefetch(BucketNode.address(first), lineCount: BucketNode.lineCount(first))
             } else if first != 0 {
                 postings.prefetch(first)
             }
@@ -181,9 +181,9 @@ extension IndexStore {
             candidates.append(hit)
             return true
         }
-        let node = BucketNode(words: blocks.pointer(hit.posting & ~BucketNode.mark))
+        let node = BucketNode(words: blocks.pointer(BucketNode.address(hit.posting)))
         if node.next != 0 {
-            blocks.prefetch(node.next, lineCount: 2)
+            blocks.prefetch(node.next, lineCount: BucketNode.longLines)
             hits.append(Candidate(probe: hit.probe, posting: node.next | BucketNode.mark))
         }
         record.steps += node.count

@@ -2,12 +2,12 @@
 ///
 /// They come with bits of what each must be equal to, and with the fields that make it so beside those of the key: most
 /// are passed over without a look at anything else. A bucket can be long where many predicates share the fields that
-/// they are found by. Nodes grow with the bucket; all but the first are full.
+/// they are found by. It is one node, whose memory comes all at once, and grows and shrinks with it; beyond the largest
+/// size it is a list of nodes, of which all but the first are full.
 ///
 ///     word  0      the next node; 0 if there is none
-///     word  1      the node before; 0 if there is none
-///     word  2      how many entries there are
-///     word  3      how many fit
+///     word  1      how many entries there are
+///     word  2      how many fit
 ///     …            the entries: posting; operations, and a shape or the places of members; bits
 struct BucketNode {
     /// A posting in a node.
@@ -27,14 +27,21 @@ struct BucketNode {
         var check: UInt32
     }
 
-    /// In a slot of the key table, the mark of a node's address.
+    /// In a slot of the key table, the mark of a node: the rest is its address.
     static let mark: UInt32 = 1 << 31
-    private static let headerWords = 4
+    /// The mark of a node that takes more lines of memory than `shortLines`; addresses are even.
+    private static let longMark: UInt32 = 1
+    /// How many lines are asked for of a short node, and of a long one; the processor finds the rest of those itself.
+    private static let shortLines = 2
+    static let longLines = 8
+    private static let headerWords = 3
     private static let entryWords = 3
     private static let operations: UInt32 = 0b0111_1111
     private static let isShape: UInt32 = 0b1000_0000
-    /// Sizes that fill blocks well.
-    private static let capacities = [4, 10, 20, 41]
+    /// Sizes that fill blocks well, each about half as large again as the one before.
+    private static let capacities = [2, 4, 6, 10, 14, 20, 31, 41, 63, 84]
+    /// The largest of them that is short.
+    private static let shortCapacity = 6
 
     let words: UnsafeMutablePointer<UInt32>
 
@@ -42,17 +49,13 @@ struct BucketNode {
         get { words[0] }
         nonmutating set { words[0] = newValue }
     }
-    var previous: UInt32 {
-        get { words[1] }
-        nonmutating set { words[1] = newValue }
-    }
     var count: Int {
-        get { Int(words[2]) }
-        nonmutating set { words[2] = UInt32(newValue) }
+        get { Int(words[1]) }
+        nonmutating set { words[1] = UInt32(newValue) }
     }
     var capacity: Int {
-        get { Int(words[3]) }
-        nonmutating set { words[3] = UInt32(newValue) }
+        get { Int(words[2]) }
+        nonmutating set { words[2] = UInt32(newValue) }
     }
 
     /// The entry at a place.
@@ -71,8 +74,21 @@ struct BucketNode {
         }
     }
 
-    /// How many entries the node fits that comes in front of one with this capacity.
-    static func capacity(after capacity: Int) -> Int { capacities.first { $0 > capacity } ?? capacity }
+    /// What a slot of the key table has of a node.
+    static func reference(_ address: UInt32, capacity: Int) -> UInt32 {
+        address | mark | (capacity > shortCapacity ? longMark : 0)
+    }
+
+    /// The address of a node, from what a slot has of it.
+    @inline(__always)
+    static func address(_ reference: UInt32) -> UInt32 { reference & ~(mark | longMark) }
+
+    /// How many lines of a node are worth asking for before it is looked at.
+    @inline(__always)
+    static func lineCount(_ reference: UInt32) -> Int { reference & longMark == 0 ? shortLines : longLines }
+
+    /// How many entries fit into the smallest node for a count; nil if there is none so large.
+    static func capacity(for count: Int) -> Int? { capacities.first { $0 >= count } }
 
     /// How many words a node takes.
     static func wordCount(capacity: Int) -> Int { headerWords + capacity * entryWords }

@@ -44,7 +44,12 @@ struct ChunkedArray<Element: BitwiseCopyable>: ~Copyable {
 
     /// Asks for the memory of an element, and does not wait for it.
     @inline(__always)
-    func prefetch(_ number: UInt32) { Prefetch.line(of: pointer(number)) }
+    func prefetch(_ number: UInt32) {
+        let start = UnsafeRawPointer(pointer(number))
+        Prefetch.line(of: start)
+        // Many elements lie on two lines.
+        Prefetch.line(of: start + (MemoryLayout<Element>.size - 1))
+    }
 
     /// The greatest number that was ever given, and so a bound for tables beside this one.
     var numbersEnd: Int { Int(used) }
