@@ -24,7 +24,7 @@ struct FaultTests {
         #expect(await log.state.wait(deadlineSeconds: 120) { $0.outcomes.count == messages.count })
         #expect(log.state.value.outcomes.values.allSatisfy { $0 == .confirmed })
         #expect(log.state.value.surplusCount == 0)
-        #expect(await publisher.close(deadlineSeconds: 10))
+        #expect(await publisher.close(deadlineSeconds: 120))
         try await queue.remove()
     }
 
@@ -74,7 +74,7 @@ struct FaultTests {
         try await queue.broker.control("set_vm_memory_high_watermark", "0.6")
         #expect(await outcomes.state.wait { $0.outcomes.count == 100 && $0.isReady })
         #expect(outcomes.state.value.outcomes.values.allSatisfy { $0 == .confirmed })
-        #expect(await publisher.close(deadlineSeconds: 30))
+        #expect(await publisher.close(deadlineSeconds: 120))
         #expect(try await queue.broker.messageCount(queue: queue.names.work) == 100)
         try await queue.remove()
     }
@@ -124,7 +124,7 @@ struct FaultTests {
         consumer.settle(log.state.value.deliveries.map(\.tag))
         await consumer.cancel()
         await consumer.close()
-        #expect(await publisher.close(deadlineSeconds: 10))
+        #expect(await publisher.close(deadlineSeconds: 120))
         #expect(try await queue.broker.messageCount(queue: queue.names.work) == 0)
         try await queue.remove()
     }

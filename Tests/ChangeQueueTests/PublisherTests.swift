@@ -108,7 +108,7 @@ struct PublisherTests {
             let count = Int(identifier)
             #expect(await log.state.wait { $0.outcomes.count == count })
         }
-        #expect(await publisher.close(deadlineSeconds: 10))
+        #expect(await publisher.close(deadlineSeconds: 120))
         let outcomes = log.state.value.outcomes
         #expect(outcomes.values.contains(.refused) && log.state.value.surplusCount == 0)
         #expect(outcomes.allSatisfy { $0.key % 2 == 0 || $0.value == .confirmed })

@@ -260,7 +260,7 @@ struct PipelineTests {
         let bench = try bench(transport: transport)
         bench.broker.deliver([event("1")])
         await bench.settledLoop()
-        async let outcome = bench.dispatch.drain(timeoutSeconds: 60)
+        async let outcome = bench.dispatch.drain(timeoutSeconds: 600)
         await bench.waitForHealth { $0.contains("draining") }
         bench.broker.deliver([event("2", count: 5)])
         await bench.settledLoop()

@@ -73,6 +73,9 @@ extension Stage {
     }
 
     /// Writes `apus.toml`, with the addresses as they are now; workers read it when they start.
+    ///
+    /// The ladder ends at a second instead of an hour, so that ten attempts would be over before some faults are: there
+    /// are as many as a minute of any fault can spend.
     func writeConfiguration() throws {
         let addresses = addresses
         let urls = addresses.brokerURLs.map { "\"\($0)\"" }.joined(separator: ", ")
@@ -88,6 +91,7 @@ extension Stage {
             [retry]
             delays = ["200ms", "500ms", "1s"]
             server_error_delay = "200ms"
+            max_attempts = 40
             [admin]
             listen = "127.0.0.1:0"
             [log]

@@ -12,6 +12,20 @@ extension Scenario {
         try await stage.cluster.leader(of: "\(stage.namespace).work", witness: stage.broker)
     }
 
+    /// Waits until a node is one of three again.
+    ///
+    /// RabbitMQ 3.10 does not always find together again by itself; then its operator restarts the node.
+    private static func letRejoin(_ node: PrivateRabbitMQ, _ stage: Stage) async throws {
+        do {
+            let witness = try stage.cluster.nodes.first { $0 !== node }
+            try await witness?.control("await_online_nodes", "3", "--timeout", "30")
+        } catch {
+            stage.say("the node does not come back by itself; it is restarted")
+            try node.kill()
+            try await node.startAgain()
+        }
+    }
+
     /// The node with the leader of the work queue dies; another takes over, and the dead one comes back.
     static let clusterLeaderKill = Scenario(
         name: "cluster-leader-kill", domain: .broker,
@@ -32,7 +46,8 @@ extension Scenario {
     /// One node of three, that of the leader, can no longer reach the others, nor they it.
     static let clusterMinorityCutOff = Scenario(
         name: "cluster-minority-cut-off", domain: .broker,
-        sentence: "the node with the work queue's leader is cut off from the other two for some seconds",
+        sentence: "the node with the work queue's leader is cut off from the other two for some seconds; if it does "
+            + "not join them again it is restarted",
         setting: Setting(brokerNodes: 3, loadSeconds: 12, settleSeconds: handOverSeconds), redeliveries: 6
     ) { stage in
         let cluster = try stage.cluster
@@ -42,7 +57,7 @@ extension Scenario {
         try await stage.waitForConfirms(500)
         try await Pause.seconds(stage.draw(2...5))
         try await cluster.heal(leader)
-        try await leader.control("await_online_nodes", "3")
+        try await letRejoin(leader, stage)
         try await stage.waitUntilReady()
     }
 
@@ -60,14 +75,7 @@ extension Scenario {
         leader.pause()
         try await Pause.seconds(stage.draw(20...25))
         leader.resume()
-        do {
-            try await cluster.nodes.first { $0 !== leader }?.control("await_online_nodes", "3", "--timeout", "30")
-        } catch {
-            // RabbitMQ 3.10 does not always find together again by itself; then its operator restarts the node.
-            stage.say("the node does not come back by itself; it is restarted")
-            try leader.kill()
-            try await leader.startAgain()
-        }
+        try await letRejoin(leader, stage)
         try await stage.waitUntilReady()
     }
 }
