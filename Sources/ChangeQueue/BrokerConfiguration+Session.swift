@@ -28,9 +28,13 @@ extension BrokerConfiguration {
     /// Connects to the first node that can be had, in a random order.
     func open(purpose: String) throws(AMQPError) -> AMQPSession {
         var failure = AMQPError(.unreachable, "the broker has no address")
+        var options = options(purpose: purpose)
+        options.callTimeoutSeconds = Self.patienceSeconds
+        // A request and its answer are one call into librabbitmq, so the limit of a write holds for both.
+        options.stallLimitSeconds = Double(Self.patienceSeconds + 1)
         for endpoint in endpoints.shuffled() {
             do throws(AMQPError) {
-                return try AMQPSession(endpoint, options: options(purpose: purpose))
+                return try AMQPSession(endpoint, options: options)
             } catch { failure = error }
         }
         throw failure

@@ -59,6 +59,12 @@ public struct BrokerConfiguration: Hashable, Sendable {
     /// The names of the exchanges and queues.
     public var names: QueueNames { QueueNames(namespace: namespace) }
 
+    /// How long one-off work waits for an answer, in seconds, where a worker's connection would be made anew.
+    ///
+    /// A new quorum queue is written to disk by every node before RabbitMQ answers, which took more than ten seconds
+    /// under load; a node that is gone is found by its missing heartbeats before this is over.
+    static let patienceSeconds = 60
+
     func options(purpose: String) -> AMQPOptions {
         var options = AMQPOptions()
         options.connectionName = "\(connectionName) \(purpose)"

@@ -1,4 +1,6 @@
+import AMQP
 import ChangeQueue
+import EventLoop
 import Glibc
 import PushCore
 import PushTestKit
@@ -129,6 +131,23 @@ struct FaultTests {
         try await queue.remove()
     }
 
+    @Test("Queues are made by a broker that is too busy to answer for longer than a worker's connection waits")
+    func brokerIsBusyWhileQueuesAreMade() async throws {
+        let queue = try await TestQueue.make(broker: FaultBroker.shared(), isApplied: false)
+        try await queue.broker.evaluate(
+            """
+            Asker = self(),
+            Hold = fun() -> mnesia:write_lock_table(rabbit_queue), Asker ! held, receive release -> ok end end,
+            register(apus_hold, spawn(fun() -> mnesia:transaction(Hold) end)),
+            receive held -> ok end.
+            """)
+        async let findings = queue.topology.apply(to: queue.configuration)
+        await #expect { try await Self.declareAsAWorkerWould(queue) } throws: { ($0 as? AMQPError)?.code == .timedOut }
+        try await queue.broker.evaluate("apus_hold ! release, ok.")
+        #expect(try await findings.allSatisfy { $0.status == .created })
+        try await queue.remove()
+    }
+
     @Test("A broker killed in the middle of a replay loses no dead letter")
     func brokerIsKilledWhileReplaying() async throws {
         let queue = try await TestQueue.make(broker: FaultBroker.shared())
@@ -170,5 +189,16 @@ struct FaultTests {
             #expect(try await queue.broker.messageCount(queue: queue.names.work(number)) > 20)
         }
         try await queue.remove()
+    }
+
+    /// Makes a queue over a session that waits for an answer as long as the connections of a worker do.
+    private static func declareAsAWorkerWould(_ queue: TestQueue) async throws {
+        let loop = try EventLoop(name: "test")
+        defer { loop.stopAndJoin() }
+        try await loop.run {
+            let session = try AMQPSession(AMQPEndpoint(queue.broker.url), options: AMQPOptions())
+            defer { session.close() }
+            try session.declareQueue("\(queue.names.namespace).other")
+        }
     }
 }
