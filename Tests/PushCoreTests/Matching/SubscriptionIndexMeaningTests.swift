@@ -1,3 +1,4 @@
+import PushTestKit
 import Testing
 
 @testable import PushCore
@@ -86,5 +87,20 @@ struct SubscriptionIndexMeaningTests {
             application: "chat", recordType: "Song", operations: .created, fields: RecordFields([("a", .integer(1))]))
         #expect(index.match(change, into: &rows).isComplete)
         #expect(rows == [2])
+    }
+
+    @Test("In whatever order its subscribers leave, nothing of a predicate stays")
+    func subscribersLeaveInAnyOrder() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        for count in 1...60 as ClosedRange<Int64> {
+            for _ in 0..<30 {
+                let index = SubscriptionIndex(hashSeed: seed)
+                for row in 0..<count { index.insert(row, scope: Self.scope, operations: .all, predicate: .always) }
+                for row in (0..<count).shuffled(using: &generator) { index.remove(row) }
+                #expect(index.distinctPredicateCount == 0, "seed \(seed), \(count) subscribers")
+                #expect(index.isEmptyInside, "seed \(seed), \(count) subscribers")
+            }
+        }
     }
 }

@@ -91,6 +91,8 @@ extension IndexStore {
             }
         }
         nodes.remove(node)
+        // Its neighbour may have only one row left, and be the only node now.
+        if older != 0 || newer != 0 { tidy(older != 0 ? older : newer) }
     }
 
     /// Appends the rows of all subscribers of a predicate.
