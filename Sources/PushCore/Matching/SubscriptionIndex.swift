@@ -58,6 +58,27 @@ public final class SubscriptionIndex {
         store.match(record, stepsMaximum: stepsMaximum, into: &rows)
     }
 
+    /// Finds for each of several records what the other form finds for one, in less time for each.
+    ///
+    /// Most of the time of a search in a large index is spent waiting for memory; several searches wait together.
+    ///
+    /// - Parameters:
+    ///   - records: the changes, in any number.
+    ///   - stepsMaximum: how many steps each may take.
+    ///   - found: is called for each change in order, with its place, the rows (in any order) and how the search went.
+    ///     It must not use the index.
+    public func match(
+        _ records: [MatchInput], stepsMaximum: Int = SubscriptionIndex.stepsMaximum,
+        found: (_ place: Int, _ rows: [Int64], _ outcome: MatchOutcome) -> Void
+    ) {
+        var begin = 0
+        while begin < records.count {
+            let end = min(begin + MatchTurns.count, records.count)
+            store.match(records[begin..<end], stepsMaximum: stepsMaximum, found)
+            begin = end
+        }
+    }
+
     /// What additions and removals have cost so far, counted rather than timed: the slots that they looked at or moved.
     var touchedSlots: Int { store.touchedSlots }
     /// Whether nothing is held, not even a name.

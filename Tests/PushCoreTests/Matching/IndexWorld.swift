@@ -16,6 +16,8 @@ struct IndexWorld {
     private(set) var subscriptions: [Int64: Subscription] = [:]
     private(set) var pairCount = 0
     private(set) var matchCount = 0
+    /// Changes to match together with others.
+    private var earlier: [MatchInput] = []
 
     static let applications: [String?] = [nil, "chat", "notes"]
     static let recordTypes: [String?] = [nil, "Song", "Album"]
@@ -67,6 +69,25 @@ struct IndexWorld {
             let missed = Set(expected).subtracting(found).compactMap { subscriptions[$0] }
             let wrong = Set(found).subtracting(expected).compactMap { subscriptions[$0] }
             return "seed \(seed): \(change) misses \(missed), has \(wrong) wrong, of \(found.count)"
+        }
+        return number(0...3) == 0 ? complaintTogether(change) : nil
+    }
+
+    /// What is wrong with what the index finds for several changes at once; nil if each has what it has alone.
+    private mutating func complaintTogether(_ change: MatchInput) -> String? {
+        if earlier.count == 20 { earlier.removeFirst() }
+        earlier.append(change)
+        let changes = Array(earlier.shuffled(using: &random.generator).prefix(number(1...20)))
+        let stepsMaximum = number(0...1) == 0 ? .max : number(1...2_000)
+        var together: [(place: Int, rows: [Int64], isComplete: Bool)] = []
+        index.match(changes, stepsMaximum: stepsMaximum) { together.append(($0, $1.sorted(), $2.isComplete)) }
+        guard together.map(\.place) == Array(changes.indices) else { return "seed \(seed): \(together) of \(changes)" }
+        for (place, rows, isComplete) in together {
+            var alone: [Int64] = []
+            let outcome = index.match(changes[place], into: &alone, stepsMaximum: stepsMaximum)
+            guard rows == alone.sorted(), isComplete == outcome.isComplete else {
+                return "seed \(seed): \(changes[place]) among \(changes.count) has \(rows), alone \(alone)"
+            }
         }
         return nil
     }

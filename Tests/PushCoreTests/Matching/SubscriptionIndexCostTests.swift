@@ -13,6 +13,10 @@ struct SubscriptionIndexCostTests {
         try Predicate(anyOf: [[PredicateTerm("text", .containsText("part \(number)"))]])
     }
 
+    private static func equals(_ field: String, _ value: Int64) throws -> Predicate {
+        try Predicate(anyOf: [[PredicateTerm(field, .equals(.integer(value), .exact))]])
+    }
+
     @Test("Removing touches as few slots among many thousands as among few, even under one key")
     func removalIsConstant() throws {
         for (count, distinct) in [(100, true), (20_000, true), (20_000, false)] {
@@ -74,6 +78,42 @@ struct SubscriptionIndexCostTests {
         #expect(long.isComplete)
         #expect(long.steps > 2_000)
         #expect(rows == [42, -1])
+    }
+
+    @Test("Among many changes one that takes too long, or has thousands of keys, takes nothing from the others")
+    func manyChangesAreApart() throws {
+        let index = SubscriptionIndex(hashSeed: 3)
+        index.insert(-1, scope: Self.scope, operations: .all, predicate: try Self.equals("a", 3))
+        for row in 0..<5_000 {
+            let member = PredicateTerm("tags", .listContains(.integer(Int64(row)), .exact))
+            index.insert(
+                Int64(row), scope: Self.scope, operations: .all, predicate: try Predicate(anyOf: [[member]]))
+            index.insert(
+                Int64(10_000 + row), scope: Self.scope, operations: .deleted, predicate: try Self.residual(row))
+        }
+        let ordinary = Self.change
+        var large = Self.change
+        large.fields["tags"] = .list((0..<4_000).map { .integer($0) })
+        var endless = Self.change
+        endless.operations = .deleted
+        let changes = [
+            ordinary, large, endless, ordinary, large, ordinary, ordinary, ordinary, large, endless, ordinary,
+        ]
+        var found: [(rows: [Int64], isComplete: Bool)] = []
+        index.match(changes, stepsMaximum: 20_000) { place, rows, outcome in
+            #expect(place == found.count)
+            found.append((rows.sorted(), outcome.isComplete))
+        }
+        try #require(found.count == changes.count)
+        for (change, found) in zip(changes, found) {
+            if change == large { #expect(found.rows == [-1] + Array(0..<4_000)) }
+            if change == ordinary { #expect(found.rows == [-1]) }
+            if change == endless { #expect(found.rows == [-1] && found.isComplete) }
+        }
+        index.match([ordinary, endless, large, ordinary], stepsMaximum: 7_000) { place, rows, outcome in
+            #expect(rows == (place % 3 == 0 ? [-1] : []))
+            #expect(outcome.isComplete == (place % 3 == 0))
+        }
     }
 
     @Test("Predicates that share a common equality are found by what else they ask for")

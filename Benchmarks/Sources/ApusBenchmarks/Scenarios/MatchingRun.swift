@@ -9,9 +9,9 @@ struct MatchingRun {
         /// How many rows a change found.
         let rowsPerChange: Double
 
-        init(_ times: [Double], rows: Int = 0) {
+        init(_ times: [Double], changes: Int = 1, rows: Int = 0) {
             sorted = times.sorted()
-            rowsPerChange = Double(rows) / Double(max(1, times.count))
+            rowsPerChange = Double(rows) / Double(changes)
         }
 
         var median: Double { sorted[sorted.count / 2] }
@@ -72,7 +72,21 @@ struct MatchingRun {
         return workload.change(satisfying: satisfied)
     }
 
-    /// Matches changes, and tells how long each took.
+    /// Matches changes some at a time, as a worker does, and tells how long a change took in each lot.
+    mutating func matchTogether(_ count: Int, lot: Int) -> Times {
+        var times: [Double] = []
+        var rowCount = 0
+        for _ in 0..<count / lot {
+            var changes: [MatchInput] = []
+            for _ in 0..<lot { changes.append(change()) }
+            let start = Self.now()
+            index.match(changes) { _, rows, _ in rowCount += rows.count }
+            times.append((Self.now() - start) / Double(lot))
+        }
+        return Times(times, changes: count, rows: rowCount)
+    }
+
+    /// Matches changes one by one, and tells how long each took.
     mutating func match(_ count: Int) -> Times {
         var times: [Double] = []
         var rows: [Int64] = []
@@ -85,7 +99,7 @@ struct MatchingRun {
             times.append(Self.now() - start)
             rowCount += rows.count
         }
-        return Times(times, rows: rowCount)
+        return Times(times, changes: count, rows: rowCount)
     }
 
     /// Replaces a subscription before each change, and tells how long either took.

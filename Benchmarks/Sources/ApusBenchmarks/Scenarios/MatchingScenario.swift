@@ -15,6 +15,8 @@ struct MatchingScenario {
     private static let few = 10_000
     private static let many = 1_000_000
     private static let changesPerPart = 5_000
+    /// How many changes are matched together: a worker gets up to 500 from the broker at once.
+    private static let lot = 50
     private static let parts = 60
     private static let changesWhileReplacing = 100_000
     private static let growthMaximum = 1.5
@@ -27,9 +29,15 @@ struct MatchingScenario {
         let isChurned: Bool
         var small: MatchingRun
         var large: MatchingRun
-        var smallParts: [MatchingRun.Times] = []
-        var largeParts: [MatchingRun.Times] = []
+        var together = Parts()
+        var alone = Parts()
         var readNanoseconds = Double.infinity
+    }
+
+    /// What was measured in turn.
+    private struct Parts {
+        var small: [MatchingRun.Times] = []
+        var large: [MatchingRun.Times] = []
     }
 
     let report: Report
@@ -59,21 +67,26 @@ struct MatchingScenario {
     }
 
     private func measure(_ row: inout Row) {
-        row.smallParts.append(row.small.match(Self.changesPerPart))
-        row.largeParts.append(row.large.match(Self.changesPerPart))
+        row.together.small.append(row.small.matchTogether(Self.changesPerPart, lot: Self.lot))
+        row.together.large.append(row.large.matchTogether(Self.changesPerPart, lot: Self.lot))
+        row.alone.small.append(row.small.match(Self.changesPerPart))
+        row.alone.large.append(row.large.match(Self.changesPerPart))
         row.readNanoseconds = min(row.readNanoseconds, memory.nanosecondsPerRead())
     }
 
     private func tell(_ row: inout Row) throws {
-        guard let reference = MatchingRun.Times.best(row.smallParts), let times = MatchingRun.Times.best(row.largeParts)
-        else { return }
         let name = row.name
-        report.add("match_p50_\(name)", times.median, "µs", budget: row.isMixed ? nil : .valueAtMost(2))
+        guard let few = MatchingRun.Times.best(row.together.small),
+            let many = MatchingRun.Times.best(row.together.large),
+            let fewAlone = MatchingRun.Times.best(row.alone.small), let alone = MatchingRun.Times.best(row.alone.large)
+        else { return }
+        report.add("match_p50_\(name)", many.median, "µs", budget: row.isMixed ? nil : .valueAtMost(2))
         report.add(
-            "match_growth_\(name)", times.median, "µs", reference: reference.median,
+            "match_growth_\(name)", many.median, "µs", reference: few.median,
             budget: row.isMixed ? nil : .ratioAtMost(Self.growthMaximum))
-        report.add("match_p99_\(name)", times.p99, "µs", budget: .valueAtMost(row.p99Maximum))
-        report.add("match_rows_\(name)", times.rowsPerChange, "")
+        report.add("match_alone_p50_\(name)", alone.median, "µs", reference: fewAlone.median)
+        report.add("match_p99_\(name)", alone.p99, "µs", budget: .valueAtMost(row.p99Maximum))
+        report.add("match_rows_\(name)", alone.rowsPerChange, "")
         report.add("match_memory_read_\(name)", row.readNanoseconds, "ns")
         report.add(
             "bytes_per_predicate_\(name)", row.large.bytesPerPredicate, "B",

@@ -187,7 +187,7 @@ extension Pipeline {
         if let known = plan.subscriptions { return known }
         try follower.catchUp()
         reportIndex()
-        let rows = try matchingSubscriptions(plan.item)
+        let rows = try matchingSubscriptions([plan.item]).first ?? []
         plan.subscriptions = rows
         return rows
     }

@@ -14,8 +14,7 @@ extension Pipeline {
         guard !items.isEmpty else { return [] }
         try follower.catchUp()
         reportIndex()
-        var requests: [SubscriberRequest] = []
-        for item in items { requests.append(try request(item)) }
+        let requests = try requests(items)
         let pages = try parts.subscriptions.resolveSubscribers(requests, limit: limits.devicesPerPageMaximum)
         var audiences: [ResolvedAudience] = []
         for (place, page) in pages.enumerated() {
@@ -47,32 +46,47 @@ extension Pipeline {
         metrics.subscriptionIndexBytes.set(follower.memoryBytes)
     }
 
-    private func request(_ item: PreparedEvent) throws(RegistryError) -> SubscriberRequest {
-        if let parked = item.parking.deviceIDs {
-            return SubscriberRequest(subscriptions: [], only: parked.compactMap { Subscriber(parkedName: $0) })
-        }
-        let cursor = cursor(of: item).map { SubscriberCursor($0) }
-        if let job = item.parking.chunk {
-            // Those that were found when the event was planned, whatever the index knows by now.
+    /// What to ask the registry of each event; those that do not know their subscriptions are matched together.
+    private func requests(_ items: [PreparedEvent]) throws(RegistryError) -> [SubscriberRequest] {
+        let isMatched = items.map { $0.parking.deviceIDs == nil && $0.parking.chunk == nil }
+        var matched = try matchingSubscriptions(zip(items, isMatched).compactMap { $1 ? $0 : nil })[...]
+        return zip(items, isMatched).map { item, isMatched in
+            if let parked = item.parking.deviceIDs {
+                return SubscriberRequest(subscriptions: [], only: parked.compactMap { Subscriber(parkedName: $0) })
+            }
+            let cursor = cursor(of: item).map { SubscriberCursor($0) }
+            if let job = item.parking.chunk {
+                // Those that were found when the event was planned, whatever the index knows by now.
+                return SubscriberRequest(
+                    subscriptions: job.chunk.subscriptions, excludedDeviceID: item.excludedDeviceID, cursor: cursor,
+                    through: job.chunk.through.map { SubscriberCursor($0) }, asOfFanOut: job.fanOut)
+            }
             return SubscriberRequest(
-                subscriptions: job.chunk.subscriptions, excludedDeviceID: item.excludedDeviceID, cursor: cursor,
-                through: job.chunk.through.map { SubscriberCursor($0) }, asOfFanOut: job.fanOut)
+                subscriptions: matched.removeFirst(), excludedDeviceID: item.excludedDeviceID, cursor: cursor)
         }
-        return SubscriberRequest(
-            subscriptions: try matchingSubscriptions(item), excludedDeviceID: item.excludedDeviceID, cursor: cursor)
     }
 
-    /// The rows of the subscriptions that hear of an event, in ascending order.
-    func matchingSubscriptions(_ item: PreparedEvent) throws(RegistryError) -> [Int64] {
-        guard case .record(let change) = item.event.kind else { return [] }
-        let (rows, wasSlow) = follower.subscriptions(hearing: change)
-        if wasSlow { metrics.matchedSlowly.add() }
-        guard item.delivery.isRedelivered || item.parking.isParkedCopy || claiming.contains(item.digest) else {
-            return rows
+    /// The rows of the subscriptions that hear of each of some record events, in ascending order.
+    func matchingSubscriptions(_ items: [PreparedEvent]) throws(RegistryError) -> [[Int64]] {
+        var changes: [RecordChange] = []
+        for case .record(let change) in items.map(\.event.kind) { changes.append(change) }
+        var found = follower.subscriptions(hearing: changes).makeIterator()
+        var matching: [[Int64]] = []
+        for item in items {
+            guard case .record = item.event.kind, let (rows, wasSlow) = found.next() else {
+                matching.append([])
+                continue
+            }
+            if wasSlow { metrics.matchedSlowly.add() }
+            guard item.delivery.isRedelivered || item.parking.isParkedCopy || claiming.contains(item.digest) else {
+                matching.append(rows)
+                continue
+            }
+            // What it claimed at an earlier attempt has left the index since.
+            let claimed = try parts.subscriptions.claimedSubscriptions(of: item.digest)
+            matching.append(claimed.isEmpty ? rows : Set(rows).union(claimed).sorted())
         }
-        // What it claimed at an earlier attempt has left the index since.
-        let claimed = try parts.subscriptions.claimedSubscriptions(of: item.digest)
-        return claimed.isEmpty ? rows : Set(rows).union(claimed).sorted()
+        return matching
     }
 
     /// The page without the subscriptions whose only push another event has fired.

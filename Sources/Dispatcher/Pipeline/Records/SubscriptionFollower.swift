@@ -11,7 +11,6 @@ final class SubscriptionFollower {
     private let registry: any SubscriptionRegistry
     private var index: SubscriptionIndex
     private var cursor: SubscriptionCursor?
-    private var rows: [Int64] = []
 
     /// Whether the index has changed since this was last set to false.
     var isChanged = false
@@ -56,17 +55,21 @@ final class SubscriptionFollower {
             operations: subscription.firesOn, predicate: subscription.predicate)
     }
 
-    /// The subscriptions that hear of a change, in ascending order, and whether it took unusually many steps to find
-    /// them.
-    func subscriptions(hearing change: RecordChange) -> (rows: [Int64], wasSlow: Bool) {
-        let input = MatchInput(
-            application: change.app, recordType: change.recordType, operations: change.operation.firing,
-            fields: change.matchedFields)
-        rows.removeAll(keepingCapacity: true)
-        let isComplete = index.match(input, into: &rows).isComplete
+    /// The subscriptions that hear of each of some changes, in ascending order, and whether finding them took unusually
+    /// many steps.
+    func subscriptions(hearing changes: [RecordChange]) -> [(rows: [Int64], wasSlow: Bool)] {
+        let inputs = changes.map { change in
+            MatchInput(
+                application: change.app, recordType: change.recordType, operations: change.operation.firing,
+                fields: change.matchedFields)
+        }
+        var found: [(rows: [Int64], wasSlow: Bool)] = []
+        index.match(inputs) { _, rows, outcome in found.append((rows.sorted(), !outcome.isComplete)) }
         // Nobody may be left out, whatever it takes.
-        if !isComplete { _ = index.match(input, into: &rows, stepsMaximum: .max) }
-        rows.sort()
-        return (rows, !isComplete)
+        for place in inputs.indices where found[place].wasSlow {
+            _ = index.match(inputs[place], into: &found[place].rows, stepsMaximum: .max)
+            found[place].rows.sort()
+        }
+        return found
     }
 }

@@ -38,18 +38,14 @@ struct IndexStore: ~Copyable {
     var newPostings = ScratchArray<NewPosting>()
     var residuals: ResidualWriter
 
-    /// Which change is being matched; what was made for another is out of date.
+    /// How many changes have been matched.
     var change: UInt64 = 0
-    var record: RecordView
+    /// The change of which the paths know where its fields are.
+    var changeInPaths: UInt64 = 0
     var recentNames = RecentNames()
-    /// What the record adds to keys for each member of a scope; nothing for `ScopeMember.nobody`.
-    var memberDigests = ScratchArray<WordDigest>()
-    /// The set of the scope's members that the record has.
-    var membersFound: UInt64 = 0
-    var probes = ScratchArray<WordDigest>()
-    var hits = ScratchArray<Candidate>()
-    var candidates = ScratchArray<Candidate>()
-    var found = ScratchArray<UInt32>()
+    let together: MatchTurns
+    /// The rows for one of several records.
+    var foundRows: [Int64] = []
 
     init(hashSeed: UInt64) {
         hashes = ValueDigests(seed: hashSeed)
@@ -58,7 +54,7 @@ struct IndexStore: ~Copyable {
         postings = ChunkedArray(memory, chunkShift: 10)
         nodes = ChunkedArray(memory, chunkShift: 8)
         blocks = BlockStore(memory)
-        keyTable = ProbeTable(memory, load: 192, hasFilter: true)
+        keyTable = ProbeTable(memory, load: 160, hasFilter: true)
         contentTable = ProbeTable(memory, load: 218)
         rowTable = ProbeTable(memory, load: 218)
         paths = ChunkedArray(memory, chunkShift: 5)
@@ -71,9 +67,8 @@ struct IndexStore: ~Copyable {
         shapeTable = ProbeTable(memory, load: 192)
         scopeTable = ProbeTable(memory, load: 192)
         typeTable = ProbeTable(memory, load: 192)
-        record = RecordView(hashes)
         residuals = ResidualWriter(hashes)
-        for _ in 0...ScopeMember.nobody { memberDigests.append(WordDigest(high: 0, low: 0)) }
+        together = MatchTurns(hashes)
     }
 
     /// The memory that is held, in bytes.
@@ -88,8 +83,8 @@ struct IndexStore: ~Copyable {
             + typeTable.memoryBytes
         let additions =
             content.memoryBytes + newPostings.memoryBytes + residuals.words.capacity * MemoryLayout<UInt32>.stride
-        return arrays + tables + names + nameTables + additions + record.memoryBytes + memberDigests.memoryBytes
-            + probes.memoryBytes + hits.memoryBytes + candidates.memoryBytes + found.memoryBytes
+        return arrays + tables + names + nameTables + additions + together.memoryBytes
+            + foundRows.capacity * MemoryLayout<Int64>.stride
     }
 
     /// What additions and removals have cost so far: the slots of tables that they looked at or moved.

@@ -11,8 +11,8 @@ struct RecordView: ~Copyable {
     }
 
     let hashes: ValueDigests
-    /// The values of the record, in the order of its paths; valid while it is being matched.
-    private(set) var values = UnsafeBufferPointer<FieldValue>(start: nil, count: 0)
+    /// The values of the record, in the order of its paths.
+    private(set) var values: [FieldValue] = []
     /// The fields, in the same order.
     private(set) var fields = ScratchArray<RecordField>()
     /// Digests that fields and keys were turned into.
@@ -25,7 +25,7 @@ struct RecordView: ~Copyable {
     init(_ hashes: ValueDigests) { self.hashes = hashes }
 
     /// Begins a record.
-    mutating func begin(_ values: UnsafeBufferPointer<FieldValue>) {
+    mutating func begin(_ values: [FieldValue]) {
         self.values = values
         steps = 0
         for value in values { fields.append(RecordField(value)) }
@@ -33,7 +33,7 @@ struct RecordView: ~Copyable {
 
     /// Ends it: nothing of it is kept.
     mutating func end() {
-        values = UnsafeBufferPointer(start: nil, count: 0)
+        values = []
         fields.removeAll()
         digests.removeAll()
         bytes.removeAll()

@@ -2,7 +2,7 @@
 struct IndexScope: BitwiseCopyable {
     /// How many shapes of several dimensions a change is probed for at most; predicates of further shapes are found by
     /// a part of their fields.
-    static let compositeShapesMaximum = 48
+    static let compositeShapesMaximum = 32
     /// How many of them may have more than two dimensions, if they come first.
     static let shapesOfAnySizeMaximum = 8
 
