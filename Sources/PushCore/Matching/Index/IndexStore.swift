@@ -51,7 +51,7 @@ struct IndexStore: ~Copyable {
         hashes = ValueDigests(seed: hashSeed)
         let memory = IndexMemory()
         self.memory = memory
-        postings = ChunkedArray(memory, chunkShift: 10)
+        postings = ChunkedArray(memory, chunkShift: 12)
         nodes = ChunkedArray(memory, chunkShift: 8)
         blocks = BlockStore(memory)
         keyTable = ProbeTable(memory, load: 160, hasFilter: true)

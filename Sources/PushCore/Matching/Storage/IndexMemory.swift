@@ -21,7 +21,7 @@ final class IndexMemory {
     /// How many units a slab has; in the first one there is a bit for each.
     private static let slabUnits = slabBytes / unitBytes
     /// Smaller and larger parts come from the C library.
-    private static let partBytes = 4_096...65_536
+    private static let partBytes = 4_096...262_144
 
     /// So much comes from the C library before there is a first slab: a slab is then a part of the whole that does not
     /// matter, and the pages of less memory the processor remembers anyway.

@@ -3,13 +3,14 @@ internal import Prefetching
 /// Finds numbers by hashes of 32 bits: open addressing in segments that split when they are full.
 ///
 /// A table that doubles all at once would stop the matching that it is there for. Here (extendible hashing; Fagin and
-/// others, 1979) a directory leads from the first bits of a hash to a segment of at most some thousand slots. A segment
-/// grows by a quarter at a time, which keeps the slots in use, and splits in two beyond that. So an addition never
-/// moves more than a segment. A slot holds the whole hash beside the number: growing asks nobody else, and a miss ends
-/// in this table. Removing moves later slots back, so there are no tombstones.
+/// others, 1979) a directory leads from the first bits of a hash to a segment of at most some thousand slots, so many
+/// that the directory stays in the processor's nearest cache. A segment grows by a quarter at a time, which keeps the
+/// slots in use, and splits in two beyond that. So an addition never moves more than a segment. A slot holds the whole
+/// hash beside the number: growing asks nobody else, and a miss ends in this table. Removing moves later slots back, so
+/// there are no tombstones.
 ///
-/// A table that is mostly asked for what is not there has a filter (Bloom, 1970; here in single words): a bit or two
-/// for each hash, eight for each slot, so few that they stay in the processor's cache when the slots do not.
+/// A table that is mostly asked for what is not there has a filter (Bloom, 1970; here in single words): two or three
+/// bits for each hash, eight for each slot, so few that they stay in the processor's cache when the slots do not.
 struct ProbeTable: ~Copyable {
     private struct Segment: BitwiseCopyable {
         var slots: UnsafeMutablePointer<UInt64>
@@ -19,7 +20,7 @@ struct ProbeTable: ~Copyable {
     }
 
     private static var capacityFirst: UInt32 { 8 }
-    private static var capacityMaximum: UInt32 { 4_096 }
+    private static var capacityMaximum: UInt32 { 16_384 }
     /// Beyond this depth too few bits are left to tell slots apart, and segments grow instead.
     private static var depthMaximum: UInt16 { 16 }
 
@@ -80,7 +81,8 @@ struct ProbeTable: ~Copyable {
 
     @inline(__always)
     private static func filterBits(_ hash: UInt32) -> UInt64 {
-        1 &<< UInt64(hash) | 1 &<< UInt64(hash >> 6)
+        // The bits in the middle are nearly the same for all hashes of a word.
+        1 &<< UInt64(hash) | 1 &<< UInt64(hash >> 6) | 1 &<< UInt64((hash &* 0x9E37_79B9) >> 26)
     }
 
     /// Words of the filter lie before the first slot and the counts.
