@@ -148,6 +148,28 @@ struct FaultTests {
         try await queue.remove()
     }
 
+    @Test("A broker that stands still while it is asked is given up for its missing heartbeats, however patient we are")
+    func brokerStandsStillWhileQueuesAreMade() async throws {
+        let broker = try await FaultBroker.shared()
+        let loop = try EventLoop(name: "test")
+        defer { loop.stopAndJoin() }
+        let message = try await loop.run { () -> String in
+            var options = AMQPOptions()
+            options.heartbeatSeconds = 1
+            options.callTimeoutSeconds = 600
+            options.stallLimitSeconds = 600
+            let session = try AMQPSession(AMQPEndpoint(broker.url), options: options)
+            defer { session.abandon() }
+            broker.pause()
+            do throws(AMQPError) {
+                try session.declareQueue("unanswered")
+                return ""
+            } catch { return error.message }
+        }
+        #expect(message.contains("heartbeat"), "\(message)")
+        broker.resume()
+    }
+
     @Test("A broker killed in the middle of a replay loses no dead letter")
     func brokerIsKilledWhileReplaying() async throws {
         let queue = try await TestQueue.make(broker: FaultBroker.shared())

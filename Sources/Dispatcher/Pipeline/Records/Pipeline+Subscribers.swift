@@ -48,22 +48,24 @@ extension Pipeline {
 
     /// What to ask the registry of each event; those that do not know their subscriptions are matched together.
     private func requests(_ items: [PreparedEvent]) throws(RegistryError) -> [SubscriberRequest] {
-        let isMatched = items.map { $0.parking.deviceIDs == nil && $0.parking.chunk == nil }
-        var matched = try matchingSubscriptions(zip(items, isMatched).compactMap { $1 ? $0 : nil })[...]
-        return zip(items, isMatched).map { item, isMatched in
-            if let parked = item.parking.deviceIDs {
-                return SubscriberRequest(subscriptions: [], only: parked.compactMap { Subscriber(parkedName: $0) })
-            }
-            let cursor = cursor(of: item).map { SubscriberCursor($0) }
-            if let job = item.parking.chunk {
-                // Those that were found when the event was planned, whatever the index knows by now.
-                return SubscriberRequest(
-                    subscriptions: job.chunk.subscriptions, excludedDeviceID: item.excludedDeviceID, cursor: cursor,
-                    through: job.chunk.through.map { SubscriberCursor($0) }, asOfFanOut: job.fanOut)
-            }
-            return SubscriberRequest(
-                subscriptions: matched.removeFirst(), excludedDeviceID: item.excludedDeviceID, cursor: cursor)
+        func isMatched(_ item: PreparedEvent) -> Bool { item.parking.deviceIDs == nil && item.parking.chunk == nil }
+        var matched = try matchingSubscriptions(items.filter(isMatched)).makeIterator()
+        return items.map { request($0, subscriptions: isMatched($0) ? matched.next() ?? [] : []) }
+    }
+
+    private func request(_ item: PreparedEvent, subscriptions: [Int64]) -> SubscriberRequest {
+        if let parked = item.parking.deviceIDs {
+            return SubscriberRequest(subscriptions: [], only: parked.compactMap { Subscriber(parkedName: $0) })
         }
+        let cursor = cursor(of: item).map { SubscriberCursor($0) }
+        if let job = item.parking.chunk {
+            // Those that were found when the event was planned, whatever the index knows by now.
+            return SubscriberRequest(
+                subscriptions: job.chunk.subscriptions, excludedDeviceID: item.excludedDeviceID, cursor: cursor,
+                through: job.chunk.through.map { SubscriberCursor($0) }, asOfFanOut: job.fanOut)
+        }
+        return SubscriberRequest(
+            subscriptions: subscriptions, excludedDeviceID: item.excludedDeviceID, cursor: cursor)
     }
 
     /// The rows of the subscriptions that hear of each of some record events, in ascending order.

@@ -9,18 +9,19 @@ extension IndexStore {
             return
         }
         guard first & BucketNode.mark != 0 else {
-            let node = addNode(capacity: 2, next: 0)
+            let node = addNode(capacity: BucketNode.firstCapacity, next: 0)
             put(first, into: node)
             put(number, into: node)
-            keyTable.replace(hash, first, by: BucketNode.reference(node, capacity: 2))
+            keyTable.replace(hash, first, by: BucketNode.reference(node, capacity: BucketNode.firstCapacity))
             return
         }
         var head = BucketNode.address(first)
         let node = BucketNode(words: blocks.pointer(head))
         if node.count == node.capacity {
-            let capacity = BucketNode.capacity(for: node.count + 1)
-            head = capacity.map { moved(head, capacity: $0) } ?? addNode(capacity: 2, next: head)
-            keyTable.replace(hash, first, by: BucketNode.reference(head, capacity: capacity ?? 2))
+            let larger = BucketNode.capacity(for: node.count + 1)
+            let capacity = larger ?? BucketNode.firstCapacity
+            head = larger == nil ? addNode(capacity: capacity, next: head) : moved(head, capacity: capacity)
+            keyTable.replace(hash, first, by: BucketNode.reference(head, capacity: capacity))
         }
         put(number, into: head)
     }

@@ -40,6 +40,8 @@ struct BucketNode {
     private static let isShape: UInt32 = 0b1000_0000
     /// Sizes that fill blocks well, each about half as large again as the one before.
     private static let capacities = [2, 4, 6, 10, 14, 20, 31, 41, 63, 84]
+    /// How many entries a new node fits.
+    static let firstCapacity = capacities[0]
     /// The largest of them that is short.
     private static let shortCapacity = 6
 
