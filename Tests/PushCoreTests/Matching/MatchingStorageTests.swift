@@ -25,6 +25,7 @@ struct MatchingStorageTests {
             }
         }
         #expect(table.count == expected.count)
+        let hashes = Set(expected.values)
         for number in UInt32(1)...8_000 {
             let hash = number % 10 == 0 ? number / 40 : number &* 0x9E37_79B9
             let found = table.first(hash) { $0 == number }
@@ -33,6 +34,7 @@ struct MatchingStorageTests {
                 return
             }
             #expect(expected[number] == nil || table.mayHave(hash), "seed \(seed)")
+            #expect((table.first(hash) != 0) == hashes.contains(hash), "seed \(seed): \(hash)")
         }
         for (number, hash) in expected { table.remove(hash, number) }
         #expect(table.count == 0)
@@ -54,15 +56,33 @@ struct MatchingStorageTests {
                 }
                 store.release(block.address, wordCount: words.count)
             } else {
-                let count = [1, 3, 20, 70, 900, 5_000, 17_000, 34_000][Int.random(in: 0..<8, using: &random)]
+                let counts = [1, 3, 8, 16, 20, 24, 70, 900, 5_000, 17_000, 34_000]
+                let count = counts[Int.random(in: 0..<counts.count, using: &random)]
                 let words = (0..<count).map { _ in UInt32.random(in: 0...UInt32.max, using: &random) }
                 let address = store.allocate(wordCount: count)
+                let size = BlockStore.size(for: count)
+                let alignmentBytes = min(4 * (size & -size), IndexMemory.lineBytes)
+                let start = Int(bitPattern: store.pointer(address))
+                #expect(start.isMultiple(of: alignmentBytes), "seed \(seed): \(count) words")
                 for (place, word) in words.enumerated() { store.pointer(address)[place] = word }
                 blocks.append((address, words))
             }
         }
         #expect(store.count == blocks.count)
         #expect(!blocks.contains { $0.address == 0 })
+    }
+
+    @Test("What matching reads of a posting, or of a short node, lies on one line of memory")
+    func lines() {
+        #expect(MemoryLayout<Posting>.size == IndexMemory.lineBytes / 2)
+        #expect(BucketNode.wordCount(capacity: 2) == 8)
+        #expect(BucketNode.wordCount(capacity: 4) == 16)
+        for (capacity, lineCount) in [(2, 1), (4, 1), (7, 2), (10, 2), (15, 3), (84, 8)] {
+            let reference = BucketNode.reference(1_048_568, capacity: capacity)
+            #expect(reference & BucketNode.mark != 0)
+            #expect(BucketNode.address(reference) == 1_048_568)
+            #expect(BucketNode.lineCount(reference) == lineCount)
+        }
     }
 
     @Test("A part is found in a text exactly where it is", arguments: seeds)

@@ -43,7 +43,8 @@ struct SubscriptionIndexCostTests {
             index.insert(Int64(row), scope: Self.scope, operations: .all, predicate: predicate)
             most = max(most, index.touchedSlots - before)
         }
-        #expect(most < 100_000)
+        // A table puts each of 16,384 slots into a line of eight, of which it looks at one after the other.
+        #expect(most < 150_000)
         #expect(most > 1000, "the tables must have grown, or this shows nothing")
     }
 

@@ -2,7 +2,7 @@
 extension IndexStore {
     /// Puts a posting where its key finds it.
     mutating func addToBucket(_ number: UInt32) {
-        let hash = postings[number].tableHash
+        let hash = postings.place(of: number).pointee.tableHash
         let first = keyTable.first(hash)
         guard first != 0 else {
             keyTable.add(hash, number)
@@ -29,9 +29,7 @@ extension IndexStore {
     private mutating func addNode(capacity: Int, next: UInt32) -> UInt32 {
         let address = blocks.allocate(wordCount: BucketNode.wordCount(capacity: capacity))
         let node = BucketNode(words: blocks.pointer(address))
-        node.next = next
-        node.count = 0
-        node.capacity = capacity
+        node.begin(capacity: capacity, next: next)
         return address
     }
 
@@ -40,10 +38,10 @@ extension IndexStore {
         let old = BucketNode(words: blocks.pointer(address))
         let moved = addNode(capacity: capacity, next: old.next)
         let node = BucketNode(words: blocks.pointer(moved))
-        for place in 0..<old.count { postings.prefetch(old[place].posting) }
+        for place in 0..<old.count { postings.prefetchPlace(of: old[place].posting) }
         for place in 0..<old.count {
             node[place] = old[place]
-            postings[old[place].posting].node = moved
+            postings.place(of: old[place].posting).pointee.node = moved
         }
         node.count = old.count
         blocks.release(address, wordCount: BucketNode.wordCount(capacity: old.capacity))
@@ -54,7 +52,7 @@ extension IndexStore {
         let node = BucketNode(words: blocks.pointer(address))
         node[node.count] = glimpse(of: number)
         node.count += 1
-        postings[number].node = address
+        postings.place(of: number).pointee.node = address
     }
 
     /// What a node tells of a posting.
@@ -88,21 +86,21 @@ extension IndexStore {
 
     /// Removes a posting from where its key finds it.
     mutating func removeFromBucket(_ number: UInt32) {
-        let posting = postings[number]
-        guard posting.node != 0 else {
-            keyTable.remove(posting.tableHash, number)
+        let place = postings.place(of: number).pointee
+        guard place.node != 0 else {
+            keyTable.remove(place.tableHash, number)
             return
         }
         // The newest entry fills the hole, so that all nodes but the first stay full.
-        let first = keyTable.first(posting.tableHash)
+        let first = keyTable.first(place.tableHash)
         let address = BucketNode.address(first)
         let head = BucketNode(words: blocks.pointer(address))
-        let node = BucketNode(words: blocks.pointer(posting.node))
+        let node = BucketNode(words: blocks.pointer(place.node))
         let newest = head[head.count - 1]
-        for place in 0..<node.count where node[place].posting == number { node[place] = newest }
-        postings[newest.posting].node = posting.node
+        for entry in 0..<node.count where node[entry].posting == number { node[entry] = newest }
+        postings.place(of: newest.posting).pointee.node = place.node
         head.count -= 1
-        if let replacement = shrunk(address) { keyTable.replace(posting.tableHash, first, by: replacement) }
+        if let replacement = shrunk(address) { keyTable.replace(place.tableHash, first, by: replacement) }
     }
 
     /// Makes the first node of a bucket smaller if it has far too much room; returns what its slot has from now on.
@@ -115,7 +113,7 @@ extension IndexStore {
         }
         if head.count == 1, head.next == 0 {
             let only = head[0].posting
-            postings[only].node = 0
+            postings.place(of: only).pointee.node = 0
             blocks.release(address, wordCount: BucketNode.wordCount(capacity: head.capacity))
             return only
         }

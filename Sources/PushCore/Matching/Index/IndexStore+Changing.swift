@@ -165,7 +165,7 @@ extension IndexStore {
     private mutating func link(_ number: UInt32, _ tableHash: UInt32, level: Int) {
         let posting = postings.pointer(number)
         posting.pointee.isInTable = true
-        posting.pointee.tableHash = tableHash
+        postings.place(of: number).pointee.tableHash = tableHash
         posting.pointee.level = level
         addToBucket(number)
         addKey(shape: posting.pointee.keyShape, level: level)

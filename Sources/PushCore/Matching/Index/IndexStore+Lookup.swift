@@ -11,65 +11,73 @@ extension IndexStore {
         for place in 0..<turn.hits.count { keyTable.prefetch(turn.probes[Int(turn.hits[place].probe)].tableHash) }
     }
 
-    /// Reads what the key table has, and asks for the buckets.
+    /// Reads what the key table has: nodes stay, and are asked for; postings that are alone become candidates.
     func readSlots(_ turn: inout MatchTurn) {
+        var nodeCount = 0
         for place in 0..<turn.hits.count {
-            let first = keyTable.first(turn.probes[Int(turn.hits[place].probe)].tableHash)
-            turn.hits[place].posting = first
-            if first & BucketNode.mark != 0 {
-                blocks.prefetch(BucketNode.address(first), lineCount: BucketNode.lineCount(first))
-            } else if first != 0 {
-                postings.prefetch(first)
-            }
+            var hit = turn.hits[place]
+            hit.posting = keyTable.first(turn.probes[Int(hit.probe)].tableHash)
+            let isNode = hit.posting & BucketNode.mark != 0
+            turn.candidates.append(hit, if: !isNode && hit.posting != 0)
+            turn.hits[nodeCount] = hit
+            nodeCount += isNode ? 1 : 0
         }
+        turn.hits.removeLast(turn.hits.count - nodeCount)
+        turn.record.steps += turn.candidates.count
+        // The processor does not go far beyond a page that it has to look for, but looks for several at a time if they
+        // are asked for one right after the other.
+        for place in 0..<nodeCount {
+            let reference = turn.hits[place].posting
+            blocks.prefetch(BucketNode.address(reference), lineCount: BucketNode.lineCount(reference))
+        }
+        for place in 0..<turn.candidates.count { postings.prefetch(turn.candidates[place].posting) }
     }
 
-    /// Adds the candidates in the buckets, and asks for their postings.
+    /// Adds the candidates in the nodes, and asks for their postings.
     mutating func gather(_ turn: inout MatchTurn) {
+        let aloneCount = turn.candidates.count
         var place = 0
         // Further nodes are added behind all hits: each comes from memory while others are looked at.
         while place < turn.hits.count, turn.isComplete {
-            let hit = turn.hits[place]
-            if hit.posting & BucketNode.mark != 0 {
-                gather(&turn, hit)
-            } else if hit.posting != 0 {
-                turn.record.steps += 1
-                turn.candidates.append(hit)
-            }
+            gather(&turn, turn.hits[place])
             place += 1
         }
+        for place in 0..<aloneCount {
+            shapes.prefetch(postings.pointer(turn.candidates[place].posting).pointee.proofShape)
+        }
+        for place in aloneCount..<turn.candidates.count { postings.prefetch(turn.candidates[place].posting) }
     }
 
     private mutating func gather(_ turn: inout MatchTurn, _ hit: Candidate) {
         let node = BucketNode(words: blocks.pointer(BucketNode.address(hit.posting)))
         if node.next != 0 {
-            blocks.prefetch(node.next, lineCount: BucketNode.longLines)
+            blocks.prefetch(node.next, lineCount: BucketNode.linesMaximum)
             turn.hits.append(Candidate(probe: hit.probe, posting: node.next | BucketNode.mark))
         }
         turn.record.steps += node.count
         turn.checkSteps()
         guard turn.isComplete else { return }
         let key = UInt32(truncatingIfNeeded: turn.probes[Int(hit.probe)].low)
+        let checks = turn.memberChecks.pointer(0)
         for place in 0..<node.count {
             let entry = node[place]
-            guard entry.operations & turn.operations != 0, isLikely(&turn, entry, key) else { continue }
-            postings.prefetch(entry.posting)
-            turn.candidates.append(Candidate(probe: hit.probe, posting: entry.posting))
+            // This leaves few, so that what comes after it need not be quick.
+            guard entry.isShape || entry.check == key &+ Self.sum(checks, entry.proof) else { continue }
+            guard entry.operations & turn.operations != 0 else { continue }
+            guard !entry.isShape || isLikely(&turn, shape: entry.proof, entry.check) else { continue }
+            let proof = entry.isShape ? Candidate.unknownProof : entry.proof
+            turn.candidates.append(Candidate(probe: hit.probe, posting: entry.posting, proof: proof))
         }
     }
 
-    /// Whether the bits of an entry are those of the sum that its posting asks for, where those of the key are known.
+    /// The sum of the bits that nodes compare, for the members at some places.
     @inline(__always)
-    private mutating func isLikely(_ turn: inout MatchTurn, _ entry: BucketNode.Entry, _ key: UInt32) -> Bool {
-        guard !entry.isShape else { return isLikely(&turn, shape: entry.proof, entry.check) }
-        let digests = turn.memberDigests.pointer(0)
-        var sum = UInt64(key)
-        for part in 0..<BucketNode.Entry.membersMaximum {
-            sum &+= digests[Int(entry.proof >> UInt32(6 * part) & 0x3F)].low
-        }
-        return UInt32(truncatingIfNeeded: sum) == entry.check
+    private static func sum(_ checks: UnsafePointer<UInt32>, _ places: UInt32) -> UInt32 {
+        checks[Int(places & 0x3F)] &+ checks[Int(places >> 6 & 0x3F)] &+ checks[Int(places >> 12 & 0x3F)]
+            &+ checks[Int(places >> 18)]
     }
 
+    /// Whether the bits of an entry are those of the sum of a shape.
     private mutating func isLikely(_ turn: inout MatchTurn, shape: UInt32, _ check: UInt32) -> Bool {
         guard let sum = sum(&turn, of: shape) else { return false }
         return UInt32(truncatingIfNeeded: sum.low) == check
@@ -77,24 +85,31 @@ extension IndexStore {
 
     /// Leaves the candidates that have the key, and asks for what it leaves to test.
     mutating func readPostings(_ turn: inout MatchTurn) {
+        var count = 0
         for place in 0..<turn.candidates.count {
-            let posting = postings.pointer(turn.candidates[place].posting)
-            let probe = turn.candidates[place].probe
-            guard posting.pointee.operations & turn.operations != 0, hasKey(&turn, posting, probe) else {
-                turn.candidates[place].posting = 0
-                continue
-            }
-            turn.candidates[place].residual = posting.pointee.block
-            if posting.pointee.block != 0 { blocks.prefetch(posting.pointee.block) }
+            var candidate = turn.candidates[place]
+            let posting = postings.pointer(candidate.posting)
+            let isKept = posting.pointee.operations & turn.operations != 0 && hasKey(&turn, posting, candidate)
+            candidate.residual = posting.pointee.block
+            if isKept, candidate.residual != 0 { blocks.prefetch(candidate.residual) }
+            turn.candidates[count] = candidate
+            count += isKept ? 1 : 0
         }
+        turn.candidates.removeLast(turn.candidates.count - count)
     }
 
     /// Whether the 96 bits of a posting are those of the key, or of the shape that it is proven by.
+    @inline(__always)
     private mutating func hasKey(
-        _ turn: inout MatchTurn, _ posting: UnsafeMutablePointer<Posting>, _ probe: UInt32
+        _ turn: inout MatchTurn, _ posting: UnsafeMutablePointer<Posting>, _ candidate: Candidate
     ) -> Bool {
-        var sum = turn.probes[Int(probe)]
-        if posting.pointee.proofShape != posting.pointee.keyShape {
+        var sum = turn.probes[Int(candidate.probe)]
+        if candidate.proof != Candidate.unknownProof {
+            let digests = turn.memberDigests.pointer(0)
+            for part in 0..<BucketNode.Entry.membersMaximum {
+                sum = sum + digests[Int(candidate.proof >> UInt32(6 * part) & 0x3F)]
+            }
+        } else if posting.pointee.proofShape != posting.pointee.keyShape {
             guard let full = self.sum(&turn, of: posting.pointee.proofShape) else { return false }
             sum = full
         }
@@ -103,7 +118,7 @@ extension IndexStore {
 
     /// Finds the predicates of the candidates that hold, and ends the lookup.
     mutating func prove(_ turn: inout MatchTurn) {
-        for place in 0..<turn.candidates.count where turn.candidates[place].posting != 0 && turn.isComplete {
+        for place in 0..<turn.candidates.count where turn.isComplete {
             let candidate = turn.candidates[place]
             if candidate.residual != 0 {
                 turn.checkSteps()

@@ -33,9 +33,11 @@ extension IndexStore {
         turn.membersFound = 0
         for place in 0..<scope.memberCount {
             let dimension = ScopeMember(blocks.pointer(scope.members), place).dimension
-            guard dimension != 0, let digest = digest(&turn, of: dimension) else { continue }
-            turn.memberDigests[place] = digest
-            turn.membersFound |= 1 << UInt64(place)
+            // A member that the record does not have adds nothing, so that no sum that needs it comes out right.
+            let digest = dimension == 0 ? nil : digest(&turn, of: dimension)
+            turn.memberDigests[place] = digest ?? .zero
+            turn.memberChecks[place] = UInt32(truncatingIfNeeded: digest?.low ?? 0)
+            turn.membersFound |= digest == nil ? 0 : 1 << UInt64(place)
         }
     }
 

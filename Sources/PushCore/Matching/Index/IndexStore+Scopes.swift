@@ -2,7 +2,7 @@
 extension IndexStore {
     /// The digest of a name; another one for any name.
     func digest(ofName name: String?) -> WordDigest {
-        guard let name else { return WordDigest(high: 0, low: 0) }
+        guard let name else { return WordDigest.zero }
         return hashes.of(name)
     }
 

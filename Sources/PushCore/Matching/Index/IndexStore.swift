@@ -11,7 +11,7 @@ struct IndexStore: ~Copyable {
     let hashes: ValueDigests
     private let memory: IndexMemory
 
-    var postings: ChunkedArray<Posting>
+    var postings: PostingStore
     var nodes: ChunkedArray<SubscriberNode>
     var blocks: BlockStore
     var keyTable: ProbeTable
@@ -51,7 +51,7 @@ struct IndexStore: ~Copyable {
         hashes = ValueDigests(seed: hashSeed)
         let memory = IndexMemory()
         self.memory = memory
-        postings = ChunkedArray(memory, chunkShift: 12)
+        postings = PostingStore(memory)
         nodes = ChunkedArray(memory, chunkShift: 8)
         blocks = BlockStore(memory)
         keyTable = ProbeTable(memory, load: 160, hasFilter: true)

@@ -3,7 +3,7 @@ struct KeyDimension: BitwiseCopyable {
     /// The change for which the digests were made last.
     var madeFor: UInt64 = 0
     /// The first of the digests.
-    var digest = WordDigest(high: 0, low: 0)
+    var digest = WordDigest.zero
     /// Where the digests are.
     var digestStart: UInt32 = 0
     var digestCount: UInt32 = 0

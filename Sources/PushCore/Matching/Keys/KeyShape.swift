@@ -19,7 +19,7 @@ struct KeyShape: BitwiseCopyable {
     /// The change for which the sum was made last, and the sum; only of shapes without `members` and a `manifold`.
     var madeFor: UInt64 = 0
     var hasSum = false
-    var sum = WordDigest(high: 0, low: 0)
+    var sum = WordDigest.zero
     /// How many postings have a key or a proof of this shape.
     var users: UInt32 = 0
     /// How many postings have a key of this shape.

@@ -11,7 +11,7 @@ struct PredicateContent: ~Copyable {
     /// Whether a record satisfies the predicate exactly if the digests of its fields add up to `digest`.
     private(set) var isOneSum = false
     /// The digest of scope and predicate.
-    private(set) var digest = WordDigest(high: 0, low: 0)
+    private(set) var digest = WordDigest.zero
 
     /// Reads a predicate in the place of the one before.
     mutating func read(_ predicate: Predicate, scope: WordDigest, _ hashes: ValueDigests) {

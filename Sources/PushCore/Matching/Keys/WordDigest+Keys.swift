@@ -4,6 +4,9 @@
 /// probed for many sets of fields at the price of one hash for each field. Two sums are equal by accident with a
 /// chance of 2^-96 (that many bits are kept); nobody who does not know the seed can look for such an accident.
 extension WordDigest {
+    /// The digest of the empty set.
+    static let zero = WordDigest(high: 0, low: 0)
+
     /// The digest of a set that is the union of two.
     static func + (left: WordDigest, right: WordDigest) -> WordDigest {
         WordDigest(high: left.high &+ right.high, low: left.low &+ right.low)

@@ -30,8 +30,8 @@ struct RecordField: BitwiseCopyable {
     /// The bits of the number.
     var number: UInt64 = 0
     var place: Location?
-    var digest = WordDigest(high: 0, low: 0)
-    var foldedDigest = WordDigest(high: 0, low: 0)
+    var digest = WordDigest.zero
+    var foldedDigest = WordDigest.zero
     var text = RecordView.Extent()
     var members = RecordView.Extent()
     var foldedMembers = RecordView.Extent()

@@ -4,12 +4,12 @@ internal import Prefetching
 /// none.
 ///
 /// Memory is taken in chunks that never move. A block goes to the list of its size when it is freed, and the next of
-/// that size comes from there; sizes are rounded so that there are few.
+/// that size comes from there; sizes are rounded so that there are few. A block begins at a multiple of the largest
+/// power of two that its size is a multiple of, so that it lies on no more lines than it has to.
 struct BlockStore: ~Copyable {
     private static var chunkShift: Int { 14 }
     private static var chunkWords: Int { 1 << chunkShift }
-    /// What the processor reads from memory at a time.
-    private static var lineWords: Int { 16 }
+    private static var lineWords: Int { IndexMemory.lineBytes / MemoryLayout<UInt32>.stride }
 
     private let memory: IndexMemory
     private var chunks: [UnsafeMutablePointer<UInt32>] = []
@@ -74,6 +74,7 @@ struct BlockStore: ~Copyable {
         }
         if chunks.isEmpty { beginChunk() }
         if size >= Self.chunkWords { return UInt32(addChunks(size) << Self.chunkShift) }
+        align(for: size)
         if end - next < size { beginChunk() }
         let fresh = UInt32(next)
         next += size
@@ -100,8 +101,18 @@ struct BlockStore: ~Copyable {
     private mutating func beginChunk() {
         next = addChunks(Self.chunkWords) << Self.chunkShift
         end = next + Self.chunkWords
-        // The very first word is left out: its address would be 0.
-        next = max(next, 2)
+        // The very first line is left out: its address would be 0.
+        next = max(next, Self.lineWords)
+    }
+
+    /// Goes on to where a block of a size may begin; what is passed over becomes a free block.
+    private mutating func align(for size: Int) {
+        let alignment = min(size & -size, Self.lineWords)
+        let gap = -next & (alignment - 1)
+        guard gap > 0, next + gap < end else { return }
+        pointer(UInt32(next)).pointee = free[gap / 2]
+        free[gap / 2] = UInt32(next)
+        next += gap
     }
 
     /// Takes memory for this many words, a multiple of a chunk's, and returns the number of its first chunk.

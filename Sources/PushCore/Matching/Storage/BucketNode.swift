@@ -6,9 +6,10 @@
 /// size it is a list of nodes, of which all but the first are full.
 ///
 ///     word  0      the next node; 0 if there is none
-///     word  1      how many entries there are
-///     word  2      how many fit
+///     word  1      how many entries there are, and how many fit, 16 bits each
 ///     …            the entries: posting; operations, and a shape or the places of members; bits
+///
+/// Two entries fill half a line of memory, and four a line: most buckets are no longer.
 struct BucketNode {
     /// A posting in a node.
     struct Entry: BitwiseCopyable {
@@ -27,23 +28,22 @@ struct BucketNode {
         var check: UInt32
     }
 
-    /// In a slot of the key table, the mark of a node: the rest is its address.
+    /// In a slot of the key table, the mark of a node: the rest is its address, and how many lines are worth asking
+    /// for.
     static let mark: UInt32 = 1 << 31
-    /// The mark of a node that takes more lines of memory than `shortLines`; addresses are even.
-    private static let longMark: UInt32 = 1
-    /// How many lines are asked for of a short node, and of a long one; the processor finds the rest of those itself.
-    private static let shortLines = 2
-    static let longLines = 8
-    private static let headerWords = 3
+    /// The bits of the lines: nodes begin with half a line, so that these bits of their addresses are 0.
+    private static let linesMask: UInt32 = 0b111
+    /// How many lines are asked for at most; the processor finds the rest itself.
+    static let linesMaximum = 8
+    private static let wordsPerLine = IndexMemory.lineBytes / MemoryLayout<UInt32>.stride
+    private static let headerWords = 2
     private static let entryWords = 3
     private static let operations: UInt32 = 0b0111_1111
     private static let isShape: UInt32 = 0b1000_0000
-    /// Sizes that fill blocks well, each about half as large again as the one before.
-    private static let capacities = [2, 4, 6, 10, 14, 20, 31, 41, 63, 84]
+    /// Sizes that fill whole half lines, each about half as large again as the one before.
+    private static let capacities = [2, 4, 7, 10, 15, 20, 31, 42, 63, 84]
     /// How many entries a new node fits.
     static let firstCapacity = capacities[0]
-    /// The largest of them that is short.
-    private static let shortCapacity = 6
 
     let words: UnsafeMutablePointer<UInt32>
 
@@ -52,12 +52,15 @@ struct BucketNode {
         nonmutating set { words[0] = newValue }
     }
     var count: Int {
-        get { Int(words[1]) }
-        nonmutating set { words[1] = UInt32(newValue) }
+        get { Int(words[1] & 0xFFFF) }
+        nonmutating set { words[1] = words[1] & ~0xFFFF | UInt32(newValue) }
     }
-    var capacity: Int {
-        get { Int(words[2]) }
-        nonmutating set { words[2] = UInt32(newValue) }
+    var capacity: Int { Int(words[1] >> 16) }
+
+    /// Makes it an empty one.
+    func begin(capacity: Int, next: UInt32) {
+        words[0] = next
+        words[1] = UInt32(capacity) << 16
     }
 
     /// The entry at a place.
@@ -78,20 +81,24 @@ struct BucketNode {
 
     /// What a slot of the key table has of a node.
     static func reference(_ address: UInt32, capacity: Int) -> UInt32 {
-        address | mark | (capacity > shortCapacity ? longMark : 0)
+        let lines = (wordCount(capacity: capacity) + wordsPerLine - 1) / wordsPerLine
+        return address | mark | UInt32(min(lines, linesMaximum) - 1)
     }
 
     /// The address of a node, from what a slot has of it.
     @inline(__always)
-    static func address(_ reference: UInt32) -> UInt32 { reference & ~(mark | longMark) }
+    static func address(_ reference: UInt32) -> UInt32 { reference & ~(mark | linesMask) }
 
     /// How many lines of a node are worth asking for before it is looked at.
     @inline(__always)
-    static func lineCount(_ reference: UInt32) -> Int { reference & longMark == 0 ? shortLines : longLines }
+    static func lineCount(_ reference: UInt32) -> Int { Int(reference & linesMask) + 1 }
 
     /// How many entries fit into the smallest node for a count; nil if there is none so large.
     static func capacity(for count: Int) -> Int? { capacities.first { $0 >= count } }
 
-    /// How many words a node takes.
-    static func wordCount(capacity: Int) -> Int { headerWords + capacity * entryWords }
+    /// How many words a node takes: whole half lines.
+    static func wordCount(capacity: Int) -> Int {
+        let unit = wordsPerLine / 2
+        return (headerWords + capacity * entryWords + unit - 1) / unit * unit
+    }
 }

@@ -47,6 +47,7 @@ struct ChunkedArray<Element: BitwiseCopyable>: ~Copyable {
     func prefetch(_ number: UInt32) {
         let start = UnsafeRawPointer(pointer(number))
         Prefetch.line(of: start)
+        guard !IndexMemory.lineBytes.isMultiple(of: MemoryLayout<Element>.stride) else { return }
         // Many elements lie on two lines.
         Prefetch.line(of: start + (MemoryLayout<Element>.size - 1))
     }

@@ -15,6 +15,8 @@ final class IndexMemory {
     /// units, which is in its last word, too.
     private typealias Part = UnsafeMutablePointer<UInt>
 
+    /// What the processor reads from memory at a time.
+    static let lineBytes = 64
     private static let slabBytes = HugePage.byteCount
     private static let unitBytes = 512
     private static let unitWords = unitBytes / MemoryLayout<UInt>.stride
@@ -47,7 +49,7 @@ final class IndexMemory {
     /// The memory that is held and not in use, in bytes.
     var unusedBytes: Int { slabs.count * Self.slabBytes - slabBytesUsed }
 
-    /// Memory for so many elements, with anything in it.
+    /// Memory for so many elements, with anything in it, that begins with a line.
     func allocate<Element: BitwiseCopyable>(_ type: Element.Type, count: Int) -> UnsafeMutablePointer<Element> {
         let byteCount = count * MemoryLayout<Element>.stride
         let isOften = Self.partBytes.contains(byteCount)
@@ -56,7 +58,8 @@ final class IndexMemory {
             return UnsafeMutableRawPointer(part).bindMemory(to: type, capacity: count)
         }
         libraryBytes += byteCount
-        return .allocate(capacity: count)
+        return UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: Self.lineBytes)
+            .bindMemory(to: type, capacity: count)
     }
 
     /// Gives back the memory of so many elements.
@@ -69,7 +72,7 @@ final class IndexMemory {
                 unitCount: Self.unitCount(byteCount))
         } else {
             libraryBytes -= byteCount
-            memory.deallocate()
+            UnsafeMutableRawPointer(memory).deallocate()
         }
     }
 

@@ -1,7 +1,8 @@
 /// One key under which a predicate is found.
 ///
 /// A predicate has a posting for each key of each of its conjunctions; the first of them stands for the predicate
-/// itself. Postings of 40 bytes and slots of tables are nearly all that most predicates take.
+/// itself. It is what matching reads, and has 32 bytes, so that it never lies on two lines of the processor's cache;
+/// what only changes of the index need is a `PostingPlace`.
 struct Posting: BitwiseCopyable {
     /// Bits of `proofShapeAndFlags`.
     private enum Flag {
@@ -13,44 +14,20 @@ struct Posting: BitwiseCopyable {
         static let hasList: UInt32 = 0b1000_0000
     }
 
-    private var lowLow: UInt32 = 0
-    private var lowHigh: UInt32 = 0
-    /// Beside `low`, 96 bits of the key, or, for a predicate that is one sum of digests, of that sum.
+    /// With `middle`, 96 bits of the key, or, for a predicate that is one sum of digests, of that sum.
+    var low: UInt64 = 0
     var middle: UInt32 = 0
-    /// The key's bits in the table.
-    var tableHash: UInt32 = 0
     private var keyShapeAndLevel: UInt32 = 0
     private var proofShapeAndFlags: UInt32 = 0
-    /// The node that lists it among the postings with the same bits in the table; 0 if there is no other.
-    var node: UInt32 = 0
     /// The block of the predicate, or, in a further posting, the residual of its conjunction; 0 if there is none.
     var block: UInt32 = 0
-    /// The row, in two halves, or `link` in place of the first.
-    private var rowLow: UInt32 = 0
-    private var rowHigh: UInt32 = 0
-
-    /// The only subscriber of a first posting that has no list.
-    var row: Int64 {
-        get { Int64(bitPattern: UInt64(rowHigh) << 32 | UInt64(rowLow)) }
-        set {
-            rowLow = UInt32(truncatingIfNeeded: newValue)
-            rowHigh = UInt32(truncatingIfNeeded: newValue >> 32)
-        }
-    }
+    /// The only subscriber of a first posting that has no list; in all others, `link`.
+    var row: Int64 = 0
 
     /// The newest node of a first posting's list of subscribers; a further posting's first posting.
     var link: UInt32 {
-        get { rowLow }
-        set { rowLow = newValue }
-    }
-
-    /// In two halves, so that a posting takes 40 bytes.
-    var low: UInt64 {
-        get { UInt64(lowHigh) << 32 | UInt64(lowLow) }
-        set {
-            lowLow = UInt32(truncatingIfNeeded: newValue)
-            lowHigh = UInt32(truncatingIfNeeded: newValue >> 32)
-        }
+        get { UInt32(truncatingIfNeeded: row) }
+        set { row = Int64(newValue) }
     }
 
     /// The shape that the key is made by.

@@ -19,7 +19,9 @@ struct ProbeTable: ~Copyable {
         var filterWords: UInt16
     }
 
-    private static var capacityFirst: UInt32 { 8 }
+    /// What the processor reads from memory at a time: a search begins with the first slot of a line.
+    private static var lineSlots: UInt32 { 8 }
+    private static var capacityFirst: UInt32 { lineSlots }
     private static var capacityMaximum: UInt32 { 16_384 }
     /// Beyond this depth too few bits are left to tell slots apart, and segments grow instead.
     private static var depthMaximum: UInt16 { 16 }
@@ -68,7 +70,8 @@ struct ProbeTable: ~Copyable {
 
     @inline(__always)
     private static func home(_ hash: UInt32, _ segment: Segment) -> UInt32 {
-        UInt32(truncatingIfNeeded: (UInt64(hash &<< UInt32(segment.depth)) * UInt64(segment.capacity)) >> 32)
+        let lines = UInt64(segment.capacity / lineSlots)
+        return UInt32(truncatingIfNeeded: (UInt64(hash &<< UInt32(segment.depth)) * lines) >> 32) * lineSlots
     }
 
     /// Whether a hash may be there; of those that are not, nearly all are told by the filter.
@@ -85,7 +88,7 @@ struct ProbeTable: ~Copyable {
         1 &<< UInt64(hash) | 1 &<< UInt64(hash >> 6) | 1 &<< UInt64((hash &* 0x9E37_79B9) >> 26)
     }
 
-    /// Words of the filter lie before the first slot and the counts.
+    /// Words of the filter lie before the first line of slots and the counts.
     @inline(__always)
     private static func filterPlace(_ hash: UInt32, _ segment: Segment) -> Int {
         -2 - Int((UInt64(hash &<< UInt32(segment.depth)) * UInt64(segment.filterWords)) >> 32)
@@ -102,10 +105,7 @@ struct ProbeTable: ~Copyable {
     @inline(__always)
     func prefetch(_ hash: UInt32) {
         let segment = directory[place(hash)]
-        let home = segment.slots + Int(Self.home(hash, segment))
-        Prefetch.line(of: home)
-        // Many searches go on to the next line.
-        Prefetch.line(of: home + 3)
+        Prefetch.line(of: segment.slots + Int(Self.home(hash, segment)))
     }
 
     /// The number under a hash; 0 if there is none.
@@ -113,6 +113,14 @@ struct ProbeTable: ~Copyable {
     func first(_ hash: UInt32) -> UInt32 {
         let segment = directory[place(hash)]
         var index = Self.home(hash, segment)
+        // Nearly all are in their first line, but where in it nobody can guess: they are found there without branches.
+        let line = segment.slots + Int(index)
+        var found: UInt64 = 0
+        for place in (0..<Int(Self.lineSlots)).reversed() {
+            let slot = line[place]
+            found = UInt32(truncatingIfNeeded: slot >> 32) == hash ? slot : found
+        }
+        if found != 0 { return UInt32(truncatingIfNeeded: found) }
         while true {
             let slot = segment.slots[Int(index)]
             if UInt32(truncatingIfNeeded: slot >> 32) == hash, slot != 0 { return UInt32(truncatingIfNeeded: slot) }
@@ -220,23 +228,29 @@ struct ProbeTable: ~Copyable {
     }
 
     private static func wordCount(_ segment: Segment) -> Int {
-        Int(segment.filterWords) + 1 + Int(segment.capacity)
+        wordsBeforeSlots(segment.filterWords) + Int(segment.capacity)
+    }
+
+    /// The filter and the counts, so much that slots begin with a line.
+    private static func wordsBeforeSlots(_ filterWords: UInt16) -> Int {
+        (Int(filterWords) + 1 + Int(lineSlots) - 1) / Int(lineSlots) * Int(lineSlots)
     }
 
     /// An empty segment: its filter, its counts, its slots.
     private static func segment(
         capacity: UInt32, depth: UInt16, _ hasFilter: Bool, _ memory: IndexMemory
     ) -> Segment {
-        let filterWords = hasFilter ? UInt16((capacity + 7) / 8) : 0
-        let wordCount = Int(filterWords) + 1 + Int(capacity)
+        let capacity = (capacity + lineSlots - 1) / lineSlots * lineSlots
+        let filterWords = hasFilter ? UInt16(capacity / 8) : 0
+        let before = wordsBeforeSlots(filterWords)
+        let wordCount = before + Int(capacity)
         let words = memory.allocate(UInt64.self, count: wordCount)
         words.initialize(repeating: 0, count: wordCount)
-        return Segment(
-            slots: words + Int(filterWords) + 1, capacity: capacity, depth: depth, filterWords: filterWords)
+        return Segment(slots: words + before, capacity: capacity, depth: depth, filterWords: filterWords)
     }
 
     private static func free(_ segment: Segment, _ memory: IndexMemory) {
-        memory.deallocate(segment.slots - 1 - Int(segment.filterWords), count: wordCount(segment))
+        memory.deallocate(segment.slots - wordsBeforeSlots(segment.filterWords), count: wordCount(segment))
     }
 
     private func counts(_ place: Int) -> Counts {
