@@ -91,7 +91,7 @@ extension IndexStore {
             let posting = postings.pointer(candidate.posting)
             let isKept = posting.pointee.operations & turn.operations != 0 && hasKey(&turn, posting, candidate)
             candidate.residual = posting.pointee.block
-            if isKept, candidate.residual != 0 { blocks.prefetch(candidate.residual) }
+            if candidate.residual != 0, isKept { blocks.prefetch(candidate.residual) }
             turn.candidates[count] = candidate
             count += isKept ? 1 : 0
         }
@@ -113,7 +113,7 @@ extension IndexStore {
             guard let full = self.sum(&turn, of: posting.pointee.proofShape) else { return false }
             sum = full
         }
-        return posting.pointee.low == sum.low && posting.pointee.middle == sum.middle
+        return (posting.pointee.low ^ sum.low) | UInt64(posting.pointee.middle ^ sum.middle) == 0
     }
 
     /// Finds the predicates of the candidates that hold, and ends the lookup.
