@@ -14,7 +14,7 @@ extension Pipeline {
         guard !items.isEmpty else { return [] }
         try follower.catchUp()
         reportIndex()
-        let requests = try requests(items)
+        let requests = zip(items, try matchingSubscriptions(items)).map(request)
         let pages = try parts.subscriptions.resolveSubscribers(requests, limit: limits.devicesPerPageMaximum)
         var audiences: [ResolvedAudience] = []
         for (place, page) in pages.enumerated() {
@@ -46,13 +46,7 @@ extension Pipeline {
         metrics.subscriptionIndexBytes.set(follower.memoryBytes)
     }
 
-    /// What to ask the registry of each event; those that do not know their subscriptions are matched together.
-    private func requests(_ items: [PreparedEvent]) throws(RegistryError) -> [SubscriberRequest] {
-        func isMatched(_ item: PreparedEvent) -> Bool { item.parking.deviceIDs == nil && item.parking.chunk == nil }
-        var matched = try matchingSubscriptions(items.filter(isMatched)).makeIterator()
-        return items.map { request($0, subscriptions: isMatched($0) ? matched.next() ?? [] : []) }
-    }
-
+    /// What to ask the registry of an event.
     private func request(_ item: PreparedEvent, subscriptions: [Int64]) -> SubscriberRequest {
         if let parked = item.parking.deviceIDs {
             return SubscriberRequest(subscriptions: [], only: parked.compactMap { Subscriber(parkedName: $0) })
@@ -68,14 +62,21 @@ extension Pipeline {
             subscriptions: subscriptions, excludedDeviceID: item.excludedDeviceID, cursor: cursor)
     }
 
-    /// The rows of the subscriptions that hear of each of some record events, in ascending order.
+    /// What is to be matched of a record event; nil if it has brought its subscriptions or devices along.
+    private func matchedChange(of item: PreparedEvent) -> RecordChange? {
+        guard item.parking.deviceIDs == nil, item.parking.chunk == nil, case .record(let change) = item.event.kind
+        else { return nil }
+        return change
+    }
+
+    /// The rows of the subscriptions that hear of each of some record events, in ascending order; none for an event
+    /// that has brought its subscriptions or devices along.
     func matchingSubscriptions(_ items: [PreparedEvent]) throws(RegistryError) -> [[Int64]] {
-        var changes: [RecordChange] = []
-        for case .record(let change) in items.map(\.event.kind) { changes.append(change) }
-        var found = follower.subscriptions(hearing: changes).makeIterator()
+        let changes = items.map(matchedChange)
+        var found = follower.subscriptions(hearing: changes.compactMap { $0 }).makeIterator()
         var matching: [[Int64]] = []
-        for item in items {
-            guard case .record = item.event.kind, let (rows, wasSlow) = found.next() else {
+        for (item, change) in zip(items, changes) {
+            guard change != nil, let (rows, wasSlow) = found.next() else {
                 matching.append([])
                 continue
             }

@@ -57,30 +57,24 @@ extension IndexStore {
         turn.record.steps += node.count
         turn.checkSteps()
         guard turn.isComplete else { return }
-        let key = UInt32(truncatingIfNeeded: turn.probes[Int(hit.probe)].low)
-        let checks = turn.memberChecks.pointer(0)
+        let key = turn.probes[Int(hit.probe)]
         for place in 0..<node.count {
             let entry = node[place]
             // This leaves few, so that what comes after it need not be quick.
-            guard entry.isShape || entry.check == key &+ Self.sum(checks, entry.proof) else { continue }
+            guard entry.isShape || (key + further(turn, entry.proof)).check == entry.check else { continue }
             guard entry.operations & turn.operations != 0 else { continue }
-            guard !entry.isShape || isLikely(&turn, shape: entry.proof, entry.check) else { continue }
+            guard !entry.isShape || sum(&turn, of: entry.proof)?.check == entry.check else { continue }
             let proof = entry.isShape ? Candidate.unknownProof : entry.proof
             turn.candidates.append(Candidate(probe: hit.probe, posting: entry.posting, proof: proof))
         }
     }
 
-    /// The sum of the bits that nodes compare, for the members at some places.
+    /// What the record adds to a key for the members at the places of a `BucketNode.Entry`.
     @inline(__always)
-    private static func sum(_ checks: UnsafePointer<UInt32>, _ places: UInt32) -> UInt32 {
-        checks[Int(places & 0x3F)] &+ checks[Int(places >> 6 & 0x3F)] &+ checks[Int(places >> 12 & 0x3F)]
-            &+ checks[Int(places >> 18)]
-    }
-
-    /// Whether the bits of an entry are those of the sum of a shape.
-    private mutating func isLikely(_ turn: inout MatchTurn, shape: UInt32, _ check: UInt32) -> Bool {
-        guard let sum = sum(&turn, of: shape) else { return false }
-        return UInt32(truncatingIfNeeded: sum.low) == check
+    private func further(_ turn: borrowing MatchTurn, _ places: UInt32) -> WordDigest {
+        let digests = turn.memberDigests.pointer(0)
+        return digests[Int(places & 0x3F)] + digests[Int(places >> 6 & 0x3F)] + digests[Int(places >> 12 & 0x3F)]
+            + digests[Int(places >> 18)]
     }
 
     /// Leaves the candidates that have the key, and asks for what it leaves to test.
@@ -105,10 +99,7 @@ extension IndexStore {
     ) -> Bool {
         var sum = turn.probes[Int(candidate.probe)]
         if candidate.proof != Candidate.unknownProof {
-            let digests = turn.memberDigests.pointer(0)
-            for part in 0..<BucketNode.Entry.membersMaximum {
-                sum = sum + digests[Int(candidate.proof >> UInt32(6 * part) & 0x3F)]
-            }
+            sum = sum + further(turn, candidate.proof)
         } else if posting.pointee.proofShape != posting.pointee.keyShape {
             guard let full = self.sum(&turn, of: posting.pointee.proofShape) else { return false }
             sum = full

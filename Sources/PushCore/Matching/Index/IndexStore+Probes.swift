@@ -36,7 +36,6 @@ extension IndexStore {
             // A member that the record does not have adds nothing, so that no sum that needs it comes out right.
             let digest = dimension == 0 ? nil : digest(&turn, of: dimension)
             turn.memberDigests[place] = digest ?? .zero
-            turn.memberChecks[place] = UInt32(truncatingIfNeeded: digest?.low ?? 0)
             turn.membersFound |= digest == nil ? 0 : 1 << UInt64(place)
         }
     }

@@ -19,8 +19,6 @@ struct MatchTurn: ~Copyable {
     /// What the record adds to keys for each member of a scope; nothing for those that it does not have, and for
     /// `ScopeMember.nobody`.
     var memberDigests = ScratchArray<WordDigest>()
-    /// The bits of them that nodes compare.
-    var memberChecks = ScratchArray<UInt32>()
     /// The set of the scope's members that the record has.
     var membersFound: UInt64 = 0
     var probes = ScratchArray<WordDigest>()
@@ -30,10 +28,7 @@ struct MatchTurn: ~Copyable {
 
     init(_ hashes: ValueDigests) {
         record = RecordView(hashes)
-        for _ in 0...ScopeMember.nobody {
-            memberDigests.append(.zero)
-            memberChecks.append(0)
-        }
+        for _ in 0...ScopeMember.nobody { memberDigests.append(.zero) }
     }
 
     /// Begins a change.
@@ -85,7 +80,7 @@ struct MatchTurn: ~Copyable {
 
     /// The memory that is held, in bytes.
     var memoryBytes: Int {
-        record.memoryBytes + pathNumbers.memoryBytes + memberDigests.memoryBytes + memberChecks.memoryBytes
-            + probes.memoryBytes + hits.memoryBytes + candidates.memoryBytes + found.memoryBytes
+        record.memoryBytes + pathNumbers.memoryBytes + memberDigests.memoryBytes + probes.memoryBytes
+            + hits.memoryBytes + candidates.memoryBytes + found.memoryBytes
     }
 }

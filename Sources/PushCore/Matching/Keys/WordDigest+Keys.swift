@@ -14,6 +14,8 @@ extension WordDigest {
 
     /// The bits by which a key is looked up.
     var tableHash: UInt32 { UInt32(truncatingIfNeeded: high >> 32) }
+    /// The bits that a node compares, of those in `low`.
+    var check: UInt32 { UInt32(truncatingIfNeeded: low) }
     /// The bits that are compared beside `low` and `tableHash`.
     var middle: UInt32 { UInt32(truncatingIfNeeded: high) }
 

@@ -9,7 +9,8 @@ internal import Prefetching
 struct BlockStore: ~Copyable {
     private static var chunkShift: Int { 14 }
     private static var chunkWords: Int { 1 << chunkShift }
-    private static var lineWords: Int { IndexMemory.lineBytes / MemoryLayout<UInt32>.stride }
+    /// How many words the processor reads from memory at a time.
+    static var lineWords: Int { IndexMemory.lineBytes / MemoryLayout<UInt32>.stride }
 
     private let memory: IndexMemory
     private var chunks: [UnsafeMutablePointer<UInt32>] = []

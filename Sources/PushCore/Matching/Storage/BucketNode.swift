@@ -35,7 +35,6 @@ struct BucketNode {
     private static let linesMask: UInt32 = 0b111
     /// How many lines are asked for at most; the processor finds the rest itself.
     static let linesMaximum = 8
-    private static let wordsPerLine = IndexMemory.lineBytes / MemoryLayout<UInt32>.stride
     private static let headerWords = 2
     private static let entryWords = 3
     private static let operations: UInt32 = 0b0111_1111
@@ -81,7 +80,7 @@ struct BucketNode {
 
     /// What a slot of the key table has of a node.
     static func reference(_ address: UInt32, capacity: Int) -> UInt32 {
-        let lines = (wordCount(capacity: capacity) + wordsPerLine - 1) / wordsPerLine
+        let lines = (wordCount(capacity: capacity) + BlockStore.lineWords - 1) / BlockStore.lineWords
         return address | mark | UInt32(min(lines, linesMaximum) - 1)
     }
 
@@ -98,7 +97,7 @@ struct BucketNode {
 
     /// How many words a node takes: whole half lines.
     static func wordCount(capacity: Int) -> Int {
-        let unit = wordsPerLine / 2
+        let unit = BlockStore.lineWords / 2
         return (headerWords + capacity * entryWords + unit - 1) / unit * unit
     }
 }

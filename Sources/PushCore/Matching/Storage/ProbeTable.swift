@@ -19,8 +19,8 @@ struct ProbeTable: ~Copyable {
         var filterWords: UInt16
     }
 
-    /// What the processor reads from memory at a time: a search begins with the first slot of a line.
-    private static var lineSlots: UInt32 { 8 }
+    /// A search begins with the first slot of a line.
+    private static var lineSlots: UInt32 { UInt32(IndexMemory.lineBytes / MemoryLayout<UInt64>.stride) }
     private static var capacityFirst: UInt32 { lineSlots }
     private static var capacityMaximum: UInt32 { 16_384 }
     /// Beyond this depth too few bits are left to tell slots apart, and segments grow instead.
@@ -113,19 +113,18 @@ struct ProbeTable: ~Copyable {
     func first(_ hash: UInt32) -> UInt32 {
         let segment = directory[place(hash)]
         var index = Self.home(hash, segment)
-        // Nearly all are in their first line, but where in it nobody can guess: they are found there without branches.
-        let line = segment.slots + Int(index)
-        var found: UInt64 = 0
-        for place in (0..<Int(Self.lineSlots)).reversed() {
-            let slot = line[place]
-            found = UInt32(truncatingIfNeeded: slot >> 32) == hash ? slot : found
-        }
-        if found != 0 { return UInt32(truncatingIfNeeded: found) }
         while true {
-            let slot = segment.slots[Int(index)]
-            if UInt32(truncatingIfNeeded: slot >> 32) == hash, slot != 0 { return UInt32(truncatingIfNeeded: slot) }
-            if slot == 0 { return 0 }
-            index = index + 1 == segment.capacity ? 0 : index + 1
+            let line = segment.slots + Int(index)
+            // Where in its line a hash is nobody can guess: it is found there without branches.
+            var found: UInt64 = 0
+            for place in (0..<Int(Self.lineSlots)).reversed() {
+                let slot = line[place]
+                found = UInt32(truncatingIfNeeded: slot >> 32) == hash ? slot : found
+            }
+            if found != 0 { return UInt32(truncatingIfNeeded: found) }
+            // A line is filled from its first slot on, because no search begins behind that.
+            if line[Int(Self.lineSlots) - 1] == 0 { return 0 }
+            index = index + Self.lineSlots == segment.capacity ? 0 : index + Self.lineSlots
         }
     }
 
