@@ -13,6 +13,17 @@ struct DecisionTests {
             deviceID: device)
     }
 
+    @Test("A retry is left out however its dataset falls among thousands of others that have changed since")
+    func recentChangesAreKnown() {
+        var recent = RecentChanges()
+        let names = (0..<6_000).map { "dataset-\($0)" }
+        for name in names { recent.saw(change(name, 2), atMilliseconds: 1) }
+        let forgotten = names.filter {
+            !recent.supersedes(change($0, 1), firstSeenMilliseconds: 0, deviceID: "device")
+        }
+        #expect(forgotten.isEmpty, "\(forgotten.count) of \(names.count) datasets")
+    }
+
     @Test("Of the changes of one dataset the newest is pushed, and a device is left out only if it made all of them")
     func coalescing() {
         var coalescer = DatasetCoalescer()
