@@ -105,7 +105,7 @@ let package = Package(
 
         .target(name: "CallFaults", path: "Tests/CallFaults", linkerSettings: [.linkedLibrary("dl")]),
         testTarget("PushTestKitTests", ["PushTestKit", "PushCore", "EventLoop", "CallFaults"]),
-        testTarget("EventLoopTests", ["EventLoop", "PushTestKit"]),
+        testTarget("EventLoopTests", ["EventLoop", "PushTestKit", "CLinux"]),
         testTarget("MetricsTests", ["Metrics"]),
         testTarget("JSONTests", ["JSON", "PushTestKit"]),
         testTarget("TOMLTests", ["TOML", "PushTestKit"]),

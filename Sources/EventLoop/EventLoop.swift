@@ -89,9 +89,15 @@ public final class EventLoop: @unchecked Sendable {
     }
 
     private func startThread() throws(EventLoopError) {
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        guard pthread_attr_setstacksize(&attributes, Self.stackSizeBytes) == 0 else {
+            throw EventLoopError(call: "pthread_attr_setstacksize", code: EINVAL)
+        }
         let context = Unmanaged.passRetained(self)
         let code = pthread_create(
-            &thread, nil,
+            &thread, &attributes,
             { context in
                 guard let context else { return nil }
                 Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue().run()
@@ -250,6 +256,8 @@ public final class EventLoop: @unchecked Sendable {
             runEndOfTick()
         }
         release()
+        // A thread that is created later may have the identifier of this one, and is not on the loop.
+        threadIdentifier.store(0, ordering: .relaxed)
     }
 
     /// At most a second, so that `nanosecondsSinceLastTick` tells a loop that waits from one that hangs.

@@ -1,3 +1,4 @@
+import CLinux
 import EventLoop
 import Glibc
 import Synchronization
@@ -274,6 +275,39 @@ struct LoopTests {
         init(released: @escaping () -> Void) { self.released = released }
 
         deinit { released() }
+    }
+
+    @Test("A thread that has the identifier of a loop's ended thread is not on that loop")
+    func identifiersOfThreadsComeAgain() async throws {
+        for _ in 0..<20 {
+            let ended = try EventLoop(name: "ended")
+            ended.stopAndJoin()
+            // Its thread gets the stack of the last that ended, and with it the identifier, unless another was quicker.
+            let next = try EventLoop(name: "next")
+            #expect(try await next.run { !ended.isOnLoop })
+            next.stopAndJoin()
+        }
+    }
+
+    @Test("A loop's thread has the stack that C libraries need, whatever a thread has by default")
+    func stackSize() async throws {
+        var old = pthread_attr_t()
+        try #require(ThreadAttributes.readDefault(&old) == 0)
+        var wider = old
+        pthread_attr_setstacksize(&wider, 24 << 20)
+        try #require(ThreadAttributes.setDefault(&wider) == 0)
+        defer { _ = ThreadAttributes.setDefault(&old) }
+        let loop = try EventLoop(name: "test")
+        let bytes = try await loop.run {
+            var own = pthread_attr_t()
+            try #require(ThreadAttributes.read(pthread_self(), &own) == 0)
+            defer { pthread_attr_destroy(&own) }
+            var bytes = 0
+            pthread_attr_getstacksize(&own, &bytes)
+            return bytes
+        }
+        #expect((7 << 20...9 << 20).contains(bytes), "\(bytes)")
+        loop.stopAndJoin()
     }
 
     @Test("The loop tells since when it has not turned")
