@@ -37,8 +37,6 @@ public struct AMQPLandmark: Hashable, Sendable {
     public static let delivery = AMQPLandmark(.toClient, 60, 60)
     /// `basic.ack` of the broker: the publisher's confirm.
     public static let confirm = AMQPLandmark(.toClient, 60, 80)
-    /// `connection.close`: the client says goodbye.
-    public static let goodbye = AMQPLandmark(.toServer, 10, 50)
 
     /// Whether a header and a body follow: `basic.publish`, `basic.return`, `basic.deliver` and `basic.get-ok`.
     var hasContent: Bool { classIdentifier == 60 && [40, 50, 60, 71].contains(methodIdentifier) }

@@ -25,8 +25,6 @@ enum KeyKind: UInt8, CaseIterable, Sendable {
     var isSingle: Bool { self == .value || self == .foldedValue }
     /// Whether keys of this kind come at levels, of which a record is probed only for those in use.
     var hasLevels: Bool { rawValue >= KeyKind.prefix.rawValue }
-    /// How many levels there are.
-    static let levelCount = 64
     /// How many bytes of a beginning count: longer ones are told apart by their residual.
     static let prefixBytesMaximum = 32
 }

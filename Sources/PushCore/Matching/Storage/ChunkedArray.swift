@@ -52,9 +52,6 @@ struct ChunkedArray<Element: BitwiseCopyable>: ~Copyable {
         Prefetch.line(of: start + (MemoryLayout<Element>.size - 1))
     }
 
-    /// The greatest number that was ever given, and so a bound for tables beside this one.
-    var numbersEnd: Int { Int(used) }
-
     /// Adds an element, and returns its number.
     mutating func add(_ element: Element) -> UInt32 {
         count += 1
