@@ -102,8 +102,10 @@ struct FaultTests {
         #expect(await log.state.wait(deadlineSeconds: 120) { $0.isConsuming && $0.epoch >= 2 })
         consumer.settle(oldTags)
         #expect(await outcomes.state.wait(deadlineSeconds: 120) { $0.outcomes.count == Int(count) })
-        #expect(outcomes.state.value.outcomes.values.allSatisfy { $0 == .confirmed })
         #expect(outcomes.state.value.surplusCount == 0)
+        let refused = outcomes.state.value.outcomes.filter { $0.value != .confirmed }
+        #expect(refused.values.allSatisfy { $0 == .refused }, "\(refused.prefix(3))")
+        try await queue.publishUntilConfirmed(refused.keys.flatMap { queue.messages($0..<$0 + 1) })
         // Settle whatever comes until every message has come with the new epoch or been settled before.
         let epoch = log.state.value.epoch
         let settler = Task {
@@ -206,7 +208,7 @@ struct FaultTests {
         try await queue.broker.writeOutQueues()
         try queue.broker.kill()
         try await queue.broker.startAgain()
-        #expect(try await queue.publish(queue.messages(0..<300)).values.allSatisfy { $0 == .confirmed })
+        try await queue.publishUntilConfirmed(queue.messages(0..<300))
         for number in 1...3 {
             #expect(try await queue.broker.messageCount(queue: queue.names.work(number)) > 20)
         }

@@ -26,7 +26,8 @@ public final class TemporaryFolder: Sendable {
     @discardableResult
     public func write(_ name: String, _ bytes: [UInt8], mode: Int = 0o600) throws -> String {
         let file = "\(path)/\(name)"
-        try Data(bytes).write(to: URL(fileURLWithPath: file))
+        // At once: a command that reads the file in this moment finds what was there before, or this.
+        try Data(bytes).write(to: URL(fileURLWithPath: file), options: .atomic)
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
         return file
     }

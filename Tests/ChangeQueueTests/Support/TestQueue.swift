@@ -2,6 +2,7 @@ import ChangeQueue
 import Metrics
 import PushCore
 import PushTestKit
+import Testing
 
 /// One namespace of a private broker, with its topology, and what connects to it.
 struct TestQueue {
@@ -68,5 +69,14 @@ struct TestQueue {
         publisher.publish(messages)
         _ = await publisher.close(deadlineSeconds: 60)
         return log.state.value.outcomes
+    }
+    /// Publishes, and again what a queue refuses: right after the start of its broker it has no leader yet.
+    func publishUntilConfirmed(_ messages: [OutgoingMessage]) async throws {
+        var open = messages
+        while !open.isEmpty {
+            let outcomes = try await publish(open)
+            open.removeAll { outcomes[$0.identifier] == .confirmed }
+            try #require(open.allSatisfy { outcomes[$0.identifier] == .refused })
+        }
     }
 }

@@ -38,7 +38,7 @@ struct SimulateCommandTests {
             (0..<2).map { WorkerFixture.datasetChanged("e\($0)", identity: $0, syncCount: 1) })
         try await worker.wait(for: "apus_pushes_total", #"outcome="accepted""#, toReach: 1)
         try await worker.wait(for: "apus_dead_letters_total", toReach: 1)
-        #expect(await worker.drain().exitCode == 0)
+        await worker.drainCleanly()
 
         simulator.signal(SIGTERM)
         let end = await simulator.end()

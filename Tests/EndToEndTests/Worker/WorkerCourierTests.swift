@@ -39,7 +39,7 @@ struct WorkerCourierTests {
         #expect(notification.body.contains(#""alert":"Dear""#) && notification.body.contains(#""sid":"songs""#))
         #expect(notification.body.contains(#""cid":"iCloud.com.example.chat""#))
         try await fixture.simulator.waitForAnswers(1)
-        #expect(await worker.drain().exitCode == 0)
+        await worker.drainCleanly()
         try await fixture.waitForMessages(0)
         #expect(try await fixture.simulator.recorded().map(\.deviceToken) == [phone])
         try await fixture.stop()

@@ -41,6 +41,8 @@ struct WorkerOutageTests {
         let worker = try fixture.startWorker()
         try await fixture.publish([Self.push(0)])
         _ = try await fixture.accepted(reachingDevices: 1)
+        // A connection that is cut before the answer is read leaves a push in doubt, which is sent again.
+        try await worker.wait(for: "apus_pushes_total", #"outcome="accepted""#, toReach: 1)
 
         try await proxy.redirect(to: Self.nowhere)
         try await proxy.resetAll()
@@ -64,7 +66,7 @@ struct WorkerOutageTests {
         #expect(try await worker.metric("apus_consumer_paused") == 0)
         // Two for each environment come back, and the pool may grow for what waits.
         #expect(try await fixture.simulator.summary().connections - connections <= 16)
-        #expect(await worker.drain().exitCode == 0)
+        await worker.drainCleanly()
         #expect(try await fixture.deadLetters().isEmpty)
         try await fixture.waitForMessages(0)
         try await proxy.stop()
@@ -82,7 +84,7 @@ struct WorkerOutageTests {
         while try await worker.metric("apus_unacknowledged_deliveries") > 0 { await Task.yield() }
         try await proxy.redirect(to: fixture.simulator.port)
         _ = try await fixture.accepted(reachingDevices: 3_000)
-        #expect(await worker.drain().exitCode == 0)
+        await worker.drainCleanly()
         #expect(try await fixture.deadLetters().isEmpty)
         try await proxy.stop()
         try await fixture.stop()
@@ -113,7 +115,7 @@ struct WorkerOutageTests {
         #expect(try await worker.metric("apus_pushes_total", #"outcome="parked_dead_letter""#) == 0)
         try await proxy.redirect(to: fixture.simulator.port)
         _ = try await fixture.accepted(reachingDevices: 6_000)
-        #expect(await worker.drain().exitCode == 0)
+        await worker.drainCleanly()
         #expect(try await fixture.deadLetters().isEmpty)
         try await proxy.stop()
         try await fixture.stop()

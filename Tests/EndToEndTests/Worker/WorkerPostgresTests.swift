@@ -75,7 +75,7 @@ struct WorkerPostgresTests {
                     + #""data":{"recordType":"Song","recordName":"song-\#(number)","fields":{}}}"#
             })
         try await fixture.waitForMessages(0)
-        for worker in workers { #expect(await worker.drain().exitCode == 0) }
+        for worker in workers { await worker.drainCleanly() }
         let tokens = try await fixture.simulator.recorded().map(\.deviceToken)
         #expect(tokens.count { $0 == WorkerFixture.tokenText(0) } == 1)
         #expect(tokens.count { $0 == WorkerFixture.tokenText(1) } == 200)

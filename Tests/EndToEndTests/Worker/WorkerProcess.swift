@@ -1,5 +1,6 @@
 import Glibc
 import PushTestKit
+import Testing
 
 /// A running `apus run`, and what its admin server says.
 final class WorkerProcess: Sendable {
@@ -62,6 +63,12 @@ final class WorkerProcess: Sendable {
     func drain() async -> CommandResult {
         command.signal(SIGTERM)
         return await command.end()
+    }
+
+    /// Ends it as an operator does, and expects that it has left nothing unfinished.
+    func drainCleanly(sourceLocation: SourceLocation = #_sourceLocation) async {
+        let end = await drain()
+        #expect(end.exitCode == 0, "\(end.errors.suffix(4_000))", sourceLocation: sourceLocation)
     }
 
     /// Ends it as a power failure does, and waits until it has.
