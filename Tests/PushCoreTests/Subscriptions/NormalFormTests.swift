@@ -105,6 +105,36 @@ struct NormalFormTests {
         #expect(try Predicate.always.negated() == .never)
     }
 
+    @Test("Bounds that leave one value, bounds and values of the same field have one form in every order")
+    func cutsRangesInAnyOrder() throws {
+        func term(_ test: FieldTest) -> PredicateTerm { PredicateTerm("price", test) }
+        func atLeast(_ value: FieldValue) -> PredicateTerm {
+            term(.isInRange(ValueRange(lower: .init(value, isIncluded: true), upper: nil)))
+        }
+        func atMost(_ value: FieldValue) -> PredicateTerm {
+            term(.isInRange(ValueRange(lower: nil, upper: .init(value, isIncluded: true))))
+        }
+        let two = term(.equals(.integer(2), .exact))
+        let cases: [([PredicateTerm], PredicateTerm?)] = [
+            ([atLeast(.integer(2)), atMost(.integer(2)), atMost(.integer(9))], two),
+            ([atLeast(.date(milliseconds: 2)), atMost(.boolean(true)), two], nil),
+            ([atLeast(.date(milliseconds: 2)), atMost(.date(milliseconds: 2)), two], two),
+            ([atLeast(.integer(1)), atMost(.double(2.5)), term(.isIn([.integer(0), .integer(2)], .exact))], two),
+            (
+                [atLeast(.string("a")), term(.isIn([.string("b"), .integer(2), .list([])], .exact))],
+                term(.equals(.string("b"), .exact))
+            ),
+        ]
+        for (terms, expected) in cases {
+            let first = try Predicate(anyOf: expected.map { [[$0]] } ?? [])
+            for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+                let shuffled = order.filter(terms.indices.contains).map { terms[$0] }
+                #expect(try Predicate(anyOf: [shuffled]) == first, "\(shuffled)")
+                #expect(try Predicate.all(of: shuffled.map { try Predicate($0) }) == first, "\(shuffled)")
+            }
+        }
+    }
+
     @Test("Bringing text into the form without case once is enough, for every character of every alphabet")
     func foldingIsIdempotent() {
         for value in UInt32(0)...0x10ffff {

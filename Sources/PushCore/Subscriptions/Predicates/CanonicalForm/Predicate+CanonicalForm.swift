@@ -49,15 +49,21 @@ extension Predicate {
             self.init(normalized: conjunctions)
             return
         }
+        let written = conjunctions.map { Array($0.dropFirst(first.count)) }
         let predicate: Predicate
+        var stored: Predicate
         do {
-            predicate = try Predicate(anyOf: conjunctions.map { Array($0.dropFirst(first.count)) })
+            predicate = try Predicate(anyOf: written)
+            stored = predicate
+            if !stored.canonicalBytes.elementsEqual(canonicalBytes) {
+                stored = try Predicate(anyOf: written, NormalizationWork(cutsValues: false))
+            }
         } catch {
             throw PredicateError(.notCanonical, error.message)
         }
-        guard predicate.canonicalBytes.elementsEqual(canonicalBytes) else {
+        guard stored.canonicalBytes.elementsEqual(canonicalBytes) else {
             throw PredicateError(.notCanonical, "the predicate is not in normal form")
         }
-        self.init(normalized: conjunctions)
+        self.init(normalized: predicate.conjunctions.map { first + $0 })
     }
 }

@@ -87,7 +87,7 @@ struct NormalConjunction: Hashable {
     ) throws(PredicateError) -> Bool {
         try work.spend(new)
         for place in terms.indices where terms[place].term.path == new.term.path {
-            guard let both = terms[place].term.intersection(new.term) else { continue }
+            guard let both = terms[place].term.intersection(new.term, cutsValues: work.cutsValues) else { continue }
             terms.remove(at: place)
             switch try both.normalized() {
             case .never: return false
@@ -109,11 +109,14 @@ struct NormalConjunction: Hashable {
 
 extension PredicateTerm {
     /// The test that a value passes if it passes both terms, where the two can be made one.
-    fileprivate func intersection(_ other: PredicateTerm) -> FieldTest? {
+    fileprivate func intersection(_ other: PredicateTerm, cutsValues: Bool) -> FieldTest? {
         guard !isNegated, !other.isNegated else { return nil }
         if case .isInRange(let left) = test, case .isInRange(let right) = other.test {
             // No value can be ordered against bounds that cannot be ordered against each other.
             return left.intersection(right).map(FieldTest.isInRange) ?? .isIn([], .exact)
+        }
+        if cutsValues, let values = test.equalValues(within: other.test) ?? other.test.equalValues(within: test) {
+            return .isIn(values, .exact)
         }
         guard let (left, leftFolding) = test.equalValues, let (right, rightFolding) = other.test.equalValues,
             leftFolding == rightFolding
@@ -134,6 +137,20 @@ extension FieldTest {
         case .equals(let value, let folding): ([value], folding)
         case .isIn(let values, let folding): (values, folding)
         default: nil
+        }
+    }
+
+    /// Those of the values one of which the test wants that lie within a range; nil if the other test is none.
+    ///
+    /// Text whose case does not count has no place in an order, and stays as it is. A bound that compares as equal to a
+    /// value may be written differently: both ways are kept, and normal form chooses.
+    fileprivate func equalValues(within other: FieldTest) -> [FieldValue]? {
+        guard case .isInRange(let range) = other, let (values, folding) = equalValues, folding == .exact else {
+            return nil
+        }
+        let bounds = [range.lower, range.upper].compactMap { $0?.value }
+        return values.filter(range.contains).flatMap { value in
+            [value] + bounds.filter { $0.order(against: value) == .same }
         }
     }
 }

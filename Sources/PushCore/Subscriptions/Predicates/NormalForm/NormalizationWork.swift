@@ -3,6 +3,11 @@ struct NormalizationWork {
     /// How many terms more may be looked at; those with long texts count more than once.
     private var termsLeft = PredicateLimits.normalizationTermsMaximum
 
+    /// Whether the values that a field may equal are cut with its ranges; what was stored before they were has both.
+    let cutsValues: Bool
+
+    init(cutsValues: Bool = true) { self.cutsValues = cutsValues }
+
     /// Takes the work of putting a term into a conjunction.
     ///
     /// - Throws: `PredicateError` `.tooLarge` when it is too much.

@@ -3,18 +3,22 @@ extension Predicate {
     ///
     /// What is done: text and paths become NFC, text whose case does not count is folded; members, terms and
     /// conjunctions are sorted by their canonical bytes, each once; `IN` of one value is equality; ranges of one field
-    /// are cut with each other, and so are the values that it may equal; a conjunction that contradicts itself goes
-    /// away, and so does one that holds only where another does because it has all terms of that; what always holds
-    /// is `always`. The meaning stays the same for every record.
+    /// are cut with each other and with the values that it may equal, and so are those; a conjunction that contradicts
+    /// itself goes away, and so does one that holds only where another does because it has all terms of that; what
+    /// always holds is `always`. The meaning stays the same for every record.
     ///
     /// - Parameter conjunctions: conjunctions of terms, in any form and order.
     /// - Throws: `PredicateError`: `.invalidPath`, `.invalidValue`, or `.tooLarge` if a limit of `PredicateLimits` is
     ///   exceeded.
     public init(anyOf conjunctions: [[PredicateTerm]]) throws(PredicateError) {
+        try self.init(anyOf: conjunctions, NormalizationWork())
+    }
+
+    /// Brings conjunctions into normal form, or into that of before, as the work says.
+    init(anyOf conjunctions: [[PredicateTerm]], _ work: consuming NormalizationWork) throws(PredicateError) {
         guard conjunctions.count <= PredicateLimits.intermediateConjunctionsMaximum else {
             throw Self.tooManyConjunctions(conjunctions.count)
         }
-        var work = NormalizationWork()
         var normal: [NormalConjunction] = []
         for terms in conjunctions {
             if let conjunction = try NormalConjunction.of(terms, &work) { normal.append(conjunction) }
