@@ -92,9 +92,8 @@ public final class EventLoop: @unchecked Sendable {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }
-        guard pthread_attr_setstacksize(&attributes, Self.stackSizeBytes) == 0 else {
-            throw EventLoopError(call: "pthread_attr_setstacksize", code: EINVAL)
-        }
+        let refusal = pthread_attr_setstacksize(&attributes, Self.stackSizeBytes)
+        guard refusal == 0 else { throw EventLoopError(call: "pthread_attr_setstacksize", code: refusal) }
         let context = Unmanaged.passRetained(self)
         let code = pthread_create(
             &thread, &attributes,

@@ -70,6 +70,7 @@ struct TestQueue {
         _ = await publisher.close(deadlineSeconds: 60)
         return log.state.value.outcomes
     }
+
     /// Publishes, and again what a queue refuses: right after the start of its broker it has no leader yet.
     func publishUntilConfirmed(_ messages: [OutgoingMessage]) async throws {
         var open = messages

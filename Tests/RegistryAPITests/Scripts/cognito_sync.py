@@ -215,6 +215,7 @@ def guesses():
     seconds = time.monotonic() - began
     assert set(codes) == {"InvalidSignatureException", "TooManyRequestsException"}, codes
     # Thirty at once, and one more each second.
+    assert set(codes[:30]) == {"InvalidSignatureException"}, codes
     assert 30 <= codes.count("InvalidSignatureException") <= 31 + seconds, codes
     assert register(client())
 
