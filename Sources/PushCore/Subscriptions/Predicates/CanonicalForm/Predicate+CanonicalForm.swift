@@ -28,7 +28,8 @@ extension Predicate {
 
     /// Reads a predicate from its canonical bytes.
     ///
-    /// - Throws: `PredicateError` `.notCanonical` for bytes that `canonicalBytes` of no predicate gives.
+    /// - Throws: `PredicateError` `.notCanonical` for bytes that `canonicalBytes` of no predicate gives, or gave when
+    ///   ranges were not cut with values of the same field (`NormalizationWork.cutsValues`).
     public init(canonicalBytes: [UInt8]) throws(PredicateError) {
         let result: Result<Predicate, PredicateError> = canonicalBytes.withUnsafeBytes { bytes in
             Result { () throws(PredicateError) in try Predicate(canonicalBytes: bytes, behind: []) }
@@ -41,7 +42,8 @@ extension Predicate {
     /// - Parameters:
     ///   - canonicalBytes: the bytes of the predicate without those terms.
     ///   - first: terms that come before all others in normal form, and are about other fields.
-    /// - Throws: `PredicateError` `.notCanonical` for bytes that `canonicalBytes` of no predicate gives.
+    /// - Throws: `PredicateError` `.notCanonical` for bytes that `canonicalBytes` of no predicate gives, or gave when
+    ///   ranges were not cut with values of the same field (`NormalizationWork.cutsValues`).
     init(canonicalBytes: UnsafeRawBufferPointer, behind first: [PredicateTerm]) throws(PredicateError) {
         var reader = CanonicalReader(canonicalBytes)
         let conjunctions = try reader.readConjunctions(behind: first)
