@@ -2,12 +2,6 @@
 struct DeclaredType {
     let name: String
 
-    /// False for an extension.
-    let isDeclaration: Bool
-
-    /// False for what only its own file sees.
-    let isVisible: Bool
-
     private static let keywords: Set<Substring> = [
         "struct", "class", "enum", "protocol", "actor", "typealias", "extension",
     ]
@@ -31,11 +25,7 @@ struct DeclaredType {
             else {
                 return nil
             }
-            let isPrivate = words[..<keyword].contains { $0 == "private" || $0 == "fileprivate" }
-            return DeclaredType(
-                name: String(words[keyword + 1].split(separator: ".").last ?? ""),
-                isDeclaration: words[keyword] != "extension",
-                isVisible: !isPrivate)
+            return DeclaredType(name: String(words[keyword + 1].split(separator: ".").last ?? ""))
         }
     }
 }

@@ -42,15 +42,6 @@ struct SizeRuleTests {
         }
     }
 
-    @Test("A file declares one type that others see")
-    func oneTypePerFile() {
-        for file in Repository.sources {
-            let visible = DeclaredType.all(in: file.codeLines).filter { $0.isDeclaration && $0.isVisible }
-            let names = visible.map(\.name).joined(separator: ", ")
-            #expect(visible.count <= 1, "\(file.path) declares \(names): give each a file of its own")
-        }
-    }
-
     @Test("No file is there only to hold a place")
     func noPlaceholders() {
         for file in Repository.swiftFiles {
