@@ -98,16 +98,20 @@ extension PostgresRegistry {
 
     /// Removes devices whose token is dead.
     public func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int {
+        let deadTokens = deadTokens.filter { $0.kind == .alert }
         guard !deadTokens.isEmpty else { return 0 }
         return try writing(durable: false) { (transaction) throws(RegistryError) in
             let call = Call(
                 """
-                DELETE FROM device d USING unnest($1::text[], $2::bytea[], $3::bigint[]) r(device, token, since)
-                WHERE d.device_id = r.device AND d.token = r.token
+                DELETE FROM device d
+                USING unnest($1::text[], $2::bigint[], $3::bytea[], $4::bigint[]) r(app, platform, token, since)
+                JOIN app a ON a.name = r.app
+                WHERE d.token = r.token AND d.app = a.id AND d.platform = r.platform
                     AND (r.since IS NULL OR d.registered_at < r.since)
                 """,
                 [
-                    .texts(deadTokens.map(\.deviceID)), .byteLists(deadTokens.map(\.token.bytes)),
+                    .texts(deadTokens.map(\.app)), .integers(deadTokens.map(\.platform.registryNumber)),
+                    .byteLists(deadTokens.map(\.token.bytes)),
                     .optionalIntegers(deadTokens.map(\.deadSinceMilliseconds)),
                 ])
             return try transaction.commit([call])[0].affectedCount

@@ -36,13 +36,15 @@ extension SQLiteRegistry {
         return try writing(durable: false) { () throws(RegistryError) in
             let statement = try statements.statement(
                 """
-                DELETE FROM device WHERE device_id = ?1 AND token = ?2 AND (?3 IS NULL OR registered_at < ?3)
+                DELETE FROM device WHERE token = ?1 AND app = (SELECT id FROM app WHERE name = ?2) AND platform = ?3
+                    AND (?4 IS NULL OR registered_at < ?4)
                 """)
             var removed = 0
-            for deadToken in deadTokens {
-                statement.bind(1, deadToken.deviceID)
-                statement.bind(2, deadToken.token.bytes)
-                statement.bind(3, deadToken.deadSinceMilliseconds)
+            for deadToken in deadTokens where deadToken.kind == .alert {
+                statement.bind(1, deadToken.token.bytes)
+                statement.bind(2, deadToken.app)
+                statement.bind(3, deadToken.platform.registryNumber)
+                statement.bind(4, deadToken.deadSinceMilliseconds)
                 removed += try statement.run()
             }
             return removed

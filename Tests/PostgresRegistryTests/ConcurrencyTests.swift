@@ -181,7 +181,10 @@ struct ConcurrencyTests {
             }
             let filter = DeviceFilter(app: "chat", identityID: "identity-1")
             _ = try registry.devices(matching: filter, after: nil, limit: 10)
-            _ = try registry.prune([DeadToken(deviceID: "none", token: devices[0].token, deadSinceMilliseconds: nil)])
+            _ = try registry.prune([
+                DeadToken(
+                    app: "chat", platform: .gcm, kind: .alert, token: devices[0].token, deadSinceMilliseconds: nil)
+            ])
             try registry.subscribe("device-1", toTopic: "news")
             _ = try registry.unsubscribe("device-1", fromTopic: "news")
             _ = try registry.subscribeToAllDatasets("device-1", names: nil, includingFuture: true)

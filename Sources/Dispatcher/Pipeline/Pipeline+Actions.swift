@@ -68,11 +68,11 @@ extension Pipeline {
         case .keyAccepted(let app):
             logger.log(.info, "apns.key.accepted", [.field("app", appName(app))])
             reportHeldApps()
-        case .tokensInDoubt(let app, let reason):
+        case .tokensInDoubt(let app, let kind, let reason):
             logger.log(
                 .error, "apns.tokens.in-doubt",
                 [
-                    .field("app", appName(app)), .field("reason", reason),
+                    .field("app", appName(app)), .field("kind", kind.rawValue), .field("reason", reason),
                     .field("advice", "Most tokens are called bad: check platform and bundle_id; none is pruned."),
                 ])
         case .publishRefused(let queue, let reason):

@@ -1,7 +1,7 @@
 /// Tells a dead token from a wrong configuration when APNs calls a token bad.
 ///
 /// One bad token among many good answers is a dead token. When more than half of the recent answers call tokens bad,
-/// the environment or the topic of the app is wrong, and pruning would empty the registry.
+/// the environment or the topic is wrong, and pruning would empty the registry.
 public struct BadTokenWatch: Hashable, Sendable {
     /// What to do with a token that was called bad.
     public enum Verdict: Hashable, Sendable {
@@ -40,5 +40,27 @@ public struct BadTokenWatch: Hashable, Sendable {
     private mutating func note(_ bit: UInt128) {
         answers = answers << 1 | bit
         count = min(count + 1, Self.recentMaximum)
+    }
+}
+
+/// The watches of one app, one for each kind of token.
+///
+/// Each kind has a topic of its own, so a wrong one holds up no push of another kind.
+public struct BadTokenWatches: Hashable, Sendable {
+    private var alert = BadTokenWatch()
+    private var further: [TokenKind: BadTokenWatch] = [:]
+
+    /// Creates watches that have seen nothing.
+    public init() {}
+
+    /// Whether the configuration of any kind is in doubt at this moment.
+    public var isAnyInDoubt: Bool { alert.isInDoubt || further.values.contains { $0.isInDoubt } }
+
+    /// The watch of a kind.
+    public subscript(kind: TokenKind) -> BadTokenWatch {
+        get { kind == .alert ? alert : further[kind] ?? BadTokenWatch() }
+        set {
+            if kind == .alert { alert = newValue } else { further[kind] = newValue }
+        }
     }
 }

@@ -6,8 +6,8 @@ public struct DispatchActions: Sendable {
         case keyRejected(app: Int, reason: String)
         /// APNs accepts the key of this app again.
         case keyAccepted(app: Int)
-        /// Most tokens of this app are called bad, with the last reason: environment or topic are in doubt.
-        case tokensInDoubt(app: Int, reason: String)
+        /// Most tokens of this app and kind are called bad, with the last reason: environment or topic are in doubt.
+        case tokensInDoubt(app: Int, kind: TokenKind, reason: String)
         /// The broker did not take a message that must be parked; it is in `publishesToRepeat`.
         case publishRefused(queue: String, reason: String)
         /// A message reached the dead letters.

@@ -95,7 +95,7 @@ public struct DispatchStateMachine: Sendable {
     /// When the last small event arrived.
     var workArrivedMilliseconds: Int64?
     var breakers: [KeyBreaker]
-    var watches: [BadTokenWatch]
+    var watches: [BadTokenWatches]
 
     /// What became of the pushes, by app; the last entry is for devices whose app is not configured.
     public internal(set) var ledgers: [PushLedger]
@@ -118,7 +118,7 @@ public struct DispatchStateMachine: Sendable {
         bulkWindow = BulkWindow(maximum: limits.pushesInFlightMaximum)
         loads = Array(repeating: AppLoad(), count: appCount)
         breakers = Array(repeating: KeyBreaker(), count: appCount)
-        watches = Array(repeating: BadTokenWatch(), count: appCount)
+        watches = Array(repeating: BadTokenWatches(), count: appCount)
         ledgers = Array(repeating: PushLedger(), count: appCount + 1)
     }
 
@@ -154,8 +154,8 @@ public struct DispatchStateMachine: Sendable {
     /// The apps whose key APNs does not accept at this moment.
     public var heldApps: [Int] { breakers.indices.filter { breakers[$0].state != .closed } }
 
-    /// The apps most of whose tokens are called bad at this moment.
-    public var doubtedApps: [Int] { watches.indices.filter { watches[$0].isInDoubt } }
+    /// The apps most of whose tokens of some kind are called bad at this moment.
+    public var doubtedApps: [Int] { watches.indices.filter { watches[$0].isAnyInDoubt } }
 
     // MARK: Work arrives
 
@@ -359,7 +359,7 @@ public struct DispatchStateMachine: Sendable {
         pushes.remove(result.identifier)
         job.pushesOut -= 1
         pushEnded(job.work.lane, app: app)
-        settle(disposition, &job, push.device, app: app, nowMilliseconds: nowMilliseconds, into: &actions)
+        settle(disposition, &job, push, nowMilliseconds: nowMilliseconds, into: &actions)
         let isDone = job.pushesOut == 0 && job.nextDevice == job.work.devices.count
         jobs.putBack(job, push.job)
         if isDone { jobAdvanced(push.job, into: &actions) }
@@ -398,19 +398,21 @@ public struct DispatchStateMachine: Sendable {
     }
 
     private mutating func settle(
-        _ disposition: Disposition, _ job: inout Job, _ device: Int, app: Int, nowMilliseconds: Int64,
+        _ disposition: Disposition, _ job: inout Job, _ push: Push, nowMilliseconds: Int64,
         into actions: inout DispatchActions
     ) {
+        let device = push.device
+        let app = push.app
         switch disposition {
         case .accepted:
-            noteGoodToken(device, job.work, app: app)
+            noteGoodToken(push, job.work)
             end(app: app) { $0.accepted += 1 }
         case .tokenDead(let since):
-            noteGoodToken(device, job.work, app: app)
+            noteGoodToken(push, job.work)
             end(app: app) { $0.tokenDead += 1 }
-            actions.deadTokens.append(deadToken(job.work.devices[device], since: since))
+            actions.deadTokens.append(deadToken(of: push, job.work, since: since))
         case .tokenRejected(let reason):
-            tokenRejected(&job, device, app: app, reason, nowMilliseconds: nowMilliseconds, into: &actions)
+            tokenRejected(&job, push, reason, nowMilliseconds: nowMilliseconds, into: &actions)
         case .deadLetter(let reason):
             let detail =
                 "APNs answered \(reason), which stays so for this push: correct the event or the configuration."
@@ -436,23 +438,29 @@ public struct DispatchStateMachine: Sendable {
         }
     }
 
-    private mutating func noteGoodToken(_ device: Int, _ work: DispatchJob, app: Int) {
-        if asksAPNs(device, work) { watches[app].tokenWasGood() }
+    private mutating func noteGoodToken(_ push: Push, _ work: DispatchJob) {
+        if asksAPNs(push.device, work) { watches[push.app][kind(of: push, work)].tokenWasGood() }
+    }
+
+    /// Which of the device's tokens a push goes to.
+    private func kind(of push: Push, _ work: DispatchJob) -> TokenKind {
+        work.renderings[push.rendering].content.pushType.tokenKind
     }
 
     private mutating func tokenRejected(
-        _ job: inout Job, _ device: Int, app: Int, _ reason: String, nowMilliseconds: Int64,
-        into actions: inout DispatchActions
+        _ job: inout Job, _ push: Push, _ reason: String, nowMilliseconds: Int64, into actions: inout DispatchActions
     ) {
-        let wasInDoubt = watches[app].isInDoubt
-        switch watches[app].tokenWasBad() {
+        let app = push.app
+        let kind = kind(of: push, job.work)
+        let wasInDoubt = watches[app][kind].isInDoubt
+        switch watches[app][kind].tokenWasBad() {
         case .keep: end(app: app) { $0.tokenDead += 1 }
         case .prune:
             end(app: app) { $0.tokenDead += 1 }
-            actions.deadTokens.append(deadToken(job.work.devices[device], since: nil))
+            actions.deadTokens.append(deadToken(of: push, job.work, since: nil))
         case .hold:
-            if !wasInDoubt { actions.notices.append(.tokensInDoubt(app: app, reason: reason)) }
-            retry(&job, device, app: app, .tokensInDoubt, afterSeconds: nil, nowMilliseconds: nowMilliseconds)
+            if !wasInDoubt { actions.notices.append(.tokensInDoubt(app: app, kind: kind, reason: reason)) }
+            retry(&job, push.device, app: app, .tokensInDoubt, afterSeconds: nil, nowMilliseconds: nowMilliseconds)
         }
     }
 
@@ -510,7 +518,10 @@ public struct DispatchStateMachine: Sendable {
         }
     }
 
-    private func deadToken(_ device: Recipient, since: Int64?) -> DeadToken {
-        DeadToken(deviceID: device.deviceID, token: device.token, deadSinceMilliseconds: since)
+    private func deadToken(of push: Push, _ work: DispatchJob, since: Int64?) -> DeadToken {
+        let device = work.devices[push.device]
+        return DeadToken(
+            app: device.app, platform: device.platform, kind: kind(of: push, work), token: device.token,
+            deadSinceMilliseconds: since)
     }
 }

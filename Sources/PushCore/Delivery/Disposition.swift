@@ -16,7 +16,7 @@ public enum Disposition: Hashable, Sendable {
         case congested
         /// The app's key is not accepted; no attempt is spent.
         case keyRejected = "key-rejected"
-        /// Most tokens of the app are called bad, so its configuration is in doubt; no attempt is spent.
+        /// Most tokens of the app and kind are called bad, so its configuration is in doubt; no attempt is spent.
         case tokensInDoubt = "tokens-in-doubt"
 
         /// Whether the wait counts against the attempts: it does not where the push itself is not to blame.

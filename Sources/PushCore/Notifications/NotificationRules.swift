@@ -58,8 +58,8 @@ public struct NotificationRules: Sendable {
         }
         if let collapseID = options.collapseID { try Self.checkCollapseID(collapseID) }
         return Headers(
-            pushType: pushType, topic: pushType.topicSuffix.isEmpty ? bundleID : bundleID + pushType.topicSuffix,
-            priority: priority, expirationSeconds: options.expirationSeconds, collapseID: options.collapseID)
+            pushType: pushType, topic: bundleID + pushType.tokenKind.topicSuffix, priority: priority,
+            expirationSeconds: options.expirationSeconds, collapseID: options.collapseID)
     }
 
     /// Checks that a rendered payload is within the limit of its push type.

@@ -3,21 +3,21 @@
 /// Source: Apple, "Sending notification requests to APNs" (push types, topics, priorities) and "Generating a remote
 /// notification" (payload sizes).
 extension PushType {
-    /// What follows the bundle identifier in the header `apns-topic`; empty for the types that use it alone.
+    /// The kind of token that such a push goes to.
     ///
-    /// For `mdm` the whole topic is the UID attribute of the push certificate, which then stands in the configuration
-    /// in place of a bundle identifier.
-    public var topicSuffix: String {
+    /// For `mdm` the topic is the UID attribute of the push certificate, which then stands in the configuration in
+    /// place of a bundle identifier. So the one kind of token of such an app is its alert token.
+    public var tokenKind: TokenKind {
         switch self {
-        case .alert, .background, .mdm: ""
-        case .complication: ".complication"
-        case .controls: ".push-type.controls"
-        case .fileprovider: ".pushkit.fileprovider"
-        case .liveactivity: ".push-type.liveactivity"
-        case .location: ".location-query"
-        case .pushtotalk: ".voip-ptt"
-        case .voip: ".voip"
-        case .widgets: ".push-type.widgets"
+        case .alert, .background, .mdm: .alert
+        case .complication: .complication
+        case .controls: .controls
+        case .fileprovider: .fileprovider
+        case .liveactivity: .liveactivity
+        case .location: .location
+        case .pushtotalk: .pushtotalk
+        case .voip: .voip
+        case .widgets: .widgets
         }
     }
 

@@ -45,8 +45,10 @@ public protocol Registry: AnyObject {
     /// that is no dataset name (`RegistryRules.isDatasetName`) is passed over, because nothing can subscribe to it.
     func recordDatasets(_ datasets: [DatasetKey]) throws(RegistryError)
 
-    /// Removes devices whose token APNs found dead, each unless it has another token by now or was registered at or
-    /// after the moment since which the token is dead.
+    /// Removes devices whose alert token APNs found dead, each unless it has another token or platform by now or was
+    /// registered at or after the moment since which the token is dead.
+    ///
+    /// What APNs says about another kind of token tells nothing of the alert token, and removes no device.
     ///
     /// - Returns: how many were removed.
     func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int

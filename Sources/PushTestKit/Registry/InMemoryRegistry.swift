@@ -198,10 +198,12 @@ public final class InMemoryRegistry: Registry {
     public func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int {
         try check()
         var removed = 0
-        for dead in deadTokens {
-            guard let device = entries[dead.deviceID]?.device, device.token == dead.token else { continue }
-            if let since = dead.deadSinceMilliseconds, device.registeredAtMilliseconds >= since { continue }
-            entries[dead.deviceID] = nil
+        for dead in deadTokens where dead.kind == .alert {
+            let device = entries.values.map(\.device).first { device in
+                device.app == dead.app && device.platform == dead.platform && device.token == dead.token
+            }
+            guard let device, device.registeredAtMilliseconds < dead.deadSinceMilliseconds ?? .max else { continue }
+            entries[device.deviceID] = nil
             removed += 1
         }
         return removed

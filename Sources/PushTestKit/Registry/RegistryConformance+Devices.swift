@@ -180,9 +180,7 @@ extension RegistryConformance {
             func prune(since: Int64?, registeredAt: Int64) throws -> Int {
                 let device = try device("a", registeredAt: registeredAt)
                 try registry.upsert([device])
-                let removed = try registry.prune([
-                    DeadToken(deviceID: "a", token: device.token, deadSinceMilliseconds: since)
-                ])
+                let removed = try registry.prune([dead(device, since: since)])
                 try expect(try registry.deviceCount(), is: 1 - removed, "count")
                 return removed
             }
@@ -195,9 +193,7 @@ extension RegistryConformance {
             let old = try device("a", token: [1])
             try registry.upsert([old])
             try registry.upsert([try device("a", token: [2])])
-            let unknown = DeadToken(deviceID: "none", token: old.token, deadSinceMilliseconds: nil)
-            let dead = DeadToken(deviceID: "a", token: old.token, deadSinceMilliseconds: nil)
-            try expect(try registry.prune([dead, unknown]), is: 0, "removed")
+            try expect(try registry.prune([dead(old)]), is: 0, "removed")
             try expect(try registry.deviceCount(), is: 1, "count")
             try expect(try registry.prune([]), is: 0, "removed of none")
         },
@@ -205,9 +201,27 @@ extension RegistryConformance {
             let doomed = try device("a")
             try registry.upsert([doomed, try device("b")])
             try registry.subscribe("a", toDataset: "settings")
-            let dead = DeadToken(deviceID: "a", token: doomed.token, deadSinceMilliseconds: 5_000)
+            let dead = dead(doomed, since: 5_000)
             try expect(try registry.prune([dead, dead]), is: 1, "removed")
             try expect(try found(.dataset(dataset("settings")), in: registry), is: [], "audience")
         },
+        RegistryConformance("What is said about another topic, app or environment removes no device") { registry in
+            let device = try device("a")
+            try registry.upsert([device])
+            var other = dead(device)
+            other.app = "mail"
+            var elsewhere = dead(device)
+            elsewhere.platform = .apnsSandbox
+            let topics = TokenKind.further.map { dead(device, kind: $0) }
+            try expect(try registry.prune(topics + [other, elsewhere]), is: 0, "removed")
+            try expect(try registry.device("a"), is: device, "device")
+            try expect(try registry.prune([dead(device)]), is: 1, "removed at the word about its own topic")
+        },
     ]
+
+    /// What APNs says of a device's token under the topic of a kind.
+    static func dead(_ device: Device, kind: TokenKind = .alert, since: Int64? = nil) -> DeadToken {
+        DeadToken(
+            app: device.app, platform: device.platform, kind: kind, token: device.token, deadSinceMilliseconds: since)
+    }
 }

@@ -63,6 +63,8 @@ public struct RegistryRandomWalk {
 
     private mutating func chance(_ denominator: Int) -> Bool { Int.random(in: 0..<denominator, using: &generator) == 0 }
 
+    private mutating func platform() -> Platform { Platform.allCases.randomElement(using: &generator) ?? .apns }
+
     private mutating func token() -> DeviceToken {
         // A few long ones that differ in the last byte only.
         let last = UInt8.random(in: 0..<10, using: &generator)
@@ -80,7 +82,7 @@ public struct RegistryRandomWalk {
     private mutating func device() -> Device {
         let hasIdentity = !chance(6)
         return Device(
-            deviceID: deviceID(), platform: Platform.allCases.randomElement(using: &generator) ?? .apns,
+            deviceID: deviceID(), platform: platform(),
             token: token(), app: pick("app", 2), identityPoolID: hasIdentity ? pick("p", 2) : nil,
             identityID: hasIdentity ? pick("i", 3) : nil, userID: chance(4) ? nil : pick("u", 3),
             registeredAtMilliseconds: Int64.random(in: 0..<10, using: &generator))
@@ -103,7 +105,9 @@ public struct RegistryRandomWalk {
     private mutating func prune() throws {
         let dead = list(3) { walk in
             DeadToken(
-                deviceID: walk.deviceID(), token: walk.token(),
+                app: walk.pick("app", 3), platform: walk.platform(),
+                kind: walk.chance(2) ? .alert : TokenKind.further.randomElement(using: &walk.generator) ?? .voip,
+                token: walk.token(),
                 deadSinceMilliseconds: walk.chance(2) ? nil : Int64.random(in: 0..<10, using: &walk.generator))
         }
         try compare("prune \(dead)") { registry throws(RegistryError) in try registry.prune(dead) }

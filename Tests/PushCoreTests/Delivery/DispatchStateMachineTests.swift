@@ -225,7 +225,33 @@ struct DispatchStateMachineTests {
         let sends = send(Samples.job(devices: (0..<40).map { Samples.device("device-\($0)") }))
         for request in sends.dropLast() { answer(request, 200) }
         answer(sends[39], 400, "BadDeviceToken")
-        #expect(actions.deadTokens.map(\.deviceID) == ["device-39"])
+        #expect(actions.deadTokens.map(\.token) == [Samples.device("device-39").token])
+    }
+
+    @Test("A token is found dead for the topic that was asked, whatever its device is", arguments: PushType.allCases)
+    mutating func topicOfDeadToken(type: PushType) {
+        let sends = send(Samples.job(devices: [Samples.device("a", platform: .apnsSandbox)], pushType: type))
+        end(sends[0], .answered(PushAnswer(status: 410, reason: "Unregistered", deadSinceMilliseconds: 77)))
+        let expected = DeadToken(
+            app: "chat", platform: .apnsSandbox, kind: type.tokenKind, token: Samples.device("a").token,
+            deadSinceMilliseconds: 77)
+        #expect(actions.deadTokens == [expected])
+    }
+
+    @Test("Tokens that are bad for one topic raise no doubt about another")
+    mutating func badTokensOfOneTopic() {
+        let calls = (0..<40).map { Samples.device("call-\($0)") }
+        for request in send(Samples.job(number: 1, devices: calls, pushType: .voip)) {
+            answer(request, 400, "DeviceTokenNotForTopic")
+        }
+        #expect(actions.deadTokens.isEmpty)
+        #expect(
+            actions.notices == [.tokensInDoubt(app: 0, kind: .voip, reason: "DeviceTokenNotForTopic")])
+        let devices = (0..<40).map { Samples.device("device-\($0)") }
+        let alerts = send(Samples.job(number: 2, devices: devices))
+        for request in alerts.dropLast() { answer(request, 200) }
+        answer(alerts[39], 400, "BadDeviceToken")
+        #expect(actions.deadTokens.map(\.kind) == [.alert])
     }
 
     @Test("The rest of a large audience is handed on before its page is settled")

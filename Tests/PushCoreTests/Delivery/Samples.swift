@@ -6,9 +6,13 @@ enum Samples {
         index: 0, name: "chat", bundleID: "com.example.chat", productionRoute: 0, sandboxRoute: 1, webRoute: 4)
     static let mail = AppRoute(
         index: 1, name: "mail", bundleID: "com.example.mail", productionRoute: 2, sandboxRoute: 3, webRoute: 5)
-    static let content = PushContent(
-        payload: Array("{}".utf8), topic: "com.example.chat", pushType: .alert, priority: .immediate,
-        expirationSeconds: nil, collapseID: nil)
+    static let content = content(.alert)
+
+    static func content(_ pushType: PushType) -> PushContent {
+        PushContent(
+            payload: Array("{}".utf8), topic: "com.example.chat" + pushType.tokenKind.topicSuffix, pushType: pushType,
+            priority: .immediate, expirationSeconds: nil, collapseID: nil)
+    }
 
     static func delivery(number: UInt64 = 1, headers: [MessageHeader] = [], body: String = "{}") -> Delivery {
         Delivery(
@@ -26,14 +30,15 @@ enum Samples {
 
     static func job(
         number: UInt64 = 1, devices: [Recipient], lane: DeliveryLane = .work, apps: [AppRoute] = [app],
-        parking: ParkingRecord? = nil, continuation: AudienceCursor? = nil, chunk: DeliveryTag? = nil
+        parking: ParkingRecord? = nil, continuation: AudienceCursor? = nil, chunk: DeliveryTag? = nil,
+        pushType: PushType = .alert
     ) -> DispatchJob {
         let delivery = delivery(number: number)
         return DispatchJob(
             tags: chunk == nil ? [delivery.tag] : [], lane: lane, message: delivery.message,
             parking: parking ?? ParkingRecord(of: delivery, nowMilliseconds: 0),
             identity: PushIdentity(source: "test", identifier: "\(number)"),
-            renderings: apps.map { AppRendering(app: $0, content: content) }, devices: devices,
+            renderings: apps.map { AppRendering(app: $0, content: content(pushType)) }, devices: devices,
             continuation: continuation, chunk: chunk)
     }
 
