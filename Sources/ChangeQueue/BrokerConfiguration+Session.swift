@@ -9,14 +9,15 @@ extension BrokerConfiguration {
 
     /// Runs blocking work with a session of its own, off the caller's thread, with whichever node answers first.
     func withSession<Result: Sendable>(
-        purpose: String, _ body: @escaping @Sendable (AMQPSession) throws -> Result
+        purpose: String, patienceSeconds: Int = Self.patienceSeconds,
+        _ body: @escaping @Sendable (AMQPSession) throws -> Result
     ) async throws(ChangeQueueError) -> Result {
         do {
             // A loop rather than any thread: it has the stack that librabbitmq may need.
             let loop = try EventLoop(name: "amqp-\(purpose)")
             defer { loop.stopAndJoin() }
             return try await loop.run {
-                let session = try open(purpose: purpose)
+                let session = try open(purpose: purpose, patienceSeconds: patienceSeconds)
                 defer { session.close() }
                 return try body(session)
             }
@@ -26,12 +27,12 @@ extension BrokerConfiguration {
     }
 
     /// Connects to the first node that can be had, in a random order.
-    func open(purpose: String) throws(AMQPError) -> AMQPSession {
+    func open(purpose: String, patienceSeconds: Int = Self.patienceSeconds) throws(AMQPError) -> AMQPSession {
         var failure = AMQPError(.unreachable, "the broker has no address")
         var options = options(purpose: purpose)
-        options.callTimeoutSeconds = Self.patienceSeconds
+        options.callTimeoutSeconds = patienceSeconds
         // A request and its answer are one call into librabbitmq, so the limit of a write holds for both.
-        options.stallLimitSeconds = Double(Self.patienceSeconds + 1)
+        options.stallLimitSeconds = Double(patienceSeconds + 1)
         for endpoint in endpoints.shuffled() {
             do throws(AMQPError) {
                 return try AMQPSession(endpoint, options: options)

@@ -167,6 +167,13 @@ extension AMQPSession {
         }
     }
 
+    /// Ends a consumer; what it holds stays with this session until that is settled or closed.
+    public func endConsumer(tag: String) throws(AMQPError) {
+        var writer = makeWriter()
+        let tagBytes = try writer.shortString(tag, "consumer tag")
+        try checked("ending a consumer") { amqp_basic_cancel($0, Self.channel, tagBytes) != nil }
+    }
+
     /// Waits until a quorum queue has acted on what was acknowledged or given back before.
     ///
     /// `basic.ack` has no answer. RabbitMQ's channel passes acknowledgements on to a quorum queue without waiting; when
@@ -185,9 +192,7 @@ extension AMQPSession {
         for round in 0..<3 {
             let tag = "synchronize-\(round)"
             try consume(queue, tag: tag, withoutCredit: true)
-            var writer = makeWriter()
-            let tagBytes = try writer.shortString(tag, "consumer tag")
-            try checked("ending a consumer") { amqp_basic_cancel($0, Self.channel, tagBytes) != nil }
+            try endConsumer(tag: tag)
         }
         // The answers above come before the deed; this one comes after.
         try declareQueue(queue, isPassive: true)

@@ -58,17 +58,22 @@ extension Topology {
         }
     }
 
+    /// How long a queue that is to be deleted may take for an answer, in seconds.
+    private static let proofPatienceSeconds = 10
+
     /// Deletes the work queues that `apply` has taken out of use, the highest first, each when it is empty and nobody
     /// consumes it; waits for that.
     ///
-    /// RabbitMQ 3.10 has no `if-empty` for quorum queues. What makes this safe: nothing leads there any more, what a
-    /// worker holds unacknowledged counts as a consumer until it is settled, and an empty queue has to be found empty
-    /// twice, the second time at least a second after it was taken out of use.
+    /// No version of RabbitMQ has `if-empty` for quorum queues, and deletes one that has no leader by force. What makes
+    /// this safe: nothing leads there any more; a queue has to say that it is empty at least a second after it was
+    /// taken out of use; and then it has to be proven (`AMQPSession.provesEmpty`), because a passive declare says the
+    /// same of a queue whose leader is silent.
     ///
     /// - Parameters:
-    ///   - configuration: where the broker is; its namespace does not matter.
+    ///   - configuration: where the broker is.
     ///   - waitingSeconds: how long to wait for the workers.
-    /// - Returns: a finding for each queue that was too many: `deleted`, or `surplus` if it is still in use.
+    /// - Returns: a finding for each queue that was too many: `deleted`; `surplus` if it is still in use; `unproven` if
+    ///   it says that it is not, and that could not be proven.
     /// - Throws: `ChangeQueueError` if the broker cannot be used; safe to repeat.
     public func deleteSurplus(
         of configuration: BrokerConfiguration, waitingSeconds: Double
@@ -77,33 +82,41 @@ extension Topology {
         var deleted: [TopologyFinding] = []
         var emptyBefore: Set<String> = []
         while true {
-            let known = emptyBefore
-            let (gone, left) = try await configuration.withSession(purpose: "topology") { session in
-                try deleteEmpty(knownToBeEmpty: known, session)
+            var left = try await configuration.withSession(purpose: "topology") { try surplus($0) }
+            while let last = left.last, Self.seemsUnused(last), emptyBefore.contains(last.object.name) {
+                let status = await Self.delete(last.object.name, of: configuration)
+                left.removeLast()
+                let finding = TopologyFinding(object: last.object, status: status)
+                guard status == .deleted else {
+                    left.append(finding)
+                    break
+                }
+                deleted.insert(finding, at: 0)
             }
-            deleted = gone + deleted
-            emptyBefore = Set(left.filter { Self.isUnused($0.status) }.map(\.object.name))
+            if left.isEmpty, workQueueCount == 1 {
+                try await configuration.withSession(purpose: "topology") { try $0.deleteExchange(names.workHash) }
+            }
+            emptyBefore.formUnion(left.filter(Self.seemsUnused).map(\.object.name))
             guard !left.isEmpty, ContinuousClock.now < deadline else { return left + deleted }
             // A caller that was cancelled gets what is known so far.
             do { try await Task.sleep(for: .seconds(1)) } catch { return left + deleted }
         }
     }
 
-    private func deleteEmpty(
-        knownToBeEmpty: Set<String>, _ session: AMQPSession
-    ) throws(AMQPError) -> (deleted: [TopologyFinding], left: [TopologyFinding]) {
-        var left = try surplus(session)
-        var deleted: [TopologyFinding] = []
-        while let last = left.last, Self.isUnused(last.status), knownToBeEmpty.contains(last.object.name) {
-            try session.deleteQueue(last.object.name)
-            deleted.insert(TopologyFinding(object: last.object, status: .deleted), at: 0)
-            left.removeLast()
-        }
-        if left.isEmpty, workQueueCount == 1 { try session.deleteExchange(names.workHash) }
-        return (deleted, left)
+    /// Deletes a queue if it can be proven to be empty and unused, by a session of its own.
+    private static func delete(_ queue: String, of configuration: BrokerConfiguration) async -> TopologyFinding.Status {
+        do throws(ChangeQueueError) {
+            return try await configuration.withSession(
+                purpose: "topology", patienceSeconds: proofPatienceSeconds
+            ) { session in
+                guard try session.provesEmpty(queue) else { return .unproven("it did not count a consumer of ours") }
+                try session.deleteQueue(queue)
+                return .deleted
+            }
+        } catch { return .unproven(error.message) }
     }
 
-    private static func isUnused(_ status: TopologyFinding.Status) -> Bool {
-        status == .surplus(messageCount: 0, consumerCount: 0)
+    private static func seemsUnused(_ finding: TopologyFinding) -> Bool {
+        finding.status == .surplus(messageCount: 0, consumerCount: 0)
     }
 }

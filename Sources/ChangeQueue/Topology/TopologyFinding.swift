@@ -14,6 +14,8 @@ public struct TopologyFinding: Hashable, Sendable {
         ///
         /// `messageCount` counts those that no worker has; consumers that still hold some count as consumers.
         case surplus(messageCount: Int, consumerCount: Int)
+        /// It is a work queue more than the configuration asks for, of which it could not be proven that it is empty.
+        case unproven(String)
         /// It was a work queue more than the configuration asks for, empty and unconsumed, and has been deleted.
         case deleted
         /// It is there, and something of it is not as it should be.
@@ -31,14 +33,14 @@ public struct TopologyFinding: Hashable, Sendable {
     public var isGood: Bool {
         switch status {
         case .present, .created, .deleted: true
-        case .missing, .unconsumed, .surplus, .different, .unknown: false
+        case .missing, .unconsumed, .surplus, .unproven, .different, .unknown: false
         }
     }
 
     /// Whether what is left to do waits for the workers: applying again, later, does it.
     public var isPending: Bool {
         switch status {
-        case .unconsumed, .surplus: true
+        case .unconsumed, .surplus, .unproven: true
         case .present, .created, .deleted, .missing, .different, .unknown: false
         }
     }
@@ -56,6 +58,9 @@ public struct TopologyFinding: Hashable, Sendable {
         case .surplus(let messageCount, let consumerCount):
             "\(subject): more than work_queues asks for, with \(Self.count(messageCount, "message")) and "
                 + "\(Self.count(consumerCount, "consumer")); " + Self.advice(messageCount, consumerCount)
+        case .unproven(let text):
+            "\(subject): more than work_queues asks for; it says that it is empty, but that could not be proven, so it "
+                + "was not deleted: \(text); run `apus topology apply` again when all nodes of the broker are up"
         case .deleted: "\(subject): more than work_queues asks for, and empty: deleted"
         case .different(let argument, let actual, let wanted):
             "\(subject): \(argument) is \(actual), wanted \(wanted); an existing object cannot be changed: drain it, "

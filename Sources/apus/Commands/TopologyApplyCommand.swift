@@ -6,7 +6,7 @@ struct TopologyApplyCommand: Command {
     private static let wait = CommandOption.value(
         "wait", "SECONDS",
         "How long to wait for workers to empty queues that are too many, 0 to 3600. A queue is deleted when it has "
-            + "been found empty twice, a second apart, so 0 deletes none. Default: 15.")
+            + "been found empty twice, a second apart, and proves it, so 0 deletes none. Default: 15.")
 
     let name = "apply"
     let summary = "Make the exchanges and queues that are missing in RabbitMQ"

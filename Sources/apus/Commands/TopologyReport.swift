@@ -51,6 +51,10 @@ enum TopologyReport {
                     writer.key(dynamic: key)
                     writer.string(text)
                 }
+            case .unproven(let text):
+                writer.string("unproven")
+                writer.key("detail")
+                writer.string(text)
             case .unknown(let text):
                 writer.string("unknown")
                 writer.key("detail")
