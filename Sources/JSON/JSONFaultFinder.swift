@@ -1,7 +1,8 @@
 /// Finds out where and why a document is not JSON, after simdjson has refused it.
 ///
 /// It reads the whole grammar of RFC 8259 by itself, without recursion, and builds nothing. Speed does not matter here;
-/// what does is that it refuses exactly what simdjson refuses, which the tests hold it to.
+/// what does is that it refuses exactly what simdjson refuses, which the tests hold it to. It can also write the
+/// document again with its numbers in range.
 struct JSONFaultFinder {
     static let emptyDocument = JSONError(.empty, "there is no JSON document, nothing but white space at most")
 
@@ -18,6 +19,11 @@ struct JSONFaultFinder {
     private var position = 0
     /// The opening brackets that are not closed yet.
     private var brackets: [UInt8] = []
+    /// Whether numbers out of range are rounded and not refused.
+    private var roundsNumbers = false
+    /// The first `copiedBytes` bytes of the document, with their numbers rounded.
+    private var rounded: [UInt8] = []
+    private var copiedBytes = 0
 
     private init(bytes: UnsafeBufferPointer<UInt8>, depthMaximum: Int) {
         self.bytes = bytes
@@ -48,6 +54,18 @@ struct JSONFaultFinder {
         } catch {
             return error
         }
+    }
+
+    /// The document with each number out of range replaced by the nearest finite double.
+    ///
+    /// - Throws: the first other fault of the document.
+    static func roundingNumbers(
+        of bytes: UnsafeBufferPointer<UInt8>, depthMaximum: Int
+    ) throws(JSONError) -> [UInt8] {
+        var finder = JSONFaultFinder(bytes: bytes, depthMaximum: depthMaximum)
+        finder.roundsNumbers = true
+        try finder.readDocument()
+        return finder.rounded + bytes[finder.copiedBytes...]
     }
 
     // MARK: - The grammar
@@ -257,17 +275,25 @@ extension JSONFaultFinder {
         return position - start
     }
 
-    private func checkRange(start: Int, isInteger: Bool) throws(JSONError) {
+    private mutating func checkRange(start: Int, isInteger: Bool) throws(JSONError) {
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
-        if isInteger {
-            guard Int64(text) == nil, UInt64(text) == nil else { return }
-            throw JSONError(
+        guard !(isInteger && (Int64(text) != nil || UInt64(text) != nil)) else { return }
+        let double = Double(text) ?? 0
+        guard isInteger || !double.isFinite else { return }
+        guard !roundsNumbers else {
+            let limit = Double.greatestFiniteMagnitude
+            rounded.append(contentsOf: bytes[copiedBytes..<start])
+            JSONText.append(min(max(double, -limit), limit), to: &rounded)
+            copiedBytes = position
+            return
+        }
+        throw isInteger
+            ? JSONError(
                 .numberOutOfRange,
                 byteOffset: start,
                 "an integer must be -9223372036854775808 to 18446744073709551615; send a larger one as a string"
             )
-        }
-        guard Double(text)?.isFinite != true else { return }
-        throw JSONError(.numberOutOfRange, byteOffset: start, "the magnitude of a number is beyond that of a double")
+            : JSONError(
+                .numberOutOfRange, byteOffset: start, "the magnitude of a number is beyond that of a double")
     }
 }

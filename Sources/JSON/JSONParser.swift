@@ -8,9 +8,9 @@ internal import CSimdJSON
 /// are found by a second reading (`JSONFaultFinder`), which good documents never pay for.
 ///
 /// What is accepted is RFC 8259 to the letter: no comments, no trailing commas, no byte order mark, no lone surrogates.
-/// Integers are exact up to 64 bits (-2^63 to 2^64-1), and larger ones are refused rather than rounded; numbers with a
-/// fraction or an exponent are doubles. A key may occur more than once in an object: iteration gives each, look-up the
-/// first.
+/// Integers are exact up to 64 bits (-2^63 to 2^64-1); numbers with a fraction or an exponent are doubles. A larger
+/// integer, or a number beyond the range of doubles, is refused, unless the parser is told to round it. A key may occur
+/// more than once in an object: iteration gives each, look-up the first.
 ///
 /// A parser belongs to the thread that uses it.
 public final class JSONParser {
@@ -22,6 +22,10 @@ public final class JSONParser {
     public let depthMaximum: Int
     /// How large a document may be, in bytes.
     public let bytesMaximum: Int
+    /// Whether a number out of range is read as the nearest finite double, and not refused.
+    public let roundsNumbers: Bool
+    /// The first number of the document that was rounded, as a parser that does not round would refuse it.
+    public private(set) var roundedNumber: JSONError?
 
     @usableFromInline let tape: UnsafeMutablePointer<JSONTape>
     private let handle: OpaquePointer
@@ -31,7 +35,8 @@ public final class JSONParser {
     /// - Parameters:
     ///   - depthMaximum: how many arrays and objects may lie in each other, 1 to 1024.
     ///   - bytesMaximum: how large a document may be, in bytes, up to 1 GiB.
-    public init(depthMaximum: Int = 64, bytesMaximum: Int = 16 * 1024 * 1024) {
+    ///   - roundsNumbers: whether a number out of range is read as the nearest finite double.
+    public init(depthMaximum: Int = 64, bytesMaximum: Int = 16 * 1024 * 1024, roundsNumbers: Bool = false) {
         precondition((1...1024).contains(depthMaximum), "the depth must be 1 to 1024, because writing recurses")
         precondition((1...(1 << 30)).contains(bytesMaximum), "a tape counts in 32 bits")
         guard let handle = apus_json_parser_create(depthMaximum + 1, Self.retainedBytes) else {
@@ -39,6 +44,7 @@ public final class JSONParser {
         }
         self.depthMaximum = depthMaximum
         self.bytesMaximum = bytesMaximum
+        self.roundsNumbers = roundsNumbers
         self.handle = handle
         self.tape = .allocate(capacity: 1)
         self.tape.initialize(to: JSONTape())
@@ -70,6 +76,7 @@ public final class JSONParser {
     public func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) -> JSONValue {
         tape.pointee.generation &+= 1
         tape.pointee.words = nil
+        roundedNumber = nil
         guard bytes.count <= bytesMaximum else {
             throw JSONError(.tooLarge, "the document has \(bytes.count) bytes; at most \(bytesMaximum) are accepted")
         }
@@ -83,7 +90,13 @@ public final class JSONParser {
         case APUS_JSON_OUT_OF_MEMORY:
             throw JSONError(.tooLarge, "there is no memory for a document of \(bytes.count) bytes")
         default:
-            throw JSONFaultFinder.fault(in: bytes, depthMaximum: depthMaximum)
+            let fault = JSONFaultFinder.fault(in: bytes, depthMaximum: depthMaximum)
+            guard roundsNumbers, fault.code == .numberOutOfRange else { throw fault }
+            let rounded = try JSONFaultFinder.roundingNumbers(of: bytes, depthMaximum: depthMaximum)
+            // What is rounded is in range, so this happens once.
+            let value = try parse(rounded)
+            roundedNumber = fault
+            return value
         }
     }
 

@@ -84,6 +84,35 @@ struct JSONParserTests {
         }
     }
 
+    @Test("A parser that rounds reads numbers out of range as the nearest double, tells of it, and refuses the rest")
+    func roundsNumbers() throws {
+        let parser = JSONParser(depthMaximum: 4, bytesMaximum: 512, roundsNumbers: true)
+        let long = String(repeating: "9", count: 400)
+        let value = try parser.parse(
+            #"{"a": 18446744073709551616, "b": [-9223372036854775809, 1e400, -1e400, 7], "c": "1e400", "d": -\#(long)}"#
+        )
+        #expect(parser.roundedNumber?.code == .numberOutOfRange)
+        #expect(parser.roundedNumber?.byteOffset == 6)
+        let largest = Double.greatestFiniteMagnitude
+        #expect(value["a"]?.kind == .double)
+        #expect(value["a"]?.double == 0x1p64)
+        #expect(value["b"]?.array?.map(\.double) == [-0x1p63, largest, -largest, 7])
+        #expect(value["b"]?.array?.map(\.int64) == [nil, nil, nil, 7])
+        #expect(value["c"]?.string == "1e400")
+        #expect(value["d"]?.double == -largest)
+        #expect(throws: JSONError.self) { try parser.parse("[1e400, 01]") }
+        #expect(throws: JSONError.self) { try parser.parse("[[[[[1e400]]]]]") }
+        // What is rounded can be longer than what was written.
+        let many = "[\(Array(repeating: "1e400", count: 80).joined(separator: ","))]"
+        #expect {
+            try parser.parse(many)
+        } throws: { error in
+            (error as? JSONError)?.code == .tooLarge
+        }
+        _ = try parser.parse("[18446744073709551615, 1e300]")
+        #expect(parser.roundedNumber == nil)
+    }
+
     @Test(
         "What is not JSON is refused with its place",
         arguments: [

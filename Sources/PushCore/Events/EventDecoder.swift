@@ -20,7 +20,8 @@ internal import JSON
 /// A decoder reuses its buffers, and belongs to the thread that uses it. Sources: CloudEvents 1.0.2, "JSON Event
 /// Format" and "AMQP Protocol Binding" (whose prefixes RabbitMQ hands on as headers); the prefix `ce-` is Knative's.
 public final class EventDecoder {
-    let parser = JSONParser(depthMaximum: EventLimits.depthMaximum, bytesMaximum: EventLimits.bodyBytesMaximum)
+    let parser = JSONParser(
+        depthMaximum: EventLimits.depthMaximum, bytesMaximum: EventLimits.bodyBytesMaximum, roundsNumbers: true)
 
     /// Creates a decoder.
     public init() {}
@@ -40,6 +41,10 @@ public final class EventDecoder {
         defer { if message.body.count > JSONParser.retainedBytes { parser.relinquish() } }
         try checkContentEncoding(of: message)
         let envelope = try readEnvelope(of: message)
+        // A field of a record counts as the nearest number; what is passed on to a device must not change on its way.
+        if let fault = parser.roundedNumber, !envelope.type.isOfRecord {
+            throw EventRejection(.invalidJSON, "the event has a number that cannot be passed on: \(fault)")
+        }
         return ChangeEvent(
             identifier: envelope.identifier,
             source: envelope.source,

@@ -23,6 +23,9 @@ enum EventType: String, CaseIterable {
         self.init(rawValue: String(decoding: labels, as: UTF8.self))
     }
 
+    /// Whether it tells of a record.
+    var isOfRecord: Bool { self == .recordCreated || self == .recordUpdated || self == .recordDeleted }
+
     /// For messages: all of them, in a sentence.
     static let listing = allCases.map(\.rawValue).joined(separator: ", ")
 }

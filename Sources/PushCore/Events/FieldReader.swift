@@ -40,7 +40,7 @@ struct FieldReader {
             let count = value.withUTF8(\.count) ?? 0
             return count == 0 ? "an empty string" : "a string of \(count) \(count == 1 ? "byte" : "bytes")"
         case .array: return value.array?.isEmpty == true ? "an empty array" : "an array"
-        case .object: return "an object"
+        case .object: return value.object?.isEmpty == true ? "an empty object" : "an object"
         }
     }
 

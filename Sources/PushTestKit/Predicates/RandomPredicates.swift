@@ -26,7 +26,9 @@ public struct RandomPredicates {
         case 0...2: return .string(text())
         case 3: return .integer(.random(in: -2...4, using: &generator))
         case 4: return .integer([.min, .max, 9_007_199_254_740_993].randomElement(using: &generator) ?? 0)
-        case 5: return .double([0.5, -1.5, 2, 1e300, -0.0, 0x1p63].randomElement(using: &generator) ?? 0)
+        case 5:
+            return .double(
+                [0.5, -1.5, 2, 1e300, -0.0, 0x1p63, 0x1p64, -0x1.8p63].randomElement(using: &generator) ?? 0)
         case 6: return .boolean(.random(using: &generator))
         case 7: return .date(milliseconds: [1, 2, -1, 1_769_860_800_123, .max].randomElement(using: &generator) ?? 0)
         case 8: return .bytes(Array(repeating: 7, count: Int.random(in: 0...2, using: &generator)))

@@ -10,7 +10,7 @@ final class RegistryContext {
     /// Devices, subscriptions, tokens and the configurations of identity pools.
     private let registry: any ServedRegistry
     /// Reads bodies; each is read before the next.
-    let parser = JSONParser(depthMaximum: 32, bytesMaximum: RegistryServer.bodyBytesMaximum)
+    let parser = JSONParser(depthMaximum: 32, bytesMaximum: RegistryServer.bodyBytesMaximum, roundsNumbers: true)
     /// Where failures of ours are told.
     private let logger: Logger
     /// The clients that wait for their notifications.

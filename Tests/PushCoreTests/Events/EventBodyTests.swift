@@ -12,10 +12,10 @@ struct EventBodyTests {
     @Test("Broken UTF-8 and broken JSON are told apart")
     func refusesBrokenText() {
         #expect(decoding.rejection([0x7b, 0x22, 0xff, 0x22, 0x7d])?.reason == .invalidUTF8)
-        for text in ["", " ", "{", "{\"a\":}", "nul", "{}{}", "<event/>", "\0", "{\"a\":\"\u{0}\"}", "[1e999]"] {
+        for text in ["", " ", "{", "{\"a\":}", "nul", "{}{}", "<event/>", "\0", "{\"a\":\"\u{0}\"}"] {
             #expect(reason(text) == .invalidJSON, "\(text)")
         }
-        for text in ["[]", "7", "null", "\"x\""] {
+        for text in ["[]", "7", "null", "\"x\"", "[1e999]"] {
             #expect(reason(text) == .invalidField, "\(text)")
         }
         #expect(reason("{}") == .missingField)

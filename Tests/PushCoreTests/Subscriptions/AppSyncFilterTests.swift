@@ -71,7 +71,7 @@ struct AppSyncFilterTests {
             (#"{"and": [{"a": {"ge": 1}}, {"a": {"lt": 5}}]}"#, "a >= 1 AND a < 5"),
             (#"{"a": {"eq": 1}, "or": [{"b": {"eq": 2}}, {"c": {"eq": 3}}]}"#, "a = 1 AND (b = 2 OR c = 3)"),
             (#"{"or": [{"and": [{"a": {"eq": 1}}, {"b": {"eq": 2}}]}, {"c": {"eq": 3}}]}"#, "a = 1 AND b = 2 OR c = 3"),
-            (#"{"and": {"a": {"eq": 1}}, "b": null, "c": {"eq": null}}"#, "a = 1"),
+            (#"{"and": {"a": {"eq": 1}}}"#, "a = 1"),
             (#"{"_deleted": {"ne": true}, "owner.id": {"eq": "x"}}"#, "_deleted != TRUE AND owner.id =[n] 'x'"),
         ])
     func inputs(json: String, text: String) throws {
@@ -105,7 +105,7 @@ struct AppSyncFilterTests {
     @Test(
         "A fault of a group names its path",
         arguments: [
-            ("{}", "filterGroup", "found an object; expected an array"),
+            ("{}", "filterGroup", "found an empty object; expected an array"),
             ("[]", "filterGroup", "found an empty array; expected an array"),
             (#"{"filterGroup": 1}"#, "filterGroup.filterGroup", "found an integer"),
             ("[{}]", "filterGroup[0].filters", "it is missing"),
@@ -125,7 +125,7 @@ struct AppSyncFilterTests {
             ),
             (
                 #"[{"filters": [{"fieldName": "a", "operator": "in", "value": [1, {}]}]}]"#,
-                "filterGroup[0].filters[0].value[1]", "found an object; expected a string, a number"
+                "filterGroup[0].filters[0].value[1]", "found an empty object; expected a string, a number"
             ),
             (
                 #"[{"filters": [{"fieldName": "a", "operator": "between", "value": [1]}]}]"#,
@@ -145,9 +145,19 @@ struct AppSyncFilterTests {
             (#"{"a": 1}"#, "filter.a", "found an integer; expected an object of operators"),
             (#"{"or": []}"#, "filter.or", "found an empty array"),
             (#"{"or": [{"team": {"is": 1}}]}"#, "filter.or[0].team", "found the operator \"is\"; expected one of eq"),
-            (#"{"and": [{}, {"team": {"eq": [1]}}]}"#, "filter.and[1].team.eq", "found an array; expected a string"),
+            (
+                #"{"and": [{"a": {"eq": 1}}, {"team": {"eq": [1]}}]}"#, "filter.and[1].team.eq",
+                "found an array; expected a string"
+            ),
             (#"{"": {"eq": 1}}"#, "filter", "found an empty string; expected the name of a field"),
             (#"{"a": {"eq": 1, "eq": 2}}"#, "filter.a", "eq is there twice"),
+            (#"{"a": {"eq": null}}"#, "filter.a.eq", "found null; expected a string, a number"),
+            (#"{"a": {"eq": 1, "in": null}}"#, "filter.a.in", "found null; expected an array"),
+            (#"{"a": {}}"#, "filter.a", "found an empty object; expected an object of operators"),
+            (#"{"a": null}"#, "filter.a", "found null; expected an object of operators"),
+            (#"{"a": {"eq": 1}, "or": null}"#, "filter.or", "found null; expected an object of fields"),
+            (#"{"or": [{"a": {"eq": 1}}, {}]}"#, "filter.or[1]", "found an empty object; expected an object of fields"),
+            (#"{"and": [null]}"#, "filter.and[0]", "found null; expected an object of fields"),
         ])
     func inputFaults(json: String, path: String, message: String) {
         let fault = JSONPredicates.fault { try JSONPredicates.filterInput(json) }

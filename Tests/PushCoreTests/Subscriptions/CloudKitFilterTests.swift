@@ -150,7 +150,7 @@ struct CloudKitFilterTests {
     @Test(
         "A fault names its path, what was found and what was expected",
         arguments: [
-            ("{}", "filterBy", "found an object; expected an array of filters"),
+            ("{}", "filterBy", "found an empty object; expected an array of filters"),
             ("[1]", "filterBy[0]", "found an integer; expected a filter"),
             ("[{}]", "filterBy[0].comparator", "it is missing; expected one of EQUALS"),
             (#"[{"comparator": 1}]"#, "filterBy[0].comparator", "found an integer; expected one of"),

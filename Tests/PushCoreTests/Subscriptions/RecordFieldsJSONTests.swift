@@ -54,6 +54,24 @@ struct RecordFieldsJSONTests {
         #expect(fields["in"] == .reference("A"))
     }
 
+    @Test("A value with its type means the same in the record, in an object and in a list")
+    func typedAtEveryDepth() throws {
+        let fields = try fields(
+            """
+            {"a": {"b": {"c": {"value": "AQI=", "type": "BYTES"}, "d": {"value": 5}}},
+             "l": [{"value": 1500, "type": "TIMESTAMP"}, {"value": "x"}, 7, {"value": [1], "type": "INT64_LIST"},
+                   {"value": null, "type": "STRING"}, {"value": 20, "type": "celsius"}]}
+            """)
+        #expect(fields.paths == ["a.b.c", "a.b.d", "l"])
+        #expect(fields["a.b.c"] == .bytes([1, 2]))
+        #expect(fields["a.b.d"] == .integer(5))
+        #expect(fields["l"] == .list([.date(milliseconds: 1500), .string("x"), .integer(7)]))
+        let filter =
+            #"[{"comparator": "LIST_CONTAINS_ANY", "fieldName": "l", "fieldValue": "#
+            + #"{"value": [{"value": 1500, "type": "TIMESTAMP"}]}}]"#
+        #expect(try JSONPredicates.filterBy(filter) == Predicate(parsing: "ANY l IN {date(1500)}"))
+    }
+
     @Test("CloudKit's fields are read by their types, and objects that only look like them as objects")
     func cloudKit() throws {
         let fields = try fields(
@@ -74,7 +92,8 @@ struct RecordFieldsJSONTests {
             ("l", Location(latitude: 1, longitude: 2).map(FieldValue.location)),
             ("ts", .list([.date(milliseconds: 1), .date(milliseconds: 2)])), ("e", .list([])),
             ("u", .string("plain")), ("f", nil), ("z", nil), ("m", nil), ("m.value", .integer(20)),
-            ("m.type", .string("celsius")), ("n.value.x", .integer(1)), ("p.inner.value", .integer(1)),
+            ("m.type", .string("celsius")), ("n.value.x", .integer(1)), ("p.inner", .date(milliseconds: 1)),
+            ("p.inner.value", nil),
         ]
         for (path, value) in expected { #expect(fields[path] == value, "\(path)") }
     }

@@ -46,4 +46,22 @@ extension FieldValue {
         case .string, .bytes, .reference, .location, .list: nil
         }
     }
+
+    /// Whether it is a number without a fraction, of whatever size.
+    var isWhole: Bool {
+        switch self {
+        case .integer: true
+        case .double(let number): number.rounded() == number
+        default: false
+        }
+    }
+
+    /// The whole number of 64 bits that a number is rounded down to, or that is nearest to it; nil if it is no number.
+    var nearestInteger: Int64? {
+        switch self {
+        case .integer(let number): number
+        case .double(let number): Int64(exactly: number.rounded(.down)) ?? (number < 0 ? .min : .max)
+        default: nil
+        }
+    }
 }

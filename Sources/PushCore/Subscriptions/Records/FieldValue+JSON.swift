@@ -5,8 +5,9 @@ internal import UnicodeText
 extension FieldValue {
     /// Reads a value that says by its form what it is.
     ///
-    /// An object with `latitude` and `longitude` is a place, one with `recordName` a reference. Lists lose what cannot
-    /// be asked for: members that are `null`, lists or other objects.
+    /// An object with `latitude` and `longitude` is a place, one with `recordName` a reference, one of `value` and
+    /// `type` what CloudKit means by that type. Lists lose what cannot be asked for: members that are `null`, lists or
+    /// other objects.
     ///
     /// - Parameter value: the JSON.
     /// - Returns: the value; nil for `null` and for an object that is no value.
@@ -19,13 +20,16 @@ extension FieldValue {
         case .string: return .of(try text(value))
         case .object:
             guard let object = value.object else { return nil }
+            if let field = CloudKitField(object) { return try field.fieldValue() }
             if object.isLocation { return .location(try location(object)) }
             guard object.isReference else { return nil }
             return .reference(to: try recordName(object))
         case .array:
             return .list(
                 try members(value) { (member) throws(ValueMismatch) in
-                    member.kind == .array ? nil : try plain(member)
+                    guard member.kind != .array, let value = try plain(member) else { return nil }
+                    if case .list = value { return nil }
+                    return value
                 })
         }
     }
@@ -56,18 +60,16 @@ extension FieldValue {
         case .string: return .of(try text(value))
         case .integer:
             if let bool = value.bool { return .boolean(bool) }
-            guard case .integer(let integer)? = number(value) else { throw ValueMismatch(value, "a whole number") }
-            return .integer(integer)
+            guard let number = number(value), number.isWhole else { throw ValueMismatch(value, "a whole number") }
+            return number
         case .double:
             guard let number = number(value) else { throw ValueMismatch(value, "a number") }
             return number
         case .timestamp:
-            let expected = "a whole number of milliseconds since 1970"
-            guard let milliseconds = value.double.map({ $0.rounded(.down) }) else {
-                throw ValueMismatch(value, expected)
+            guard let milliseconds = number(value)?.nearestInteger else {
+                throw ValueMismatch(value, "a number of milliseconds since 1970")
             }
-            guard let date = value.int64 ?? Int64(exactly: milliseconds) else { throw ValueMismatch(value, expected) }
-            return .date(milliseconds: date)
+            return .date(milliseconds: milliseconds)
         case .bytes: return .bytes(try bytes(value))
         case .reference:
             guard let object = value.object else { throw ValueMismatch(value, "an object with a recordName") }

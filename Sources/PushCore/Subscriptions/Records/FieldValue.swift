@@ -10,7 +10,7 @@ public enum FieldValue: Hashable, Sendable {
     case string(String)
     /// A whole number.
     case integer(Int64)
-    /// A number that is no `integer`: with a fraction, or beyond its range; never NaN.
+    /// A number that is no `integer`: with a fraction, or beyond its range; always finite.
     case double(Double)
     /// True or false. It compares as the numbers 1 and 0, because CloudKit has no other way to store it.
     case boolean(Bool)
@@ -29,10 +29,12 @@ public enum FieldValue: Hashable, Sendable {
     public static func of(_ text: String) -> FieldValue { .string(TextForm.canonical.applied(to: text)) }
 
     /// A number, brought into its form; nil if it is not a number.
+    ///
+    /// A number beyond the range of doubles counts as the largest double, in records and conditions alike.
     public static func of(_ number: Double) -> FieldValue? {
         guard !number.isNaN else { return nil }
         if let integer = Int64(exactly: number) { return .integer(integer) }
-        return .double(number)
+        return .double(min(max(number, -.greatestFiniteMagnitude), .greatestFiniteMagnitude))
     }
 
     /// A reference to a record, its name brought into its form.

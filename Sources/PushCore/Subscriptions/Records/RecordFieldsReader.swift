@@ -36,25 +36,22 @@ struct RecordFieldsReader {
 
     private mutating func readField(_ path: String, _ value: JSONValue, names: Int) throws(EventRejection) {
         if let object = value.object {
-            if names == 1, let type = Self.cloudKitType(object) { return try readCloudKitField(path, object, type) }
-            try set(path, value) { (value) throws(ValueMismatch) in try FieldValue.plain(value) }
-            guard names < RecordLimits.pathNamesMaximum else { return }
+            try set(path, value)
+            guard CloudKitField(object) == nil, names < RecordLimits.pathNamesMaximum else { return }
             let isLocation = object.isLocation
             let isReference = !isLocation && object.isReference
             try read(object, prefix: path, names: names + 1) { member in
                 isLocation && Self.isPartOfLocation(member) || isReference && Self.isPartOfReference(member)
             }
         } else {
-            try set(path, value) { (value) throws(ValueMismatch) in try FieldValue.plain(value) }
+            try set(path, value)
         }
     }
 
-    private mutating func set(
-        _ path: String, _ json: JSONValue, _ read: (JSONValue) throws(ValueMismatch) -> FieldValue?
-    ) throws(EventRejection) {
+    private mutating func set(_ path: String, _ json: JSONValue) throws(EventRejection) {
         let value: FieldValue?
         do {
-            value = try read(json)
+            value = try FieldValue.plain(json)
         } catch {
             throw rejection(path + error.path, found: error.found, error.expected)
         }
@@ -68,41 +65,7 @@ struct RecordFieldsReader {
         }
     }
 
-    // MARK: - CloudKit's fields
-
-    /// How CloudKit writes a field: its value, and perhaps its type.
-    private enum FieldType {
-        case named(CloudKitType)
-        case unnamed
-    }
-
-    /// Nil for an object that only looks like one of CloudKit's fields, or not even that.
-    private static func cloudKitType(_ object: JSONObject) -> FieldType? {
-        guard let value = object["value"], object.allSatisfy({ $0.isNamed("value") || $0.isNamed("type") }) else {
-            return nil
-        }
-        guard let type = object["type"] else {
-            let isValue = value.object.map { $0.isLocation || $0.isReference } ?? true
-            return isValue ? .unnamed : nil
-        }
-        return type.string.flatMap(CloudKitType.init).map(FieldType.named)
-    }
-
-    private mutating func readCloudKitField(
-        _ path: String, _ object: JSONObject, _ type: FieldType
-    ) throws(EventRejection) {
-        guard let value = object["value"], !value.isNull else { return }
-        try set(path, value) { (value) throws(ValueMismatch) in
-            do throws(ValueMismatch) {
-                switch type {
-                case .named(let type): return try FieldValue.typed(value, type)
-                case .unnamed: return try FieldValue.plain(value)
-                }
-            } catch {
-                throw error.under(".value")
-            }
-        }
-    }
+    // MARK: - Parts of values
 
     private static func isPartOfLocation(_ member: JSONMember) -> Bool {
         let names: [StaticString] = [

@@ -65,7 +65,7 @@ struct SubscriptionTestCommand: Command {
         let path = try invocation.required(Self.record)
         let bytes = try InputFile.bytes(path)
         do {
-            let value = try JSONParser().parse(bytes)
+            let value = try JSONParser(roundsNumbers: true).parse(bytes)
             guard let object = value.object else {
                 throw CommandFailure(.data, "\(path) holds no JSON object; it must be a record's fields, or an event.")
             }

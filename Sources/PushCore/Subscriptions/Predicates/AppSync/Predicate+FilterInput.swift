@@ -8,15 +8,20 @@ extension Predicate {
     /// It means what AppSync's `toSubscriptionFilter` makes of it: different fields, and what `and` and `or` say, must
     /// all hold; **of several operators on one field one suffices**. So `{"age": {"ge": 18, "lt": 65}}` holds for every
     /// age; for a range write `between`, or `{"and": [{"age": {"ge": 18}}, {"age": {"lt": 65}}]}`. The operators are
-    /// those of a filter group (`init(filterGroup:path:)`). What is `null` counts as not being there.
+    /// those of a filter group (`init(filterGroup:path:)`).
+    ///
+    /// An empty filter, or `null` in its place, sets no filter, as in the resolvers that Amplify makes: every record
+    /// satisfies it. Within a filter `null` and `{}` are refused. AppSync gives `null` a meaning of its own ("a null
+    /// argument has meaning"), so a part that is left out instead would widen what the client asked for.
     ///
     /// - Parameters:
-    ///   - filterInput: the object; `null` stands for an empty one, which every record satisfies.
+    ///   - filterInput: the object, or `null`.
     ///   - path: where it lies, for messages.
     /// - Throws: `PredicateError` with the path of the member that is wrong: `filter.or[1].team.eq`.
     public init(filterInput: JSONValue, path: String = "filter") throws(PredicateError) {
         var work = NormalizationWork()
-        self = filterInput.isNull ? .always : try Self.input(filterInput, path, depth: 1, &work)
+        let isEmpty = filterInput.isNull || filterInput.object?.isEmpty == true
+        self = isEmpty ? .always : try Self.input(filterInput, path, depth: 1, &work)
     }
 
     private static func input(
@@ -27,11 +32,9 @@ extension Predicate {
                 .tooLarge, at: .member(path),
                 "more than \(AppSyncLimits.depthMaximum) of and and or lie in each other")
         }
-        guard let object = json.object else {
-            throw PredicateFault.mismatch(path, json, "an object of fields with operators, and, or")
-        }
+        let object = try members(of: json, path, "an object of fields with operators, and, or")
         var predicates: [Predicate] = []
-        for member in object where !member.value.isNull {
+        for member in object {
             guard predicates.count < PredicateLimits.conjunctionsMaximum else {
                 throw PredicateError(.tooLarge, at: .member(path), "there are too many conditions")
             }
@@ -46,6 +49,16 @@ extension Predicate {
         return try PredicateFault.locating(path) { () throws(PredicateError) in
             try Predicate.all(of: predicates, &work)
         }
+    }
+
+    /// The object, which has one member at least, because an empty one would hold for every record.
+    private static func members(
+        of json: JSONValue, _ path: String, _ expected: String
+    ) throws(PredicateError) -> JSONObject {
+        guard let object = json.object, !object.isEmpty else {
+            throw PredicateFault.mismatch(path, json, expected)
+        }
+        return object
     }
 
     /// What stands behind `and` and `or`: an array, or one object, which GraphQL takes for an array of one.
@@ -68,12 +81,10 @@ extension Predicate {
     private static func field(_ member: JSONMember, _ path: String) throws(PredicateError) -> Predicate {
         let fieldPath = try PredicateFault.fieldPath(member.keyValue, at: path)
         let path = "\(path).\(fieldPath)"
-        guard let operators = member.value.object else {
-            throw PredicateFault.mismatch(path, member.value, "an object of operators, such as {\"eq\": 1}")
-        }
+        let operators = try members(of: member.value, path, "an object of operators, such as {\"eq\": 1}")
         var alternatives: [Predicate] = []
         var known: Set<AppSyncOperator> = []
-        for member in operators where !member.value.isNull {
+        for member in operators {
             guard let comparison = AppSyncOperator(rawValue: member.key) else {
                 throw PredicateError(
                     .invalidOperator, at: .member(path),
@@ -87,7 +98,6 @@ extension Predicate {
                 valuePath: "\(path).\(comparison.rawValue)")
             alternatives.append(try rule.predicate())
         }
-        guard !alternatives.isEmpty else { return .always }
         return try PredicateFault.locating(path) { () throws(PredicateError) in try Predicate.any(of: alternatives) }
     }
 }

@@ -112,14 +112,9 @@ struct PredicateLexer {
                 .invalidSyntax, at: start,
                 "a name begins with a letter, and a number ends with a digit; write other names as `\(text)…`")
         }
-        if isWhole {
-            if let integer = Int64(text) { return .integer(integer) }
-            throw fault(
-                .invalidValue, at: start,
-                "\(text.excerpt) is beyond 64 bits; write it with an exponent if it need not be exact")
-        }
-        guard let number = Double(text), number.isFinite, let value = FieldValue.of(number) else {
-            throw fault(.invalidValue, at: start, "\(text.excerpt) is beyond what a double can be")
+        if isWhole, let integer = Int64(text) { return .integer(integer) }
+        guard let number = Double(text), let value = FieldValue.of(number) else {
+            throw fault(.invalidSyntax, at: start, "\(text.excerpt) is no number")
         }
         return value
     }

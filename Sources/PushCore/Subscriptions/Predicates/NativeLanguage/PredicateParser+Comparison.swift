@@ -16,7 +16,10 @@ extension PredicateParser {
             try advance()
             return try parseSearch(path: "", try parseOperator())
         case .distance: return try parseDistance()
-        case .name: return try parseFieldComparison(try parsePath("a field"))
+        case .name:
+            // A name before a parenthesis is that of a function, which makes a value.
+            if try isCall() { return try parseFlippedComparison() }
+            return try parseFieldComparison(try parsePath("a field"))
         case .text, .number, .symbol("{"), .word(.isTrue), .word(.isFalse), .word(.yes), .word(.no):
             return try parseFlippedComparison()
         default:
@@ -84,9 +87,6 @@ extension PredicateParser {
     // MARK: - Comparisons
 
     private mutating func parseFieldComparison(_ path: String) throws(PredicateError) -> PredicateTerm {
-        if token.kind == .symbol("(") {
-            throw unexpected("an operator; the only function of fields is distanceToLocation:fromLocation:")
-        }
         let comparison = try parseOperator()
         switch comparison.kind {
         case .isIn:

@@ -98,7 +98,7 @@ extension PredicateParser {
         switch name.lowercased() {
         case "location": return .location(try parseCoordinates(")"))
         case "date":
-            if case .number(.integer(let milliseconds)) = token.kind {
+            if case .number(let number) = token.kind, let milliseconds = number.nearestInteger {
                 try advance()
                 try expect(")")
                 return .date(milliseconds: milliseconds)
@@ -126,7 +126,8 @@ extension PredicateParser {
         default:
             throw lexer.fault(
                 .invalidSyntax, at: start,
-                "there is no function \(name.excerpt); expected date, CAST, reference, bytes or location")
+                "there is no function \(name.excerpt); expected date, CAST, reference, bytes or location,"
+                    + " or distanceToLocation:fromLocation:(…) < metres")
         }
     }
 
