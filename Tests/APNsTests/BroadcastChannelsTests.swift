@@ -1,13 +1,14 @@
 import APNs
 import APNsSimulator
 import Crypto
+import FoundationEssentials
 import Testing
 
 @Suite("Broadcast channels, against the simulator")
 struct BroadcastChannelsTests {
     private static func update(_ expiration: PushExpiration) throws -> PushMessage {
         try PushMessage(
-            [.liveActivity(.update(contentState: ["home": 1], timestampSeconds: 1_800_000_000))],
+            [.liveActivity(.update(contentState: ["home": 1], timestamp: Date(timeIntervalSince1970: 1_800_000_000)))],
             expiration: expiration)
     }
 
@@ -32,9 +33,10 @@ struct BroadcastChannelsTests {
         #expect(try await channels.list() == [kept, fleeting].sorted())
         #expect(try await channels.storagePolicy(of: kept) == .mostRecent)
         #expect(try await channels.storagePolicy(of: fleeting) == .nothing)
-        try await channels.send(try Self.update(.after(seconds: 60)), to: kept)
+        try await channels.send(try Self.update(.after(.seconds(60))), to: kept)
         try await channels.send(try Self.update(.immediately), to: fleeting)
-        let end = try PushMessage([.liveActivity(.end(timestampSeconds: 1_800_000_000))], expiration: .immediately)
+        let end = try PushMessage(
+            [.liveActivity(.end(timestamp: Date(timeIntervalSince1970: 1_800_000_000)))], expiration: .immediately)
         try await channels.send(end, to: fleeting)
         try await channels.delete(fleeting)
         #expect(try await channels.list() == [kept])
@@ -46,7 +48,7 @@ struct BroadcastChannelsTests {
         let service = try await PushService { $0.bundleIDs = ["com.example.chat"] }
         let channels = try BroadcastChannels(service.configuration())
         let channel = try await channels.create(storing: .nothing)
-        let update = try Self.update(.after(seconds: 60))
+        let update = try Self.update(.after(.seconds(60)))
         #expect(
             await Self.reason { () throws(ChannelError) in try await channels.send(update, to: channel) }
                 == "BadExpirationDate")
@@ -72,7 +74,7 @@ struct BroadcastChannelsTests {
         let channels = try BroadcastChannels(service.configuration())
         let start = try PushMessage([
             .liveActivity(
-                .start(attributesType: "Match", attributes: ["a": 1], contentState: ["b": 2], timestampSeconds: 1)),
+                .start(attributesType: "Match", attributes: ["a": 1], contentState: ["b": 2], timestamp: .now)),
             .title("Match"),
         ])
         for message in [start, try PushMessage([.body("Hello")])] {

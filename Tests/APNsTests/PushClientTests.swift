@@ -1,6 +1,7 @@
 import APNs
 import APNsSimulator
 import Crypto
+import FoundationEssentials
 import Testing
 
 @Suite("Push client: sending, against the simulator")
@@ -13,7 +14,7 @@ struct PushClientTests {
         let client = try service.client()
         let message = try PushMessage(
             [.title("Mei"), .body("Hello"), .badge(2), .custom("room", ["id": 7])], urgency: .conserving,
-            expiration: .at(secondsSince1970: 1_800_000_000), collapseID: "room-7")
+            expiration: .at(Date(timeIntervalSince1970: 1_800_000_000)), collapseID: "room-7")
         let result = try await client.send(message, to: try PushService.token(1))
         #expect(result.isAccepted && !result.isWorthRetrying)
         let push = try #require(try await service.simulator.recorded().first)
@@ -74,7 +75,7 @@ struct PushClientTests {
             ])
         #expect(rejections.map { $0?.isPermanent } == [true, true, false, false, true, true])
         #expect(results[1...6].map(\.isWorthRetrying) == [false, false, true, true, false, false])
-        #expect(rejections[0]?.tokenDeadSinceMilliseconds == 1_600_000_000_123)
+        #expect(rejections[0]?.tokenDeadSince == Date(timeIntervalSince1970: 1_600_000_000.123))
         await client.close()
         _ = try await service.simulator.stop()
     }
@@ -111,7 +112,32 @@ struct PushClientTests {
         _ = try await service.simulator.stop()
     }
 
-    @Test("Tokens that come slowly are sent to as they come, and an error of theirs ends the results")
+    @Test("A lazy sequence is read only as fast as results are, and no further after a cancellation")
+    func readsLazySequences() async throws {
+        let service = try await PushService()
+        let client = try service.client()
+        let message = try Self.hello.get()
+        let taken = Counter()
+        let token = try PushService.token(1)
+        let call = Task {
+            let tokens = (0..<1_000_000).lazy.map { _ in
+                taken.add()
+                return token
+            }
+            var iterator = try client.results(of: message, to: tokens).makeAsyncIterator()
+            #expect(await iterator.next()?.isAccepted == true)
+            let window = 4_096
+            #expect(taken.value <= window, "\(taken.value) tokens were taken for the first result")
+            withUnsafeCurrentTask { $0?.cancel() }
+            while await iterator.next() != nil {}
+        }
+        try await call.value
+        #expect(taken.value <= 2 * 4_096, "\(taken.value) tokens were taken before the end")
+        await client.close()
+        _ = try await service.simulator.stop()
+    }
+
+    @Test("Tokens that come slowly are sent to as they come, and an error of theirs is thrown after the results")
     func readsAsynchronousTokens() async throws {
         struct Broken: Error {}
         let service = try await PushService()
@@ -119,11 +145,12 @@ struct PushClientTests {
         let (tokens, continuation) = AsyncThrowingStream.makeStream(of: PushToken.self)
         continuation.yield(try PushService.token(1))
         var iterator = try client.results(of: try Self.hello.get(), to: tokens).makeAsyncIterator()
-        #expect(await iterator.next()?.isAccepted == true)
+        #expect(try await iterator.next()?.isAccepted == true)
         continuation.yield(try PushService.token(2))
-        #expect(await iterator.next()?.token == (try PushService.token(2)))
         continuation.finish(throwing: Broken())
-        #expect(await iterator.next() == nil)
+        #expect(try await iterator.next()?.token == (try PushService.token(2)))
+        await #expect(throws: Broken.self) { try await iterator.next() }
+        #expect(try await iterator.next() == nil)
         await client.close()
         _ = try await service.simulator.stop()
     }

@@ -1,6 +1,7 @@
 import APNs
 import APNsSimulator
 import Crypto
+import FoundationEssentials
 import PushTestKit
 import Testing
 
@@ -27,12 +28,13 @@ struct PushErrorTests {
             environment: .endpoint("127.0.0.1:1"))
         let cases: [(PushError.Code, (inout PushConfiguration) -> Void)] = [
             (.keyInvalid, { $0.key = .file("/nonexistent/AuthKey.p8") }), (.keyInvalid, { $0.key = .pem("no key") }),
-            (.configurationInvalid, { $0.keyID = "" }), (.configurationInvalid, { $0.teamID = "a b" }),
+            (.configurationInvalid, { $0.keyID = "" }), (.configurationInvalid, { $0.keyID = "short" }),
+            (.configurationInvalid, { $0.teamID = "a b" }),
             (.configurationInvalid, { $0.bundleID = "" }),
             (.configurationInvalid, { $0.environment = .endpoint("a:b") }),
             (.configurationInvalid, { $0.proxyURL = "socks5://secret@proxy" }),
             (.configurationInvalid, { $0.extraTrustAnchorsFile = "/nonexistent/anchor.pem" }),
-            (.configurationInvalid, { $0.timeoutSeconds = 0 }), (.configurationInvalid, { $0.timeoutSeconds = .nan }),
+            (.configurationInvalid, { $0.timeout = .zero }), (.configurationInvalid, { $0.timeout = .seconds(1e12) }),
         ]
         for (index, (expected, change)) in cases.enumerated() {
             var configuration = good
@@ -74,28 +76,45 @@ struct PushErrorTests {
         #expect(Self.code { _ = try PushMessage([.custom("a", Double.nan)]) } == .messageInvalid)
         #expect(Self.code { _ = try PushMessage([.custom("aps", 1)]) } == .messageInvalid)
         #expect(
-            Self.code { _ = try PushMessage([.liveActivity(.update(contentState: 1, timestampSeconds: 1))]) }
+            Self.code { _ = try PushMessage([.liveActivity(.update(contentState: 1, timestamp: .now))]) }
                 == .messageInvalid)
     }
 
-    @Test("Messages that break a rule of Apple's are refused before anything is sent")
-    func refusesMessages() async throws {
-        let service = try await PushService()
-        let client = try service.client()
-        let messages = [
-            try PushMessage([]), try PushMessage([.body("Hello")], kind: .background),
-            try PushMessage([.contentAvailable], urgency: .immediate),
-            try PushMessage([.body(String(repeating: "x", count: 5_000))]),
-            try PushMessage([.body("Hello")], collapseID: String(repeating: "x", count: 65)),
-            try PushMessage([.relevanceScore(.nan), .body("Hello")]),
+    @Test("Messages that break a rule of Apple's are refused when they are made")
+    func refusesMessages() {
+        let attempts: [() throws -> PushMessage] = [
+            { try PushMessage([]) }, { try PushMessage([.body("Hello")], kind: .background) },
+            { try PushMessage([.contentAvailable], urgency: .immediate) },
+            { try PushMessage([.body(String(repeating: "x", count: 5_000))]) },
+            { try PushMessage([.body("Hello")], collapseID: String(repeating: "x", count: 65)) },
+            { try PushMessage([.relevanceScore(.nan), .body("Hello")]) },
+            { try PushMessage([.body("Hello")], expiration: .after(.zero)) },
+            { try PushMessage([.body("Hello")], expiration: .after(.seconds(Int64.max))) },
+            { try PushMessage([.body("Hello")], expiration: .at(.distantPast)) },
+            { try PushMessage([.body("Hello")], expiration: .at(Date(timeIntervalSince1970: .infinity))) },
+            { try PushMessage([.liveActivity(.end(timestamp: Date(timeIntervalSince1970: .nan)))]) },
         ]
-        for message in messages {
-            let error = await #expect(throws: PushError.self) {
-                try await client.send(message, to: try PushService.token(1))
-            }
-            #expect(error?.code == .messageInvalid)
+        for (index, attempt) in attempts.enumerated() {
+            #expect(Self.code { _ = try attempt() } == .messageInvalid, "case \(index)")
         }
-        #expect(try await service.simulator.recorded().isEmpty)
+    }
+
+    @Test("A certificate that is not trusted ends a push at once, with its reason")
+    func reportsAnUntrustedCertificate() async throws {
+        let service = try await PushService()
+        var configuration = service.configuration()
+        configuration.extraTrustAnchorsFile = nil
+        // A push that waited for its deadline would outlast any test.
+        configuration.timeout = .seconds(80_000)
+        let client = try PushClient(configuration)
+        for _ in 0..<3 {
+            let result = try await client.send(try PushMessage([.body("Hello")]), to: try PushService.token(1))
+            guard case .failed(.notProcessed(let reason)) = result.outcome else {
+                Issue.record("not failed: \(result)")
+                continue
+            }
+            #expect(reason.contains("certificate") && reason.contains("trust anchor"), "\(reason)")
+        }
         await client.close()
         _ = try await service.simulator.stop()
     }

@@ -1,9 +1,12 @@
 import APNs
 import APNsSimulator
+import FoundationEssentials
 import Testing
 
 @Suite("Push message: every item, against the simulator's rules")
 struct PushItemTests {
+    private static func second(_ number: Double) -> Date { Date(timeIntervalSince1970: number) }
+
     /// Sends one message and gives what the simulator received.
     private func received(_ message: PushMessage) async throws -> (push: RecordedPush, payload: String) {
         let service = try await PushService()
@@ -51,11 +54,15 @@ struct PushItemTests {
         let steps: [(LiveActivityStep, String)] = [
             (
                 .start(
-                    attributesType: "Match", attributes: ["name": "A–B"], contentState: Score(), timestampSeconds: 10,
-                    staleDateSeconds: 20), #""event":"start""#
-            ), (.update(contentState: Score(), timestampSeconds: 11), #""content-state":{"home":1}"#),
-            (.end(contentState: Score(), timestampSeconds: 12, dismissalDateSeconds: 13), #""dismissal-date":13"#),
-            (.end(timestampSeconds: 12), #""event":"end""#),
+                    attributesType: "Match", attributes: ["name": "A–B"], contentState: Score(),
+                    timestamp: Self.second(10),
+                    staleDate: Self.second(20)), #""event":"start""#
+            ), (.update(contentState: Score(), timestamp: Self.second(11)), #""content-state":{"home":1}"#),
+            (
+                .end(contentState: Score(), timestamp: Self.second(12), dismissalDate: Self.second(13)),
+                #""dismissal-date":13"#
+            ),
+            (.end(timestamp: Self.second(12)), #""event":"end""#),
         ]
         for (step, fragment) in steps {
             let activity = try await received(
@@ -70,8 +77,8 @@ struct PushItemTests {
     func writesExpirations() async throws {
         let expirations: [(PushExpiration, (Int64?) -> Bool)] = [
             (.none, { $0 == nil }), (.immediately, { $0 == 0 }),
-            (.at(secondsSince1970: 1_900_000_000), { $0 == 1_900_000_000 }),
-            (.after(seconds: 3_600), { ($0 ?? 0) > 1_700_000_000 }),
+            (.at(Self.second(1_900_000_000)), { $0 == 1_900_000_000 }),
+            (.after(.seconds(3_600)), { ($0 ?? 0) > 1_700_000_000 }),
         ]
         for (expiration, isRight) in expirations {
             let push = try await received(try PushMessage([.body("Hello")], expiration: expiration)).push

@@ -86,17 +86,15 @@ public struct BroadcastChannels: Sendable {
     ///   - channel: the channel.
     /// - Throws: `ChannelError`; once sent, `rejected` or `failed` says what became of it.
     public func send(_ message: PushMessage, to channel: String) async throws(ChannelError) {
-        var builder = PushContentBuilder(bundleID: configuration.bundleID)
         let content: PushContent
-        do throws(EventRejection) {
-            guard message.notification.liveActivityEvent != .start else {
-                throw EventRejection(
-                    .invalidNotification, "a broadcast can update or end a Live Activity, not start it")
+        do throws(PushError) {
+            guard message.kind == .liveactivity, !message.startsLiveActivity else {
+                throw PushError(
+                    .messageInvalid, "a broadcast can update or end a Live Activity; it can neither start one nor alert"
+                )
             }
-            var options = message.options
-            options.pushType = .liveactivity
-            content = try builder.content(of: message.notification, options: options)
-        } catch { throw .invalid(PushError(error)) }
+            content = try message.content(bundleID: configuration.bundleID)
+        } catch { throw .invalid(error) }
         var headers: [(name: StaticString, value: String)] = [
             ("apns-channel-id", channel), ("apns-push-type", content.pushType.rawValue),
             ("apns-priority", String(content.priority.rawValue)), ("apns-request-id", message.identifier),
@@ -125,7 +123,7 @@ public struct BroadcastChannels: Sendable {
         let answer: EndpointAnswer
         do throws(EndpointExchange.Failure) {
             answer = try await EndpointExchange.send(
-                request, over: route, timeoutSeconds: configuration.timeoutSeconds)
+                request, over: route, timeoutSeconds: configuration.timeout / .seconds(1))
         } catch {
             switch error {
             case .notSent(let error): throw .failed(.notProcessed(error.message))

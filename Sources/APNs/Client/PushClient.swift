@@ -1,6 +1,7 @@
 internal import APNsTransport
 internal import Metrics
 internal import PushCore
+internal import Synchronization
 
 /// Sends pushes to APNs, for one app or several, over connections that it keeps.
 ///
@@ -10,43 +11,73 @@ public final class PushClient: Sendable {
     /// How many pushes of one call are out at a time; more wait with the caller.
     private static let windowCount = 4_096
 
+    private struct Route: Sendable {
+        var index: Int
+        var bundleID: String
+        var instruments: PushInstruments?
+    }
+
+    private struct State {
+        var isClosed = false
+        /// The tasks that wait for the end, by a number each.
+        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+        var next = 0
+    }
+
     private let client: APNsClient
     private let jobs = PushJobs()
-    private let routes: [String: (index: Int, bundleID: String)]
+    private let routes: [String: Route]
     private let defaultName: String
+    private let state = Mutex(State())
 
     /// Prepares a client for some apps; it begins to connect at once.
     ///
-    /// - Parameter configurations: the apps, each with a name of its own; calls that name none use the first.
+    /// - Parameters:
+    ///   - configurations: the apps, each with a name of its own; calls that name none use the first.
+    ///   - logHandler: takes what happens to connections and provider tokens; nil logs nothing.
+    ///   - metricsFactory: makes the instruments of each app; nil measures nothing.
     /// - Throws: `PushError` (`keyInvalid`, `configurationInvalid`, `systemFailed`), which says what to correct.
-    public init(_ configurations: [PushConfiguration]) throws(PushError) {
+    public init(
+        _ configurations: [PushConfiguration], logHandler: (any PushLogHandler)? = nil,
+        metricsFactory: (any PushMetricsFactory)? = nil
+    ) throws(PushError) {
         guard let first = configurations.first else {
             throw PushError(.configurationInvalid, "a client needs at least one configuration")
         }
         defaultName = first.name
-        var routes: [String: (index: Int, bundleID: String)] = [:]
+        var routes: [String: Route] = [:]
         var transportRoutes: [APNsRoute] = []
         for configuration in configurations {
             guard routes[configuration.name] == nil else {
                 throw PushError(.configurationInvalid, "two configurations are named \"\(configuration.name)\"")
             }
-            routes[configuration.name] = (transportRoutes.count, configuration.bundleID)
+            routes[configuration.name] = Route(
+                index: transportRoutes.count, bundleID: configuration.bundleID,
+                instruments: metricsFactory.map { PushInstruments(app: configuration.name, factory: $0) })
             transportRoutes.append(try configuration.makeRoute())
         }
         self.routes = routes
         do throws(APNsError) {
             client = try APNsClient(
-                configuration: APNsClientConfiguration(routes: transportRoutes), logger: .silent,
-                metrics: MetricsRegistry())
+                configuration: APNsClientConfiguration(routes: transportRoutes),
+                logger: logHandler.map { Logger($0) } ?? .silent, metrics: MetricsRegistry())
         } catch { throw PushError(error) }
         client.start(handler: jobs)
     }
 
     /// Prepares a client for one app; it begins to connect at once.
     ///
-    /// - Parameter configuration: the app.
+    /// - Parameters:
+    ///   - configuration: the app.
+    ///   - logHandler: takes what happens to connections and provider tokens; nil logs nothing.
+    ///   - metricsFactory: makes the instruments; nil measures nothing.
     /// - Throws: `PushError` (`keyInvalid`, `configurationInvalid`, `systemFailed`), which says what to correct.
-    public convenience init(_ configuration: PushConfiguration) throws(PushError) { try self.init([configuration]) }
+    public convenience init(
+        _ configuration: PushConfiguration, logHandler: (any PushLogHandler)? = nil,
+        metricsFactory: (any PushMetricsFactory)? = nil
+    ) throws(PushError) {
+        try self.init([configuration], logHandler: logHandler, metricsFactory: metricsFactory)
+    }
 
     deinit {
         // Its thread and connections end also if nobody has closed it.
@@ -116,25 +147,25 @@ public final class PushClient: Sendable {
     ///   - message: what to send.
     ///   - tokens: whom to, any number; they are taken only as fast as results are read.
     ///   - name: the configuration; nil for the first.
-    /// - Returns: the results, to be iterated once.
+    /// - Returns: the results, to be iterated once; if the tokens can throw, so can the results.
     /// - Throws: `PushError` (`messageInvalid`, `configurationUnknown`) before anything was sent.
     public func results<Tokens: AsyncSequence & Sendable>(
         of message: PushMessage, to tokens: Tokens, using name: String? = nil
-    ) throws(PushError) -> PushResults where Tokens.Element == PushToken {
-        PushResults(job: try makeJob(message, name), asynchronous: tokens)
+    ) throws(PushError) -> StreamedPushResults<Tokens> where Tokens.Element == PushToken {
+        StreamedPushResults(job: try makeJob(message, name), tokens: tokens)
     }
 
     /// Sends to many devices, and gives the results as they come.
     ///
     /// - Parameters:
     ///   - message: what to send.
-    ///   - tokens: whom to, any number; a lazy sequence is read only as fast as results are.
+    ///   - tokens: whom to, any number; a lazy sequence (`.lazy.map`) is read only as fast as results are.
     ///   - name: the configuration; nil for the first.
     /// - Returns: the results, to be iterated once.
     /// - Throws: `PushError` (`messageInvalid`, `configurationUnknown`) before anything was sent.
-    public func results<Tokens: Sequence & Sendable>(
+    public func results<Tokens: Sequence>(
         of message: PushMessage, to tokens: Tokens, using name: String? = nil
-    ) throws(PushError) -> PushResults where Tokens.Element == PushToken {
+    ) throws(PushError) -> PushResults<Tokens> where Tokens.Element == PushToken {
         PushResults(job: try makeJob(message, name), tokens: tokens)
     }
 
@@ -145,16 +176,12 @@ public final class PushClient: Sendable {
             throw PushError(
                 .configurationUnknown, "no configuration is named \"\(name)\"; there is \(known)")
         }
-        var builder = PushContentBuilder(bundleID: route.bundleID)
-        let content: PushContent
-        do throws(EventRejection) {
-            content = try builder.content(of: message.notification, options: message.options)
-        } catch { throw PushError(error) }
+        let content = try message.content(bundleID: route.bundleID)
         let identity = PushIdentity(source: "", identifier: message.identifier)
         return jobs.add { number in
             PushJob(
                 number: number, content: content, identity: identity, route: route.index,
-                windowCount: Self.windowCount, client: client, jobs: jobs)
+                windowCount: Self.windowCount, client: client, jobs: jobs, instruments: route.instruments)
         }
     }
 
@@ -162,5 +189,38 @@ public final class PushClient: Sendable {
 
     /// Closes the connections in order: what is in flight gets a few seconds for its answer, what waits ends as not
     /// processed, and so does whatever is sent afterwards.
-    public func close() async { await client.close() }
+    public func close() async {
+        await client.close()
+        let waiting = state.withLock { state in
+            state.isClosed = true
+            defer { state.waiting = [:] }
+            return state.waiting
+        }
+        for continuation in waiting.values { continuation.resume() }
+    }
+
+    /// Returns when the client has been closed; closes it when the task is cancelled.
+    ///
+    /// It is the `run()` of ServiceLifecycle's `Service`: a graceful shutdown that cancels it lets pushes in flight
+    /// have their answers.
+    public func run() async {
+        let number = state.withLock { state in
+            state.next += 1
+            return state.next
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    // The handler may have come first.
+                    let isOver = state.isClosed || Task.isCancelled
+                    if !isOver { state.waiting[number] = continuation }
+                    return isOver
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
+        }
+        await close()
+    }
 }

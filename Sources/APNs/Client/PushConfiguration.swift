@@ -11,7 +11,7 @@ public struct PushConfiguration: Sendable {
     public var bundleID: String
     /// The signing key.
     public var key: SigningKey
-    /// The key's identifier: ten capital letters and digits.
+    /// The key's identifier: ten capital letters and digits, checked when a client is made.
     public var keyID: String
     /// The identifier of the developer team: ten capital letters and digits.
     public var teamID: String
@@ -27,8 +27,8 @@ public struct PushConfiguration: Sendable {
     public var connections = 1
     /// How many connections to open while pushes wait.
     public var connectionsMaximum = 16
-    /// How long a push may wait for a connection, and then again how long its answer may take, in seconds.
-    public var timeoutSeconds = 20.0
+    /// How long a push may wait for a connection, and then again how long its answer may take; less than a day.
+    public var timeout = Duration.seconds(20)
 
     /// Describes an app.
     ///
@@ -56,14 +56,17 @@ public struct PushConfiguration: Sendable {
             throw PushError(
                 .configurationInvalid, "bundleID of \(name) is empty; it is the app's, like com.example.chat")
         }
-        guard timeoutSeconds > 0, timeoutSeconds < 86_400 else {
-            throw PushError(.configurationInvalid, "timeoutSeconds of \(name) must be more than 0 and less than a day")
+        guard timeout > .zero, timeout < .seconds(86_400) else {
+            throw PushError(
+                .configurationInvalid,
+                "the timeout of \(name) is \(timeout); it must be more than 0 and less than a day")
         }
         let signingKey = try key.read()
         var limits = PoolLimits()
         limits.connections = max(0, connections)
         limits.connectionsMaximum = max(1, connections, connectionsMaximum)
-        limits.deadlineNanoseconds = UInt64(timeoutSeconds * 1_000_000_000)
+        limits.deadlineNanoseconds = UInt64(max(1, timeout / .nanoseconds(1)))
+        limits.endsWaitingOnUnusableEndpoint = true
         do throws(APNsError) {
             let (environment, endpoint) = environment.route
             return try APNsRoute(

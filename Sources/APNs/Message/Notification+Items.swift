@@ -36,18 +36,23 @@ extension PushCore.Notification {
             attributesType = type
             self.attributes = try Self.object(attributes, name: "attributes")
             contentState = try Self.object(state, name: "contentState")
-            timestampSeconds = timestamp
-            staleDateSeconds = stale
+            try setTimes(timestamp: timestamp, stale: stale)
         case .update(let state, let timestamp, let stale):
             liveActivityEvent = .update
             contentState = try Self.object(state, name: "contentState")
-            timestampSeconds = timestamp
-            staleDateSeconds = stale
+            try setTimes(timestamp: timestamp, stale: stale)
         case .end(let state, let timestamp, let dismissal):
             liveActivityEvent = .end
             contentState = try state.map { value throws(PushError) in try Self.object(value, name: "contentState") }
-            timestampSeconds = timestamp
-            dismissalDateSeconds = dismissal
+            try setTimes(timestamp: timestamp, dismissal: dismissal)
+        }
+    }
+
+    private mutating func setTimes(timestamp: Date, stale: Date? = nil, dismissal: Date? = nil) throws(PushError) {
+        timestampSeconds = try UnixTime.seconds(timestamp, name: "timestamp")
+        staleDateSeconds = try stale.map { date throws(PushError) in try UnixTime.seconds(date, name: "staleDate") }
+        dismissalDateSeconds = try dismissal.map { date throws(PushError) in
+            try UnixTime.seconds(date, name: "dismissalDate")
         }
     }
 

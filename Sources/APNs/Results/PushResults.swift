@@ -1,98 +1,121 @@
-/// The results of one call, as they come: in the order of the answers, not of the tokens.
+/// The results of sending to a sequence of tokens, as they come: in the order of the answers, not of the tokens.
 ///
-/// Sending begins with the iteration, and there can be one. Tokens are taken as fast as results are: at most a window
-/// of pushes has been sent and not been looked at, however many tokens there are. Leaving the loop, or cancelling its
-/// task, sends to no more tokens; what was in flight then may have arrived.
-public struct PushResults: AsyncSequence, Sendable {
+/// Sending begins with the iteration, and there can be one. Reading a result takes the next tokens, so a lazy sequence
+/// is never read further ahead than one window of pushes, however many tokens there are. Leaving the loop, or
+/// cancelling its task, sends to no more tokens; what was in flight then may have arrived.
+public struct PushResults<Tokens: Sequence>: AsyncSequence where Tokens.Element == PushToken {
     /// A result.
     public typealias Element = PushResult
     /// Reading results throws nothing: each result says how its push ended.
     public typealias Failure = Never
 
-    /// The most tokens that are handed over together.
-    private static let batchMaximum = 256
-
     private let job: PushJob
-    private let pump: @Sendable () async -> Void
+    private let tokens: Tokens
 
-    init<Tokens: Sequence & Sendable>(job: PushJob, tokens: Tokens) where Tokens.Element == PushToken {
+    init(job: PushJob, tokens: Tokens) {
         self.job = job
-        pump = {
-            var iterator = tokens.makeIterator()
-            var batch: [PushToken] = []
-            repeat {
-                await job.waitForRoom()
-                batch.removeAll(keepingCapacity: true)
-                let count = Swift.min(job.room, Self.batchMaximum)
-                while batch.count < count, let token = iterator.next() { batch.append(token) }
-                job.send(to: batch)
-            } while !batch.isEmpty
-            job.exhausted()
-        }
-    }
-
-    init<Tokens: AsyncSequence & Sendable>(
-        job: PushJob, asynchronous tokens: Tokens
-    ) where Tokens.Element == PushToken {
-        self.job = job
-        pump = {
-            do {
-                for try await token in tokens {
-                    await job.waitForRoom()
-                    guard !job.isCancelled else { break }
-                    job.send(to: [token])
-                }
-            } catch {
-                // The sequence of tokens ended early; its error is its owner's.
-            }
-            job.exhausted()
-        }
+        self.tokens = tokens
     }
 
     /// Begins to send and to read.
-    public func makeAsyncIterator() -> Iterator {
-        let pump = pump
-        return Iterator(job: job, pump: Task { await pump() })
+    public func makeAsyncIterator() -> Iterator { Iterator(job: job, tokens: tokens.makeIterator()) }
+
+    /// Takes tokens and reads the results.
+    public struct Iterator: AsyncIteratorProtocol {
+        /// The most tokens that are handed over together.
+        private static var batchMaximum: Int { 64 }
+
+        private let reader: PushJobReader
+        private var tokens: Tokens.Iterator
+        private var isExhausted = false
+        private var batch = PushResultBatch()
+
+        init(job: PushJob, tokens: Tokens.Iterator) {
+            reader = PushJobReader(job: job)
+            self.tokens = tokens
+        }
+
+        /// The next result; nil when every push has ended.
+        public mutating func next(isolation: isolated (any Actor)? = #isolation) async -> PushResult? {
+            if let result = batch.next() { return result }
+            fillWindow()
+            batch = PushResultBatch(await reader.nextResults())
+            return batch.next()
+        }
+
+        /// Sends as long as the window has room and no result is waiting to be read.
+        private mutating func fillWindow() {
+            var count = Swift.min(reader.job.room, Self.batchMaximum)
+            while !isExhausted, count > 0 {
+                var taken: [PushToken] = []
+                taken.reserveCapacity(count)
+                while taken.count < count, let token = tokens.next() { taken.append(token) }
+                reader.job.send(to: taken)
+                if taken.count < count {
+                    isExhausted = true
+                    reader.job.exhausted()
+                }
+                count = reader.job.hasResults ? 0 : Swift.min(reader.job.room, Self.batchMaximum)
+            }
+        }
     }
+}
+
+/// The results of sending to tokens that come over time.
+///
+/// They are `PushResults` in every other respect, and end with the tokens' own error: if the sequence of tokens throws,
+/// the results of the pushes before come first, and then the iteration throws that error.
+public struct StreamedPushResults<Tokens: AsyncSequence & Sendable>: AsyncSequence, Sendable
+where Tokens.Element == PushToken {
+    /// A result.
+    public typealias Element = PushResult
+    /// The error of the tokens; the pushes themselves throw nothing.
+    public typealias Failure = Tokens.Failure
+
+    private let job: PushJob
+    private let tokens: Tokens
+
+    init(job: PushJob, tokens: Tokens) {
+        self.job = job
+        self.tokens = tokens
+    }
+
+    /// Begins to send and to read.
+    public func makeAsyncIterator() -> Iterator { Iterator(job: job, tokens: tokens) }
 
     /// Reads the results.
     public struct Iterator: AsyncIteratorProtocol {
-        /// Ends the job when the last copy of the iterator is gone.
-        private final class Reader {
-            let job: PushJob
-            private let pump: Task<Void, Never>
+        private let reader: PushJobReader
+        private let ending = TokensEnding<Tokens.Failure>()
+        private var batch = PushResultBatch()
 
-            init(job: PushJob, pump: Task<Void, Never>) {
-                self.job = job
-                self.pump = pump
+        init(job: PushJob, tokens: Tokens) {
+            let ending = ending
+            let pump = Task {
+                do throws(Tokens.Failure) {
+                    var iterator = tokens.makeAsyncIterator()
+                    while let token = try await iterator.next(isolation: nil) {
+                        await job.waitForRoom()
+                        guard !job.isCancelled else { break }
+                        job.send(to: [token])
+                    }
+                } catch { ending.failed(error) }
+                job.exhausted()
             }
-
-            deinit {
-                pump.cancel()
-                job.cancel()
-            }
+            reader = PushJobReader(job: job, pump: pump)
         }
 
-        private let reader: Reader
-        private var batch: [PushJob.Numbered] = []
-        private var place = 0
-
-        init(job: PushJob, pump: Task<Void, Never>) { reader = Reader(job: job, pump: pump) }
-
         /// The next result; nil when every push has ended.
-        public mutating func next() async -> PushResult? {
-            if place == batch.count {
-                let job = reader.job
-                batch = await withTaskCancellationHandler {
-                    await job.nextResults()
-                } onCancel: {
-                    job.cancel()
-                }
-                place = 0
-            }
-            guard place < batch.count else { return nil }
-            defer { place += 1 }
-            return batch[place].result
+        ///
+        /// - Throws: the error with which the tokens ended, once, after the results of all tokens before it.
+        public mutating func next(
+            isolation: isolated (any Actor)? = #isolation
+        ) async throws(Tokens.Failure) -> PushResult? {
+            if let result = batch.next() { return result }
+            batch = PushResultBatch(await reader.nextResults())
+            if let result = batch.next() { return result }
+            if let failure = ending.takeFailure() { throw failure }
+            return nil
         }
     }
 }

@@ -27,11 +27,12 @@ final class PushJob: Sendable {
     private let windowCount: Int
     private let client: APNsClient
     private let jobs: PushJobs
+    private let instruments: PushInstruments?
     private let state = Mutex(State())
 
     init(
         number: UInt32, content: PushContent, identity: PushIdentity, route: Int, windowCount: Int,
-        client: APNsClient, jobs: PushJobs
+        client: APNsClient, jobs: PushJobs, instruments: PushInstruments?
     ) {
         self.number = number
         self.content = content
@@ -40,6 +41,7 @@ final class PushJob: Sendable {
         self.windowCount = windowCount
         self.client = client
         self.jobs = jobs
+        self.instruments = instruments
     }
 
     // MARK: Tokens
@@ -60,6 +62,7 @@ final class PushJob: Sendable {
             return first
         }
         guard let first else { return }
+        instruments?.sent(tokens.count)
         client.send(
             tokens.enumerated().map { offset, token in
                 PushRequest(
@@ -91,17 +94,21 @@ final class PushJob: Sendable {
 
     // MARK: Results
 
+    /// Whether results wait to be read.
+    var hasResults: Bool { state.withLock { !$0.ready.isEmpty } }
+
     /// Pushes of this job ended.
     func ended(_ results: ArraySlice<PushCore.PushResult>) {
-        let consumer = state.withLock { state in
+        let (consumer, isCancelled) = state.withLock { state in
             for result in results {
                 let index = Int(result.identifier & 0xFFFF_FFFF)
-                // What was cancelled has its result already.
+                // A cancelled push has its result already.
                 guard let token = state.inFlight.removeValue(forKey: index) else { continue }
                 state.ready.append((index, self.result(token, PushOutcome(result.outcome))))
             }
-            return state.consumer.take()
+            return (state.consumer.take(), state.isCancelled)
         }
+        if !isCancelled { instruments?.ended(results) }
         consumer?.resume()
     }
 
@@ -141,15 +148,17 @@ final class PushJob: Sendable {
 
     /// Nobody waits for answers any more: what is in flight ends as ambiguous, and no more tokens are taken.
     func cancel() {
-        let (consumer, producer) = state.withLock { state in
+        let (consumer, producer, cancelledCount) = state.withLock { state in
+            let cancelledCount = state.inFlight.count
             state.isCancelled = true
             state.isExhausted = true
             for (index, token) in state.inFlight {
                 state.ready.append((index, result(token, .failed(.ambiguous("cancelled before the answer came")))))
             }
             state.inFlight = [:]
-            return (state.consumer.take(), state.producer.take())
+            return (state.consumer.take(), state.producer.take(), cancelledCount)
         }
+        instruments?.cancelled(cancelledCount)
         consumer?.resume()
         producer?.resume()
         jobs.remove(number)

@@ -1,3 +1,4 @@
+internal import Crypto
 internal import HTTP2
 
 /// What an operator can do about a connection that cannot be made.
@@ -15,6 +16,15 @@ enum ConnectionHint {
         case .tls: "check endpoint and ca_file, and that no proxy between rewrites TLS"
         case .peerClosed, .transport: reachability
         case .local: nil
+        }
+    }
+
+    /// Whether only a correction of the configuration, or of the peer, makes the next attempt succeed.
+    static func isEndpointUnusable(_ reason: HTTP2CloseReason) -> Bool {
+        switch reason {
+        case .tls(let error): error.code == .certificateRejected || error.code == .protocolMissing
+        case .noHTTP2: true
+        case .local, .peerClosed, .transport, .protocolViolation: false
         }
     }
 }

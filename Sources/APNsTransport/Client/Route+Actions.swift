@@ -132,6 +132,7 @@ extension Route {
         case .neverWritten: "the connection was lost before the request was written"
         case .closing: "the transport is closing"
         case .tokenRefused: "APNs refuses the provider token (\(refusal))"
+        case .endpointUnusable: "the endpoint cannot be used: \(lastFailure)"
         case .notAccepted: "the connection took no request"
         }
     }

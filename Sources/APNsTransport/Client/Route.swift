@@ -283,11 +283,15 @@ final class Route {
     }
 
     /// A connection could not be made.
-    func connectionFailed(_ connection: RouteConnection, reason: String, hint: String?) {
+    func connectionFailed(
+        _ connection: RouteConnection, reason: String, hint: String?, isEndpointUnusable: Bool = false
+    ) {
         connections.removeAll { $0 === connection }
         if !connection.isForgotten { fail(reason, hint: hint) }
         perform(
-            pool.connectionLost(connection.number, lastWrittenStream: 0, nowNanoseconds: loop.nowNanoseconds))
+            pool.connectionLost(
+                connection.number, lastWrittenStream: 0, isEndpointUnusable: isEndpointUnusable,
+                nowNanoseconds: loop.nowNanoseconds))
         log.circuit(pool.circuit)
         touch()
         owner.connectionEnded()

@@ -183,7 +183,9 @@ extension RouteConnection: HTTP2Handler {
             route.addressFailed(address)
             connectToNext(failure: "\(place): \(text)")
         } else {
-            route.connectionFailed(self, reason: "\(place): \(reason)", hint: ConnectionHint.hint(for: reason))
+            route.connectionFailed(
+                self, reason: "\(place): \(reason)", hint: ConnectionHint.hint(for: reason),
+                isEndpointUnusable: ConnectionHint.isEndpointUnusable(reason))
         }
     }
 }

@@ -42,7 +42,7 @@ public final class ProviderTokenSource: Sendable {
     ///   - keyID: the key's identifier, from Apple's list of keys: capital letters and digits.
     ///   - teamID: the identifier of the developer team: capital letters and digits.
     ///   - clock: both clocks; the default reads the system's.
-    /// - Throws: `APNsError` with `identifierInvalid` if an identifier has a character that cannot stand in a token.
+    /// - Throws: `APNsError` with `identifierInvalid` if an identifier is not ten capital letters and digits.
     public init(
         key: ES256PrivateKey, keyID: String, teamID: String, clock: @escaping Clock = ProviderTokenSource.systemClock
     ) throws(APNsError) {
@@ -197,8 +197,8 @@ public final class ProviderTokenSource: Sendable {
         return token
     }
 
+    /// Apple, "Establishing a token-based connection to APNs": both identifiers have ten characters.
     private static func isIdentifier(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.count <= 32
-            && text.utf8.allSatisfy { (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) }
+        text.utf8.count == 10 && text.utf8.allSatisfy { (48...57).contains($0) || (65...90).contains($0) }
     }
 }

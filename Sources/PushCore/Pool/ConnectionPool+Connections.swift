@@ -13,6 +13,7 @@ extension ConnectionPool {
     ) -> [PoolAction] {
         guard let index = index(of: connection), connections[index].state == .connecting else { return [] }
         connections[index].state = .proving
+        isEndpointUnusable = false
         connections[index].peerStreamsMaximum = streamsMaximum
         connections[index].windowBytes = windowBytes
         connections[index].readyNanoseconds = nowNanoseconds
@@ -89,10 +90,11 @@ extension ConnectionPool {
     ///   - connection: the connection.
     ///   - lastWrittenStream: the last stream whose request has been handed to the operating system, as far as that is
     ///     known; the pushes on later ones were certainly not processed, those on the others perhaps.
+    ///   - isEndpointUnusable: whether it could not be made for a reason that only a correction can remove.
     ///   - nowNanoseconds: the time.
     /// - Returns: what to do.
     public mutating func connectionLost(
-        _ connection: Int, lastWrittenStream: Int32, nowNanoseconds: UInt64
+        _ connection: Int, lastWrittenStream: Int32, isEndpointUnusable: Bool = false, nowNanoseconds: UInt64
     ) -> [PoolAction] {
         guard let index = index(of: connection) else { return [] }
         var actions: [PoolAction] = []
@@ -102,6 +104,8 @@ extension ConnectionPool {
         }
         for push in takeStreams(above: 0, of: index) { end(push, .ambiguous(.connectionLost), &actions) }
         let lost = connections.remove(at: index)
+        // Another address of the same name may be good.
+        if isEndpointUnusable, !connections.contains(where: \.isReady) { self.isEndpointUnusable = true }
         if lost.state != .draining { countLoss(of: lost, wasAsked: false, nowNanoseconds) }
         return actions + replenish(nowNanoseconds)
     }

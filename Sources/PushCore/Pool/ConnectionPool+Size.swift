@@ -5,7 +5,12 @@ extension ConnectionPool {
     /// - Parameter nowNanoseconds: the time.
     /// - Returns: what to do; nearly always nothing.
     public mutating func submissionsEnded(nowNanoseconds: UInt64) -> [PoolAction] {
-        if tokenRefusals >= limits.tokenRefusalsMaximum, pushes.waitingCount > 0 { return endWaiting(nowNanoseconds) }
+        if tokenRefusals >= limits.tokenRefusalsMaximum, pushes.waitingCount > 0 {
+            return endWaiting(.tokenRefused, nowNanoseconds)
+        }
+        if endsWaitingForEndpoint, nowNanoseconds < notBeforeNanoseconds, pushes.waitingCount > 0 {
+            return endWaiting(.endpointUnusable, nowNanoseconds)
+        }
         let waiting = pushes.waitingCount
         growth.submissionsEnded(areSomeWaiting: waiting > 0, nowNanoseconds: nowNanoseconds)
         peakOutstanding = max(peakOutstanding, waiting + pushes.inFlightCount)
@@ -14,10 +19,15 @@ extension ConnectionPool {
         return sizeDueNanoseconds <= nowNanoseconds ? checkSize(nowNanoseconds) : []
     }
 
-    /// Ends what waits, because the provider token is refused whatever is sent with it.
-    private mutating func endWaiting(_ nowNanoseconds: UInt64) -> [PoolAction] {
+    /// Whether pushes do not wait for the endpoint, which cannot be used until somebody corrects something.
+    private var endsWaitingForEndpoint: Bool { limits.endsWaitingOnUnusableEndpoint && isEndpointUnusable }
+
+    /// Ends the waiting pushes, because a longer wait cannot help them.
+    private mutating func endWaiting(
+        _ cause: PushEnding.NotProcessedCause, _ nowNanoseconds: UInt64
+    ) -> [PoolAction] {
         var actions: [PoolAction] = []
-        while let push = pushes.firstWaiting { end(push, .notProcessed(.tokenRefused), &actions) }
+        while let push = pushes.firstWaiting { end(push, .notProcessed(cause), &actions) }
         growth.submissionsEnded(areSomeWaiting: false, nowNanoseconds: nowNanoseconds)
         return actions
     }

@@ -60,6 +60,8 @@ public struct ConnectionPool: ~Copyable, Sendable {
     /// How often the provider token was refused since it was accepted last.
     var tokenRefusals = 0
     var notBeforeNanoseconds: UInt64 = 0
+    /// Whether the last attempt to connect found the endpoint unusable.
+    var isEndpointUnusable = false
     /// Whether it takes no new pushes, because `close` was called.
     public internal(set) var isClosing = false
     var nextConnection = 1

@@ -23,6 +23,10 @@ public struct PoolLimits: Hashable, Sendable {
     /// More of the same would only make APNs close connections sooner. What comes later is tried again, one push for
     /// each connection.
     public var tokenRefusalsMaximum = 8
+    /// Whether waiting pushes end as soon as the endpoint proves unusable, and not at their deadline.
+    ///
+    /// A worker lets them wait: its events are durable, and an operator may correct the configuration meanwhile.
+    public var endsWaitingOnUnusableEndpoint = false
     /// After how many deadlines in a row, with no answer between, a connection has to prove by a PING that it lives.
     public var deadlinesBeforePing = 3
     /// How long the answer to a PING may take.

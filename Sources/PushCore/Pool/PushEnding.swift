@@ -14,6 +14,8 @@ public enum PushEnding: Hashable, Sendable {
         case closing
         /// The peer refuses the provider token, again and again, whatever push comes with it.
         case tokenRefused
+        /// The endpoint proved unusable: its certificate is not trusted, or it does not speak HTTP/2.
+        case endpointUnusable
         /// It could not be handed to the connection, again and again.
         case notAccepted
     }

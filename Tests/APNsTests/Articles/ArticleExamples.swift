@@ -1,5 +1,5 @@
 import APNs
-import Glibc
+import FoundationEssentials
 
 /// Every example of the documentation and of the README, so that it compiles; `ArticleTests` compares the texts.
 enum ArticleExamples {
@@ -21,7 +21,7 @@ enum ArticleExamples {
                 .localizedTitle(key: "INVITED_BY", arguments: ["Mei Chen"]), .body("Room 7"), .badge(3),
                 .category("INVITATION"),
                 .threadID("room-7"), .interruptionLevel(.timeSensitive), .mutableContent, .custom("room", Room(id: 7)),
-            ], expiration: .after(seconds: 3_600), collapseID: "room-7")
+            ], expiration: .after(.seconds(3_600)), collapseID: "room-7")
         let silent = try PushMessage([.contentAvailable, .custom("changed", ["notes"])])
         return [invitation, silent]
     }
@@ -38,23 +38,29 @@ enum ArticleExamples {
         }
     }
 
+    static func lazily(_ client: PushClient, _ message: PushMessage, rows: [(name: String, token: PushToken)])
+        async throws
+    {
+        for await result in try client.results(of: message, to: rows.lazy.map(\.token)) { print(result.outcome) }
+    }
+
     static func activities() throws -> [PushMessage] {
         struct Match: Encodable, Sendable { var name: String }
         struct Score: Encodable, Sendable { var home: Int, away: Int }
-        let now = Int64(time(nil))
+        let now = Date.now
         let start = try PushMessage(
             [
                 .liveActivity(
                     .start(
                         attributesType: "MatchAttributes", attributes: Match(name: "Lions – Bears"),
-                        contentState: Score(home: 0, away: 0), timestampSeconds: now)),
+                        contentState: Score(home: 0, away: 0), timestamp: now)),
                 .title("Lions – Bears"), .body("It begins"),
             ])
         let goal = try PushMessage(
-            [.liveActivity(.update(contentState: Score(home: 1, away: 0), timestampSeconds: now + 60))],
+            [.liveActivity(.update(contentState: Score(home: 1, away: 0), timestamp: now + 60))],
             urgency: .immediate)
         let end = try PushMessage(
-            [.liveActivity(.end(contentState: Score(home: 1, away: 0), timestampSeconds: now + 5_400))])
+            [.liveActivity(.end(contentState: Score(home: 1, away: 0), timestamp: now + 5_400))])
         return [start, goal, end]
     }
 
@@ -66,10 +72,10 @@ enum ArticleExamples {
             case .removeToken: await removeFromTheDatabase(result.token)
             case .removeTokenOrCorrectConfiguration: print("not for this app or environment:", result.token)
             case .correctMessage, .correctKey: print("to be corrected:", rejection)
-            case .sendLater: await sendLater(result.token, afterSeconds: rejection.retryAfterSeconds ?? 60)
+            case .sendLater: await sendLater(result.token, after: rejection.retryAfter ?? .seconds(60))
             }
-        case .failed(.notProcessed): await sendLater(result.token, afterSeconds: 1)
-        case .failed(.ambiguous): await sendLater(result.token, afterSeconds: 60)
+        case .failed(.notProcessed): await sendLater(result.token, after: .seconds(1))
+        case .failed(.ambiguous): await sendLater(result.token, after: .seconds(60))
         }
     }
 
@@ -107,8 +113,8 @@ enum ArticleExamples {
         let channels = try BroadcastChannels(configuration)
         let channel = try await channels.create(storing: .mostRecent)
         let goal = try PushMessage(
-            [.liveActivity(.update(contentState: ["home": 1, "away": 0], timestampSeconds: 1_800_000_000))],
-            expiration: .after(seconds: 600))
+            [.liveActivity(.update(contentState: ["home": 1, "away": 0], timestamp: .now))],
+            expiration: .after(.seconds(600)))
         try await channels.send(goal, to: channel)
         print(try await channels.list())
         try await channels.delete(channel)
@@ -116,5 +122,5 @@ enum ArticleExamples {
 
     private static func removeFromTheDatabase(_ token: PushToken) async {}
 
-    private static func sendLater(_ token: PushToken, afterSeconds: Int) async {}
+    private static func sendLater(_ token: PushToken, after: Duration) async {}
 }

@@ -28,7 +28,8 @@ struct ArticleTests {
     @Test("Every example of the articles and of the README is compiled, to the letter")
     func examplesAreCompiled() throws {
         let compiled = try [
-            "Tests/APNsTests/Articles/ArticleExamples.swift", "deploy/send-push/Sources/SendPush/main.swift",
+            "Tests/APNsTests/Articles/ArticleExamples.swift", "Tests/APNsTests/Articles/ServiceExamples.swift",
+            "deploy/send-push/Sources/SendPush/main.swift",
         ].map { Self.solid(try Self.text($0)) }
         var count = 0
         for document in try Self.documents() {

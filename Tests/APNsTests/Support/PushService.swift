@@ -39,7 +39,7 @@ struct PushService {
             name: name, bundleID: bundleID, key: key ?? .pem(keyPEM), keyID: Self.keyID, teamID: Self.teamID,
             environment: .endpoint("127.0.0.1:\(simulator.port)"))
         configuration.extraTrustAnchorsFile = trustAnchorsFile
-        configuration.timeoutSeconds = 60
+        configuration.timeout = .seconds(60)
         return configuration
     }
 

@@ -7,7 +7,8 @@ import Testing
 struct ProbeTests {
     private func check(port: UInt16, trustAnchorsFile: String?, host: String = "127.0.0.1") async -> String {
         do throws(any Error) {
-            let source = try ProviderTokenSource(key: ES256PrivateKey.generate(), keyID: "K", teamID: "T")
+            let source = try ProviderTokenSource(
+                key: ES256PrivateKey.generate(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
             let route = try APNsRoute(
                 app: "chat", environment: .sandbox, endpoint: "\(host):\(port)",
                 extraTrustAnchorsFile: trustAnchorsFile, tokenSource: source)
@@ -46,7 +47,7 @@ struct ProbeTests {
             ("[::1]", "::1", 443), ("[::1]:8443", "::1", 8_443),
         ] as [(String, String, UInt16)])
     func readsEndpoints(endpoint: String, host: String, port: UInt16) throws {
-        let source = try ProviderTokenSource(key: ES256PrivateKey.generate(), keyID: "K", teamID: "T")
+        let source = try ProviderTokenSource(key: ES256PrivateKey.generate(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
         let route = try APNsRoute(app: "a", environment: .sandbox, endpoint: endpoint, tokenSource: source)
         #expect(route.host == host)
         #expect(route.port == port)
@@ -55,7 +56,7 @@ struct ProbeTests {
     @Test(
         "An impossible endpoint is refused", arguments: ["h:", "h:0", "h:70000", ":443", "h x", "https://h", "[::1]x"])
     func refusesEndpoints(endpoint: String) throws {
-        let source = try ProviderTokenSource(key: ES256PrivateKey.generate(), keyID: "K", teamID: "T")
+        let source = try ProviderTokenSource(key: ES256PrivateKey.generate(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
         #expect(throws: APNsError.self) {
             try APNsRoute(app: "a", environment: .sandbox, endpoint: endpoint, tokenSource: source)
         }

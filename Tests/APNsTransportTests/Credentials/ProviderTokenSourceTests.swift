@@ -86,8 +86,8 @@ struct ProviderTokenSourceTests {
     @Test("Identifiers that could not stand in a token are refused", arguments: ["", "A\"B", "A B", "ÄBC", "a,b"])
     func refusesIdentifiers(identifier: String) throws {
         let key = try ES256PrivateKey.generate()
-        #expect(throws: APNsError.self) { try ProviderTokenSource(key: key, keyID: identifier, teamID: "T") }
-        #expect(throws: APNsError.self) { try ProviderTokenSource(key: key, keyID: "K", teamID: identifier) }
+        #expect(throws: APNsError.self) { try ProviderTokenSource(key: key, keyID: identifier, teamID: "DEF123GHIJ") }
+        #expect(throws: APNsError.self) { try ProviderTokenSource(key: key, keyID: "ABC123DEFG", teamID: identifier) }
     }
 
     @Test(

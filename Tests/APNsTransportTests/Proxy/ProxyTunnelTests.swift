@@ -150,7 +150,8 @@ struct ProxyTunnelTests {
 
     private func probe(_ peer: ScriptedPeer, proxy: String) async -> String {
         do throws(any Error) {
-            let source = try ProviderTokenSource(key: ES256PrivateKey.generate(), keyID: "K", teamID: "T")
+            let source = try ProviderTokenSource(
+                key: ES256PrivateKey.generate(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
             let route = try APNsRoute(
                 app: "chat", environment: .sandbox, endpoint: "127.0.0.1:\(peer.port)",
                 extraTrustAnchorsFile: peer.trustAnchorsFile, tokenSource: source,

@@ -67,6 +67,43 @@ struct ConnectionPoolTests {
         #expect(pool.connectionToClose(after: 1) == .close(connection: 1))
     }
 
+    @Test("An unusable endpoint ends what waits at once if the sender wants it so, until a connection is ready")
+    func endsWaitingOnUnusableEndpoint() throws {
+        var limits = PoolLimits()
+        limits.connections = 1
+        limits.endsWaitingOnUnusableEndpoint = true
+        var pool = ConnectionPool(limits: limits, seed: 1)
+        _ = pool.start(nowNanoseconds: 0)
+        arrive(2, &pool)
+        let reconnects = pool.connectionLost(
+            1, lastWrittenStream: 0, isEndpointUnusable: true, nowNanoseconds: 0)
+        #expect(reconnects == [])
+        let unusable = PushEnding.notProcessed(.endpointUnusable)
+        #expect(pool.submissionsEnded(nowNanoseconds: 0) == [.end(push: 0, unusable), .end(push: 1, unusable)])
+        arrive(1, &pool, at: 1)
+        #expect(pool.submissionsEnded(nowNanoseconds: 1).count == 1)
+        let wakeUp = pool.wakeUpNanoseconds
+        let due = try #require(wakeUp)
+        arrive(1, &pool, at: due)
+        #expect(pool.timePassed(nowNanoseconds: due) == [.connect(connection: 2)])
+        #expect(pool.submissionsEnded(nowNanoseconds: due) == [])
+        _ = pool.connectionReady(2, streamsMaximum: 10, windowBytes: 65_535, nowNanoseconds: due)
+        #expect(submitAll(&pool, firstStream: 1, at: due) == 1)
+        #expect(pool.waitingCount == 0)
+    }
+
+    @Test("An unusable endpoint lets pushes wait for their deadline if the sender does not say otherwise")
+    func waitsAtAnUnusableEndpoint() {
+        var limits = PoolLimits()
+        limits.connections = 1
+        var pool = ConnectionPool(limits: limits, seed: 1)
+        _ = pool.start(nowNanoseconds: 0)
+        arrive(1, &pool)
+        _ = pool.connectionLost(1, lastWrittenStream: 0, isEndpointUnusable: true, nowNanoseconds: 0)
+        #expect(pool.submissionsEnded(nowNanoseconds: 0) == [])
+        #expect(pool.waitingCount == 1)
+    }
+
     @Test("What was given back goes out before what came later, the oldest first")
     func keepsOrderByAge() {
         var pool = makeReady()
