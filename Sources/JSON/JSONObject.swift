@@ -31,6 +31,24 @@ public struct JSONObject: Sequence {
         return key.withUTF8 { wanted in member { bytes in bytes.elementsEqual(wanted) } }
     }
 
+    /// The first member whose key is none of these.
+    ///
+    /// - Parameter keys: the keys that are known.
+    /// - Returns: the member, or nil if all keys are known.
+    public func firstMember(notAmong keys: [StaticString]) -> JSONMember? {
+        guard start < end else { return nil }
+        let tape = JSONValue(parser: parser, generation: generation, index: start).tape
+        var index = start
+        while index < end {
+            let name = tape.string(index)
+            guard keys.contains(where: { key in name.isEqual(to: key) }) else {
+                return JSONMember(value: JSONValue(parser: parser, generation: generation, index: index + 1))
+            }
+            index = tape.indexAfter(index + 1)
+        }
+        return nil
+    }
+
     @inlinable
     func member(where isWanted: (UnsafeBufferPointer<UInt8>) -> Bool) -> JSONValue? {
         guard start < end else { return nil }

@@ -194,6 +194,20 @@ struct RequestRulesTests {
                 "liveactivity", ".push-type.liveactivity", "5", #"{"aps":{"event":"start","timestamp":1}}"#,
                 .invalidPushType
             ),
+            (
+                "liveactivity", ".push-type.liveactivity", "5",
+                #"{"aps":{"event":"update","timestamp":1,"attributes":{}}}"#, .invalidPushType
+            ),
+            (
+                "liveactivity", ".push-type.liveactivity", "5",
+                #"{"aps":{"event":"update","timestamp":1,"dismissal-date":2}}"#, .invalidPushType
+            ),
+            ("alert", "", "10", #"{"aps":{"alert":"x","stale-date":1}}"#, .invalidPushType),
+            ("voip", ".voip", "10", #"{"aps":{"content-state":{}}}"#, .invalidPushType),
+            (
+                "widgets", ".push-type.widgets", "10", #"{"aps":{"content-changed":true,"badge":1}}"#, .invalidPushType
+            ),
+            ("alert", "", "10", #"{"aps":{"alert":"x","content-changed":true}}"#, .invalidPushType),
             ("location", ".location-query", "1", "{}", .badPriority),
             ("widgets", ".push-type.widgets", "10", #"{"aps":{}}"#, .invalidPushType),
             ("controls", ".push-type.controls", "10", "{}", .invalidPushType),

@@ -33,7 +33,9 @@ enum PushPayload {
             } else if key.matches("event") {
                 keys.insert(.event)
                 guard reader.nextByte == UInt8(ascii: "\"") else { throw JSONReader.Malformed() }
-                if try reader.readRawString().matches("start") { keys.insert(.startEvent) }
+                let event = try reader.readRawString()
+                if event.matches("start") { keys.insert(.startEvent) }
+                if event.matches("end") { keys.insert(.endEvent) }
                 continue
             } else {
                 keys.formUnion(self.key(named: key))
@@ -47,10 +49,13 @@ enum PushPayload {
         switch name.count {
         case 5: name.matches("alert") ? .alert : name.matches("badge") ? .badge : name.matches("sound") ? .sound : []
         case 9: name.matches("timestamp") ? .timestamp : []
-        case 10: name.matches("attributes") ? .attributes : []
+        case 10: name.matches("attributes") ? .attributes : name.matches("stale-date") ? .staleDate : []
         case 13: name.matches("content-state") ? .contentState : []
+        case 14: name.matches("dismissal-date") ? .dismissalDate : []
         case 15:
             name.matches("content-changed") ? .contentChanged : name.matches("attributes-type") ? .attributesType : []
+        case 16: name.matches("input-push-token") ? .inputPushToken : []
+        case 18: name.matches("input-push-channel") ? .inputPushChannel : []
         default: []
         }
     }

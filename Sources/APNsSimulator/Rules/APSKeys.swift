@@ -16,6 +16,27 @@ struct APSKeys: OptionSet, Sendable {
     static let attributesType = APSKeys(rawValue: 1 << 9)
     static let attributes = APSKeys(rawValue: 1 << 10)
 
+    static let staleDate = APSKeys(rawValue: 1 << 11)
+    static let dismissalDate = APSKeys(rawValue: 1 << 12)
+    static let inputPushChannel = APSKeys(rawValue: 1 << 13)
+    static let inputPushToken = APSKeys(rawValue: 1 << 14)
+    /// `event` with the value `end`.
+    static let endEvent = APSKeys(rawValue: 1 << 15)
+
+    /// What only the start of a Live Activity may bring.
+    static let startOnly: APSKeys = [.attributesType, .attributes, .inputPushChannel, .inputPushToken]
+    /// What only a Live Activity may bring.
+    static let liveActivity = startOnly.union([.event, .timestamp, .contentState, .staleDate, .dismissalDate])
+
+    /// Whether the keys of a Live Activity fit the event.
+    var fitsEvent: Bool {
+        if contains(.startEvent) {
+            return isSuperset(of: .liveActivityStart) && !isSuperset(of: [.inputPushChannel, .inputPushToken])
+                && !contains(.dismissalDate)
+        }
+        return isDisjoint(with: .startOnly) && (contains(.endEvent) || !contains(.dismissalDate))
+    }
+
     /// What the start of a Live Activity has to bring (Apple, "Starting and updating Live Activities with push").
     static let liveActivityStart: APSKeys = [.alert, .contentState, .attributesType, .attributes]
 }

@@ -53,20 +53,27 @@ struct PushTypeRule {
         rules.values.contains { suffix.matches($0.topicSuffix) }
     }
 
+    private static let shown: APSKeys = [.alert, .badge, .sound]
+    private static let reload = shown.union(.contentAvailable).union(.liveActivity)
+    private static let others = APSKeys.liveActivity.union(.contentChanged)
+
     private static let rules: [PushType: PushTypeRule] = [
-        .alert: PushTypeRule(requiresAny: [.alert, .badge, .sound]),
+        .alert: PushTypeRule(requiresAny: shown, forbids: others),
         .background: PushTypeRule(
-            priorities: [.conserving], requiresAll: [.contentAvailable], forbids: [.alert, .badge, .sound]),
-        .complication: PushTypeRule(topicSuffix: ".complication"),
-        .controls: PushTypeRule(topicSuffix: ".push-type.controls", requiresAll: [.contentChanged]),
-        .fileprovider: PushTypeRule(topicSuffix: ".pushkit.fileprovider"),
+            priorities: [.conserving], requiresAll: [.contentAvailable], forbids: shown.union(others)),
+        .complication: PushTypeRule(topicSuffix: ".complication", forbids: others),
+        .controls: PushTypeRule(
+            topicSuffix: ".push-type.controls", requiresAll: [.contentChanged], forbids: reload),
+        .fileprovider: PushTypeRule(topicSuffix: ".pushkit.fileprovider", forbids: others),
         .liveactivity: PushTypeRule(
             topicSuffix: ".push-type.liveactivity", priorities: [.immediate, .conserving],
-            requiresAll: [.event, .timestamp]),
-        .location: PushTypeRule(topicSuffix: ".location-query", priorities: [.immediate, .conserving]),
-        .mdm: PushTypeRule(),
-        .pushtotalk: PushTypeRule(topicSuffix: ".voip-ptt"),
-        .voip: PushTypeRule(topicSuffix: ".voip", payloadBytesMaximum: 5_120),
-        .widgets: PushTypeRule(topicSuffix: ".push-type.widgets", requiresAll: [.contentChanged]),
+            requiresAll: [.event, .timestamp], forbids: .contentChanged),
+        .location: PushTypeRule(
+            topicSuffix: ".location-query", priorities: [.immediate, .conserving], forbids: others),
+        .mdm: PushTypeRule(forbids: others),
+        .pushtotalk: PushTypeRule(topicSuffix: ".voip-ptt", forbids: others),
+        .voip: PushTypeRule(topicSuffix: ".voip", payloadBytesMaximum: 5_120, forbids: others),
+        .widgets: PushTypeRule(
+            topicSuffix: ".push-type.widgets", requiresAll: [.contentChanged], forbids: reload),
     ]
 }

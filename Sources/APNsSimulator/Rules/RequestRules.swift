@@ -111,8 +111,7 @@ struct RequestRules: Sendable {
         guard keys.isSuperset(of: rule.requiresAll), keys.isDisjoint(with: rule.forbids),
             rule.requiresAny.isEmpty || !keys.isDisjoint(with: rule.requiresAny)
         else { return .invalidPushType }
-        guard !keys.contains(.startEvent) || keys.isSuperset(of: .liveActivityStart) else { return .invalidPushType }
-        return nil
+        return keys.contains(.event) && !keys.fitsEvent ? .invalidPushType : nil
     }
 }
 

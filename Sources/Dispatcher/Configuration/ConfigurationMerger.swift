@@ -1,3 +1,4 @@
+import PushCore
 import TOML
 
 /// Puts the file, the environment and the command line over each other, and finds names that do not exist.
@@ -89,7 +90,8 @@ struct ConfigurationMerger {
                 setFromFile(key, app: index, path: value, environment: environment, origin: origin)
             } else {
                 let known = ConfigurationKey.all.map { $0.variable(app: $0.isOfApp ? index ?? 0 : nil) }
-                let nearest = NearestName.find(name, among: known).map { "did you mean \($0)?" } ?? "it is ignored"
+                let nearest =
+                    SpellingSuggestion.nearest(to: name, among: known).map { "did you mean \($0)?" } ?? "it is ignored"
                 warnings.append(
                     ConfigurationProblem(
                         origin: origin, key: "", message: "no configuration key has this variable", remedy: nearest))
@@ -157,7 +159,7 @@ struct ConfigurationMerger {
     private mutating func failUnknown(
         _ origin: ConfigurationOrigin, _ key: String, name: String, known: [String], prefix: String
     ) {
-        if let nearest = NearestName.find(name, among: known) {
+        if let nearest = SpellingSuggestion.nearest(to: name, among: known) {
             return fail(origin, key, "unknown key", "did you mean '\(prefix)\(nearest)'?")
         }
         let elsewhere = ConfigurationKey.all.filter { $0.name == name }.map { "[\($0.section)]" }

@@ -36,8 +36,21 @@ struct ContentRenderer {
         apps.first { [$0.route.productionRoute, $0.route.sandboxRoute, $0.route.webRoute].contains(route) }?.route.name
     }
 
-    /// Checks that the event is for an app of this worker, before its audience is looked up.
-    func checkApp(of event: ChangeEvent) throws(EventRejection) {
+    /// Validates an event as a whole, before its audience is looked up: its app is configured, and APNs takes the push
+    /// that it asks for.
+    ///
+    /// - Returns: what it asks to push, rendered; nothing for other events, whose pushes are ours to word.
+    /// - Throws: `EventRejection`, whether or not there is a device for it.
+    mutating func validate(
+        _ event: ChangeEvent, expiresAtMilliseconds: Int64?
+    ) throws(EventRejection) -> [AppRendering] {
+        try checkApp(of: event)
+        guard case .push(let push) = event.kind, let index = indexByName[push.app] else { return [] }
+        let content = try content(event, expiresAtMilliseconds: expiresAtMilliseconds, app: index)
+        return [AppRendering(app: apps[index].route, content: content)]
+    }
+
+    private func checkApp(of event: ChangeEvent) throws(EventRejection) {
         switch event.kind {
         case .push(let push): try checkApp(named: push.app)
         case .record(let change): if let app = change.app { try checkApp(named: app) }

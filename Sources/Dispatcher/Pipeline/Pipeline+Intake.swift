@@ -24,9 +24,11 @@ extension Pipeline {
             }
             do throws(EventRejection) {
                 let event = try decoder.decode(delivery.message)
-                try renderer.checkApp(of: event)
                 parking.expiresAtMilliseconds = expiry(of: event, parking: parking)
-                prepared.append(PreparedEvent(delivery: delivery, parking: parking, event: event))
+                let renderings = try renderer.validate(
+                    event, expiresAtMilliseconds: parking.expiresAtMilliseconds)
+                prepared.append(
+                    PreparedEvent(delivery: delivery, parking: parking, event: event, renderings: renderings))
             } catch {
                 rejected.append((delivery, parking, error))
             }
@@ -253,7 +255,7 @@ extension Pipeline {
             let isChunk = parking.chunk != nil
             let renderings = try renderer.render(
                 item.event, expiresAtMilliseconds: parking.expiresAtMilliseconds, devices: devices,
-                known: isChunk ? chunks[item.delivery.tag]?.renderings ?? [] : [])
+                known: isChunk ? chunks[item.delivery.tag]?.renderings ?? [] : devices.isEmpty ? [] : item.renderings)
             countCoalesced(group, devices, prepared)
             var tags: [DeliveryTag] = []
             if isChunk {

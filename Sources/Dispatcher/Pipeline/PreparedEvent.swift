@@ -5,11 +5,14 @@ final class PreparedEvent {
     let delivery: Delivery
     let parking: ParkingRecord
     let event: ChangeEvent
+    /// What a `push.requested` asks to push, rendered when it was validated.
+    let renderings: [AppRendering]
 
-    init(delivery: Delivery, parking: ParkingRecord, event: ChangeEvent) {
+    init(delivery: Delivery, parking: ParkingRecord, event: ChangeEvent, renderings: [AppRendering]) {
         self.delivery = delivery
         self.parking = parking
         self.event = event
+        self.renderings = renderings
         dataset = if case .dataset(let change) = event.kind { change.key } else { nil }
     }
 

@@ -3,6 +3,7 @@ internal import JSON
 extension DatasetChange {
     /// Reads the data of `dataset.changed`.
     init(changed data: FieldReader) throws(EventRejection) {
+        try data.allowOnly(Self.members)
         self.init(
             operation: .changed,
             key: try DatasetKey(data),
@@ -12,6 +13,7 @@ extension DatasetChange {
 
     /// Reads the data of `dataset.deleted`.
     init(deleted data: FieldReader) throws(EventRejection) {
+        try data.allowOnly(Self.members)
         self.init(
             operation: .deleted,
             key: try DatasetKey(data),
@@ -21,6 +23,7 @@ extension DatasetChange {
 
     /// Reads the data of `datasets.merged`.
     init(merged data: FieldReader) throws(EventRejection) {
+        try data.allowOnly(Self.membersOfMerged)
         let key = try DatasetKey(data)
         let names = try data.distinctTexts(
             "mergedDatasetNames", .datasetName, countMaximum: EventLimits.mergedDatasetsMaximum)
@@ -30,6 +33,11 @@ extension DatasetChange {
             syncCount: try Self.optionalSyncCount(data),
             deviceID: try data.text("deviceId", .name))
     }
+
+    private static let members = MemberNames([
+        "identityPoolId", "identityId", "datasetName", "syncCount", "deviceId",
+    ])
+    private static let membersOfMerged = MemberNames(members.names + ["mergedDatasetNames"])
 
     private static let syncCountExpected = "a whole number of 0 to 9223372036854775807, or its digits in a string"
 

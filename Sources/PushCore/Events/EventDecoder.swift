@@ -12,7 +12,8 @@ internal import JSON
 /// 3. *Plain JSON*: the properties `message_id`, `type` and `app_id` are the event's `id`, `type` and `source`; the
 ///    body is the data.
 ///
-/// Unknown attributes and fields are ignored. When it was published is the attribute `time` (RFC 3339; refused if it is
+/// Unknown attributes are extensions of CloudEvents and ignored; unknown members of the data are refused
+/// (`MemberNames`). When it was published is the attribute `time` (RFC 3339; refused if it is
 /// anything else), else the header `x-timestamp-ms`, else the property `timestamp`; the last two are hints that are
 /// ignored where they make no sense. The property `expiration` is ignored as well if it is not a number of
 /// milliseconds, which RabbitMQ does not let pass anyway.

@@ -14,6 +14,8 @@ public struct EventRejection: Error, Hashable, Sendable, CustomStringConvertible
         case missingField = "missing-field"
         /// A field has the wrong type or an impossible value.
         case invalidField = "invalid-field"
+        /// A field is none that the type has; most likely it is misspelt.
+        case unknownField = "unknown-field"
         /// The type is none that Apus knows.
         case unknownType = "unknown-type"
         /// The content type is none of the three encodings.

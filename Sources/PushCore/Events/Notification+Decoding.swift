@@ -3,6 +3,7 @@ internal import JSON
 extension Notification {
     /// Reads `notification`.
     init(_ fields: FieldReader) throws(EventRejection) {
+        try fields.allowOnly(Self.members)
         self.init()
         try readAlert(fields)
         try readPresentation(fields)
@@ -11,27 +12,44 @@ extension Notification {
         if let data = try fields.reader("data") { customData = try Self.customData(data) }
     }
 
+    static let memberNames: [StaticString] = [
+        "title", "body", "subtitle", "badge", "sound", "data", "threadId", "category", "contentAvailable",
+        "mutableContent", "interruptionLevel", "titleLocKey", "titleLocArgs", "subtitleLocKey", "subtitleLocArgs",
+        "locKey", "locArgs", "actionLocKey", "launchImage", "targetContentId", "relevanceScore", "filterCriteria",
+        "contentChanged", "event", "timestamp", "contentState", "staleDate", "dismissalDate", "attributesType",
+        "attributes", "inputPushChannel", "inputPushToken",
+    ]
+
+    private static let members = MemberNames(
+        memberNames,
+        advice: [
+            "alert": "give title, subtitle and body", "aps": "give its members by themselves, for example threadId",
+            "message": "did you mean body?", "text": "did you mean body?",
+            "custom": "keys of the app's own belong into data.notification.data",
+        ],
+        neighbors: [("data.options", PushOptions.memberNames), ("data", RequestedPush.targets)])
+
     private mutating func readAlert(_ fields: FieldReader) throws(EventRejection) {
-        title = try fields.text("title")
+        title = try fields.text("title", .shown)
         localizedTitle = try LocalizedText(fields, key: "titleLocKey", arguments: "titleLocArgs")
-        subtitle = try fields.text("subtitle")
+        subtitle = try fields.text("subtitle", .shown)
         localizedSubtitle = try LocalizedText(fields, key: "subtitleLocKey", arguments: "subtitleLocArgs")
-        body = try fields.text("body")
+        body = try fields.text("body", .shown)
         localizedBody = try LocalizedText(fields, key: "locKey", arguments: "locArgs")
-        actionLocalizationKey = try fields.text("actionLocKey")
-        launchImage = try fields.text("launchImage")
+        actionLocalizationKey = try fields.text("actionLocKey", .shown)
+        launchImage = try fields.text("launchImage", .shown)
     }
 
     private mutating func readPresentation(_ fields: FieldReader) throws(EventRejection) {
         badge = try fields.integer("badge", 0...Int64(Int32.max), "a whole number of 0 or more; 0 clears the badge")
             .map { number in Int(number) }
         sound = try Sound(fields)
-        threadID = try fields.text("threadId")
-        category = try fields.text("category")
-        targetContentID = try fields.text("targetContentId")
+        threadID = try fields.text("threadId", .shown)
+        category = try fields.text("category", .shown)
+        targetContentID = try fields.text("targetContentId", .shown)
         interruptionLevel = try fields.choice("interruptionLevel", of: InterruptionLevel.self)
         relevanceScore = try fields.number("relevanceScore", "a number")
-        filterCriteria = try fields.text("filterCriteria")
+        filterCriteria = try fields.text("filterCriteria", .shown)
     }
 
     private mutating func readDelivery(_ fields: FieldReader) throws(EventRejection) {
@@ -46,7 +64,7 @@ extension Notification {
         timestampSeconds = try fields.moment("timestamp")
         liveActivityEvent = try fields.choice("event", of: LiveActivityEvent.self)
         dismissalDateSeconds = try fields.moment("dismissalDate")
-        attributesType = try fields.text("attributesType")
+        attributesType = try fields.text("attributesType", .shown)
         attributes = try fields.rawObject("attributes")
         requestsInputPushToken = try fields.flag("inputPushToken")
         inputPushChannel = try fields.text("inputPushChannel", .base64)
@@ -81,7 +99,7 @@ extension Notification.LocalizedText {
         _ fields: FieldReader, key: StaticString, arguments argumentsKey: StaticString
     ) throws(EventRejection) {
         let arguments = try fields.texts(argumentsKey)
-        guard let key = try fields.text(key) else {
+        guard let key = try fields.text(key, .shown) else {
             guard arguments == nil else {
                 throw fields.missing(key, "the key in the app's strings that \(argumentsKey) belong to")
             }
@@ -92,10 +110,13 @@ extension Notification.LocalizedText {
 }
 
 extension Notification.Sound {
+    private static let members = MemberNames(["name", "critical", "volume"])
+
     /// Reads `sound`; nil if it is not there.
     fileprivate init?(_ fields: FieldReader) throws(EventRejection) {
         guard let value = fields.value("sound") else { return nil }
-        if let name = value.string {
+        if value.kind == .string {
+            guard let name = try fields.text("sound", .shown) else { return nil }
             self = .named(name)
             return
         }
@@ -104,7 +125,8 @@ extension Notification.Sound {
                 "sound", value, "the name of a sound, or an object such as {\"critical\": true, \"name\": \"default\"}")
         }
         let sound = FieldReader(object, path: fields.path("sound"))
-        guard let name = try sound.text("name") else {
+        try sound.allowOnly(Self.members)
+        guard let name = try sound.text("name", .shown) else {
             throw sound.missing("name", "the name of a sound, for example default")
         }
         let expectedVolume = "a number of 0 to 1"

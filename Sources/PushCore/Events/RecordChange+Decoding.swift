@@ -3,6 +3,7 @@ internal import JSON
 extension RecordChange {
     /// Reads the data of `record.created`, `.updated` or `.deleted`.
     init(_ operation: Operation, _ data: FieldReader) throws(EventRejection) {
+        try data.allowOnly(Self.members)
         let database = try data.choice("database", of: RecordDatabase.self) ?? .public
         let ownerID = try data.text("ownerId", .name)
         guard database == .public || ownerID != nil else {
@@ -17,4 +18,8 @@ extension RecordChange {
             zoneName: try data.text("zoneName", .name) ?? Self.defaultZoneName, database: database, ownerID: ownerID,
             deviceID: try data.text("deviceId", .name))
     }
+
+    private static let members = MemberNames(
+        ["recordType", "recordName", "fields", "app", "database", "ownerId", "zoneName", "deviceId"],
+        advice: ["userId": "the owner of a private or shared database is ownerId"])
 }

@@ -3,6 +3,7 @@ internal import JSON
 extension RequestedPush {
     /// Reads the data of `push.requested`.
     init(_ data: FieldReader) throws(EventRejection) {
+        try data.allowOnly(Self.members)
         let app = try data.requiredText("app", .name)
         let audience = try Self.audience(data, app: app)
         guard let notification = try data.reader("notification") else {
@@ -15,10 +16,17 @@ extension RequestedPush {
                 ?? PushOptions())
     }
 
+    private static let members = MemberNames(
+        targets + ["app", "notification", "options"],
+        neighbors: [
+            ("data.notification", Notification.memberNames), ("data.options", PushOptions.memberNames),
+        ])
+
+    static let targets: [StaticString] = ["deviceTokens", "deviceIds", "identityIds", "userIds", "topic"]
+
     private static func audience(_ data: FieldReader, app: String) throws(EventRejection) -> Audience {
-        let keys: [StaticString] = ["deviceTokens", "deviceIds", "identityIds", "userIds", "topic"]
-        let present = keys.filter { key in data.value(key) != nil }
-        let listing = "deviceTokens, deviceIds, identityIds, userIds, topic"
+        let present = targets.filter { key in data.value(key) != nil }
+        var listing: String { targets.map { key in "\(key)" }.joined(separator: ", ") }
         guard present.count <= 1 else {
             let names = present.map { key in "\(key)" }.joined(separator: ", ")
             throw EventRejection(
@@ -54,12 +62,19 @@ extension RequestedPush {
 extension PushOptions {
     /// Reads `options`.
     init(_ options: FieldReader) throws(EventRejection) {
+        try options.allowOnly(Self.members)
         self.init(
             pushType: try options.choice("pushType", of: PushType.self),
             priority: try Self.priority(options),
             expirationSeconds: try options.moment("expiration"),
             collapseID: try options.text("collapseId", .collapseID))
     }
+
+    static let memberNames: [StaticString] = ["pushType", "priority", "expiration", "collapseId"]
+
+    private static let members = MemberNames(
+        memberNames, advice: ["ttl": "options.expiration is the moment at which the push loses its use"],
+        neighbors: [("data.notification", Notification.memberNames), ("data", RequestedPush.targets)])
 
     private static func priority(_ options: FieldReader) throws(EventRejection) -> PushPriority? {
         guard let value = options.value("priority") else { return nil }

@@ -60,6 +60,12 @@ struct TextRule {
         bytes.first != 0x20 && bytes.last != 0x20 && bytes.allSatisfy { byte in byte >= 0x20 && byte != 0x7f }
     }
 
+    /// A text of a notification: Apple ignores one that is empty.
+    static let shown = TextRule(
+        bytesMaximum: EventLimits.bodyBytesMaximum,
+        expected: "a string of one character at least; leave it out to say nothing"
+    ) { _ in true }
+
     /// A channel of APNs, as its own answers write it.
     static let base64 = TextRule(bytesMaximum: 1024, expected: "a string in base64") { bytes in
         Base64.decode(bytes) != nil

@@ -10,21 +10,43 @@ extension Notification {
     public var isVisible: Bool { hasAlert || badge != nil || sound != nil }
 
     /// Whether any key is there that only a Live Activity has.
-    public var hasLiveActivityKeys: Bool {
-        liveActivityEvent != nil || contentState != nil || timestampSeconds != nil || staleDateSeconds != nil
-            || dismissalDateSeconds != nil || attributesType != nil || attributes != nil || inputPushChannel != nil
-            || requestsInputPushToken
+    public var hasLiveActivityKeys: Bool { firstLiveActivityMember != nil }
+
+    /// Whether a text is shown.
+    var hasText: Bool {
+        title != nil || localizedTitle != nil || subtitle != nil || localizedSubtitle != nil || body != nil
+            || localizedBody != nil
     }
 
-    /// The first key of `aps`, other than `content-available`, that a background push may not have.
-    var firstKeyBesideContentAvailable: String? {
-        let present: [(String, Bool)] = [
-            ("alert", hasAlert), ("badge", badge != nil), ("sound", sound != nil), ("thread-id", threadID != nil),
-            ("category", category != nil), ("mutable-content", isContentMutable),
-            ("target-content-id", targetContentID != nil), ("interruption-level", interruptionLevel != nil),
-            ("relevance-score", relevanceScore != nil), ("filter-criteria", filterCriteria != nil),
-            ("a key of a Live Activity", hasLiveActivityKeys), ("content-changed", isContentChanged),
-        ]
-        return present.first { $0.1 }?.0
+    /// The first member that only a Live Activity has, by the name that events give it.
+    var firstLiveActivityMember: String? {
+        if liveActivityEvent != nil { return "event" }
+        if contentState != nil { return "contentState" }
+        if timestampSeconds != nil { return "timestamp" }
+        if staleDateSeconds != nil { return "staleDate" }
+        if dismissalDateSeconds != nil { return "dismissalDate" }
+        return firstStartMember
+    }
+
+    /// The first member that only the start of a Live Activity has.
+    var firstStartMember: String? {
+        if attributesType != nil { return "attributesType" }
+        if attributes != nil { return "attributes" }
+        if inputPushChannel != nil { return "inputPushChannel" }
+        return requestsInputPushToken ? "inputPushToken" : nil
+    }
+
+    /// The first member that only a push has which the person notices.
+    var firstPresentationMember: String? {
+        if hasAlert { return "an alert text" }
+        if badge != nil { return "badge" }
+        if sound != nil { return "sound" }
+        if threadID != nil { return "threadId" }
+        if category != nil { return "category" }
+        if isContentMutable { return "mutableContent" }
+        if targetContentID != nil { return "targetContentId" }
+        if interruptionLevel != nil { return "interruptionLevel" }
+        if relevanceScore != nil { return "relevanceScore" }
+        return filterCriteria == nil ? nil : "filterCriteria"
     }
 }

@@ -1,7 +1,7 @@
 /// What a notification says: every documented key of Apple's `aps` dictionary, typed.
 ///
 /// A nil property is left out of the payload. In an event of type `push.requested` it is the object `notification`,
-/// flat and in camel case; every field may be left out or `null`, and unknown ones are ignored
+/// flat and in camel case; every field may be left out or `null`, and unknown ones are refused
 /// (`deploy/schemas/push.requested.json`):
 ///
 /// | field | value |

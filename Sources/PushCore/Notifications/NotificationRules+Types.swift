@@ -1,22 +1,34 @@
 /// The rules that depend on the push type, and those of single values.
 extension NotificationRules {
-    /// Checks what a push type demands of the payload.
+    /// Checks what a push type demands of the payload, and that nothing is in it which Apple ignores there.
     static func check(_ notification: Notification, as pushType: PushType) throws(EventRejection) {
+        if pushType != .liveactivity, let member = notification.firstLiveActivityMember {
+            throw misplaced(member, in: pushType, belongsTo: "liveactivity")
+        }
+        if notification.isContentChanged, pushType != .widgets, pushType != .controls {
+            throw misplaced("contentChanged", in: pushType, belongsTo: "widgets or controls")
+        }
+        try checkTexts(notification)
         switch pushType {
         case .alert: try checkAlert(notification)
         case .background: try checkBackground(notification)
         case .liveactivity: try checkLiveActivity(notification)
-        case .widgets, .controls:
-            guard notification.isContentChanged else {
-                throw invalid("a \(pushType.rawValue) push needs contentChanged: true")
-            }
-        case .complication, .fileprovider, .location, .mdm, .pushtotalk, .voip:
-            break
+        case .widgets, .controls: try checkReload(notification, pushType)
+        case .complication, .fileprovider, .location, .mdm, .pushtotalk, .voip: break
         }
     }
 
+    /// Of a text and a key in the app's strings Apple shows one and ignores the other.
+    private static func checkTexts(_ notification: Notification) throws(EventRejection) {
+        if notification.title != nil, notification.localizedTitle != nil { throw twice("title", "titleLocKey") }
+        if notification.subtitle != nil, notification.localizedSubtitle != nil {
+            throw twice("subtitle", "subtitleLocKey")
+        }
+        if notification.body != nil, notification.localizedBody != nil { throw twice("body", "locKey") }
+    }
+
     private static func checkAlert(_ notification: Notification) throws(EventRejection) {
-        guard notification.isVisible else {
+        guard notification.hasText || notification.badge != nil || notification.sound != nil else {
             throw invalid(
                 "an alert push needs an alert text, a badge or a sound; for a silent push set contentAvailable and "
                     + "nothing else, or options.pushType to background")
@@ -27,10 +39,22 @@ extension NotificationRules {
         guard notification.isContentAvailable else {
             throw invalid("a background push needs contentAvailable: true")
         }
-        if let key = notification.firstKeyBesideContentAvailable {
+        if let member = notification.firstPresentationMember {
             throw invalid(
-                "a background push may hold nothing but content-available and keys of your own, but it has \(key); "
+                "a background push may hold nothing but contentAvailable and keys of your own, but it has \(member); "
                     + "leave that out, or set options.pushType to alert")
+        }
+    }
+
+    private static func checkReload(_ notification: Notification, _ pushType: PushType) throws(EventRejection) {
+        guard notification.isContentChanged else {
+            throw invalid("a \(pushType.rawValue) push needs contentChanged: true")
+        }
+        let other = notification.firstPresentationMember ?? (notification.isContentAvailable ? "contentAvailable" : nil)
+        if let other {
+            throw invalid(
+                "a \(pushType.rawValue) push may hold nothing but contentChanged and keys of your own, but it has "
+                    + "\(other); send that in a push of its own")
         }
     }
 
@@ -45,7 +69,7 @@ extension NotificationRules {
             if notification.contentState == nil { missing.append("contentState") }
             if notification.attributesType == nil { missing.append("attributesType") }
             if notification.attributes == nil { missing.append("attributes") }
-            if !notification.hasAlert { missing.append("alert") }
+            if !notification.hasText { missing.append("an alert text") }
         case .update:
             if notification.contentState == nil { missing.append("contentState") }
         case .end:
@@ -54,6 +78,29 @@ extension NotificationRules {
         guard missing.isEmpty else {
             throw invalid("a liveactivity push that is to \(event.rawValue) needs \(missing.joined(separator: ", "))")
         }
+        if event != .start, let member = notification.firstStartMember {
+            throw invalid("\(member) goes with the event start only, but event is \(event.rawValue); leave it out")
+        }
+        if event != .end, notification.dismissalDateSeconds != nil {
+            throw invalid("dismissalDate goes with the event end only, but event is \(event.rawValue); leave it out")
+        }
+        if notification.inputPushChannel != nil, notification.requestsInputPushToken {
+            throw invalid(
+                "inputPushChannel and inputPushToken exclude each other: a Live Activity is updated by its channel or "
+                    + "by a token of its own; leave one of them out")
+        }
+    }
+
+    private static func misplaced(
+        _ member: String, in pushType: PushType, belongsTo other: String
+    ) -> EventRejection {
+        invalid(
+            "\(member) goes with a push of type \(other) only, but this one is of type \(pushType.rawValue); leave it "
+                + "out, or set options.pushType")
+    }
+
+    private static func twice(_ text: String, _ key: String) -> EventRejection {
+        invalid("\(text) and \(key) are both there, and Apple ignores one of them; leave one of them out")
     }
 
     /// Checks values that are impossible whatever the push type is.

@@ -156,7 +156,7 @@ struct PipelineTests {
             (message("{"), "invalid-json"), (message("{}"), "missing-field"),
             (Message(properties: message("").properties, body: [0xFF, 0xFE]), "invalid-utf8"),
             (event("3", type: "dataset.exploded"), "unknown-type"),
-            (event("4", type: "record.created"), "missing-field"),
+            (event("4", type: "record.created"), "unknown-field"),
             (push("5", tokens: ["00ff"], app: "nobody"), "unknown-app"), (unknownPool, "unknown-app"),
             (push("6", tokens: ["0"]), "invalid-field"),
             (
@@ -178,6 +178,28 @@ struct PipelineTests {
         #expect(reasons == broken.map(\.1))
         #expect(bench.broker.parked(in: "apus.dead-letter").map(\.body) == broken.map(\.0.body))
         #expect(bench.transport.requests.count == 2)
+        bench.stop()
+    }
+
+    @Test("A notification that APNs would refuse is rejected although nobody is matched")
+    func invalidNotificationWithoutDevices() async throws {
+        let bench = try bench()
+        let messages = [
+            #"{"contentState":{},"body":"b"}"#, #"{"boddy":"b"}"#,
+            "{\"body\":\"\(String(repeating: "x", count: 5_000))\"}",
+            #"{"body":"b"}"#,
+        ].enumerated().map { index, notification in
+            message(
+                """
+                {"specversion":"1.0","id":"n\(index)","source":"test","type":"push.requested","data":{"app":"chat",\
+                "userIds":["nobody"],"notification":\(notification),"options":{"pushType":"alert"}}}
+                """)
+        }
+        bench.broker.deliver(messages)
+        await bench.broker.wait { $0.unacknowledgedCount == 0 }
+        let letters = bench.broker.parked(in: "apus.dead-letter")
+        #expect(letters.map(\.body) == messages.prefix(3).map(\.body))
+        #expect(bench.transport.requests.isEmpty)
         bench.stop()
     }
 

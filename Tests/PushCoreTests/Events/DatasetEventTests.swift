@@ -65,7 +65,7 @@ struct DatasetEventTests {
         ])
     func namesMissingFields(type: String, field: String) throws {
         var data = EventText.datasetFields
-        data["mergedDatasetNames"] = "[\"a\"]"
+        if type == "datasets.merged" { data["mergedDatasetNames"] = "[\"a\"]" }
         for value in [nil, "null"] as [String?] {
             data[field] = value
             let rejection = try #require(decoding.rejection(EventText.event(type, data: data)))
@@ -112,6 +112,26 @@ struct DatasetEventTests {
         let rejection = try #require(decoding.rejection(EventText.changed([:], [name: value])))
         #expect(rejection.reason == reason, "\(rejection)")
         #expect(rejection.message.contains(name), "\(rejection)")
+    }
+
+    @Test("An unknown member of the data is refused with the one that was meant, and extensions of CloudEvents are not")
+    func refusesUnknownMembers() throws {
+        let types = ["dataset.changed", "dataset.deleted", "datasets.merged"]
+        for type in types {
+            var data = EventText.datasetFields
+            data["mergedDatasetNames"] = type == "datasets.merged" ? "[\"a\"]" : nil
+            let extended = EventText.event(type, data: data, ["traceparent": "\"00-1\"", "x": "{}"])
+            #expect(decoding.rejection(extended) == nil)
+            data["synccount"] = "1"
+            let rejection = try #require(decoding.rejection(EventText.event(type, data: data)))
+            #expect(rejection.reason == .unknownField)
+            #expect(rejection.message == #"data has the unknown member "synccount"; did you mean syncCount?"#)
+        }
+        let record: [String: String] = ["recordType": "\"Song\"", "recordName": "\"s\"", "zone": "\"Music\""]
+        let rejection = try #require(decoding.rejection(EventText.event("record.created", data: record)))
+        #expect(rejection.message.hasPrefix(#"data has the unknown member "zone"; its members are recordType"#))
+        let free = ["recordType": "\"Song\"", "recordName": "\"s\"", "fields": #"{"anything":{"goes":1}}"#]
+        #expect(decoding.rejection(EventText.event("record.created", data: free)) == nil)
     }
 
     @Test("Later versions of CloudEvents 1 are accepted")

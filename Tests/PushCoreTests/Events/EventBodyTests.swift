@@ -26,7 +26,7 @@ struct EventBodyTests {
         for depth in [100, 5000] {
             let array = String(repeating: "[", count: depth) + "1" + String(repeating: "]", count: depth)
             #expect(reason(array) == .tooDeep)
-            let event = EventText.changed(["extra": array])
+            let event = EventText.changed([:], ["extra": array])
             #expect(decoding.rejection(event)?.reason == .tooDeep)
         }
     }
@@ -34,12 +34,12 @@ struct EventBodyTests {
     @Test("A body of 5 MB is refused as too large, and one at the limit is read")
     func refusesLargeBodies() {
         let padding = String(repeating: "x", count: 5_000_000)
-        let rejection = decoding.rejection(EventText.changed(["extra": "\"\(padding)\""]))
+        let rejection = decoding.rejection(EventText.changed([:], ["extra": "\"\(padding)\""]))
         #expect(rejection?.reason == .bodyTooLarge)
         #expect(rejection?.message.contains("4194304") == true)
-        let overhead = EventText.changed(["extra": "\"\""]).count
+        let overhead = EventText.changed([:], ["extra": "\"\""]).count
         let rest = String(padding.prefix(EventLimits.bodyBytesMaximum - overhead))
-        #expect(decoding.rejection(EventText.changed(["extra": "\"\(rest)\""])) == nil)
+        #expect(decoding.rejection(EventText.changed([:], ["extra": "\"\(rest)\""])) == nil)
     }
 
     @Test("NULs in names and texts of the app's own survive")

@@ -113,8 +113,51 @@ struct PushEventTests {
         #expect(rejection.message.contains("; it must be "), "\(rejection)")
     }
 
-    @Test("Events that ask for a push may carry unknown fields")
-    func ignoresUnknownFields() {
-        #expect(decoding.rejection(EventText.push(["x": "[{}]", "options": #"{"y":1}"#])) == nil)
+    @Test(
+        "A member that is none is refused with the one that was meant",
+        arguments: [
+            ("userId", "\"u\"", #"data has the unknown member "userId"; did you mean userIds?"#),
+            (
+                "title", "\"x\"", #"data has the unknown member "title"; it belongs into data.notification"#
+            ),
+            ("x", "[{}]", #"data has the unknown member "x"; its members are deviceTokens, deviceIds"#),
+            ("options", #"{"priorty":10}"#, #"data.options has the unknown member "priorty"; did you mean priority?"#),
+            (
+                "options", #"{"apns-collapse-id":"a"}"#,
+                #"data.options has the unknown member "apns-collapse-id"; did you mean collapseId?"#
+            ),
+            ("options", #"{"ttl":null}"#, #"data.options has the unknown member "ttl"; options.expiration is"#),
+            (
+                "notification", #"{"thread-id":"a"}"#,
+                #"data.notification has the unknown member "thread-id"; did you mean threadId?"#
+            ),
+            (
+                "notification", #"{"boddy":"a"}"#,
+                #"data.notification has the unknown member "boddy"; did you mean body?"#
+            ),
+            (
+                "notification", #"{"alert":"a"}"#,
+                #"data.notification has the unknown member "alert"; give title, subtitle and body"#
+            ),
+            (
+                "notification", #"{"priority":5}"#,
+                #"data.notification has the unknown member "priority"; it belongs into data.options"#
+            ),
+            (
+                "notification", #"{"sound":{"nam":"a"}}"#,
+                #"data.notification.sound has the unknown member "nam"; did you mean name?"#
+            ),
+        ])
+    func refusesUnknownMembers(field: String, value: String, message: String) throws {
+        let rejection = try #require(decoding.rejection(EventText.push([field: value])))
+        #expect(rejection.reason == .unknownField)
+        #expect(rejection.message.hasPrefix(message), "\(rejection)")
+    }
+
+    @Test("An unknown member of a megabyte is refused as fast as any other, and shortened")
+    func refusesLongMembers() throws {
+        let name = String(repeating: "a", count: 1_000_000)
+        let rejection = try #require(decoding.rejection(EventText.push([name: "1"])))
+        #expect(rejection.reason == .unknownField && rejection.message.utf8.count < 400)
     }
 }

@@ -120,7 +120,7 @@ struct NotificationRulesTests {
         }
         #expect(
             rejection(start)?.message
-                == "a liveactivity push that is to start needs timestamp, attributesType, attributes, alert")
+                == "a liveactivity push that is to start needs timestamp, attributesType, attributes, an alert text")
         let update = notification {
             $0.liveActivityEvent = .update
             $0.timestampSeconds = 1
@@ -134,6 +134,70 @@ struct NotificationRulesTests {
         #expect(rejection(complete) == nil)
         complete.attributes = RawJSON(validated: Array("[]".utf8))
         #expect(rejection(complete)?.reason == .invalidField)
+    }
+
+    @Test("What belongs to another push type, or to another event of a Live Activity, is named")
+    func namesWhatIsMisplaced() {
+        let state = RawJSON(validated: Array("{\"score\":1}".utf8))
+        let update = notification {
+            $0.liveActivityEvent = .update
+            $0.timestampSeconds = 1
+            $0.contentState = state
+        }
+        let start = notification {
+            $0.liveActivityEvent = .start
+            $0.timestampSeconds = 1
+            $0.contentState = state
+            $0.attributesType = "Game"
+            $0.attributes = state
+            $0.title = "Kick-off"
+        }
+        let cases: [(Notification, PushType?, String, (inout Notification) -> Void)] = [
+            (alert, .alert, "contentState goes with a push of type liveactivity only", { $0.contentState = state }),
+            (alert, .voip, "staleDate goes with a push of type liveactivity only", { $0.staleDateSeconds = 1 }),
+            (
+                alert, .alert, "contentChanged goes with a push of type widgets or controls",
+                { $0.isContentChanged = true }
+            ),
+            (
+                update, nil, "contentChanged goes with a push of type widgets or controls",
+                { $0.isContentChanged = true }
+            ),
+            (update, nil, "attributes goes with the event start only", { $0.attributes = state }),
+            (update, nil, "attributesType goes with the event start only", { $0.attributesType = "Game" }),
+            (update, nil, "inputPushChannel goes with the event start only", { $0.inputPushChannel = "YWI=" }),
+            (update, nil, "inputPushToken goes with the event start only", { $0.requestsInputPushToken = true }),
+            (update, nil, "dismissalDate goes with the event end only", { $0.dismissalDateSeconds = 2 }),
+            (start, nil, "dismissalDate goes with the event end only", { $0.dismissalDateSeconds = 2 }),
+            (
+                start, nil, "inputPushChannel and inputPushToken exclude each other",
+                {
+                    $0.inputPushChannel = "YWI="
+                    $0.requestsInputPushToken = true
+                }
+            ),
+            (alert, nil, "body and locKey are both there", { $0.localizedBody = .init(key: "K") }),
+        ]
+        for (notification, pushType, message, change) in cases {
+            var changed = notification
+            #expect(rejection(changed, PushOptions(pushType: pushType)) == nil)
+            change(&changed)
+            let rejection = rejection(changed, PushOptions(pushType: pushType))
+            #expect(rejection?.reason == .invalidNotification)
+            #expect(rejection?.message.hasPrefix(message) == true, "\(String(describing: rejection)), not \(message)")
+        }
+    }
+
+    @Test("A push that reloads widgets or controls holds nothing that is shown")
+    func reloadShowsNothing() {
+        let widgets = notification { $0.isContentChanged = true }
+        for change in [{ $0.body = "x" }, { $0.badge = 1 }, { $0.isContentAvailable = true }]
+            as [(inout Notification) -> Void]
+        {
+            var changed = widgets
+            change(&changed)
+            #expect(rejection(changed, PushOptions(pushType: .controls))?.reason == .invalidNotification)
+        }
     }
 
     @Test("Widgets and controls need content-changed")

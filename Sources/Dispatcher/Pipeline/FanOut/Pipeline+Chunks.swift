@@ -48,7 +48,8 @@ extension Pipeline {
     private func progress(of item: PreparedEvent, _ key: FanOutChunkKey) -> ChunkProgress {
         if let known = chunks[item.delivery.tag] { return known }
         lastChunkPlace += 1
-        return ChunkProgress(key: key, item: item, flow: fanOutFlow(of: item.event), place: lastChunkPlace)
+        return ChunkProgress(
+            key: key, item: item, flow: fanOutFlow(of: item.event), place: lastChunkPlace, renderings: item.renderings)
     }
 
     // MARK: Pages

@@ -1,14 +1,19 @@
 public import JSON
 
 extension NotificationInfo {
-    /// Reads CloudKit's JSON; unknown names are ignored.
+    /// Reads CloudKit's JSON.
     ///
     /// - Parameters:
     ///   - value: an object.
     ///   - path: what messages call it.
-    /// - Throws: `EventRejection` with `invalidField` or `missingField`.
-    public init(_ value: JSONValue, path: String = "notificationInfo") throws(EventRejection) {
+    ///   - ignoresUnknownMembers: whether members of other names are passed over: Apple's clients may send more than is
+    ///     documented, and what is stored was read before.
+    /// - Throws: `EventRejection` with `invalidField`, `missingField` or `unknownField`.
+    public init(
+        _ value: JSONValue, path: String = "notificationInfo", ignoresUnknownMembers: Bool = false
+    ) throws(EventRejection) {
         let fields = try FieldReader(value, path: path)
+        if !ignoresUnknownMembers { try fields.allowOnly(Self.members) }
         self.init()
         alertBody = try fields.text("alertBody")
         localizedAlert = try LocalizedText(fields, key: "alertLocalizationKey", arguments: "alertLocalizationArgs")
@@ -28,6 +33,18 @@ extension NotificationInfo {
         threadID = try fields.text("threadID")
         additionalFields = try fields.texts("additionalFields") ?? []
     }
+
+    private static let members = MemberNames(
+        [
+            "alertBody", "alertLocalizationKey", "alertLocalizationArgs", "title", "titleLocalizationKey",
+            "titleLocalizationArgs", "subtitle", "subtitleLocalizationKey", "subtitleLocalizationArgs",
+            "alertActionLocalizationKey", "alertLaunchImage", "soundName", "category", "shouldBadge",
+            "shouldSendContentAvailable", "shouldSendMutableContent", "collapseIDKey", "threadID", "additionalFields",
+        ],
+        advice: [
+            "body": "did you mean alertBody?", "alert": "did you mean alertBody?", "sound": "did you mean soundName?",
+            "badge": "did you mean shouldBadge?", "desiredKeys": "did you mean additionalFields?",
+        ])
 
     /// Writes CloudKit's JSON, without what is not set.
     public func write(to writer: inout JSONWriter) {

@@ -1,15 +1,28 @@
-/// Finds what a misspelt name was probably meant to be.
-public enum NearestName {
-    /// The known name that is the fewest typing errors away, if it is near enough to be worth a mention.
+/// Finds the known name that a misspelt one was probably meant to be.
+public enum SpellingSuggestion {
+    /// Longer names get no suggestion: comparing takes time in proportion to the length, and names come from outside.
+    private static let nameBytesMaximum = 64
+
+    /// Returns the known name that is the fewest typing errors away, if it is near enough to be worth a mention.
+    ///
+    /// A name that differs only in case, hyphens, underscores or the prefix `apns-` is always near enough.
     ///
     /// - Parameters:
     ///   - name: what was written.
     ///   - known: the names that exist.
     /// - Returns: the nearest, the first of several; nil if even that differs in more than a third of its letters.
-    public static func find(_ name: String, among known: [String]) -> String? {
+    public static func nearest(to name: String, among known: [String]) -> String? {
+        guard name.utf8.count <= nameBytesMaximum else { return nil }
+        let letters = letters(of: name)
+        if let same = known.first(where: { self.letters(of: $0) == letters }) { return same }
         let scored = known.map { (name: $0, distance: distance(Array(name.utf8), Array($0.utf8))) }
         guard let best = scored.min(by: { $0.distance < $1.distance }) else { return nil }
         return best.distance <= max(1, max(name.utf8.count, best.name.utf8.count) / 3) ? best.name : nil
+    }
+
+    private static func letters(of name: String) -> String {
+        let letters = name.lowercased().filter { $0 != "-" && $0 != "_" }
+        return name.hasPrefix("apns-") ? String(letters.dropFirst(4)) : letters
     }
 
     /// How many letters have to be inserted, removed, replaced or swapped with their neighbour to turn one into the
