@@ -2,15 +2,12 @@ import AMQP
 import PushCore
 
 extension Message {
-    /// The header that stands in for headers that could not be read because they lie too deep in each other.
-    static let unreadableHeadersName = "apus-headers-unreadable"
-
     init(_ delivery: consuming AMQPDelivery) {
         self.init(
             properties: MessageProperties(delivery.message.properties),
             headers: delivery.message.headers.map { MessageHeader($0) }, body: delivery.message.body)
         if delivery.hasUnreadableHeaders {
-            headers.append(MessageHeader(name: Self.unreadableHeadersName, value: .boolean(true)))
+            headers.append(MessageHeader(name: ParkingHeader.unreadableHeaders, value: .boolean(true)))
         }
     }
 }

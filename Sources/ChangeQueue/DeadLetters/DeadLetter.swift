@@ -8,9 +8,15 @@ public struct DeadLetter: Sendable {
     public let message: Message
     /// The size of the body in bytes, also where the body is left out.
     public let bodySizeBytes: Int
+    /// The exchange that it was published to.
+    let exchange: String
+    /// Whether Apus put it here, so that its headers `apus-…` count; otherwise the broker did, with an event as it was.
+    private let isOwnCopy: Bool
 
-    init(position: Int, message: Message, withBody: Bool) {
+    init(position: Int, exchange: String, message: Message, withBody: Bool) {
         self.position = position
+        self.exchange = exchange
+        isOwnCopy = message.isOwnCopy(publishedTo: exchange)
         bodySizeBytes = message.body.count
         var kept = message
         if !withBody { kept.body = [] }
@@ -24,7 +30,7 @@ public struct DeadLetter: Sendable {
     /// `maxlen`).
     public var reason: String {
         if let reason = text(ParkingHeader.reason) { return reason }
-        let broker = text("x-first-death-reason") ?? "unknown"
+        guard case .string(let broker) = message.header("x-first-death-reason") else { return "unknown" }
         return String(broker.map { $0 == "_" ? "-" : $0 })
     }
 
@@ -35,7 +41,9 @@ public struct DeadLetter: Sendable {
     public var attempts: Int64? { number(ParkingHeader.attempt) }
 
     /// When Apus first received it, in milliseconds since 1970.
-    public var firstSeenMilliseconds: Int64? { number(ParkingHeader.firstSeenMilliseconds) }
+    public var firstSeenMilliseconds: Int64? {
+        number(ParkingHeader.firstSeenMilliseconds).map { Timestamp(milliseconds: $0).milliseconds }
+    }
 
     /// The exchange that the event was published to first.
     public var originalExchange: String? { text(ParkingHeader.originalExchange) }
@@ -44,11 +52,12 @@ public struct DeadLetter: Sendable {
     public var originalRoutingKey: String? { text(ParkingHeader.originalRoutingKey) }
 
     private func text(_ name: String) -> String? {
-        if case .string(let text) = message.header(name) { text } else { nil }
+        if isOwnCopy, case .string(let text) = message.header(name) { text } else { nil }
     }
 
     private func number(_ name: String) -> Int64? {
-        switch message.header(name) {
+        guard isOwnCopy else { return nil }
+        return switch message.header(name) {
         case .int64(let number): number
         case .int32(let number): Int64(number)
         default: nil

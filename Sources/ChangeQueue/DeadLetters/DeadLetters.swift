@@ -13,13 +13,6 @@ public struct DeadLetters: Sendable {
     ///
     /// When more than 32 are under way, RabbitMQ puts them back in a random order.
     private static let unsynchronizedMaximum = 12
-    /// The headers of an attempt that has ended; a replay begins anew.
-    ///
-    /// Which devices are still to be served stays.
-    private static let attemptHeaders: Set<String> = [
-        ParkingHeader.attempt, ParkingHeader.firstSeenMilliseconds, ParkingHeader.reason, ParkingHeader.detail,
-        ParkingHeader.expiresAtMilliseconds,
-    ]
 
     private let configuration: BrokerConfiguration
     private let progress: @Sendable (DeadLetterTally) -> Void
@@ -155,7 +148,9 @@ public struct DeadLetters: Sendable {
             tally.examinedCount += 1
             let number = delivery.number
             held.append(number)
-            let letter = DeadLetter(position: tally.examinedCount, message: Message(delivery), withBody: withBody)
+            let letter = DeadLetter(
+                position: tally.examinedCount, exchange: delivery.exchange, message: Message(delivery),
+                withBody: withBody)
             if selection.includes(letter) {
                 tally.selectedCount += 1
                 guard try visit(number, letter, &tally) else { return held }
@@ -184,24 +179,20 @@ public struct DeadLetters: Sendable {
         _ finished: inout Set<UInt64>
     ) throws(AMQPError) {
         guard !batch.isEmpty, tally.failure == nil else { return }
+        let copies = batch.map { $0.letter.message.replayed(publishedTo: $0.letter.exchange) }
+        let user = session.endpoint.user
         let failures = try session.publishConfirmed(
-            batch.map { (copy(of: $0.letter.message, user: session.endpoint.user), "", target(of: $0.letter.message)) })
-        for (item, failure) in zip(batch, failures) {
+            copies.map { (AMQPMessage(publishing: $0, user: user), "", target(of: $0)) })
+        for ((item, copy), failure) in zip(zip(batch, copies), failures) {
             guard let failure else {
                 try session.acknowledge(item.number, isMultiple: false)
                 finished.insert(item.number)
                 tally.doneCount += 1
                 continue
             }
-            tally.failure = "\(target(of: item.letter.message)) did not take a letter: \(failure)"
+            tally.failure = "\(target(of: copy)) did not take a letter: \(failure)"
         }
         batch = []
-    }
-
-    private func copy(of message: Message, user: String) -> AMQPMessage {
-        var copy = message
-        copy.headers.removeAll { Self.attemptHeaders.contains($0.name) }
-        return AMQPMessage(publishing: copy, user: user)
     }
 
     /// The rest of a large fan-out goes back to its own lane.

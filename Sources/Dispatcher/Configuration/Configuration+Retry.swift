@@ -9,7 +9,7 @@ extension Configuration {
         ///
         /// `retry.max_attempts`, default 10.
         public var attemptsMaximum: Int
-        /// How old an event may become before its pushes go to the dead letters, 1 s to 720 h.
+        /// How long after its publishing an event is tried before its pushes go to the dead letters, 1 s to 720 h.
         ///
         /// `retry.max_age`, default `24h`.
         public var ageMaximum: TimeSpan

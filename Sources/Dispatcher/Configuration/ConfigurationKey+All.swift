@@ -98,7 +98,10 @@ extension ConfigurationKey {
     static let retryAgeMaximum = ConfigurationKey(
         section: "retry", name: "max_age", kind: .timeSpan(TimeSpan.seconds(1)...TimeSpan.hours(720)),
         standard: .string("24h"),
-        comment: "How old an event may become before its pushes become dead letters (\"1s\" to \"720h\").")
+        comment: """
+            How long after its publishing an event's pushes are tried, before they become dead letters ("1s" to
+            "720h"). Publishing is the AMQP property timestamp, else the time when Apus first saw it.
+            """)
     static let retryServerErrorDelay = ConfigurationKey(
         section: "retry", name: "server_error_delay",
         kind: .timeSpan(TimeSpan(milliseconds: 1)...TimeSpan.hours(168)), standard: .string("15m"),

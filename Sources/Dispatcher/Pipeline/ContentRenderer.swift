@@ -42,11 +42,11 @@ struct ContentRenderer {
     /// - Returns: what it asks to push, rendered; nothing for other events, whose pushes are ours to word.
     /// - Throws: `EventRejection`, whether or not there is a device for it.
     mutating func validate(
-        _ event: ChangeEvent, expiresAtMilliseconds: Int64?
+        _ event: ChangeEvent, expiresAt: Timestamp?
     ) throws(EventRejection) -> [AppRendering] {
         try checkApp(of: event)
         guard case .push(let push) = event.kind, let index = indexByName[push.app] else { return [] }
-        let content = try content(event, expiresAtMilliseconds: expiresAtMilliseconds, app: index)
+        let content = try content(event, expiresAt: expiresAt, app: index)
         return [AppRendering(app: apps[index].route, content: content)]
     }
 
@@ -74,13 +74,13 @@ struct ContentRenderer {
 
     /// Renders the event for each app that occurs among the devices, beside those for which it was rendered before.
     mutating func render(
-        _ event: ChangeEvent, expiresAtMilliseconds: Int64?, devices: [Recipient], known: [AppRendering] = []
+        _ event: ChangeEvent, expiresAt: Timestamp?, devices: [Recipient], known: [AppRendering] = []
     ) throws(EventRejection) -> [AppRendering] {
         var renderings = known
         for device in devices.indices {
             if renderings.contains(where: { $0.app.name == devices[device].app }) { continue }
             guard let index = indexByName[devices[device].app] else { continue }
-            let content = try content(event, expiresAtMilliseconds: expiresAtMilliseconds, app: index)
+            let content = try content(event, expiresAt: expiresAt, app: index)
             renderings.append(AppRendering(app: apps[index].route, content: content))
         }
         return renderings
@@ -89,22 +89,22 @@ struct ContentRenderer {
     /// Renders the push of a subscription, leaving out what is too much for APNs.
     mutating func render(
         _ stored: StoredSubscription, _ change: RecordChange, notificationID: String, badge: Int?,
-        expiresAtMilliseconds: Int64?, app: Int
+        expiresAt: Timestamp?, app: Int
     ) throws(EventRejection) -> AppRendering {
         let push = SubscriptionPush(
             stored: stored, change: change, containerID: "iCloud.\(apps[app].route.bundleID)",
             notificationID: notificationID)
         let notification = push.notification(badge: badge) { builders[app].fits($0) }
-        let options = push.options(expirationSeconds: expiresAtMilliseconds.map { $0 / 1_000 })
+        let options = push.options(expirationSeconds: expiresAt?.seconds)
         return AppRendering(
             app: apps[app].route, content: try builders[app].content(of: notification, options: options))
     }
 
     private mutating func content(
-        _ event: ChangeEvent, expiresAtMilliseconds: Int64?, app: Int
+        _ event: ChangeEvent, expiresAt: Timestamp?, app: Int
     ) throws(EventRejection) -> PushContent {
         // Rounded down: a push must not outlive its event.
-        let expirationSeconds = expiresAtMilliseconds.map { $0 / 1_000 }
+        let expirationSeconds = expiresAt?.seconds
         switch event.kind {
         case .dataset(let change):
             return try builders[app].content(of: change, expirationSeconds: expirationSeconds)

@@ -11,6 +11,7 @@ extension Pipeline {
         var prepared: [PreparedEvent] = []
         var rejected: [(delivery: Delivery, parking: ParkingRecord, rejection: EventRejection)] = []
         var returned: [(delivery: Delivery, parking: ParkingRecord)] = []
+        var expired: [PreparedEvent] = []
         prepared.reserveCapacity(batch.count)
         for delivery in batch {
             if let begun = chunks[delivery.tag] {
@@ -18,17 +19,21 @@ extension Pipeline {
                 continue
             }
             var parking = ParkingRecord(of: delivery, nowMilliseconds: now)
+            if parking.ignoresHeaders { reportIgnoredHeaders(of: delivery) }
             if delivery.lane == .work, parking.isOfFanOutLane {
                 returned.append((delivery, parking))
                 continue
             }
             do throws(EventRejection) {
                 let event = try decoder.decode(delivery.message)
-                parking.expiresAtMilliseconds = expiry(of: event, parking: parking)
-                let renderings = try renderer.validate(
-                    event, expiresAtMilliseconds: parking.expiresAtMilliseconds)
-                prepared.append(
-                    PreparedEvent(delivery: delivery, parking: parking, event: event, renderings: renderings))
+                parking.limitLife(to: event)
+                let renderings = try renderer.validate(event, expiresAt: parking.expiresAt)
+                let item = PreparedEvent(delivery: delivery, parking: parking, event: event, renderings: renderings)
+                if item.isFresh, parking.hasExpired(nowMilliseconds: now) {
+                    expired.append(item)
+                } else {
+                    prepared.append(item)
+                }
             } catch {
                 rejected.append((delivery, parking, error))
             }
@@ -44,6 +49,7 @@ extension Pipeline {
             machine.deliveryOfFanOutLane(delivery.tag, message: delivery.message, parking: parking, into: &actions)
         }
         for rejection in rejected { reject(rejection.delivery, rejection.parking, rejection.rejection) }
+        for item in expired { expire(item) }
         for (group, audience) in zip(groups, audiences) {
             switch audience {
             case .devices(let page): begin(group, page, prepared)
@@ -91,21 +97,6 @@ extension Pipeline {
     private func adaptBatchSize(devicesFound: Int) {
         batchSize =
             devicesFound > Self.devicesPerBatchWanted ? max(4, batchSize / 4) : min(Self.batchMaximum, batchSize * 2)
-    }
-
-    /// The earliest of the bounds that the event itself sets; a parked copy carries it.
-    private func expiry(of event: ChangeEvent, parking: ParkingRecord) -> Int64? {
-        if let known = parking.expiresAtMilliseconds { return known }
-        var bounds: [Int64] = []
-        if let timeToLive = event.timeToLiveMilliseconds {
-            let start = event.timeMilliseconds ?? parking.firstSeenMilliseconds
-            bounds.append(start.addingReportingOverflow(timeToLive).partialValue)
-        }
-        if case .push(let push) = event.kind, let seconds = push.options.expirationSeconds, seconds > 0 {
-            let milliseconds = seconds.multipliedReportingOverflow(by: 1_000)
-            if !milliseconds.overflow { bounds.append(milliseconds.partialValue) }
-        }
-        return bounds.min()
     }
 
     private func coalesce(_ prepared: [PreparedEvent]) -> [DatasetCoalescer.Group] {
@@ -254,7 +245,7 @@ extension Pipeline {
         do throws(EventRejection) {
             let isChunk = parking.chunk != nil
             let renderings = try renderer.render(
-                item.event, expiresAtMilliseconds: parking.expiresAtMilliseconds, devices: devices,
+                item.event, expiresAt: parking.expiresAt, devices: devices,
                 known: isChunk ? chunks[item.delivery.tag]?.renderings ?? [] : devices.isEmpty ? [] : item.renderings)
             countCoalesced(group, devices, prepared)
             var tags: [DeliveryTag] = []
@@ -270,7 +261,7 @@ extension Pipeline {
                     tags: tags, lane: item.delivery.lane, message: item.delivery.message, parking: parking,
                     identity: PushIdentity(source: item.event.source, identifier: item.event.identifier),
                     renderings: renderings, devices: devices, continuation: isChunk ? nil : page.next,
-                    chunk: isChunk ? item.delivery.tag : nil, publishedAtMilliseconds: item.event.timeMilliseconds,
+                    chunk: isChunk ? item.delivery.tag : nil, changed: item.event.time,
                     isNowOrNever: isNowOrNever(item.event),
                     dataset: dataset),
                 into: &actions)
@@ -294,7 +285,7 @@ extension Pipeline {
         guard item.parking.isParkedCopy, case .dataset(let change) = item.event.kind else { return }
         devices.removeAll { device in
             let isSuperseded = recent.supersedes(
-                change, firstSeenMilliseconds: item.parking.firstSeenMilliseconds, deviceID: device.deviceID)
+                change, firstSeen: item.parking.firstSeen, deviceID: device.deviceID)
             if isSuperseded { machine.pushesCoalesced(1, app: renderer.appIndex(named: device.app)) }
             return isSuperseded
         }
@@ -310,6 +301,30 @@ extension Pipeline {
                 machine.pushesCoalesced(1, app: renderer.appIndex(named: device.app))
             }
         }
+    }
+
+    /// Settles an event whose time had passed before it was taken in: nobody is looked up for it, and nobody is told.
+    private func expire(_ item: PreparedEvent) {
+        metrics.countEvent(item.type, .expired)
+        logger.log(
+            .debug, "event.expired",
+            [.field("source", item.event.source), .field("id", item.event.identifier)])
+        actions.settles.append(item.delivery.tag)
+    }
+
+    /// Reports that somebody publishes events with headers that are Apus' own: each is counted, the first logged.
+    private func reportIgnoredHeaders(of delivery: Delivery) {
+        metrics.headersIgnored.add()
+        guard !hasReportedIgnoredHeaders else { return }
+        hasReportedIgnoredHeaders = true
+        let event = try? decoder.decode(delivery.message)
+        logger.log(
+            .warning, "event.headers-ignored",
+            [
+                .field("source", event?.source ?? "-"), .field("id", event?.identifier ?? "-"),
+                .field("exchange", delivery.exchange),
+                .field("advice", "Publish without headers that begin with \(ParkingHeader.prefix): Apus ignores them."),
+            ])
     }
 
     /// Turns a delivery into a dead letter.

@@ -76,6 +76,8 @@ final class Pipeline {
     var unreachableRoutes: Set<Int> = []
     var slowApps: [Int] = []
     var isLoadLookScheduled = false
+    /// Whether the log has told that a publisher sends headers of Apus.
+    var hasReportedIgnoredHeaders = false
     private var isPacedFlushScheduled = false
     var isReadingStopped = false
     var whenDrained: (() -> Void)?

@@ -18,6 +18,7 @@ final class PipelineMetrics {
         case dispatched
         case unmatched
         case coalesced
+        case expired
         case rejected
     }
 
@@ -35,6 +36,7 @@ final class PipelineMetrics {
 
     let fanOuts: FanOutMetrics
     let redelivered: Counter
+    let headersIgnored: Counter
     let lag: Histogram
     let pruned: Counter
     let registryFailures: Counter
@@ -57,6 +59,9 @@ final class PipelineMetrics {
         redelivered = registry.counter(
             "apus_events_redelivered_total",
             help: "Deliveries that the broker may have delivered before: the bound on duplicate pushes.")
+        headersIgnored = registry.counter(
+            "apus_events_headers_ignored_total",
+            help: "Deliveries whose publisher set headers that are Apus' own; they do not count.")
         lag = registry.histogram(
             "apus_event_lag_seconds", help: "From the publication of an event to the first attempt of its push.",
             boundsSeconds: Histogram.ageBoundsSeconds)

@@ -25,8 +25,8 @@ public final class DispatchJob: Sendable {
     ///
     /// The delivery ends with the last page and not with this job, whose `tags` are empty.
     public let chunk: DeliveryTag?
-    /// When the event was published, in milliseconds since 1970, for the lag; nil if unknown.
-    public let publishedAtMilliseconds: Int64?
+    /// When the change happened, for the lag; nil if unknown.
+    public let changed: Timestamp?
     /// Whether each push gets one attempt only.
     public let isNowOrNever: Bool
     /// The dataset whose turn ends with this job; nil if others need not wait for it.
@@ -38,7 +38,7 @@ public final class DispatchJob: Sendable {
         identity: PushIdentity,
         renderings: [AppRendering], devices: [Recipient], assignments: [PushAssignment] = [],
         continuation: AudienceCursor? = nil, chunk: DeliveryTag? = nil,
-        publishedAtMilliseconds: Int64? = nil, isNowOrNever: Bool = false, dataset: DatasetKey? = nil
+        changed: Timestamp? = nil, isNowOrNever: Bool = false, dataset: DatasetKey? = nil
     ) {
         self.tags = tags
         self.lane = lane
@@ -51,7 +51,7 @@ public final class DispatchJob: Sendable {
         self.assignments = assignments
         self.continuation = continuation
         self.chunk = chunk
-        self.publishedAtMilliseconds = publishedAtMilliseconds
+        self.changed = changed
         self.isNowOrNever = isNowOrNever
         self.dataset = dataset
     }

@@ -55,7 +55,7 @@ extension DispatchStateMachine {
     ) -> Bool {
         var history = parking
         // What is of no use any more is told so when it is served: until then it must not be in the way either.
-        history.expiresAtMilliseconds = nil
+        history.expiresAt = nil
         let decision = policy.decide(
             .congested, retryAfterSeconds: nil, parking: history, nowMilliseconds: nowMilliseconds)
         guard case .retry(let delay) = decision else { return false }

@@ -232,7 +232,7 @@ public struct DispatchStateMachine: Sendable {
         job.nextDevice += 1
         guard let rendering = renderingOrFailure(of: device, &job) else { return }
         let app = job.work.renderings[rendering].app.index
-        if let expiresAt = job.work.parking.expiresAtMilliseconds, expiresAt <= nowMilliseconds {
+        if job.work.parking.hasExpired(nowMilliseconds: nowMilliseconds) {
             end(app: app) { $0.expired += 1 }
             return
         }
@@ -251,8 +251,8 @@ public struct DispatchStateMachine: Sendable {
                 job: number, device: device, rendering: rendering, app: app, sentMilliseconds: nowMilliseconds))
         pushWentOut(job.work.lane, app: app)
         actions.sends.append(request(push, device, job.work, rendering))
-        if let published = job.work.publishedAtMilliseconds, !job.work.parking.isParkedCopy {
-            actions.lagsMilliseconds.append(max(0, nowMilliseconds - published))
+        if let changed = job.work.changed, !job.work.parking.isParkedCopy {
+            actions.lagsMilliseconds.append(max(0, Timestamp(milliseconds: nowMilliseconds) - changed))
         }
     }
 
@@ -369,7 +369,7 @@ public struct DispatchStateMachine: Sendable {
     private func mayResend(
         _ disposition: Disposition, _ push: inout Push, _ work: DispatchJob, nowMilliseconds: Int64
     ) -> Bool {
-        if let expiresAt = work.parking.expiresAtMilliseconds, expiresAt <= nowMilliseconds { return false }
+        if work.parking.hasExpired(nowMilliseconds: nowMilliseconds) { return false }
         // There is nowhere to send it; it waits in a queue rather than here.
         guard !routes.isUnreachable(route(of: push.device, push.rendering, work)) else { return false }
         switch disposition {

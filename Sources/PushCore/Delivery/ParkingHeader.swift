@@ -2,7 +2,8 @@
 /// among the dead letters.
 ///
 /// The body and the publisher's own headers stay as they came, so a parked message can be read, replayed or handed to
-/// another consumer.
+/// another consumer. The prefix is Apus' own: headers with it count only where `Message.isOwnCopy(publishedTo:)` says
+/// that Apus wrote them, and are left out of copies elsewhere.
 public enum ParkingHeader {
     /// How all of them begin.
     public static let prefix = "apus-"
@@ -10,6 +11,9 @@ public enum ParkingHeader {
     public static let attempt = "apus-attempt"
     /// When Apus first received the event, in milliseconds since 1970 (int64).
     public static let firstSeenMilliseconds = "apus-first-seen-ms"
+    /// From when its age and its time to live count, in milliseconds since 1970 (int64); absent if from
+    /// `firstSeenMilliseconds`.
+    public static let publishedMilliseconds = "apus-published-ms"
     /// How long it was parked because the push service could not be reached, in milliseconds (int64).
     public static let heldMilliseconds = "apus-held-ms"
     /// Why it was parked last: one of a small set of words (string).
@@ -43,4 +47,12 @@ public enum ParkingHeader {
     public static let originalExchange = "apus-original-exchange"
     /// The routing key that the event was published with (string).
     public static let originalRoutingKey = "apus-original-routing-key"
+    /// Stands for all headers of a message whose headers lie too deep in each other to be read (boolean).
+    ///
+    /// It is never published: the adapter of the broker puts it in their place.
+    public static let unreadableHeaders = "apus-headers-unreadable"
+    /// The headers that a replay leaves out, because it begins anew: all but those of the devices still to be served.
+    public static let ofAttempts: Set<String> = [
+        attempt, firstSeenMilliseconds, publishedMilliseconds, heldMilliseconds, reason, detail, expiresAtMilliseconds,
+    ]
 }

@@ -2,12 +2,17 @@
 public struct ParkingRecord: Hashable, Sendable {
     /// How many attempts its pushes have had.
     public var attempt = 0
-    /// When Apus first received it, in milliseconds since 1970.
-    public var firstSeenMilliseconds: Int64
+    /// When Apus first received it.
+    public var firstSeen: Timestamp
+    /// When it was published: from here count its age (`retry.max_age`) and its time to live (AMQP's `expiration`).
+    ///
+    /// It is the end of the second that the property `timestamp` names, if the publisher set it, and never later than
+    /// `firstSeen`; without that property it is `firstSeen`. For a replayed dead letter it is the time of the replay.
+    public var published: Timestamp
     /// How long it was parked because the push service could not be reached, in milliseconds: no part of its age.
     public var heldMilliseconds: Int64 = 0
-    /// When it loses its use, in milliseconds since 1970; nil if never.
-    public var expiresAtMilliseconds: Int64?
+    /// When it loses its use; nil if never.
+    public var expiresAt: Timestamp?
     /// The devices that are still to be served; nil for the whole audience.
     public var deviceIDs: [String]?
     /// Where the rest of the audience begins; nil for its start.
@@ -22,36 +27,51 @@ public struct ParkingRecord: Hashable, Sendable {
     public var originalRoutingKey: String
     /// Whether the delivery was parked before, so that it is not an event fresh from a backend.
     public var isParkedCopy: Bool
+    /// Whether the message has headers `apus-…` that do not count, because Apus did not write them.
+    public private(set) var ignoresHeaders = false
 
     /// Whether it is a chunk or a page of a large fan-out, which is served in the bulk lane.
     public var isOfFanOutLane: Bool { chunk != nil || cursor != nil && deviceIDs == nil }
 
+    private static let attemptMaximum: Int64 = 1_000_000
     /// More than a hundred years: a header that claims more is nonsense.
     private static let heldMaximumMilliseconds: Int64 = 1 << 42
 
     /// Reads the history of a delivery; a message that was never parked begins one now.
     ///
-    /// A header of the wrong type is treated as absent: only Apus writes them, and a wrong one must not stop an event.
+    /// Headers count only if Apus wrote them (`Message.isOwnCopy(publishedTo:)`). One of the wrong type is treated as
+    /// absent, and a number beyond its bounds as the nearest bound: a wrong header must not stop an event.
     public init(of delivery: Delivery, nowMilliseconds: Int64) {
-        firstSeenMilliseconds = nowMilliseconds
+        let now = Timestamp(milliseconds: nowMilliseconds)
+        firstSeen = now
+        published = now
         originalExchange = delivery.exchange
         originalRoutingKey = delivery.routingKey
         isParkedCopy = false
+        guard delivery.message.isOwnCopy(publishedTo: delivery.exchange) else {
+            if let said = delivery.message.published { published = min(said, now) }
+            ignoresHeaders = delivery.message.headers.contains { header in
+                header.name.hasPrefix(ParkingHeader.prefix) && header.name != ParkingHeader.unreadableHeaders
+            }
+            return
+        }
         for header in delivery.message.headers where header.name.hasPrefix(ParkingHeader.prefix) {
             read(header)
         }
+        published = min(published, firstSeen)
         chunk = FanOutChunkJob(headers: delivery.message.headers, after: cursor)
     }
 
     private mutating func read(_ header: MessageHeader) {
         switch (header.name, header.value) {
-        case (ParkingHeader.attempt, .int64(let value)): attempt = Int(max(0, min(value, 1_000_000)))
+        case (ParkingHeader.attempt, .int64(let value)): attempt = Int(min(max(0, value), Self.attemptMaximum))
         case (ParkingHeader.firstSeenMilliseconds, .int64(let value)):
-            firstSeenMilliseconds = value
+            firstSeen = Timestamp(milliseconds: value)
             isParkedCopy = true
+        case (ParkingHeader.publishedMilliseconds, .int64(let value)): published = Timestamp(milliseconds: value)
         case (ParkingHeader.heldMilliseconds, .int64(let value)):
-            heldMilliseconds = max(0, min(value, Self.heldMaximumMilliseconds))
-        case (ParkingHeader.expiresAtMilliseconds, .int64(let value)): expiresAtMilliseconds = value
+            heldMilliseconds = min(max(0, value), Self.heldMaximumMilliseconds)
+        case (ParkingHeader.expiresAtMilliseconds, .int64(let value)): expiresAt = Timestamp(milliseconds: value)
         case (ParkingHeader.cursor, .int64(let value)):
             cursor = AudienceCursor(position: value, subscription: cursor?.subscription ?? 0)
         case (ParkingHeader.cursorSubscription, .int64(let value)):
@@ -68,10 +88,31 @@ public struct ParkingRecord: Hashable, Sendable {
         }
     }
 
+    /// Sets when the event loses its use, unless a parked copy says it.
+    ///
+    /// That is when its time to live, which counts from publishing, has passed, or at the expiration of its requested
+    /// push, whichever comes first.
+    public mutating func limitLife(to event: ChangeEvent) {
+        guard expiresAt == nil else { return }
+        var bounds: [Timestamp] = []
+        if let timeToLive = event.timeToLiveMilliseconds {
+            bounds.append(published.advanced(byMilliseconds: timeToLive))
+        }
+        if case .push(let push) = event.kind, let seconds = push.options.expirationSeconds, seconds > 0 {
+            bounds.append(Timestamp(seconds: seconds))
+        }
+        expiresAt = bounds.min()
+    }
+
+    /// Whether the event has lost its use.
+    public func hasExpired(nowMilliseconds: Int64) -> Bool {
+        expiresAt.map { $0 <= Timestamp(milliseconds: nowMilliseconds) } ?? false
+    }
+
     /// Makes the copy of a message that is to be parked with this history.
     ///
     /// The body and the publisher's own headers and properties stay, but for the broker's own notes about dead
-    /// lettering (which would make it see a loop) and the time to live (`expiresAtMilliseconds` has it; on the copy it
+    /// lettering (which would make it see a loop) and the time to live (`expiresAt` has it; on the copy it
     /// would hold up the queue).
     ///
     /// - Parameters:
@@ -95,18 +136,22 @@ public struct ParkingRecord: Hashable, Sendable {
     private func headers(reason: String, detail: String) -> [MessageHeader] {
         var headers = [
             MessageHeader(name: ParkingHeader.attempt, value: .int64(Int64(attempt))),
-            MessageHeader(name: ParkingHeader.firstSeenMilliseconds, value: .int64(firstSeenMilliseconds)),
+            MessageHeader(name: ParkingHeader.firstSeenMilliseconds, value: .int64(firstSeen.milliseconds)),
             MessageHeader(name: ParkingHeader.reason, value: .string(reason)),
             MessageHeader(name: ParkingHeader.detail, value: .string(String(detail.prefix(1_000)))),
             MessageHeader(name: ParkingHeader.originalExchange, value: .string(originalExchange)),
             MessageHeader(name: ParkingHeader.originalRoutingKey, value: .string(originalRoutingKey)),
         ]
+        if published < firstSeen {
+            headers.append(
+                MessageHeader(name: ParkingHeader.publishedMilliseconds, value: .int64(published.milliseconds)))
+        }
         if heldMilliseconds > 0 {
             headers.append(MessageHeader(name: ParkingHeader.heldMilliseconds, value: .int64(heldMilliseconds)))
         }
-        if let expiresAtMilliseconds {
+        if let expiresAt {
             headers.append(
-                MessageHeader(name: ParkingHeader.expiresAtMilliseconds, value: .int64(expiresAtMilliseconds)))
+                MessageHeader(name: ParkingHeader.expiresAtMilliseconds, value: .int64(expiresAt.milliseconds)))
         }
         if let deviceIDs {
             headers.append(MessageHeader(name: ParkingHeader.devices, value: .array(deviceIDs.map { .string($0) })))

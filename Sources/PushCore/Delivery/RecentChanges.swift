@@ -54,12 +54,12 @@ public struct RecentChanges: Sendable {
     /// Whether a retry of `change` to `deviceID` is redundant: a newer change was seen after the event of the retry,
     /// and another device made it, so this device was told of it.
     public func supersedes(
-        _ change: DatasetChange, firstSeenMilliseconds: Int64, deviceID: String
+        _ change: DatasetChange, firstSeen: Timestamp, deviceID: String
     ) -> Bool {
         guard change.operation == .changed, let syncCount = change.syncCount else { return false }
         guard let entry = entries[change.key.digest] else { return false }
         let told = entry.newest.device == DeviceMark(deviceID) ? entry.newestOfOthers : entry.newest
         guard let told else { return false }
-        return told.syncCount > syncCount && told.seenAtMilliseconds >= firstSeenMilliseconds
+        return told.syncCount > syncCount && told.seenAtMilliseconds >= firstSeen.milliseconds
     }
 }

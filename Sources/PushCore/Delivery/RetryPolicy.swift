@@ -23,7 +23,7 @@ public struct RetryPolicy: Hashable, Sendable {
     public let delaysMilliseconds: [Int64]
     /// The most attempts for one push.
     public let attemptsMaximum: Int
-    /// How long after it was first seen a push is tried.
+    /// How long after its event was published a push is tried.
     public let ageMaximumMilliseconds: Int64
     /// The least wait after a 5xx; Apple asks for 15 minutes.
     public let serverErrorDelayMilliseconds: Int64
@@ -70,10 +70,10 @@ public struct RetryPolicy: Hashable, Sendable {
         if attempt >= attemptsMaximum { return .exhausted(reason: "attempts-exhausted") }
         let delay = delay(
             attempt: attempt, cause, retryAfterSeconds: retryAfterSeconds, heldMilliseconds: parking.heldMilliseconds)
-        let due = nowMilliseconds + delay
-        if let expiresAt = parking.expiresAtMilliseconds, due >= expiresAt { return .expired }
+        let due = Timestamp(milliseconds: nowMilliseconds).advanced(byMilliseconds: delay)
+        if let expiresAt = parking.expiresAt, due >= expiresAt { return .expired }
         // What an outage took does not count: it must not make dead letters.
-        if !cause.isOutage, due - parking.firstSeenMilliseconds - parking.heldMilliseconds > ageMaximumMilliseconds {
+        if !cause.isOutage, due - parking.published - parking.heldMilliseconds > ageMaximumMilliseconds {
             return .exhausted(reason: "too-old")
         }
         return .retry(delayMilliseconds: delay)

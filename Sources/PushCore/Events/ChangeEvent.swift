@@ -15,9 +15,11 @@ public struct ChangeEvent: Hashable, Sendable {
     public var identifier: String
     /// The CloudEvents attribute `source`; empty if the publisher gave none in the plain encoding.
     public var source: String
-    /// When it was published, in milliseconds since 1970: the CloudEvents attribute `time`, else the header
-    /// `x-timestamp-ms`, else the AMQP timestamp (whole seconds).
-    public var timeMilliseconds: Int64?
+    /// When the change happened, which only the metric of the lag asks: the CloudEvents attribute `time`, else the
+    /// header `x-timestamp-ms`, else the AMQP timestamp (whole seconds).
+    ///
+    /// Expiry and age count from publishing instead: `ParkingRecord.published`.
+    public var time: Timestamp?
     /// How long the message may wait, in milliseconds from its publication: the AMQP property `expiration`.
     public var timeToLiveMilliseconds: Int64?
     /// The kind and its facts.
@@ -25,11 +27,11 @@ public struct ChangeEvent: Hashable, Sendable {
 
     /// Creates an event.
     public init(
-        identifier: String, source: String, timeMilliseconds: Int64?, timeToLiveMilliseconds: Int64? = nil, kind: Kind
+        identifier: String, source: String, time: Timestamp?, timeToLiveMilliseconds: Int64? = nil, kind: Kind
     ) {
         self.identifier = identifier
         self.source = source
-        self.timeMilliseconds = timeMilliseconds
+        self.time = time
         self.timeToLiveMilliseconds = timeToLiveMilliseconds
         self.kind = kind
     }

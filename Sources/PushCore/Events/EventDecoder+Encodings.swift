@@ -11,7 +11,7 @@ extension EventDecoder {
             identifier: try attributes.requiredText("id", .eventIdentifier),
             source: try attributes.requiredText("source", .source),
             type: try readType(attributes),
-            timeMilliseconds: try readTime(attributes),
+            time: try readTime(attributes),
             // The last of all: data in base64 is a document of its own, which ends the life of this one.
             data: try readData(attributes))
     }
@@ -35,12 +35,12 @@ extension EventDecoder {
         return type
     }
 
-    private func readTime(_ attributes: FieldReader) throws(EventRejection) -> Int64? {
+    private func readTime(_ attributes: FieldReader) throws(EventRejection) -> Timestamp? {
         guard let value = attributes.value("time") else { return nil }
         guard let time = value.withUTF8(RFC3339.milliseconds) ?? nil else {
             throw attributes.invalid("time", value, EventEnvelope.timeExpected)
         }
-        return time
+        return Timestamp(milliseconds: time)
     }
 
     private func readData(_ attributes: FieldReader) throws(EventRejection) -> JSONValue {
@@ -72,7 +72,7 @@ extension EventDecoder {
             identifier: try attributes.requiredText(attributes.identifier, "id", .eventIdentifier),
             source: try attributes.requiredText(attributes.source, "source", .source),
             type: knownType,
-            timeMilliseconds: try attributes.timeMilliseconds,
+            time: try attributes.timestamp,
             data: try parse(body, called: "the body"))
     }
 
@@ -97,6 +97,6 @@ extension EventDecoder {
                 "the property message_id", found: "a text of \(identifier.utf8.count) bytes", identifierRule.expected)
         }
         return EventEnvelope(
-            identifier: identifier, source: properties.appID ?? "", type: knownType, timeMilliseconds: nil, data: body)
+            identifier: identifier, source: properties.appID ?? "", type: knownType, time: nil, data: body)
     }
 }

@@ -13,7 +13,7 @@ internal import JSON
 ///    body is the data.
 ///
 /// Unknown attributes are extensions of CloudEvents and ignored; unknown members of the data are refused
-/// (`MemberNames`). When it was published is the attribute `time` (RFC 3339; refused if it is
+/// (`MemberNames`). When the change happened is the attribute `time` (RFC 3339; refused if it is
 /// anything else), else the header `x-timestamp-ms`, else the property `timestamp`; the last two are hints that are
 /// ignored where they make no sense. The property `expiration` is ignored as well if it is not a number of
 /// milliseconds, which RabbitMQ does not let pass anyway.
@@ -49,7 +49,7 @@ public final class EventDecoder {
         return ChangeEvent(
             identifier: envelope.identifier,
             source: envelope.source,
-            timeMilliseconds: envelope.timeMilliseconds ?? message.timestampMilliseconds,
+            time: envelope.time ?? message.timestamp,
             timeToLiveMilliseconds: message.timeToLiveMilliseconds,
             kind: try readKind(envelope.type, FieldReader(envelope.data, path: "data")))
     }

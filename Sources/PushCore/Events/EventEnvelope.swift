@@ -5,7 +5,7 @@ struct EventEnvelope {
     var identifier: String
     var source: String
     var type: EventType
-    var timeMilliseconds: Int64?
+    var time: Timestamp?
     var data: JSONValue
 
     static let typeExpected = "a text whose last two labels are one of \(EventType.listing)"

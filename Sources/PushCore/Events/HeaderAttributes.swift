@@ -81,15 +81,15 @@ struct HeaderAttributes {
     }
 
     /// The attribute `time`; AMQP has a type of its own for it, in whole seconds.
-    var timeMilliseconds: Int64? {
+    var timestamp: Timestamp? {
         get throws(EventRejection) {
             switch time {
             case nil, .void: return nil
             case .timestamp(let seconds):
-                if let milliseconds = Int64(exactly: seconds)?.milliseconds { return milliseconds }
+                if seconds <= Timestamp.latest.seconds { return Timestamp(seconds: seconds) }
             default:
                 let text = try requiredText(time, "time", EventEnvelope.timeExpected)
-                if let milliseconds = text.readingUTF8(RFC3339.milliseconds) { return milliseconds }
+                if let time = text.readingUTF8(RFC3339.milliseconds) { return Timestamp(milliseconds: time) }
             }
             throw FieldReader.invalid("the header ce-time", found: "something else", EventEnvelope.timeExpected)
         }

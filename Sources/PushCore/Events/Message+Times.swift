@@ -1,14 +1,19 @@
 extension Message {
-    /// When it was published, in milliseconds since 1970, as far as the message says so outside of its event: the
-    /// header `x-timestamp-ms`, a whole number or its digits, else the property `timestamp`.
+    /// When the change happened, as far as the message says so outside of its event: the header `x-timestamp-ms`, a
+    /// whole number or its digits, else the property `timestamp`.
     ///
     /// Both are hints for measuring; what makes no sense in them is ignored.
-    var timestampMilliseconds: Int64? {
+    var timestamp: Timestamp? {
         if let header = header("x-timestamp-ms"), let milliseconds = Self.milliseconds(in: header) {
-            return milliseconds
+            return Timestamp(milliseconds: milliseconds)
         }
-        guard let seconds = properties.timestampSeconds else { return nil }
-        return Int64(exactly: seconds)?.milliseconds
+        guard let seconds = properties.timestampSeconds, seconds <= Timestamp.latest.seconds else { return nil }
+        return Timestamp(seconds: seconds)
+    }
+
+    /// When its publisher says that it was published: the end of the second that the property `timestamp` names.
+    var published: Timestamp? {
+        properties.timestampSeconds.map { Timestamp(seconds: $0).advanced(byMilliseconds: 999) }
     }
 
     /// How long it may wait, from the property `expiration`: decimal digits, milliseconds.
@@ -28,13 +33,5 @@ extension Message {
     private static func digits(_ text: String) -> Int64? {
         guard text.utf8.allSatisfy({ byte in (0x30...0x39).contains(byte) }) else { return nil }
         return Int64(text)
-    }
-}
-
-extension Int64 {
-    /// Seconds in milliseconds; nil if there are too many.
-    var milliseconds: Int64? {
-        let (product, overflow) = multipliedReportingOverflow(by: 1000)
-        return overflow ? nil : product
     }
 }

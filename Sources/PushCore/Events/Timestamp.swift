@@ -1,5 +1,44 @@
-/// Points in time as RFC 3339 writes them.
-public enum Timestamp {
+/// A point in time of the wall clock, in milliseconds since 1970, bounded to the years that RFC 3339 can write.
+///
+/// Every point in time from outside (a header, a property, a member of JSON, an answer, a row) becomes one where it is
+/// read: a number beyond the bounds becomes the nearest bound. So sums and differences of such points cannot overflow.
+public struct Timestamp: Hashable, Comparable, Sendable {
+    /// The beginning of 1970.
+    public static let earliest = Timestamp(milliseconds: 0)
+    /// The last millisecond of the year 9999.
+    public static let latest = Timestamp(milliseconds: latestMilliseconds)
+
+    private static let latestMilliseconds: Int64 = 253_402_300_799_999
+
+    /// Milliseconds since 1970: 0 to 253,402,300,799,999.
+    public let milliseconds: Int64
+
+    /// Creates a point in time from milliseconds since 1970, or the nearest one that there is.
+    public init(milliseconds: some BinaryInteger) {
+        self.milliseconds = min(max(0, Int64(clamping: milliseconds)), Self.latestMilliseconds)
+    }
+
+    /// Creates a point in time from seconds since 1970, or the nearest one that there is.
+    public init(seconds: some BinaryInteger) {
+        self.init(milliseconds: min(max(0, Int64(clamping: seconds)), Self.latestMilliseconds / 1_000) * 1_000)
+    }
+
+    /// Seconds since 1970, rounded down.
+    public var seconds: Int64 { milliseconds / 1_000 }
+
+    /// The point in time that is so many milliseconds later, or the nearest one that there is.
+    public func advanced(byMilliseconds duration: Int64) -> Timestamp {
+        // Neither sum can overflow: what is added is bounded like what it is added to.
+        let bounded = min(max(-Self.latestMilliseconds, duration), Self.latestMilliseconds)
+        return Timestamp(milliseconds: milliseconds + bounded)
+    }
+
+    /// How many milliseconds the left one is later than the right one.
+    public static func - (left: Timestamp, right: Timestamp) -> Int64 { left.milliseconds - right.milliseconds }
+
+    /// Whether the left one is earlier.
+    public static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
+
     /// The time in UTC with milliseconds, for example `2024-05-06T07:08:09.123Z`.
     public static func text(milliseconds: Int64) -> String {
         let (dayNumber, ofDay) = floorDivide(milliseconds, by: 86_400_000)

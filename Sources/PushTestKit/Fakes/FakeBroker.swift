@@ -15,18 +15,25 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
 
     /// Delivers messages as one batch.
     ///
+    /// - Parameters:
+    ///   - messages: the messages.
+    ///   - lane: the queue that they come from.
+    ///   - isRedelivered: whether they may have been delivered before.
+    ///   - exchange: what they were published to; if not given, what Apus publishes chunks to, or backends events.
     /// - Returns: their tags.
     @discardableResult
     public func deliver(
-        _ messages: [Message], lane: DeliveryLane = .work, isRedelivered: Bool = false
+        _ messages: [Message], lane: DeliveryLane = .work, isRedelivered: Bool = false,
+        exchange: String? = nil
     ) -> [DeliveryTag] {
+        let exchange = exchange ?? (lane == .fanout ? "" : "apus.changes")
         let (handler, deliveries) = state.update { state in
             let deliveries = messages.map { message in
                 defer { state.nextTag += 1 }
                 let tag = DeliveryTag(epoch: 1, number: state.nextTag)
                 state.unacknowledged[tag] = message
                 return Delivery(
-                    tag: tag, lane: lane, isRedelivered: isRedelivered, exchange: "apus.changes", routingKey: "test",
+                    tag: tag, lane: lane, isRedelivered: isRedelivered, exchange: exchange, routingKey: "test",
                     message: message)
             }
             guard let handler = state.deliveryHandler, !state.isPaused else {
@@ -45,7 +52,7 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
     public func deliverParked(in queue: String) -> [DeliveryTag] {
         deliver(
             state.update { $0.parkedByQueue.removeValue(forKey: queue) ?? [] },
-            lane: queue.hasSuffix(".fanout") ? .fanout : .work)
+            lane: queue.hasSuffix(".fanout") ? .fanout : .work, exchange: "")
     }
 
     /// The messages that are parked in a queue.

@@ -114,16 +114,19 @@ struct WorkerBadInputTests {
 
         let worker = try fixture.startWorker()
         _ = try await worker.readiness(200)
-        let change = WorkerFixture.datasetChanged("2", identity: 0, syncCount: 2)
-        // The broker counts from when it got the message; the event says when its time began.
-        var old = WorkerFixture.message(
-            change.replacing(#""id":"2""#, with: #""id":"2","time":"2020-01-01T00:00:00Z""#))
+        // The broker counts from when it got the message; its publisher says that it was published long before that.
+        var old = WorkerFixture.message(WorkerFixture.datasetChanged("2", identity: 0, syncCount: 2))
         old.properties.expiration = "60000"
+        old.properties.timestampSeconds = 1_577_836_800
+        // When the change happened is another matter.
+        let change = WorkerFixture.datasetChanged("4", identity: 1, syncCount: 1)
+        var fresh = WorkerFixture.message(
+            change.replacing(#""id":"4""#, with: #""id":"4","time":"2020-01-01T00:00:00Z""#))
+        fresh.properties.expiration = "3600000"
         try await fixture.publish([
-            old, Self.push("3", token: WorkerFixture.tokenText(0), options: #"{"expiration":1}"#),
-            WorkerFixture.message(WorkerFixture.datasetChanged("4", identity: 1, syncCount: 1)),
+            old, Self.push("3", token: WorkerFixture.tokenText(0), options: #"{"expiration":1}"#), fresh,
         ])
-        try await worker.wait(for: "apus_pushes_total", #"outcome="expired""#, toReach: 2)
+        try await worker.wait(for: "apus_events_total", #"outcome="expired""#, toReach: 2)
         try await worker.wait(for: "apus_pushes_total", #"outcome="accepted""#, toReach: 1)
         let end = await worker.drain()
         #expect(end.errors.contains(#""balanced":true"#), "\(end.errors)")

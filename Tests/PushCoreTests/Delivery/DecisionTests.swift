@@ -19,7 +19,7 @@ struct DecisionTests {
         let names = (0..<6_000).map { "dataset-\($0)" }
         for name in names { recent.saw(change(name, 2), atMilliseconds: 1) }
         let forgotten = names.filter {
-            !recent.supersedes(change($0, 1), firstSeenMilliseconds: 0, deviceID: "device")
+            !recent.supersedes(change($0, 1), firstSeen: Timestamp(milliseconds: 0), deviceID: "device")
         }
         #expect(forgotten.isEmpty, "\(forgotten.count) of \(names.count) datasets")
     }
@@ -74,16 +74,16 @@ struct DecisionTests {
         var recent = RecentChanges()
         recent.saw(change("a", 5, by: "x"), atMilliseconds: 100)
         let old = change("a", 4)
-        #expect(recent.supersedes(old, firstSeenMilliseconds: 50, deviceID: "y"))
-        #expect(!recent.supersedes(old, firstSeenMilliseconds: 50, deviceID: "x"))
-        #expect(!recent.supersedes(old, firstSeenMilliseconds: 150, deviceID: "y"))
-        #expect(!recent.supersedes(change("a", 5), firstSeenMilliseconds: 50, deviceID: "y"))
-        #expect(!recent.supersedes(change("b", 1), firstSeenMilliseconds: 50, deviceID: "y"))
+        #expect(recent.supersedes(old, firstSeen: Timestamp(milliseconds: 50), deviceID: "y"))
+        #expect(!recent.supersedes(old, firstSeen: Timestamp(milliseconds: 50), deviceID: "x"))
+        #expect(!recent.supersedes(old, firstSeen: Timestamp(milliseconds: 150), deviceID: "y"))
+        #expect(!recent.supersedes(change("a", 5), firstSeen: Timestamp(milliseconds: 50), deviceID: "y"))
+        #expect(!recent.supersedes(change("b", 1), firstSeen: Timestamp(milliseconds: 50), deviceID: "y"))
         recent.saw(change("a", 6, by: "y"), atMilliseconds: 120)
-        #expect(recent.supersedes(old, firstSeenMilliseconds: 50, deviceID: "y"), "it was told of 5")
-        #expect(recent.supersedes(old, firstSeenMilliseconds: 50, deviceID: "x"), "it was told of 6")
+        #expect(recent.supersedes(old, firstSeen: Timestamp(milliseconds: 50), deviceID: "y"), "it was told of 5")
+        #expect(recent.supersedes(old, firstSeen: Timestamp(milliseconds: 50), deviceID: "x"), "it was told of 6")
         recent.saw(change("a", nil, .deleted), atMilliseconds: 200)
-        #expect(!recent.supersedes(old, firstSeenMilliseconds: 50, deviceID: "y"))
+        #expect(!recent.supersedes(old, firstSeen: Timestamp(milliseconds: 50), deviceID: "y"))
     }
 
     @Test("The memory of recent changes is bounded")
@@ -92,9 +92,9 @@ struct DecisionTests {
         for index in 0..<(8 * RecentChanges.datasetsMaximum) {
             recent.saw(change("dataset-\(index)", 2), atMilliseconds: 10)
         }
-        #expect(!recent.supersedes(change("dataset-0", 1), firstSeenMilliseconds: 0, deviceID: "y"))
+        #expect(!recent.supersedes(change("dataset-0", 1), firstSeen: Timestamp(milliseconds: 0), deviceID: "y"))
         let last = 8 * RecentChanges.datasetsMaximum - 1
-        #expect(recent.supersedes(change("dataset-\(last)", 1), firstSeenMilliseconds: 0, deviceID: "y"))
+        #expect(recent.supersedes(change("dataset-\(last)", 1), firstSeen: Timestamp(milliseconds: 0), deviceID: "y"))
     }
 
     @Test("The apns-id is a version 8 UUID that depends on source, event and device alone")
@@ -141,7 +141,7 @@ struct DecisionTests {
         let delivery = Samples.delivery(headers: [MessageHeader(name: "own", value: .void)] + brokers)
         var record = ParkingRecord(of: delivery, nowMilliseconds: 7)
         record.attempt = 2
-        record.expiresAtMilliseconds = 99
+        record.expiresAt = Timestamp(milliseconds: 99)
         record.deviceIDs = ["a", "b"]
         record.cursor = AudienceCursor(position: 4)
         record.notifiesOrigin = true

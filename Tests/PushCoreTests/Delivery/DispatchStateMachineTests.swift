@@ -273,13 +273,14 @@ struct DispatchStateMachineTests {
         let chunk = FanOutChunk(
             number: 2, after: parking.cursor, through: AudienceCursor(position: 20), deviceCount: 5)
         parking.chunk = FanOutChunkJob(fanOut: 3, chunk: chunk)
-        parking.expiresAtMilliseconds = 1
+        parking.expiresAt = Timestamp(milliseconds: 1)
         let isHeldBack = machine.deliveryHeldBack(
             delivery.tag, message: delivery.message, parking: parking, nowMilliseconds: 2, into: &actions)
         #expect(isHeldBack && actions.settles.isEmpty)
         #expect(actions.publishes.map(\.routingKey) == ["retry.1m"])
         var copy = delivery
         copy.message = actions.publishes[0].message
+        copy.exchange = ""
         confirmAll()
         #expect(actions.settles == [delivery.tag])
         parking.heldMilliseconds = 60_000
@@ -326,7 +327,7 @@ struct DispatchStateMachineTests {
     @Test("An expired push is not sent")
     mutating func expired() {
         var parking = ParkingRecord(of: Samples.delivery(), nowMilliseconds: 0)
-        parking.expiresAtMilliseconds = -1
+        parking.expiresAt = .earliest
         let sends = send(Samples.job(devices: [Samples.device("a")], parking: parking))
         #expect(sends.isEmpty)
         #expect(machine.ledgers[0].expired == 1 && actions.settles.count == 1)

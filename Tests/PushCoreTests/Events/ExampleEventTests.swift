@@ -31,7 +31,7 @@ struct ExampleEventTests {
             plain.properties.messageID = structured.identifier
             plain.properties.appID = structured.source
             plain.properties.type = type
-            structured.timeMilliseconds = nil
+            structured.time = nil
             #expect(try decoding.decoder.decode(plain) == structured, "\(name)")
         }
     }
@@ -54,7 +54,7 @@ struct ExampleEventTests {
     @Test("The examples say what they seem to say")
     func examplesMeanWhatTheySay() throws {
         let changed = try decoding.event(try ExampleEvents.example("dataset.changed"))
-        #expect(changed.timeMilliseconds == 1_769_860_800_250)
+        #expect(changed.time?.milliseconds == 1_769_860_800_250)
         let push = try #require(try decoding.push(try ExampleEvents.example("push.requested")))
         #expect(push.audience == .users(["user-1729"], app: "chat"))
         #expect(push.options.expirationSeconds == 1_769_882_400)

@@ -64,7 +64,7 @@ extension Pipeline {
         do throws(EventRejection) {
             // What cannot be rendered is told once, and not by each chunk.
             _ = try renderer.render(
-                item.event, expiresAtMilliseconds: item.parking.expiresAtMilliseconds, devices: firstDevices)
+                item.event, expiresAt: item.parking.expiresAt, devices: firstDevices)
         } catch {
             reject(item.delivery, item.parking, error)
             for place in group.superseded { reject(prepared[place].delivery, prepared[place].parking, error) }

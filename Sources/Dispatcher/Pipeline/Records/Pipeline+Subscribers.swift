@@ -123,7 +123,7 @@ extension Pipeline {
         guard case .record(let change) = item.event.kind else { return }
         if !claiming.isEmpty { claiming.remove(item.digest) }
         var assembly = SubscriberJob(
-            change: change, digest: item.digest, expiresAtMilliseconds: item.parking.expiresAtMilliseconds)
+            change: change, digest: item.digest, expiresAt: item.parking.expiresAt)
         for entry in page.entries where entry.recipient.platform != .gcm {
             let isAdded = assembly.add(
                 entry.recipient, page.subscriptions[entry.subscription], badge: badges[entry.recipient.deviceID],
@@ -144,7 +144,7 @@ extension Pipeline {
                 identity: PushIdentity(source: item.event.source, identifier: item.event.identifier),
                 renderings: assembly.renderings, devices: assembly.devices, assignments: assembly.assignments,
                 continuation: isChunk ? nil : next, chunk: isChunk ? item.delivery.tag : nil,
-                publishedAtMilliseconds: item.event.timeMilliseconds),
+                changed: item.event.time),
             into: &actions)
     }
 }

@@ -10,7 +10,7 @@ struct SubscriberJob {
 
     private let change: RecordChange
     private let notificationID: String
-    private let expiresAtMilliseconds: Int64?
+    private let expiresAt: Timestamp?
     private var places: [RenderingKey: PushAssignment] = [:]
     private var silent: Set<String> = []
 
@@ -18,10 +18,10 @@ struct SubscriberJob {
     private(set) var assignments: [PushAssignment] = []
     private(set) var renderings: [AppRendering] = []
 
-    init(change: RecordChange, digest: EventDigest, expiresAtMilliseconds: Int64?) {
+    init(change: RecordChange, digest: EventDigest, expiresAt: Timestamp?) {
         self.change = change
         notificationID = digest.uuid
-        self.expiresAtMilliseconds = expiresAtMilliseconds
+        self.expiresAt = expiresAt
     }
 
     /// Adds a push.
@@ -48,8 +48,7 @@ struct SubscriberJob {
         var assignment = PushAssignment(rendering: nil, subscription: stored.row)
         do throws(EventRejection) {
             let rendering = try renderer.render(
-                stored, change, notificationID: notificationID, badge: badge,
-                expiresAtMilliseconds: expiresAtMilliseconds, app: app)
+                stored, change, notificationID: notificationID, badge: badge, expiresAt: expiresAt, app: app)
             assignment.rendering = renderings.count
             renderings.append(rendering)
         } catch {

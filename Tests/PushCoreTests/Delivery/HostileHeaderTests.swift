@@ -1,0 +1,146 @@
+import PushCore
+import Testing
+
+/// What a publisher, or a hand in the queues, may write into the headers of Apus.
+@Suite("Headers that are not what Apus writes")
+struct HostileHeaderTests {
+    private static let names = [
+        ParkingHeader.attempt, ParkingHeader.firstSeenMilliseconds, ParkingHeader.publishedMilliseconds,
+        ParkingHeader.heldMilliseconds, ParkingHeader.expiresAtMilliseconds, ParkingHeader.reason, ParkingHeader.detail,
+        ParkingHeader.devices, ParkingHeader.cursor, ParkingHeader.cursorSubscription, ParkingHeader.fanOut,
+        ParkingHeader.chunk, ParkingHeader.chunkDevices, ParkingHeader.through, ParkingHeader.throughSubscription,
+        ParkingHeader.subscriptions, ParkingHeader.notifiesOrigin, ParkingHeader.originalExchange,
+        ParkingHeader.originalRoutingKey, ParkingHeader.unreadableHeaders,
+    ]
+    private static let values: [HeaderValue] = [
+        .int64(.min), .int64(.min + 1), .int64(-1), .int64(0), .int64(1 << 62), .int64(.max), .uint64(.max),
+        .timestamp(.max), .float64(.infinity), .float64(.nan), .boolean(true), .string("\u{1B}[2J"),
+        .bytes([0xFF, 0, 0xFF]), .rawString([0xFF]), .array([.string("a"), .int64(.min), .void]), .void,
+    ]
+    private static let outcomes: [PushOutcome] =
+        [200, 400, 403, 404, 410, 413, 429, 500, 503, -1, .max].flatMap { status in
+            [Int64.min, -1, .max].map { number in
+                .answered(
+                    PushAnswer(
+                        status: status, reason: status == 400 ? "BadDeviceToken" : "",
+                        deadSinceMilliseconds: number, retryAfterSeconds: Int(number)))
+            }
+        } + [.notProcessed("x"), .ambiguous("x")]
+    private static let clocks: [Int64] = [0, 1_769_860_800_000]
+
+    private static func delivery(_ headers: [MessageHeader], exchange: String) -> Delivery {
+        var delivery = Samples.delivery(headers: headers)
+        delivery.exchange = exchange
+        return delivery
+    }
+
+    /// Leads a push with that history to its end, in each of the ways that there are, and reads what is parked again.
+    private func play(_ parking: ParkingRecord, now: Int64) {
+        for outcome in Self.outcomes {
+            var machine = Samples.machine()
+            var actions = DispatchActions()
+            machine.jobArrived(Samples.job(devices: [Samples.device("a")], parking: parking), into: &actions)
+            machine.sendWaiting(nowMilliseconds: now, into: &actions)
+            for request in actions.sends {
+                let result = PushResult(identifier: request.identifier, outcome: outcome, durationNanoseconds: 1)
+                machine.pushEnded(result, nowMilliseconds: now, into: &actions)
+            }
+            _ = machine.deliveryHeldBack(
+                DeliveryTag(epoch: 1, number: 2), message: Samples.delivery().message, parking: parking,
+                nowMilliseconds: now, into: &actions)
+            for publish in actions.publishes {
+                let copy = Delivery(
+                    tag: DeliveryTag(epoch: 1, number: 3), lane: .work, isRedelivered: false, exchange: "",
+                    routingKey: "", message: publish.message)
+                _ = ParkingRecord(of: copy, nowMilliseconds: now)
+                machine.publishEnded(publish.identifier, .confirmed, into: &actions)
+            }
+        }
+    }
+
+    @Test("Any value of any header that Apus reads is bounded: no decision about a push can overflow")
+    func extremesOfOwnCopies() {
+        for name in Self.names {
+            for value in Self.values {
+                for now in Self.clocks {
+                    let headers = [MessageHeader(name: name, value: value)]
+                    play(ParkingRecord(of: Self.delivery(headers, exchange: ""), nowMilliseconds: now), now: now)
+                }
+            }
+        }
+    }
+
+    @Test("The same number in all headers at once is bounded, too")
+    func extremesTogether() {
+        for value in Self.values {
+            let headers = Self.names.map { MessageHeader(name: $0, value: value) }
+            for now in Self.clocks {
+                play(ParkingRecord(of: Self.delivery(headers, exchange: ""), nowMilliseconds: now), now: now)
+            }
+        }
+    }
+
+    @Test("What a publisher sends to an exchange has no history, whatever its headers say, and its copies lose them")
+    func headersOfPublishers() {
+        for value in Self.values {
+            let headers = Self.names.map { MessageHeader(name: $0, value: value) }
+            let delivery = Self.delivery(headers, exchange: "apus.changes")
+            let read = ParkingRecord(of: delivery, nowMilliseconds: 7)
+            #expect(read.ignoresHeaders)
+            #expect(read.attempt == 0 && read.firstSeen == Timestamp(milliseconds: 7) && !read.isParkedCopy)
+            #expect(read.expiresAt == nil && read.deviceIDs == nil && read.cursor == nil && read.chunk == nil)
+            let copy = read.parkedCopy(of: delivery.message, reason: "throttled", detail: "d")
+            #expect(copy.header(ParkingHeader.firstSeenMilliseconds) == .int64(7))
+            #expect(copy.header(ParkingHeader.devices) == nil && copy.header(ParkingHeader.fanOut) == nil)
+        }
+        let plain = ParkingRecord(of: Self.delivery([], exchange: "apus.changes"), nowMilliseconds: 7)
+        #expect(!plain.ignoresHeaders)
+    }
+
+    @Test("A message that the broker moved counts as ours only if each move began at the default exchange")
+    func movedByTheBroker() {
+        func moved(_ exchanges: HeaderValue...) -> Message {
+            let moves = exchanges.map { HeaderValue.table([MessageHeader(name: "exchange", value: $0)]) }
+            return Message(headers: [MessageHeader(name: "x-death", value: .array(moves))], body: [])
+        }
+        #expect(Message(body: []).isOwnCopy(publishedTo: ""))
+        #expect(!Message(body: []).isOwnCopy(publishedTo: "apus.changes"))
+        #expect(moved(.string("")).isOwnCopy(publishedTo: ""))
+        #expect(!moved(.string("apus.changes")).isOwnCopy(publishedTo: ""))
+        #expect(!moved(.string(""), .string("apus.changes")).isOwnCopy(publishedTo: ""))
+        #expect(!moved(.void).isOwnCopy(publishedTo: ""))
+        let broken = Message(headers: [MessageHeader(name: "x-death", value: .string(""))], body: [])
+        #expect(!broken.isOwnCopy(publishedTo: ""))
+    }
+
+    @Test("A replay keeps the devices that are left only if Apus named them, and begins a new age")
+    func replays() {
+        let headers = [
+            MessageHeader(name: "own", value: .void),
+            MessageHeader(name: ParkingHeader.devices, value: .array([.string("a")])),
+            MessageHeader(name: ParkingHeader.attempt, value: .int64(10)),
+            MessageHeader(name: ParkingHeader.publishedMilliseconds, value: .int64(1)),
+        ]
+        var message = Message(headers: headers, body: [])
+        message.properties.timestampSeconds = 1
+        #expect(message.replayed(publishedTo: "").headers.map(\.name) == ["own", ParkingHeader.devices])
+        #expect(message.replayed(publishedTo: "apus.changes").headers.map(\.name) == ["own"])
+        var delivery = Self.delivery([], exchange: "")
+        delivery.message = message.replayed(publishedTo: "")
+        #expect(ParkingRecord(of: delivery, nowMilliseconds: 9_000).published == Timestamp(milliseconds: 9_000))
+    }
+
+    @Test("Age and time to live count from the end of the second that the publisher names, and never from the future")
+    func published() {
+        func published(_ seconds: UInt64?, now: Int64 = 1_769_860_800_500) -> Int64 {
+            var delivery = Samples.delivery()
+            delivery.message.properties.timestampSeconds = seconds
+            return ParkingRecord(of: delivery, nowMilliseconds: now).published.milliseconds
+        }
+        #expect(published(nil) == 1_769_860_800_500)
+        #expect(published(1_769_860_700) == 1_769_860_700_999)
+        #expect(published(1_769_860_800) == 1_769_860_800_500)
+        #expect(published(.max) == 1_769_860_800_500)
+        #expect(published(0) == 999)
+    }
+}
