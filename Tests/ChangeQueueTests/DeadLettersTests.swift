@@ -110,9 +110,11 @@ struct DeadLettersTests {
             await consumer.close()
         }
         let letters = DeadLetters(configuration: queue.configuration)
-        let deadline = ContinuousClock.now + .seconds(60)
-        var found: [DeadLetter] = []
-        while found.isEmpty, ContinuousClock.now < deadline { found = try await letters.list(DeadLetterSelection()) }
+        let found = try await eventually("a dead letter") {
+            try await letters.list(DeadLetterSelection())
+        } until: {
+            !$0.isEmpty
+        }
         #expect(found.map(\.reason) == ["delivery-limit"])
         try await queue.remove()
     }

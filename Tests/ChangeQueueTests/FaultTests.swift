@@ -184,11 +184,10 @@ struct FaultTests {
         await #expect(throws: ChangeQueueError.self) { try await letters.replay(DeadLetterSelection()) }
         try await queue.broker.startAgain()
         // Right after its start the broker still counts what it had handed out as taken.
-        let deadline = ContinuousClock.now + .seconds(120)
-        repeat {
+        try await eventually("the dead letters that are left", equals: 0) {
             _ = try await DeadLetters(configuration: queue.configuration).replay(DeadLetterSelection())
-        } while try await queue.broker.messageCount(queue: queue.names.deadLetter) > 0
-            && ContinuousClock.now < deadline
+            return try await queue.broker.messageCount(queue: queue.names.deadLetter)
+        }
         let consumer = try queue.makeConsumer()
         let log = DeliveryLog { consumer.settle($0.map(\.tag)) }
         consumer.start(handler: log)

@@ -28,7 +28,7 @@ struct WorkQueueTests {
         for worker in workers { #expect(await worker.waitUntilConsuming()) }
         // One worker may have had all that waited before the other was there; what comes now is for both.
         _ = try await queue.publish(queue.messages(2_000..<2_900))
-        #expect(await Self.wait(for: 3_000, workers))
+        try await Self.wait(for: 3_000, workers)
         #expect(workers.allSatisfy { !$0.messageIDs.isEmpty }, "\(workers.map(\.messageIDs.count))")
         for worker in workers { await worker.end() }
         #expect(workers.flatMap(\.messageIDs).count == 3_000)
@@ -111,7 +111,7 @@ struct WorkQueueTests {
         #expect(await publisher.wait(forMore: 500))
         let publishedCount = await publisher.end()
         #expect(publisher.returnedCount == 0)
-        #expect(await Self.wait(for: Int(publishedCount), workers))
+        try await Self.wait(for: Int(publishedCount), workers)
         await workers[workers.count - 1].end()
         let received = workers.flatMap(\.messageIDs)
         #expect(Set(received) == Set(0..<publishedCount))
@@ -153,8 +153,10 @@ struct WorkQueueTests {
         _ = try await three.publish(three.messages(0..<300))
         #expect(await worker.wait(forCount: 300))
         // It lets go of the queues that are quiet, and takes them up again.
-        while try await !three.topology.apply(to: three.configuration).contains(where: { $0.status == .unconsumed }) {
-            await Task.yield()
+        try await eventually("a queue without a consumer") {
+            try await three.topology.apply(to: three.configuration)
+        } until: {
+            $0.contains { $0.status == .unconsumed }
         }
         _ = try await three.publish(three.messages(300..<600))
         #expect(await worker.wait(forCount: 600))
@@ -191,12 +193,11 @@ struct WorkQueueTests {
         return places.filter { $0.value.count > 1 }.map { "\($0.key): \($0.value.joined(separator: ", "))" }
     }
 
-    private static func wait(for count: Int, _ workers: [SettlingConsumer]) async -> Bool {
-        let deadline = ContinuousClock.now + .seconds(120)
-        while workers.reduce(0, { $0 + $1.deliveries.count }) < count {
-            guard ContinuousClock.now < deadline else { return false }
-            await Task.yield()
+    private static func wait(for count: Int, _ workers: [SettlingConsumer]) async throws {
+        try await eventually("\(count) deliveries") {
+            workers.reduce(0) { $0 + $1.deliveries.count }
+        } until: {
+            $0 >= count
         }
-        return true
     }
 }

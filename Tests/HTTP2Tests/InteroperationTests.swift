@@ -18,10 +18,7 @@ struct InteroperationTests {
                 "--verbose", "--address=127.0.0.1", "--echo-upload", "-m", "50", "\(port)", identity.keyFile,
                 identity.certificateFile,
             ], in: TemporaryFolder())
-        while !program.output.contains("listen") {
-            try #require(!program.hasEnded, "\(program.errors)")
-            await Task.yield()
-        }
+        try await program.wait(for: "listen", in: \.output)
         let loop = try EventLoop(name: "test-client")
         let client = try await Endpoint.connect(to: port, context: try identity.clientContext(), on: loop) { probe in
             probe.onReady = { [unowned probe] connection in

@@ -1,4 +1,5 @@
 import HTTPServer
+import PushTestKit
 import Synchronization
 
 /// Says what it was asked, and defers what is under `/later` until it is told to go on.
@@ -6,7 +7,7 @@ final class EchoHandler: HTTPHandler {
     private let responders = Mutex<[HTTPResponder]>([])
     private let dropped = Mutex(0)
 
-    var waitingCount: Int { responders.withLock { $0.count } }
+    private var waitingCount: Int { responders.withLock { $0.count } }
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
         switch request.target.segments.first {
@@ -45,5 +46,11 @@ final class EchoHandler: HTTPHandler {
     var isAbandoned: Bool { responders.withLock { $0.allSatisfy(\.isAbandoned) } }
 
     /// Waits until so many requests wait.
-    func waitForRequests(_ count: Int) async { while waitingCount < count { await Task.yield() } }
+    func waitForRequests(_ count: Int) async throws {
+        try await eventually("\(count) requests to wait") {
+            waitingCount
+        } until: {
+            $0 >= count
+        }
+    }
 }

@@ -100,7 +100,7 @@ struct HTTPServerTests {
         #expect(ask(server, "GET / HTTP/1.1\r\nContent-Length: -1\r\n\(end)").status == 400)
         #expect(ask(server, "GET / HTTP/1.1\r\nContent-Length: 18446744073709551616\r\n\(end)").status >= 400)
         _ = ask(server, "GET / HTTP/1.1\r\nno colon\r\n\(end)")
-        while server.exchangeCount > 0 { await Task.yield() }
+        try await eventually("the open exchanges", equals: 0) { server.exchangeCount }
     }
 
     @Test("No bytes are a reason to crash")
@@ -124,7 +124,7 @@ struct HTTPServerTests {
             _ = PlainHTTP.exchange(text + "\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", server.port)
         }
         #expect(ask(server, "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n").status == 200, "seed \(seed)")
-        while server.exchangeCount > 0 { await Task.yield() }
+        try await eventually("the open exchanges", equals: 0) { server.exchangeCount }
     }
 
     @Test("A deferred answer comes when it is given, and only the first counts")
@@ -134,7 +134,7 @@ struct HTTPServerTests {
         #expect(PlainHTTP.request("GET", "/twice", port: server.port).body == "first\n")
         let port = server.port
         async let late = PlainHTTP.requestInBackground("POST", "/later", port: port, body: "abc")
-        await handler.waitForRequests(1)
+        try await handler.waitForRequests(1)
         #expect(PlainHTTP.request("GET", "/", port: port).status == 200)
         handler.release()
         #expect(await late.body == "late\n")
@@ -153,14 +153,14 @@ struct HTTPServerTests {
         let server = try start { $0.deferredRequestsMaximum = 2 }
         defer { server.stop() }
         let port = server.port
-        await withTaskGroup { group in
+        try await withThrowingTaskGroup { group in
             for _ in 0..<2 { group.addTask { await PlainHTTP.requestInBackground("GET", "/later", port: port).status } }
-            await handler.waitForRequests(2)
+            try await handler.waitForRequests(2)
             let refused = PlainHTTP.request("GET", "/later", port: port)
             #expect(refused.status == 503)
             #expect(refused.headers["retry-after"] == "1")
             handler.release()
-            for await status in group { #expect(status == 200) }
+            for try await status in group { #expect(status == 200) }
         }
     }
 
@@ -169,7 +169,7 @@ struct HTTPServerTests {
         let server = try start()
         let port = server.port
         async let late = PlainHTTP.requestInBackground("GET", "/later", port: port)
-        await handler.waitForRequests(1)
+        try await handler.waitForRequests(1)
         server.stop(graceMilliseconds: 10)
         let status = await late.status
         #expect(status == 503 || status == 0)
@@ -183,7 +183,7 @@ struct HTTPServerTests {
         let port = server.port
         async let first = PlainHTTP.requestInBackground("GET", "/held", port: port)
         async let second = PlainHTTP.requestInBackground("GET", "/held", port: port)
-        await handler.waitForRequests(2)
+        try await handler.waitForRequests(2)
         #expect(!handler.isAbandoned)
         server.stop(graceMilliseconds: .max)
         #expect(await [first.status, second.status].allSatisfy { $0 == 503 || $0 == 0 })
@@ -198,10 +198,10 @@ struct HTTPServerTests {
         let client = PlainHTTP.connect(server.port)
         let request = Array("GET /held HTTP/1.1\r\nHost: h\r\n\r\n".utf8)
         #expect(send(client, request, request.count, 0) == request.count)
-        await handler.waitForRequests(1)
+        try await handler.waitForRequests(1)
         #expect(!handler.isAbandoned)
         close(client)
-        while !handler.isAbandoned { await Task.yield() }
+        try await eventually("the request to be abandoned") { handler.isAbandoned }
         handler.release()
     }
 

@@ -191,10 +191,11 @@ struct ConcurrencyTests {
             try Self.useSubscriptions(registry)
         }
         // The counters are complete when the connection is gone.
-        while try await server.run(
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database)' AND application_name = 'apus'",
-            database: "postgres") != "0"
-        {}
+        try await eventually("the registry's connections", equals: "0") {
+            try await server.run(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database)' AND application_name = 'apus'",
+                database: "postgres")
+        }
         let scans = try await server.run(
             """
             SELECT relname FROM pg_stat_user_tables

@@ -160,7 +160,9 @@ struct FaultTests {
             url(of: [standby, primary], database: name), callMilliseconds: 2_000, connectMilliseconds: 4_000)
         try registry.register(try Fixture.registrations(0..<3))
         let position = try await primary.run("SELECT pg_current_wal_flush_lsn()", database: name)
-        while try await standby.run("SELECT pg_last_wal_replay_lsn() >= '\(position)'", database: name) != "t" {}
+        try await eventually("the standby to have replayed \(position)", equals: "t") {
+            try await standby.run("SELECT pg_last_wal_replay_lsn() >= '\(position)'", database: name)
+        }
         if isKilled { try primary.kill() } else { try primary.pause() }
         expect(.unavailable) { try registry.upsert([try Fixture.device(8)]) }
         try await standby.promote()

@@ -53,6 +53,21 @@ struct CodeRuleTests {
         }
     }
 
+    /// A loop that yields and looks again has no deadline and takes a whole processor from what it waits for.
+    @Test("Tests poll with a deadline and pauses, never in a loop of their own")
+    func testsDoNotSpin() {
+        for file in Repository.tests + Repository.testSupport where file.name != "CodeRuleTests" {
+            for (index, line) in file.codeLines.enumerated() {
+                let words = line.split { !($0.isLetter || $0.isNumber) }
+                // The values of a sequence come by themselves.
+                let isPollingLoop = words.contains("while") && words.contains("await") && !line.contains(".next()")
+                if line.contains("Task.yield") || isPollingLoop {
+                    Issue.record("\(file.place(index)) polls: use eventually(), or Watched for a state of the test")
+                }
+            }
+        }
+    }
+
     /// Foundation's `Process` sees an end by a socket that is open in all that are started meanwhile, so that it may
     /// wait for the end of a broker.
     @Test("Tests start programs in ways that wait for those programs alone")

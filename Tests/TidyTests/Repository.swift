@@ -21,6 +21,11 @@ enum Repository {
         swiftFiles.filter { $0.path.hasPrefix("Tests/") }
     }
 
+    /// The Swift files that only tests and benchmarks use.
+    static var testSupport: [SourceText] {
+        swiftFiles.filter { $0.path.hasPrefix("Sources/PushTestKit/") || $0.path.hasPrefix("Benchmarks/") }
+    }
+
     /// The paths of all files below a folder, sorted; hidden folders and build products are left out.
     ///
     /// - Parameter folder: A path below the root; empty for the root itself.

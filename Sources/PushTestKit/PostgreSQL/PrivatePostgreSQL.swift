@@ -47,12 +47,10 @@ public final class PrivatePostgreSQL: Sendable {
         try await standby.startAgain()
         let position = try await run("SELECT pg_current_wal_flush_lsn()", database: "postgres")
         let isFollowed = "SELECT coalesce(pg_last_wal_replay_lsn() >= '\(position)', false)"
-        let deadline = MonotonicSeconds.now() + 120
-        while try await standby.run(isFollowed, database: "postgres") != "t" {
-            guard MonotonicSeconds.now() < deadline else {
-                throw PrivateServerFailure("the standby does not follow: \(PrivateRabbitMQ.read(standby.logFile))")
-            }
-            try await Task.sleep(nanoseconds: 20_000_000)
+        try await eventually(
+            "the standby to follow: \(PrivateRabbitMQ.read(standby.logFile))", equals: "t", within: .seconds(120)
+        ) {
+            try await standby.run(isFollowed, database: "postgres")
         }
         return standby
     }
@@ -161,17 +159,14 @@ public final class PrivatePostgreSQL: Sendable {
 
     /// Starts a killed server again, on the same data and port, and waits until it accepts connections.
     public func startAgain() async throws {
-        let deadline = MonotonicSeconds.now() + 120
         var log = try launch()
         // A standby says "ready to accept read-only connections".
-        while !log.contains("system is ready to accept") {
-            guard MonotonicSeconds.now() < deadline else {
-                throw PrivateServerFailure("PostgreSQL did not start: \(log)")
-            }
-            try await Task.sleep(nanoseconds: 20_000_000)
-            log = PrivateRabbitMQ.read(logFile)
+        try await eventually("PostgreSQL to start", within: .seconds(120)) {
             // Processes of a killed server may hold its memory for a moment more, and then a new one gives up.
-            if log.contains("pre-existing shared memory block") { log = try launch() }
+            log = log.contains("pre-existing shared memory block") ? try launch() : PrivateRabbitMQ.read(logFile)
+            return log
+        } until: {
+            $0.contains("system is ready to accept")
         }
     }
 

@@ -55,6 +55,26 @@ public final class RunningCommand: Sendable {
     /// What it has written to standard error so far.
     public var errors: String { (try? files.read("errors")) ?? "" }
 
+    /// Waits until it has written a text.
+    ///
+    /// - Parameters:
+    ///   - text: the text.
+    ///   - stream: where it is looked for.
+    /// - Throws: `DeadlineExceeded`, and `PrivateServerFailure` if the command has ended without it.
+    public func wait(for text: String, in stream: KeyPath<RunningCommand, String> = \.errors) async throws {
+        try await eventually("'\(text)' of process \(identifier)") {
+            // Before its output is read, which is whole then.
+            let hasEnded = hasEnded
+            let written = self[keyPath: stream]
+            guard !hasEnded || written.contains(text) else {
+                throw PrivateServerFailure("process \(identifier) ended without '\(text)': \(output)\(errors)")
+            }
+            return written
+        } until: {
+            $0.contains(text)
+        }
+    }
+
     /// Sends a signal; one that has ended already is left alone.
     public func signal(_ number: Int32) { process.signal(number) }
 

@@ -48,9 +48,9 @@ public final class RunningServer: Sendable {
             throw Failure(description: "\(error.description); run: apt-get install \(package)")
         }
         let server = RunningServer(port: port, files: files, process: process)
-        while !isListening(port) {
+        try await eventually("\(command[0]) to listen on port \(port)") {
             guard !process.hasEnded else { throw Failure(description: "it ended: \(server.errors)") }
-            await Task.yield()
+            return isListening(port)
         }
         return server
     }

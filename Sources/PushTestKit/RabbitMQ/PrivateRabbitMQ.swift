@@ -177,12 +177,11 @@ public final class PrivateRabbitMQ: Sendable {
         let answer = try ask("start")
         guard let identifier = pid_t(answer) else { throw PrivateServerFailure("the supervisor said: \(answer)") }
         nodeIdentifier.withLock { $0 = identifier }
-        let deadline = MonotonicSeconds.now() + 120
-        while !Self.read(log).contains("completed with") {
-            guard MonotonicSeconds.now() < deadline, !hasEnded else {
-                throw PrivateServerFailure("RabbitMQ did not start: \(Self.read(log))")
-            }
-            try await Task.sleep(nanoseconds: 50_000_000)
+        try await eventually("RabbitMQ to start", within: .seconds(120)) {
+            guard !hasEnded else { throw PrivateServerFailure("RabbitMQ did not start: \(Self.read(log))") }
+            return Self.read(log)
+        } until: {
+            $0.contains("completed with")
         }
     }
 

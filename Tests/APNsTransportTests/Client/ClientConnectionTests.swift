@@ -151,7 +151,9 @@ struct ClientConnectionTests {
         fixture.send(0..<50)
         #expect(await fixture.log.wait(for: "apns.circuit.open"))
         // The metric follows at the end of the tick.
-        while !fixture.metrics.render().contains(#"apus_apns_open_circuits{app="chat"} 1"#) { await Task.yield() }
+        try await eventually("the metric of an open circuit") {
+            fixture.metrics.render().contains(#"apus_apns_open_circuits{app="chat"} 1"#)
+        }
         #expect(fixture.results.results.value.isEmpty)
         try await proxy.behave(.tunnelTo(port: peer.port))
         let results = await fixture.results.wait(count: 50)

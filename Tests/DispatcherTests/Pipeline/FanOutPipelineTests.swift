@@ -58,17 +58,23 @@ struct FanOutPipelineTests {
         return bench
     }
 
-    private func waitForRequests(_ count: Int, _ bench: PipelineBench) async {
-        while bench.transport.requests.count < count { await bench.settledLoop() }
+    private func waitForRequests(_ count: Int, _ bench: PipelineBench) async throws {
+        try await eventually("\(count) requests") {
+            await bench.settledLoop()
+            return bench.transport.requests.count
+        } until: {
+            $0 >= count
+        }
     }
 
     private func answerAll(_ bench: PipelineBench) { bench.transport.answerAll(.answered(PushAnswer(status: 200))) }
 
     /// Answers whatever is sent, for as long as so many deliveries are not settled.
-    private func answerAll(_ bench: PipelineBench, whileUnacknowledged count: Int) async {
-        while bench.broker.unacknowledgedCount == count {
+    private func answerAll(_ bench: PipelineBench, whileUnacknowledged count: Int) async throws {
+        try await bench.turn("an end of \(count) deliveries") {
             answerAll(bench)
-            await bench.settledLoop()
+        } until: {
+            bench.broker.unacknowledgedCount != count
         }
     }
 
@@ -215,7 +221,10 @@ struct FanOutPipelineTests {
         registry.failureOfFanOuts = RegistryError(.readOnly, "The disk is full.")
         let bench = try PipelineBench(transport: FakeTransport(), registry: registry, limits: limits)
         await plan(bench, event("1"))
-        while !bench.broker.parked(in: Self.chunks).isEmpty { await serve(bench) }
+        try await eventually("no chunk to be left") {
+            await serve(bench)
+            return bench.broker.parked(in: Self.chunks).isEmpty
+        }
         try await expectEachOnce(bench)
         bench.stop()
     }
@@ -248,7 +257,7 @@ struct FanOutPipelineTests {
     func settlesAfterLastPush() async throws {
         let bench = try await plannedBench()
         bench.broker.deliver(Array(bench.broker.parked(in: Self.chunks).prefix(1)), lane: .fanout)
-        await waitForRequests(25, bench)
+        try await waitForRequests(25, bench)
         #expect(bench.broker.unacknowledgedCount == 1)
         answerAll(bench)
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
@@ -263,13 +272,13 @@ struct FanOutPipelineTests {
         let ends = try registry.chunks(of: 1, after: 0, limit: 10).map(\.deviceCount)
         #expect(ends == [25, 25, 10])
         bench.broker.deliverParked(in: Self.chunks)
-        await waitForRequests(45, bench)
+        try await waitForRequests(45, bench)
         for _ in 0..<5 { await bench.settledLoop() }
         let order = names(bench)
         #expect(order == (0..<45).map { "device-\($0)" })
         #expect(bench.broker.unacknowledgedCount == 3)
         answerAll(bench)
-        await waitForRequests(60, bench)
+        try await waitForRequests(60, bench)
         await bench.broker.wait { $0.unacknowledgedCount == 2 }
         answerAll(bench)
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
@@ -286,14 +295,14 @@ struct FanOutPipelineTests {
         await plan(bench, event("2", app: "mail"))
         #expect(bench.broker.parked(in: Self.chunks).count == 6)
         bench.broker.deliverParked(in: Self.chunks)
-        await waitForRequests(90, bench)
+        try await waitForRequests(90, bench)
         for _ in 0..<5 { await bench.settledLoop() }
         #expect(bench.transport.requests.count == 90)
         for place in stride(from: 0, to: 40, by: 20) {
             let turns = bench.transport.requests[place..<place + 20].map(\.route)
             #expect(turns.count { $0 == 0 } == 10)
         }
-        for count in (1...6).reversed() { await answerAll(bench, whileUnacknowledged: count) }
+        for count in (1...6).reversed() { try await answerAll(bench, whileUnacknowledged: count) }
         #expect(Set(names(bench)).count == 120 && names(bench).count == 120)
         bench.stop()
     }
@@ -308,7 +317,7 @@ struct FanOutPipelineTests {
         try registerCrowds(bench, apps: ["chat", "mail"])
         await plan(bench, event("1"))
         bench.broker.deliverParked(in: Self.chunks)
-        await waitForRequests(20, bench)
+        try await waitForRequests(20, bench)
         await plan(bench, event("2", app: "mail"), unacknowledged: 3)
         // The chunk of the app that hangs has a page that waits for a free place.
         bench.broker.deliverParked(in: Self.chunks)
@@ -316,20 +325,22 @@ struct FanOutPipelineTests {
         #expect(bench.transport.requests.count { $0.route == 2 } == 60)
         bench.broker.setMissing(true, queue: "apus.retry.5s")
         bench.clock.advance(milliseconds: 5_001)
-        await bench.waitForHealth { $0.contains { $0.contains("apus.retry.5s") } }
+        try await bench.waitForHealth { $0.contains { $0.contains("apus.retry.5s") } }
         #expect(bench.broker.unacknowledgedCount == 3, "nothing is settled before the broker has its copy")
         bench.broker.setMissing(false, queue: "apus.retry.5s")
         await bench.broker.wait { $0.parked(in: "apus.retry.5s").count == 2 && $0.unacknowledgedCount == 1 }
         bench.broker.deliverParked(in: "apus.retry.5s")
         await bench.broker.wait { $0.parked(in: Self.chunks).count == 2 && $0.unacknowledgedCount == 1 }
         bench.broker.deliverParked(in: Self.chunks)
-        for count in (1...3).reversed() { await answerAll(bench, whileUnacknowledged: count) }
+        for count in (1...3).reversed() { try await answerAll(bench, whileUnacknowledged: count) }
         while !bench.broker.parked(in: "apus.retry.5s").isEmpty {
             bench.broker.deliverParked(in: "apus.retry.5s")
             await bench.broker.wait { $0.unacknowledgedCount == 0 }
             bench.broker.deliverParked(in: Self.chunks)
-            while bench.broker.unacknowledgedCount > 0 {
-                await answerAll(bench, whileUnacknowledged: bench.broker.unacknowledgedCount)
+            try await bench.turn("the end of all deliveries") {
+                answerAll(bench)
+            } until: {
+                bench.broker.unacknowledgedCount == 0
             }
         }
         #expect(Set(names(bench)).count == 120 && names(bench).count == 120)
@@ -342,14 +353,14 @@ struct FanOutPipelineTests {
     func holdsBackNothingOfOnlyApp() async throws {
         let bench = try await plannedBench()
         bench.broker.deliverParked(in: Self.chunks)
-        await waitForRequests(45, bench)
+        try await waitForRequests(45, bench)
         bench.clock.advance(milliseconds: 60_000)
         bench.broker.deliver([message("no event")])
         await bench.broker.wait { $0.unacknowledgedCount == 3 }
         for _ in 0..<5 { await bench.settledLoop() }
         #expect(bench.broker.unacknowledgedCount == 3)
         #expect(bench.metrics.render().contains("apus_fanout_chunks_total{result=\"delayed\"} 0\n"))
-        for count in [3, 2, 1] { await answerAll(bench, whileUnacknowledged: count) }
+        for count in [3, 2, 1] { try await answerAll(bench, whileUnacknowledged: count) }
         try await expectEachOnce(bench)
         bench.stop()
     }
@@ -379,13 +390,16 @@ struct FanOutPipelineTests {
     func recordsBeforeSettling() async throws {
         let bench = try await plannedBench()
         bench.broker.deliverParked(in: Self.chunks)
-        await waitForRequests(45, bench)
+        try await waitForRequests(45, bench)
         let lock = try bench.lockRegistry()
         answerAll(bench)
-        while bench.metrics.render().contains("apus_registry_failures_total 0\n") { await bench.settledLoop() }
+        try await eventually("a failure of the registry") {
+            await bench.settledLoop()
+            return !bench.metrics.render().contains("apus_registry_failures_total 0\n")
+        }
         #expect(bench.broker.unacknowledgedCount == 3)
         lock.release()
-        for count in [3, 2, 1] { await answerAll(bench, whileUnacknowledged: count) }
+        for count in [3, 2, 1] { try await answerAll(bench, whileUnacknowledged: count) }
         try await expectEachOnce(bench)
         bench.stop()
     }
@@ -395,12 +409,12 @@ struct FanOutPipelineTests {
         let bench = try await plannedBench(pushesInFlightMaximum: 10)
         let chunks = bench.broker.parked(in: Self.chunks)
         bench.broker.deliver(Array(chunks.prefix(1)), lane: .fanout)
-        await waitForRequests(10, bench)
+        try await waitForRequests(10, bench)
         bench.broker.deliver(Array(chunks.dropFirst()), lane: .fanout)
         await bench.settledLoop()
         async let outcome = bench.dispatch.drain(timeoutSeconds: 300)
-        await bench.waitForHealth { $0.contains("draining") }
-        await answerAll(bench, whileUnacknowledged: 3)
+        try await bench.waitForHealth { $0.contains("draining") }
+        try await answerAll(bench, whileUnacknowledged: 3)
         let result = await outcome
         #expect(result == .complete)
         #expect(bench.transport.requests.count == 25 && bench.broker.unacknowledgedCount == 2)
@@ -432,9 +446,9 @@ struct FanOutPipelineTests {
     func cancelsChunkUnderWay() async throws {
         let bench = try await plannedBench(pushesInFlightMaximum: 10)
         bench.broker.deliver(Array(bench.broker.parked(in: Self.chunks).prefix(1)), lane: .fanout)
-        await waitForRequests(10, bench)
+        try await waitForRequests(10, bench)
         #expect(try bench.registry().cancelFanOut(1, nowMilliseconds: 1)?.state == .cancelled)
-        await answerAll(bench, whileUnacknowledged: 1)
+        try await answerAll(bench, whileUnacknowledged: 1)
         #expect(bench.transport.requests.count <= 20)
         #expect(try bench.registry().fanOut(1)?.chunksCancelled == 1)
         let ledger = try await bench.dispatch.ledgers()[0]

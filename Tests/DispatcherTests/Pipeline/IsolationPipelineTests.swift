@@ -98,9 +98,10 @@ struct IsolationPipelineTests {
         bench.broker.deliver((10..<20).map { PipelineBench.push($0) })
         await bench.settledLoop()
         #expect(transport.requests.dropFirst(before).prefix(10).allSatisfy(isSmall), "they are not kept waiting")
-        while bench.broker.unacknowledgedCount > 0 {
+        try await bench.turn("the end of all deliveries") {
             transport.answerAll(.answered(PushAnswer(status: 200)))
-            await bench.settledLoop()
+        } until: {
+            bench.broker.unacknowledgedCount == 0
         }
         #expect(transport.requests.count == 20 + 4 * 200)
         bench.stop()

@@ -152,13 +152,34 @@ final class PipelineBench: Sendable {
     /// Waits until the loop has worked off everything that was submitted to it before, and the end of that tick.
     func settledLoop() async {
         // The pipeline reads the subscriptions before it consumes.
-        while !broker.isConsuming { _ = try? await loop.run {} }
+        await broker.wait { $0.isConsuming }
         for _ in 0..<3 { _ = try? await loop.run {} }
     }
 
+    /// Turns the loop, after a step of the test, until a condition is true.
+    ///
+    /// - Parameters:
+    ///   - awaited: the awaited state in words, for the error.
+    ///   - step: what a test does before each turn of the loop.
+    ///   - condition: looks.
+    /// - Throws: `DeadlineExceeded` if the condition never becomes true.
+    func turn(_ awaited: String, step: () -> Void, until condition: () -> Bool) async throws {
+        try await eventually(awaited) {
+            if condition() { return true }
+            step()
+            await settledLoop()
+            return condition()
+        }
+    }
+
     /// Waits until the health has the problems that a test expects.
-    func waitForHealth(_ condition: ([String]) -> Bool) async {
-        while !condition(dispatch.health.problems) { await settledLoop() }
+    func waitForHealth(_ isExpected: ([String]) -> Bool) async throws {
+        try await eventually("the expected problems") {
+            await settledLoop()
+            return dispatch.health.problems
+        } until: {
+            isExpected($0)
+        }
     }
 
     func stop() {

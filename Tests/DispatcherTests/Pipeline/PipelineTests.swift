@@ -210,7 +210,7 @@ struct PipelineTests {
         let lock = try bench.lockRegistry()
         // A dataset that the registry has yet to record, which needs the lock that another process holds.
         bench.broker.deliver([event("1", dataset: "fresh")])
-        await bench.waitForHealth { problems in problems.contains { $0.contains("registry") } }
+        try await bench.waitForHealth { problems in problems.contains { $0.contains("registry") } }
         #expect(bench.broker.settledTags.isEmpty && bench.broker.unacknowledgedCount == 1)
         lock.release()
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
@@ -226,7 +226,7 @@ struct PipelineTests {
         let bench = try bench(transport: transport, devices: 1)
         bench.broker.setMissing(true, queue: "apus.retry.1s")
         bench.broker.deliver([event("1")])
-        await bench.waitForHealth { problems in problems.contains { $0.contains("apus.retry.1s") } }
+        try await bench.waitForHealth { problems in problems.contains { $0.contains("apus.retry.1s") } }
         #expect(bench.broker.unacknowledgedCount == 1)
         bench.broker.setMissing(false, queue: "apus.retry.1s")
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
@@ -283,7 +283,7 @@ struct PipelineTests {
         bench.broker.deliver([event("1")])
         await bench.settledLoop()
         async let outcome = bench.dispatch.drain(timeoutSeconds: 600)
-        await bench.waitForHealth { $0.contains("draining") }
+        try await bench.waitForHealth { $0.contains("draining") }
         bench.broker.deliver([event("2", count: 5)])
         await bench.settledLoop()
         transport.answerAll(.answered(PushAnswer(status: 200)))

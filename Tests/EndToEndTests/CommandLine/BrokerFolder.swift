@@ -39,4 +39,9 @@ struct BrokerFolder {
     func messageCount(_ queue: String) async throws -> Int? {
         try await broker.messageCount(queue: "\(namespace).\(queue)")
     }
+
+    /// Waits until a queue of the namespace holds so many messages.
+    func waitForMessages(_ count: Int, in queue: String) async throws {
+        try await eventually("the messages in \(queue)", equals: count) { try await messageCount(queue) }
+    }
 }

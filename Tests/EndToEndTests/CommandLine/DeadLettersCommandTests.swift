@@ -45,7 +45,7 @@ struct DeadLettersCommandTests {
         #expect(lines[0].contains(#""mine":7"#) && !lines[0].contains(#""body""#))
         let none = try await bench.apus("dead-letters", "list", "--reason", "nothing")
         #expect(none.exitCode == 0 && none.output.isEmpty && none.errors.contains("no dead letters"), "\(none)")
-        while try await bench.messageCount("dead-letter") != 4 { await Task.yield() }
+        try await bench.waitForMessages(4, in: "dead-letter")
     }
 
     @Test("One is shown whole, by place or by identifier, as text and as data; one that is not there is 65")
@@ -69,7 +69,7 @@ struct DeadLettersCommandTests {
         #expect(dry.exitCode == 0 && dry.errors.contains("3 of 4 dead letters would be replayed"), "\(dry)")
         let replay = try await bench.apus("dead-letters", "replay", "--reason", "unknown-app")
         #expect(replay.exitCode == 0 && replay.errors.contains("1 of 4 dead letters replayed"), "\(replay)")
-        while try await bench.messageCount("work") != 1 { await Task.yield() }
+        try await bench.waitForMessages(1, in: "work")
 
         let bare = try await bench.apus("dead-letters", "purge")
         #expect(bare.exitCode == 64 && bare.errors.contains("--all"), "\(bare)")
@@ -79,7 +79,7 @@ struct DeadLettersCommandTests {
         #expect(one.exitCode == 0 && one.errors.contains("1 of 3 dead letters deleted"), "\(one)")
         let rest = try await bench.apus("dead-letters", "purge", "--all")
         #expect(rest.exitCode == 0 && rest.errors.contains("2 of 2 dead letters deleted"), "\(rest)")
-        while try await bench.messageCount("dead-letter") != 0 { await Task.yield() }
+        try await bench.waitForMessages(0, in: "dead-letter")
         let empty = try await bench.apus("dead-letters", "list")
         #expect(empty.exitCode == 0 && empty.output.isEmpty, "\(empty)")
     }

@@ -23,7 +23,7 @@ struct PublishCommandTests {
             #expect(result.exitCode == 0, "\(result)")
             #expect(result.errors.contains("1 event published and confirmed"), "\(result)")
         }
-        while try await bench.messageCount("work") != commands.count { await Task.yield() }
+        try await bench.waitForMessages(commands.count, in: "work")
     }
 
     @Test("Lines come from a file or from standard input; bad ones are named by number, and the rest is published")
@@ -37,7 +37,7 @@ struct PublishCommandTests {
         #expect(partly.exitCode == 65, "\(partly)")
         #expect(partly.errors.contains("line 2: ") && partly.errors.contains("line 3: "), "\(partly)")
         #expect(partly.errors.contains("2 events published and confirmed") && partly.errors.contains("2 bad"))
-        while try await bench.messageCount("work") != 5 { await Task.yield() }
+        try await bench.waitForMessages(5, in: "work")
     }
 
     @Test("An exchange that is missing, or a queue that is not bound, is told with the line and the remedy")

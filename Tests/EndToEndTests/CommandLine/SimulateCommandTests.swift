@@ -7,13 +7,9 @@ import Testing
 struct SimulateCommandTests {
     /// Waits until a simulator has said where it is, and gives its port.
     private func port(of simulator: RunningCommand) async throws -> Int {
-        while true {
-            let hasEnded = simulator.hasEnded
-            let digits = simulator.output.split(separator: "\n").first?.split(separator: ":").last ?? ""
-            if simulator.output.contains("\n"), let port = Int(digits.prefix { $0.isNumber }) { return port }
-            try #require(!hasEnded, "\(simulator.errors)")
-            await Task.yield()
-        }
+        try await simulator.wait(for: "\n", in: \.output)
+        let digits = simulator.output.split(separator: "\n").first?.split(separator: ":").last ?? ""
+        return try #require(Int(digits.prefix { $0.isNumber }), "\(simulator.output)")
     }
 
     @Test("It makes its key and certificate, answers a worker by Apple's rules, records, and ends on SIGTERM")
@@ -56,10 +52,7 @@ struct SimulateCommandTests {
     func servesALoad() async throws {
         let folder = try TemporaryFolder()
         let simulator = try RunningCommand(["simulate", "--trusting", "--loops", "2", "--json"], in: folder)
-        while !simulator.output.contains("\n") {
-            try #require(!simulator.hasEnded, "\(simulator.errors)")
-            await Task.yield()
-        }
+        try await simulator.wait(for: "\n", in: \.output)
         let digits = simulator.output.split(separator: #""port":"#).last?.prefix { $0.isNumber } ?? ""
         let load = try await CommandRunner.run(
             "/usr/bin/h2load",

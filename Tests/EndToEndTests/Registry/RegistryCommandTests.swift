@@ -33,14 +33,10 @@ struct RegistryCommandTests {
     }
 
     private func endpoint(of command: RunningCommand) async throws -> String {
-        while true {
-            let hasEnded = command.hasEnded
-            if let line = command.output.split(separator: "\n").first, line.hasPrefix("ready at ") {
-                return String(line.dropFirst("ready at ".count))
-            }
-            try #require(!hasEnded, "\(command.errors)")
-            await Task.yield()
-        }
+        try await command.wait(for: "\n", in: \.output)
+        let line = try #require(command.output.split(separator: "\n").first)
+        try #require(line.hasPrefix("ready at "), "\(line)")
+        return String(line.dropFirst("ready at ".count))
     }
 
     @Test("It serves boto3 without a key for APNs, and ends in order")
@@ -57,10 +53,7 @@ struct RegistryCommandTests {
     @Test("With --json it says where it is for programs")
     func announcesJSON() async throws {
         let command = try RunningCommand(["registry", "--json", "--set", "registry.listen=127.0.0.1:0"], in: folder)
-        while !command.output.hasSuffix("\n") {
-            try #require(!command.hasEnded, "\(command.errors)")
-            await Task.yield()
-        }
+        try await command.wait(for: "\n", in: \.output)
         #expect(command.output.hasPrefix(#"{"endpoint":"http://127.0.0.1:"#))
         command.signal(SIGINT)
         #expect(await command.end().exitCode == 0)

@@ -24,8 +24,11 @@ struct ReplicaMemoryTests {
         try await fixture.publish(
             (0..<60).map { WorkerFixture.datasetChanged("e\($0)", identity: $0, syncCount: 1) })
         _ = try await fixture.accepted(reachingDevices: 59)
-        var letters = try await fixture.deadLetters()
-        while letters.isEmpty { letters = try await fixture.deadLetters() }
+        let letters = try await eventually("a dead letter") {
+            try await fixture.deadLetters()
+        } until: {
+            !$0.isEmpty
+        }
         #expect(letters.map(\.reason) == ["attempts-exhausted"])
         for worker in workers { await worker.drainCleanly() }
         let tries = Dictionary(grouping: try await fixture.simulator.recorded(), by: \.deviceToken)

@@ -33,12 +33,14 @@ struct WorkerFanOutTests {
     /// Waits until the one fan-out of a registry is done.
     private func waitUntilDone(_ fixture: WorkerFixture) async throws -> FanOut {
         let registry = try SQLiteRegistry.open(path: fixture.folder.path + "/registry.db", mode: .readOnly)
-        while true {
+        let list = try await eventually("the fan-out to be done") { () -> [FanOut] in
             let list = try registry.fanOuts(before: nil, limit: 2)
-            if list.count == 1, list[0].state == .done { return list[0] }
             try #require(list.count < 2, "the event has two fan-outs")
-            await Task.yield()
+            return list
+        } until: {
+            $0.first?.state == .done
         }
+        return list[0]
     }
 
     @Test("Two workers share one event: each serves chunks of it, and each device is reached once")
@@ -49,12 +51,14 @@ struct WorkerFanOutTests {
         try await fixture.publish([event("1")])
         let fanOut = try await waitUntilDone(fixture)
         #expect(fanOut.chunksServed == 40 && fanOut.devicesPlanned == Self.count)
-        var served: [Int] = []
         // The end of a chunk is written down before the worker counts it.
-        repeat {
-            served.removeAll()
+        let served = try await eventually("40 chunks served") {
+            var served: [Int] = []
             for worker in workers { served.append(try await worker.metric("apus_fanout_chunks_total", "served")) }
-        } while served.reduce(0, +) < 40
+            return served
+        } until: {
+            $0.reduce(0, +) >= 40
+        }
         #expect(served.reduce(0, +) == 40 && served.allSatisfy { $0 > 0 }, "\(served)")
         for worker in workers { await worker.drainCleanly() }
         let pushes = try await fixture.simulator.recorded()

@@ -51,13 +51,16 @@ extension WorkerFixture {
         let endpoint = try AMQPEndpoint(broker.url)
         let loop = try EventLoop(name: "take")
         defer { loop.stopAndJoin() }
-        return try await loop.run {
-            let session = try AMQPSession(endpoint, options: AMQPOptions())
-            defer { session.close() }
-            while true {
-                if let (delivery, _) = try session.get(queue) { return Message(delivery) }
+        let taken = try await eventually("a message in \(queue)") {
+            try await loop.run {
+                let session = try AMQPSession(endpoint, options: AMQPOptions())
+                defer { session.close() }
+                return try session.get(queue).map { Message($0.0) }
             }
+        } until: {
+            $0 != nil
         }
+        return try #require(taken)
     }
 
     /// All dead letters, oldest first.

@@ -136,7 +136,9 @@ final class WorkerFixture: Sendable {
 
     /// Waits until the work queue holds this many messages that no worker has.
     func waitForMessages(_ count: Int) async throws {
-        while try await broker.messageCount(queue: "\(namespace).work") != count { await Task.yield() }
+        try await eventually("the messages in the work queue", equals: count) {
+            try await broker.messageCount(queue: "\(namespace).work")
+        }
     }
 
     /// Waits until this many devices have had an accepted push, and gives all accepted pushes.

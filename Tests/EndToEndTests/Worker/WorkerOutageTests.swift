@@ -46,7 +46,7 @@ struct WorkerOutageTests {
 
         try await proxy.redirect(to: Self.nowhere)
         try await proxy.resetAll()
-        while try await !worker.readiness(503).contains("APNs cannot be reached") { await Task.yield() }
+        _ = try await worker.readiness(503, mentioning: "APNs cannot be reached")
         try await worker.wait(for: "apus_consumer_paused", toReach: 1)
         #expect(worker.command.errors.contains("consumer.paused"))
         try await fixture.publish((1...500).map { Self.push($0) })
@@ -79,9 +79,11 @@ struct WorkerOutageTests {
         try await proxy.redirect(to: Self.nowhere)
         try await fixture.publish((0..<3_000).map { Self.push($0) })
         let worker = try fixture.startWorker()
-        while try await !worker.readiness(503).contains("APNs cannot be reached") { await Task.yield() }
+        _ = try await worker.readiness(503, mentioning: "APNs cannot be reached")
         // What it had taken by then goes to the retry queues.
-        while try await worker.metric("apus_unacknowledged_deliveries") > 0 { await Task.yield() }
+        try await eventually("the unacknowledged deliveries", equals: 0) {
+            try await worker.metric("apus_unacknowledged_deliveries")
+        }
         try await proxy.redirect(to: fixture.simulator.port)
         _ = try await fixture.accepted(reachingDevices: 3_000)
         await worker.drainCleanly()

@@ -4,11 +4,6 @@ import Testing
 
 /// A running `apus run`, and what its admin server says.
 final class WorkerProcess: Sendable {
-    /// It ended before it served anything.
-    struct Ended: Error {
-        let errors: String
-    }
-
     let command: RunningCommand
 
     init(in folder: TemporaryFolder) throws { command = try RunningCommand(["run"], in: folder) }
@@ -21,15 +16,10 @@ final class WorkerProcess: Sendable {
 
     /// The port of a server, which the worker logs when it listens.
     private func port(_ event: String) async throws -> UInt16 {
-        while true {
-            let hasEnded = command.hasEnded
-            for line in command.errors.split(separator: "\n") where line.contains("\"\(event)\"") {
-                let digits = line.split(separator: "\"port\":").last?.prefix { $0.isNumber } ?? ""
-                if let port = UInt16(digits) { return port }
-            }
-            if hasEnded { throw Ended(errors: command.errors) }
-            await Task.yield()
-        }
+        try await command.wait(for: "\"\(event)\"")
+        let line = command.errors.split(separator: "\n").first { $0.contains("\"\(event)\"") }
+        let digits = line?.split(separator: "\"port\":").last?.prefix { $0.isNumber } ?? ""
+        return try #require(UInt16(digits), "\(line ?? "")")
     }
 
     /// What the admin server answers.
@@ -45,18 +35,23 @@ final class WorkerProcess: Sendable {
         return series.compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }.reduce(0, +)
     }
 
-    /// Waits until `/readyz` answers with this status, and gives its body.
-    func readiness(_ status: Int) async throws -> String {
-        while true {
-            let answer = try await get("/readyz")
-            if answer.status == status { return answer.body }
-            await Task.yield()
+    /// Waits until `/readyz` answers with this status and mentions a text, and gives its body.
+    func readiness(_ status: Int, mentioning text: String = "") async throws -> String {
+        let answer = try await eventually("readiness \(status) \(text)") {
+            try await get("/readyz")
+        } until: {
+            $0.status == status && (text.isEmpty || $0.body.contains(text))
         }
+        return answer.body
     }
 
     /// Waits until a metric has reached a value.
     func wait(for name: String, _ label: String = "", toReach value: Int) async throws {
-        while try await metric(name, label) < value { await Task.yield() }
+        try await eventually("\(name) \(label) to reach \(value)") {
+            try await metric(name, label)
+        } until: {
+            $0 >= value
+        }
     }
 
     /// Asks it to end in order, and waits until it has.

@@ -85,7 +85,7 @@ struct WorkerRefusalTests {
         let right = try fixture.folder.read("apus.toml")
         try fixture.folder.write("apus.toml", right.replacing(":guest@", with: ":wr0ng@"))
         let worker = try fixture.startWorker()
-        while try await !worker.readiness(503).contains("ACCESS_REFUSED") { await Task.yield() }
+        _ = try await worker.readiness(503, mentioning: "ACCESS_REFUSED")
         #expect(try await worker.get("/livez").status == 200)
         let end = await worker.drain()
         #expect(!(end.errors + end.output).contains("wr0ng"), "\(end.errors)")
@@ -102,7 +102,7 @@ struct WorkerRefusalTests {
         try fixture.folder.write("anchor.pem", stranger.certificateChainPEM)
         let first = try fixture.startWorker()
         try await fixture.publish([WorkerFixture.datasetChanged("1", identity: 0, syncCount: 1)])
-        while !first.command.errors.contains("apns.connection.failed") { await Task.yield() }
+        try await first.command.wait(for: "apns.connection.failed")
         #expect(first.command.errors.contains("certificate"), "\(first.command.errors)")
         _ = await first.drain()
         #expect(try await fixture.simulator.recorded().isEmpty)

@@ -161,7 +161,7 @@ struct WorkerTests {
         try fixture.register(1)
         try await fixture.broker.control("delete_queue", "\(fixture.namespace).work")
         let worker = try fixture.startWorker()
-        while try await !worker.readiness(503).contains("\(fixture.namespace).work") { await Task.yield() }
+        _ = try await worker.readiness(503, mentioning: "\(fixture.namespace).work")
         #expect(try await worker.get("/livez").status == 200)
         #expect(try await fixture.apus("topology", "apply").exitCode == 0)
         _ = try await worker.readiness(200)
@@ -200,7 +200,7 @@ struct WorkerTests {
         try await fixture.publish([WorkerFixture.datasetChanged("e1", identity: 0, syncCount: 1)])
         try await worker.wait(for: "apus_pushes_in_flight", toReach: 1)
         worker.command.signal(SIGTERM)
-        while !worker.command.errors.contains("worker.draining") { await Task.yield() }
+        try await worker.command.wait(for: "worker.draining")
         worker.command.signal(SIGTERM)
         #expect(await worker.command.end().exitCode == 75)
         try await fixture.waitForMessages(1)
@@ -249,13 +249,19 @@ struct WorkerTests {
         let key = try fixture.folder.read("key.p8")
         try fixture.folder.write("key.p8", ES256PrivateKey.generate().pem)
         worker.command.signal(SIGHUP)
-        while !worker.command.errors.contains("apns.key.replaced") { await Task.yield() }
+        try await worker.command.wait(for: "apns.key.replaced")
         try fixture.folder.write("key.p8", key)
         worker.command.signal(SIGHUP)
-        while worker.command.errors.split(separator: "apns.key.replaced").count < 3 { await Task.yield() }
+        try await eventually(
+            "the key to be replaced twice"
+        ) {
+            worker.command.errors
+        } until: {
+            $0.split(separator: "apns.key.replaced").count == 3
+        }
         try fixture.folder.write("key.p8", "broken")
         worker.command.signal(SIGHUP)
-        while !worker.command.errors.contains("worker.reload.failed") { await Task.yield() }
+        try await worker.command.wait(for: "worker.reload.failed")
         try await fixture.publish([WorkerFixture.datasetChanged("one", identity: 0, syncCount: 1)])
         _ = try await fixture.accepted(reachingDevices: 1)
         await worker.drainCleanly()

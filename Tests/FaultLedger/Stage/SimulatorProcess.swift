@@ -31,10 +31,7 @@ final class SimulatorProcess: Sendable {
                 "script.ndjson", "--faults", "faults.ndjson", "--control", "0", "--latency", "20-120", "--seed",
                 "\(seed % 1_000_000)",
             ], in: folder)
-        try await Deadline.wait(for: "the simulator: \(command.errors)", seconds: 60) {
-            guard !command.hasEnded else { throw StageFailure("the simulator ended: \(command.errors)") }
-            return command.output.contains("\n")
-        }
+        try await command.wait(for: "\n", in: \.output)
         guard let port = number(after: #""port":"#, in: command.output),
             let controlPort = number(after: #""controlPort":"#, in: command.output)
         else { throw StageFailure("the simulator said: \(command.output)") }

@@ -101,7 +101,7 @@ final class WorkerSeat: Sendable {
         signal(number)
         let result = await command.end()
         // Not before its successor is there, so that whoever asks next asks that one.
-        try await Deadline.wait(for: "the successor of worker \(self.number)", seconds: Self.readySeconds) {
+        try await eventually("the successor of worker \(self.number)", within: .seconds(Self.readySeconds)) {
             self.startCount > startCount
         }
         return result.exitCode
@@ -109,14 +109,14 @@ final class WorkerSeat: Sendable {
 
     /// Waits until the worker that runs now has logged a text.
     func waitForLog(_ text: String) async throws {
-        try await Deadline.wait(for: "'\(text)' in the log of worker \(number)", seconds: Self.readySeconds) {
+        try await eventually("'\(text)' in the log of worker \(number)", within: .seconds(Self.readySeconds)) {
             logOfLatest.contains(text)
         }
     }
 
     /// Waits until the worker is ready: it consumes, and can send.
     func waitUntilReady() async throws {
-        try await Deadline.wait(for: "worker \(number) ready: \(lastLine)", seconds: Self.readySeconds) {
+        try await eventually("worker \(number) ready: \(lastLine)", within: .seconds(Self.readySeconds)) {
             await get("/readyz")?.status == 200
         }
     }

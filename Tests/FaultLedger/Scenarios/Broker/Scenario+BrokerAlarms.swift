@@ -37,12 +37,12 @@ extension Scenario {
         for worker in stage.workers { worker.signal(SIGCONT) }
         // What APNs answered with 503, one event of twenty or so, waits for the publisher; everything else can be
         // acknowledged.
-        var left = backlog
-        try await Deadline.wait(
-            for: "the backlog of \(backlog) to shrink to a fifth while publishing is blocked: \(left)", seconds: 60
+        try await eventually(
+            "the backlog of \(backlog) to shrink to a fifth while publishing is blocked", within: .seconds(60)
         ) {
-            left = try await stage.waitingCount()
-            return left <= backlog / 5
+            try await stage.waitingCount()
+        } until: {
+            $0 <= backlog / 5
         }
         try await Pause.seconds(stage.draw(1...3))
         try await broker.control(clear)
