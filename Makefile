@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test fault bench build format lint clean
+.PHONY: help demo test fuzz sanitize fault bench build format lint clean
 
 # Extra flags for every debug build; `.ci/run` makes warnings errors with it.
 SWIFT_FLAGS ?=
@@ -20,6 +20,15 @@ test: ## install what is missing, build, run every test (FILTER=regex for some)
 	@deploy/bin/install-packages build test
 	swift build --build-tests $(DEBUG_FLAGS)
 	@deploy/bin/run-tests $(if $(FILTER),--filter '$(FILTER)')
+
+fuzz: ## random bytes into all that reads bytes: FUZZ_MINUTES=2 each, FUZZ_TARGETS='event api', FUZZ_REPLAY=file
+	@deploy/bin/install-packages build
+	@deploy/bin/fuzz $(if $(FUZZ_MINUTES),--minutes $(FUZZ_MINUTES)) $(if $(FUZZ_TARGETS),--targets '$(FUZZ_TARGETS)') \
+		$(if $(FUZZ_REPLAY),--replay '$(FUZZ_REPLAY)') $(FUZZ_FLAGS)
+
+sanitize: ## the unit tests under AddressSanitizer and under ThreadSanitizer
+	@deploy/bin/install-packages build test
+	@deploy/bin/sanitize $(SANITIZE_FLAGS)
 
 fault: ## prove that nothing is lost: kill, stop, starve each part in the middle of load, and compare the books
 	@deploy/bin/fault $(FAULT_FLAGS)

@@ -28,15 +28,17 @@ let package = Package(
         .library(name: "APNs", targets: ["APNs"]),
         // For tests: loaded into a process before the C library, so that system calls fail.
         .library(name: "CallFaults", type: .dynamic, targets: ["CallFaults"]),
-        // For `Benchmarks/`, which is a package of its own; nobody else should build on it.
+        // For `Benchmarks/` and `Tests/Fuzz/`, which are packages of their own; nobody else should build on it.
         .library(
             name: "ApusInternals",
             targets: [
-                "EventLoop", "Metrics", "Crypto", "HTTP2", "AMQP", "ChangeQueue", "JSON", "UnicodeText", "Geography",
-                "PushCore", "SQLiteRegistry", "PostgresRegistry", "APNsTransport", "Dispatcher", "APNsSimulator",
-                "PushTestKit",
+                "EventLoop", "Metrics", "Crypto", "HTTP2", "HTTPServer", "AMQP", "ChangeQueue", "JSON", "TOML",
+                "UnicodeText", "Geography", "PushCore", "SQLiteRegistry", "PostgresRegistry", "APNsTransport",
+                "RegistryAPI", "Dispatcher", "APNsSimulator", "PushTestKit",
             ]
         ),
+        // For `Tests/Fuzz/` as well: a product with a system library can hold nothing else.
+        .library(name: "CRabbitMQ", targets: ["CRabbitMQ"]),
     ],
     targets: [
         // Ring 0: C libraries, each imported by exactly one Swift target.
@@ -156,6 +158,15 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         testTarget("FaultLedgerTests", ["FaultLedger", "PushTestKit"]),
+        // The targets of `make fuzz`, which replay their corpus here; `Tests/Fuzz` is a package of its own as well.
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: [
+                "AMQP", "APNsTransport", "CRabbitMQ", "ChangeQueue", "Crypto", "Dispatcher", "EventLoop", "HTTPServer",
+                "JSON", "Metrics", "PushCore", "PushTestKit", "RegistryAPI", "SQLiteRegistry", "TOML",
+            ],
+            path: "Tests/Fuzz", exclude: ["Package.swift", "Driver", "corpus", "dictionaries"],
+            swiftSettings: swiftSettings),
         testTarget("TidyTests", ["PushTestKit"]),
     ],
     cxxLanguageStandard: .cxx17

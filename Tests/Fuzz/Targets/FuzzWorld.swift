@@ -1,0 +1,160 @@
+import Dispatch
+import PushCore
+import PushTestKit
+import Synchronization
+
+/// The broker and the push service around a pipeline: both answer at once, by the choices of an input.
+///
+/// It keeps book of what it delivered, and notes the first promise that is broken.
+final class FuzzWorld: DeliverySource, MessagePublisher, PushTransport {
+    static let fanOutQueue = "apus.fanout"
+    static let deadLetterQueue = "apus.dead-letter"
+    private static let parkedMaximum = 64
+    private static let statuses = [200, 410, 400, 403, 429, 500, 503, 413, 404, 405, 200, 599, 0]
+    private static let reasons = [
+        "", "Unregistered", "ExpiredToken", "BadDeviceToken", "DeviceTokenNotForTopic", "IdleTimeout",
+        "ExpiredProviderToken", "InvalidProviderToken", "TooManyRequests", "TooManyProviderTokenUpdates",
+        "InternalServerError", "ServiceUnavailable", "Shutdown", "PayloadTooLarge", "BadTopic", "Strange",
+    ]
+
+    private struct State {
+        var input: FuzzInput
+        var deliveryHandler: (any DeliveryHandler)?
+        var early: [Delivery] = []
+        var owed: Set<DeliveryTag> = []
+        var lastTag: UInt64 = 0
+        var parked: [(message: Message, lane: DeliveryLane)] = []
+        var failure: String?
+    }
+
+    let clock = ManualWallClock()
+    let transportHandler = Mutex<(any PushTransportHandler)?>(nil)
+    let publishHandler = Mutex<(any PublishHandler)?>(nil)
+    private let state: Mutex<State>
+    private let changed = DispatchSemaphore(value: 0)
+
+    init(_ input: FuzzInput) { state = Mutex(State(input: input)) }
+
+    // MARK: For the target
+
+    /// The first promise that was broken.
+    var failure: String? { state.withLock { $0.failure } }
+
+    /// Delivers messages as one batch; copies of a worker come through the default exchange, whose name is empty.
+    func deliver(
+        _ messages: [(message: Message, lane: DeliveryLane)], exchange: String = "", isRedelivered: Bool = false
+    ) {
+        let (handler, deliveries) = state.withLock { state in
+            let deliveries = messages.map { message, lane in
+                state.lastTag += 1
+                let tag = DeliveryTag(epoch: 1, number: state.lastTag)
+                state.owed.insert(tag)
+                return Delivery(
+                    tag: tag, lane: lane, isRedelivered: isRedelivered, exchange: exchange, routingKey: "test",
+                    message: message)
+            }
+            if state.deliveryHandler == nil { state.early += deliveries }
+            return (state.deliveryHandler, deliveries)
+        }
+        handler?.deliveriesReceived(deliveries)
+    }
+
+    /// Takes what was parked for later.
+    func takeParked() -> [(message: Message, lane: DeliveryLane)] {
+        state.withLock { state in
+            defer { state.parked = [] }
+            return state.parked
+        }
+    }
+
+    /// Waits until nothing is owed to the broker any more, or a promise is broken; false if that takes too long.
+    func waitUntilSettled(seconds: Int) -> Bool {
+        let deadline = DispatchTime.now() + .seconds(seconds)
+        while state.withLock({ !$0.owed.isEmpty && $0.failure == nil }) {
+            guard changed.wait(timeout: deadline) == .success else { return false }
+        }
+        return true
+    }
+
+    /// Lets go of the pipeline, which holds this.
+    func release() {
+        state.withLock { $0.deliveryHandler = nil }
+        transportHandler.withLock { $0 = nil }
+        publishHandler.withLock { $0 = nil }
+    }
+
+    // MARK: DeliverySource
+
+    func start(handler: any DeliveryHandler) { consume(by: handler) }
+
+    /// Hands over what waits, and from now on what comes.
+    func consume(by handler: any DeliveryHandler) {
+        handler.sourceStateChanged(.consuming(epoch: 1))
+        let early = state.withLock { state in
+            state.deliveryHandler = handler
+            defer { state.early = [] }
+            return state.early
+        }
+        if !early.isEmpty { handler.deliveriesReceived(early) }
+    }
+
+    func settle(_ tags: [DeliveryTag]) {
+        state.withLock { state in
+            for tag in tags where state.owed.remove(tag) == nil && state.failure == nil {
+                state.failure = "delivery \(tag) was settled twice"
+            }
+        }
+        changed.signal()
+    }
+
+    func pause() {}
+    func resume() {}
+    func cancel() async {}
+    func close() async {}
+
+    // MARK: MessagePublisher
+
+    func start(handler: any PublishHandler) {}
+
+    func publish(_ messages: [OutgoingMessage]) {
+        state.withLock { state in
+            for message in messages where message.routingKey != Self.deadLetterQueue {
+                guard state.parked.count < Self.parkedMaximum else { break }
+                state.parked.append((message.message, message.routingKey == Self.fanOutQueue ? .fanout : .work))
+            }
+        }
+        publishHandler.withLock { $0 }?.publishesEnded(messages.map { ($0.identifier, .confirmed) })
+    }
+
+    func close(deadlineSeconds: Double) async -> Bool { true }
+
+    // MARK: PushTransport
+
+    func start(handler: any PushTransportHandler) {}
+
+    func send(_ requests: [PushRequest]) {
+        let results = state.withLock { state in
+            requests.map { request in
+                PushResult(
+                    identifier: request.identifier, outcome: Self.outcome(&state.input), durationNanoseconds: 1_000)
+            }
+        }
+        transportHandler.withLock { $0 }?.pushesEnded(results)
+    }
+
+    private static func outcome(_ input: inout FuzzInput) -> PushOutcome {
+        switch input.byte() % 16 {
+        case 14: return .ambiguous("lost")
+        case 15: return .notProcessed("refused")
+        case let place where place < statuses.count:
+            var answer = PushAnswer(status: statuses[Int(place)])
+            if answer.status != 200 {
+                answer.reason = input.choice(reasons)
+                if input.byte() > 127 { answer.deadSinceMilliseconds = input.integer() }
+                if input.byte() > 127 { answer.retryAfterSeconds = Int(input.integer().magnitude % 1_000_000_000) }
+            }
+            return .answered(answer)
+        default: return .answered(PushAnswer(status: 200))
+        }
+    }
+}
