@@ -55,9 +55,22 @@ public final class ES256PublicKey: @unchecked Sendable {
         var encoded: UnsafeMutablePointer<UInt8>?
         let length = i2d_ECDSA_SIG(parsed, &encoded)
         defer { CRYPTO_free(encoded, #file, #line) }
-        guard length > 0, let context = EVP_MD_CTX_new() else { return false }
+        guard length > 0, let encoded else { return false }
+        return isValid(signatureInDER: Array(UnsafeBufferPointer(start: encoded, count: Int(length))), of: message)
+    }
+
+    /// Whether the holder of the private half signed exactly this message, with the signature in ASN.1 (RFC 3279,
+    /// section 2.2.3), as OpenSSL, Java and Apple's Security framework make it.
+    ///
+    /// - Parameters:
+    ///   - signature: the sequence of r and s in DER, and nothing behind it.
+    ///   - message: the bytes that were signed.
+    /// - Returns: true only for a signature of this key over this message.
+    public func isValid(signatureInDER signature: [UInt8], of message: [UInt8]) -> Bool {
+        defer { ERR_clear_error() }
+        guard let context = EVP_MD_CTX_new() else { return false }
         defer { EVP_MD_CTX_free(context) }
         return EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, pointer) == 1
-            && EVP_DigestVerify(context, encoded, Int(length), message, message.count) == 1
+            && EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
     }
 }

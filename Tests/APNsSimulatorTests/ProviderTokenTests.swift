@@ -1,4 +1,6 @@
 import Crypto
+import Foundation
+import PushTestKit
 import Testing
 
 @testable import APNsSimulator
@@ -64,6 +66,26 @@ struct ProviderTokenTests {
         ]
         for text in texts { #expect(genuineToken(text, &verifier) == nil) }
         #expect(genuineToken(good, &verifier) != nil)
+    }
+
+    @Test("A token whose signature is in DER, as Java and OpenSSL make it, is genuine; a damaged one is not")
+    func signatureInDER() async throws {
+        let factory = try TokenFactory()
+        var verifier = try factory.verifier()
+        let signed = try factory.token(issuedAtSeconds: now).split(separator: ".").dropLast().joined(separator: ".")
+        let folder = try TemporaryFolder()
+        try folder.write("key.pem", factory.key.pem)
+        try folder.write("signed", signed)
+        let result = try await CommandRunner.run(
+            "/usr/bin/openssl", ["dgst", "-sha256", "-sign", "key.pem", "-out", "signature", "signed"], in: folder)
+        try #require(result.exitCode == 0, "\(result.errors)")
+        let signature = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path + "/signature")))
+        #expect(genuineToken("\(signed).\(Base64URL.encode(signature))", &verifier)?.keyID == factory.keyID)
+        var changed = signature
+        changed[changed.count - 1] ^= 1
+        for damaged in [changed, signature + [0], Array(signature.dropLast()), []] {
+            #expect(genuineToken("\(signed).\(Base64URL.encode(damaged))", &verifier) == nil)
+        }
     }
 
     @Test("The scheme has to be bearer, in any case")

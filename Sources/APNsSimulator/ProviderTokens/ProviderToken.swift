@@ -12,7 +12,7 @@ struct ProviderToken: Equatable, Sendable {
     let issuedAtSeconds: Int64
     /// What was signed: header and claims, as they stand in the token.
     let signedBytes: [UInt8]
-    /// The 64 bytes r and s.
+    /// The signature: 64 bytes, r and s, or r and s in DER.
     let signature: [UInt8]
 
     /// The longest value of `authorization` that is looked at, in bytes.
@@ -40,7 +40,7 @@ struct ProviderToken: Equatable, Sendable {
         let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }
         let decoded = parts.compactMap { Base64URL.decode(String(decoding: $0, as: UTF8.self)) }
-        guard decoded.count == 3, decoded[2].count == 64,
+        guard decoded.count == 3,
             let header = Self.claims(in: decoded[0]), let claims = Self.claims(in: decoded[1]),
             header.algorithm == "ES256", let keyID = header.keyID, let teamID = claims.issuer,
             let issuedAt = claims.issuedAtSeconds
@@ -50,6 +50,17 @@ struct ProviderToken: Equatable, Sendable {
         issuedAtSeconds = issuedAt
         signedBytes = Array(text[..<parts[1].endIndex])
         signature = decoded[2]
+    }
+
+    /// Whether a key signed the token.
+    ///
+    /// Apple asks for ES256, whose signatures are r and s (RFC 7518, section 3.4). But APNs also accepts them in DER,
+    /// which Java's `SHA256withECDSA` makes: Pushy has always sent it, and APNSwift did until 2019 (its issue 36). A
+    /// signature in DER of exactly 64 bytes would need numbers that nobody comes across.
+    func isSigned(by key: ES256PublicKey) -> Bool {
+        signature.count == 64
+            ? key.isValid(signature: signature, of: signedBytes)
+            : key.isValid(signatureInDER: signature, of: signedBytes)
     }
 
     private struct Claims {

@@ -20,7 +20,7 @@ struct ProviderTokenVerifier {
         let key = Array(text)
         if let token = remembered[key] { return token }
         guard let token = ProviderToken(text: text), let owner = keys[token.keyID], owner.teamID == token.teamID,
-            owner.key.isValid(signature: token.signature, of: token.signedBytes)
+            token.isSigned(by: owner.key)
         else { return nil }
         if remembered.count >= Self.rememberedTokensMaximum { remembered.removeAll(keepingCapacity: true) }
         remembered[key] = token
