@@ -106,14 +106,14 @@ struct ConcurrencyTests {
                     let device = Device(
                         deviceID: "device-\(Int.random(in: 0..<6, using: &generator))", platform: .apns, token: token,
                         app: "chat", identityPoolID: Fixture.pool,
-                        identityID: "identity-\(Int.random(in: 0..<2, using: &generator))",
+                        identityID: "identity:\(Int.random(in: 0..<2, using: &generator))",
                         registeredAtMilliseconds: 1)
                     return DeviceRegistration(device: device, datasetNames: [dataset], topics: [dataset])
                 }
                 try registry.register(registrations)
             case 3: _ = try registry.subscribeToAllDatasets(name, names: nil, includingFuture: true)
             case 4:
-                let identity = "identity-\(Int.random(in: 0..<2, using: &generator))"
+                let identity = "identity:\(Int.random(in: 0..<2, using: &generator))"
                 try registry.recordDatasets([
                     DatasetKey(identityPoolID: Fixture.pool, identityID: identity, datasetName: dataset)
                 ])
@@ -161,7 +161,7 @@ struct ConcurrencyTests {
         _ = try registry.unsubscribeUser("user", app: "chat", fromTopic: "news")
         _ = try registry.topics(app: "chat", after: nil, limit: 10)
         _ = try registry.eraseUser("user")
-        _ = try registry.eraseIdentity("identity-9")
+        _ = try registry.eraseIdentity("identity:9")
         _ = try registry.removeDevice("device-8")
     }
 
@@ -172,14 +172,14 @@ struct ConcurrencyTests {
             try registry.register(try Fixture.registrations(0..<300))
             let devices = try registry.devices(matching: DeviceFilter(), after: nil, limit: 1_000)
             let audiences: [Audience] = [
-                .topic("news", app: "chat"), .users(["user"], app: "chat"), .identities(["identity-1"], app: "chat"),
+                .topic("news", app: "chat"), .users(["user"], app: "chat"), .identities(["identity:1"], app: "chat"),
                 .devices(devices.map(\.deviceID), app: "chat"), .tokens(devices.map(\.token), app: "chat"),
             ]
             for only in [nil, ["device-1"]] {
                 let requests = audiences.map { AudienceRequest(audience: $0, onlyDeviceIDs: only) }
                 _ = try registry.resolve(requests + (0..<200).map { Fixture.request($0) }, limit: 10)
             }
-            let filter = DeviceFilter(app: "chat", identityID: "identity-1")
+            let filter = DeviceFilter(app: "chat", identityID: "identity:1")
             _ = try registry.devices(matching: filter, after: nil, limit: 10)
             _ = try registry.prune([
                 DeadToken(

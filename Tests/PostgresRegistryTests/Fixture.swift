@@ -31,7 +31,7 @@ enum Fixture {
         let bytes = (0..<32).map { UInt8(truncatingIfNeeded: number >> ($0 % 4 * 8) &+ $0 / 4) }
         return Device(
             deviceID: "device-\(number)", platform: .apns, token: try #require(DeviceToken(bytes: bytes)), app: "chat",
-            identityPoolID: pool, identityID: identity ?? "identity-\(number)",
+            identityPoolID: pool, identityID: identity ?? "identity:\(number)",
             registeredAtMilliseconds: 1_700_000_000_000)
     }
 
@@ -42,7 +42,7 @@ enum Fixture {
 
     /// A request for the subscribers of a device's own `settings`.
     static func request(_ number: Int) -> AudienceRequest {
-        let key = DatasetKey(identityPoolID: pool, identityID: "identity-\(number)", datasetName: "settings")
+        let key = DatasetKey(identityPoolID: pool, identityID: "identity:\(number)", datasetName: "settings")
         return AudienceRequest(audience: .dataset(key))
     }
 }

@@ -34,7 +34,7 @@ struct RegistryCopyTests {
     private func fill(_ registry: any RegistryCopy.Store, devices count: Int) throws {
         try registry.register(
             try (0..<count).map { number in
-                var device = try Fixture.device(number, identity: "identity-\(number / 3)")
+                var device = try Fixture.device(number, identity: "identity:\(number / 3)")
                 device.userID = number % 4 == 0 ? nil : "user-\(number / 2) ü"
                 device.platform = Platform.allCases[number % 3]
                 if number % 7 == 0 {
@@ -48,7 +48,7 @@ struct RegistryCopyTests {
         try registry.recordDatasets(
             (0..<count / 2).map { number in
                 DatasetKey(
-                    identityPoolID: Fixture.pool, identityID: "identity-\(number)", datasetName: "set-\(number % 3)")
+                    identityPoolID: Fixture.pool, identityID: "identity:\(number)", datasetName: "set-\(number % 3)")
             })
         for number in stride(from: 1, to: count, by: 10) where number % 7 != 0 {
             _ = try registry.subscribeToAllDatasets("device-\(number)", names: nil, includingFuture: true)
@@ -148,7 +148,7 @@ struct RegistryCopyTests {
         _ = try source.unsubscribe("device-5", fromTopic: "news")
         _ = try source.subscribeToAllDatasets("device-1", names: nil, includingFuture: false)
         _ = try source.setBadge(77, of: "device-2")
-        var moved = try Fixture.device(8, identity: "another")
+        var moved = try Fixture.device(8, identity: "another:0")
         moved.userID = "user-1 ü"
         try source.upsert([moved])
         let changed = try RegistryCopy(from: source, to: target).run()

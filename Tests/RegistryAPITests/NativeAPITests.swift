@@ -19,8 +19,8 @@ struct NativeAPITests {
         defer { fixture.server.stop() }
         let client = try NativeClient(fixture)
         let more =
-            #","identityPoolId":"\#(RegistryFixture.pool)","identityId":"i","userId":"mei","datasets":["notes"],"#
-            + #""topics":["news"]"#
+            #","identityPoolId":"\#(RegistryFixture.pool)","identityId":"us-east-1:a1","userId":"mei","#
+            + #""datasets":["notes"],"topics":["news"]"#
         let put = client.send("PUT", "/v1/devices/d%2F1", device(more))
         #expect(put.status == 201)
         #expect(!put.body.contains(Self.token) && put.body.contains("abababab…"))
@@ -29,8 +29,8 @@ struct NativeAPITests {
         #expect(shown["deviceId"]?.string == "d/1" && shown["userId"]?.string == "mei")
         #expect(shown["datasets"]?.array.map { $0.compactMap(\.string) } == ["notes"])
         let stored = try #require(try fixture.registry().device("d/1"))
-        #expect(stored.token.hexadecimal == Self.token && stored.identityID == "i")
-        for query in ["", "?app=chat", "?userId=mei", "?identityId=i", "?app=chat&userId=mei&limit=1"] {
+        #expect(stored.token.hexadecimal == Self.token && stored.identityID == "us-east-1:a1")
+        for query in ["", "?app=chat", "?userId=mei", "?identityId=us-east-1:a1", "?app=chat&userId=mei&limit=1"] {
             #expect(client.send("GET", "/v1/devices\(query)").body.contains("d/1"))
         }
         for query in ["?app=mail", "?userId=x", "?identityId=x", "?after=d/1"] {
@@ -110,7 +110,7 @@ struct NativeAPITests {
         let fixture = try RegistryFixture()
         defer { fixture.server.stop() }
         let client = try NativeClient(fixture)
-        client.send("PUT", "/v1/devices/d", device(#","identityPoolId":"p","identityId":"i""#))
+        client.send("PUT", "/v1/devices/d", device(#","identityPoolId":"p:0","identityId":"i:0""#))
         client.send("PUT", "/v1/devices/e", device(token: "cd"))
         #expect(client.send("PUT", "/v1/devices/d/datasets/notes").status == 204)
         #expect(client.send("GET", "/v1/devices/d").body.contains(#""datasets":["notes"]"#))
@@ -125,11 +125,11 @@ struct NativeAPITests {
         let fixture = try RegistryFixture()
         defer { fixture.server.stop() }
         let client = try NativeClient(fixture)
-        client.send("PUT", "/v1/devices/a", device(#","identityPoolId":"p","identityId":"i/1""#, token: "01"))
+        client.send("PUT", "/v1/devices/a", device(#","identityPoolId":"p:0","identityId":"i:1""#, token: "01"))
         client.send("PUT", "/v1/devices/b", device(#","userId":"mei""#, token: "02"))
         client.send("PUT", "/v1/devices/c", device(token: "03"))
         client.send("PUT", "/v1/apps/chat/users/mei/topics/t")
-        #expect(client.send("DELETE", "/v1/identities/i%2F1").body == #"{"removedDevices":1}"#)
+        #expect(client.send("DELETE", "/v1/identities/i%3A1").body == #"{"removedDevices":1}"#)
         #expect(client.send("DELETE", "/v1/users/mei").body == #"{"removedDevices":1}"#)
         #expect(client.send("DELETE", "/v1/users/mei").body == #"{"removedDevices":0}"#)
         #expect(try fixture.registry().deviceCount() == 1)
@@ -142,12 +142,12 @@ struct NativeAPITests {
             "", "[]", "{", "{}", #"{"platform":"APNS"}"#, #"{"platform":"ADM","token":"ab","app":"chat"}"#,
             #"{"platform":"APNS","token":"xyz","app":"chat"}"#, #"{"platform":"APNS","token":"ab"}"#,
             #"{"platform":"APNS","token":"ab","app":"none"}"#, #"{"platform":"APNS","token":7,"app":"chat"}"#,
-            #"{"platform":"APNS","token":"ab","app":"chat","identityId":"i"}"#,
+            #"{"platform":"APNS","token":"ab","app":"chat","identityId":"i:1"}"#,
             #"{"platform":"APNS","token":"ab","app":"chat","tokn":"ab"}"#,
             #"{"platform":"APNS","token":"ab","app":"chat","topics":"t"}"#,
             #"{"platform":"APNS","token":"ab","app":"chat","topics":[""]}"#,
             #"{"platform":"APNS","token":"ab","app":"chat","datasets":["notes"]}"#,
-            #"{"platform":"APNS","token":"ab","app":"mail","identityId":"i","identityPoolId":"#
+            #"{"platform":"APNS","token":"ab","app":"mail","identityId":"i:1","identityPoolId":"#
                 + #""\#(RegistryFixture.pool)"}"#,
         ])
     func badRegistrations(body: String) throws {
@@ -156,6 +156,33 @@ struct NativeAPITests {
         let client = try NativeClient(fixture)
         #expect(client.send("PUT", "/v1/devices/d", body).status == 400)
         #expect(try fixture.registry().deviceCount() == 0)
+    }
+
+    @Test(
+        "A name that no event can have is refused with the rule that it breaks",
+        arguments: [
+            (
+                #","identityPoolId":"\#(RegistryFixture.pool)","identityId":"bob""#,
+                #"The identity \"bob\" is not right; it must be REGION:ID"#
+            ),
+            (
+                #","identityPoolId":"pool","identityId":"a:1""#,
+                #"The identity pool \"pool\" is not right; it must be REGION:ID"#
+            ),
+            (
+                #","identityPoolId":"\#(RegistryFixture.pool)","identityId":"a:\#(String(repeating: "0", count: 54))""#,
+                "has 56 bytes; it must be 1 to 55 bytes long"
+            ), (#","userId":"a\u0000""#, "it must be a text without a NUL character"),
+            (#","topics":[""]"#, "has 0 bytes; it must be 1 to 256 bytes long"),
+            (#","usrId":"mei""#, "did you mean userId?"), (#","topics":["a",7]"#, "has an entry that is no string"),
+        ])
+    func namesThatEventsCannotHave(more: String, message: String) throws {
+        let fixture = try RegistryFixture()
+        defer { fixture.server.stop() }
+        let answer = try NativeClient(fixture).send("PUT", "/v1/devices/d", device(more))
+        #expect(answer.status == 400)
+        let text = try JSONParser().parse(answer.body)["detail"]?.string ?? ""
+        #expect(text.contains(message.replacing("\\\"", with: "\"")), "\(text)")
     }
 
     @Test(

@@ -13,8 +13,8 @@ public struct PushToken: Hashable, Sendable, CustomStringConvertible {
         guard let token = DeviceToken(hexadecimal: hexadecimal) else {
             throw PushError(
                 .tokenInvalid,
-                "a text of \(hexadecimal.utf8.count) bytes is no device token: it must be an even number of "
-                    + "hexadecimal digits, 2 to \(2 * DeviceToken.bytesMaximum)")
+                "a text of \(hexadecimal.utf8.count) bytes is no device token: it must be "
+                    + DeviceToken.requirement(brokenBy: String(hexadecimal)))
         }
         deviceToken = token
     }

@@ -1,5 +1,6 @@
 import APNsTransport
 import Crypto
+import PushCore
 
 extension ConfigurationReader {
     private static let identifierRemedy = "it is ten capital letters and digits, as Apple's developer account shows it"
@@ -27,10 +28,8 @@ extension ConfigurationReader {
 
     private mutating func readApp(_ index: Int) -> Configuration.App {
         let name = text(.appName, app: index)
-        if !name.isEmpty, !Self.isName(name, allowing: ".-_") {
-            fail(
-                .appName, app: index, "\(name.quoted) is not right",
-                "give 1 to 64 letters, digits, '.', '-', '_'")
+        if !name.isEmpty, let requirement = TextRule.app.requirement(brokenBy: name) {
+            fail(.appName, app: index, "\(name.quoted) is not right", "it must be \(requirement)")
         }
         let bundleID = text(.appBundleID, app: index)
         if !bundleID.isEmpty, !Self.isName(bundleID, allowing: ".-", countMaximum: 255) {
@@ -39,21 +38,12 @@ extension ConfigurationReader {
                 "a bundle identifier is letters, digits, '.', '-', for example com.example.chat")
         }
         let pools = texts(.appIdentityPools, app: index)
-        for pool in pools where !Self.isIdentityPool(pool) {
-            fail(
-                .appIdentityPools, app: index, "\(pool.quoted) is not right",
-                "write REGION:UUID, for example us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c")
+        for pool in pools {
+            guard let requirement = TextRule.identity.requirement(brokenBy: pool) else { continue }
+            fail(.appIdentityPools, app: index, "\(pool.quoted) is not right", "it must be \(requirement)")
         }
         return Configuration.App(
             name: name, bundleID: bundleID, identityPools: pools, apns: readAPNs(app: index))
-    }
-
-    /// The pattern of Cognito's API reference: `[\w-]+:[0-9a-f-]+`, at most 55 characters.
-    static func isIdentityPool(_ text: String) -> Bool {
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        return parts.count == 2 && text.utf8.count <= 55 && isName(String(parts[0]), allowing: "-_")
-            && !parts[1].isEmpty
-            && parts[1].allSatisfy { $0 == "-" || ($0.isHexDigit && $0.isASCII && !$0.isUppercase) }
     }
 
     private mutating func readAPNs(app index: Int) -> Configuration.APNs {

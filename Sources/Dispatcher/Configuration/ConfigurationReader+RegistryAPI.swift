@@ -1,3 +1,5 @@
+import PushCore
+
 extension ConfigurationReader {
     private static let accessKeyShape =
         "write \"ID SECRET\" or \"ID SECRET POOL ...\": an ID of 1 to 128 letters, digits, '-', '_', a secret of "
@@ -99,10 +101,9 @@ extension ConfigurationReader {
         guard words.count >= 2, Self.isName(words[0], allowing: "-_", countMaximum: 128),
             (16...256).contains(words[1].utf8.count)
         else { return fail(key, "\(place) is not right", Self.accessKeyShape) }
-        for pool in words.dropFirst(2) where !Self.isIdentityPool(pool) {
-            fail(
-                key, "\(place) has a pool that is not right",
-                "write REGION:UUID, for example us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c")
+        for pool in words.dropFirst(2) {
+            guard let requirement = TextRule.identity.requirement(brokenBy: pool) else { continue }
+            fail(key, "\(place) has a pool that is not right", "it must be \(requirement)")
         }
         guard !keys.contains(where: { $0.identifier == words[0] }) else {
             return fail(key, "\(place) has the ID of another key", "give each key its own")

@@ -33,6 +33,21 @@ public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
         self.bytes = bytes
     }
 
+    /// Says what digits must be that are no token; it never repeats the digits.
+    ///
+    /// - Parameter digits: a text of which no token can be read.
+    /// - Returns: the end of "it must be".
+    public static func requirement(brokenBy digits: String) -> String {
+        if let index = digits.utf8.firstIndex(where: { HexadecimalDigits.value(of: $0) == nil }) {
+            let position = digits.utf8.distance(from: digits.utf8.startIndex, to: index) + 1
+            return "hexadecimal digits (0-9, a-f), and character \(position) is none"
+        }
+        if digits.utf8.count > 2 * bytesMaximum || digits.isEmpty {
+            return "2 to \(2 * bytesMaximum) hexadecimal digits, and it has \(digits.utf8.count)"
+        }
+        return "an even number of hexadecimal digits, two for each byte, and it has \(digits.utf8.count)"
+    }
+
     /// All the digits, lowercase: for requests to the push service and for the registry's own output, never for a log.
     public var hexadecimal: String {
         String(unsafeUninitializedCapacity: bytes.count * 2) { buffer in

@@ -94,7 +94,7 @@ extension EventDecoder {
         }
         guard identifier.readingUTF8(identifierRule.isFollowed) else {
             throw FieldReader.invalid(
-                "the property message_id", found: "a text of \(identifier.utf8.count) bytes", identifierRule.expected)
+                "the property message_id", found: "a text of \(identifier.utf8.count) bytes", identifierRule.length)
         }
         return EventEnvelope(
             identifier: identifier, source: properties.appID ?? "", type: knownType, time: nil, data: body)

@@ -106,7 +106,9 @@ struct FieldReader {
         _ key: StaticString, _ range: ClosedRange<Int64>, _ expected: String
     ) throws(EventRejection) -> Int64? {
         guard let value = value(key) else { return nil }
-        guard let number = value.int64 else { throw invalid(key, value, expected) }
+        guard let number = value.int64 else {
+            throw Self.invalid(path(key), found: value.uint64.map(String.init) ?? Self.describe(value), expected)
+        }
         guard range.contains(number) else { throw Self.invalid(path(key), found: String(number), expected) }
         return number
     }

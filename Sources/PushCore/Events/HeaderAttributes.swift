@@ -75,7 +75,7 @@ struct HeaderAttributes {
         let text = try requiredText(value, name, rule.expected)
         guard text.readingUTF8(rule.isFollowed) else {
             throw FieldReader.invalid(
-                "the header ce-\(name)", found: "a text of \(text.utf8.count) bytes", rule.expected)
+                "the header ce-\(name)", found: "a text of \(text.utf8.count) bytes", rule.length)
         }
         return text
     }

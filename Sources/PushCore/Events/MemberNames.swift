@@ -27,9 +27,7 @@ struct MemberNames: Sendable {
         for neighbor in neighbors where neighbor.names.contains(where: { "\($0)" == name }) {
             return "it belongs into \(neighbor.path)"
         }
-        let known = names.map { "\($0)" }
-        if let nearest = SpellingSuggestion.nearest(to: name, among: known) { return "did you mean \(nearest)?" }
-        return "its members are \(known.joined(separator: ", "))"
+        return SpellingSuggestion.advice(about: name, among: names.map { "\($0)" })
     }
 }
 

@@ -41,8 +41,10 @@ extension Notification {
     }
 
     private mutating func readPresentation(_ fields: FieldReader) throws(EventRejection) {
-        badge = try fields.integer("badge", 0...Int64(Int32.max), "a whole number of 0 or more; 0 clears the badge")
-            .map { number in Int(number) }
+        badge = try fields.integer(
+            "badge", 0...Int64(Int32.max), "a whole number of 0 to \(Int32.max); 0 clears the badge"
+        )
+        .map { number in Int(number) }
         sound = try Sound(fields)
         threadID = try fields.text("threadId", .shown)
         category = try fields.text("category", .shown)
@@ -132,7 +134,7 @@ extension Notification.Sound {
         let expectedVolume = "a number of 0 to 1"
         let volume = try sound.number("volume", expectedVolume)
         guard volume.map({ volume in (0...1).contains(volume) }) ?? true else {
-            throw FieldReader.invalid(sound.path("volume"), found: "another number", expectedVolume)
+            throw FieldReader.invalid(sound.path("volume"), found: volume.map { "\($0)" } ?? "", expectedVolume)
         }
         guard try sound.flag("critical") else {
             guard volume == nil else {

@@ -10,7 +10,7 @@ extension RecordChange {
             throw data.missing("ownerId", "the user whose \(database.rawValue) database the record lies in")
         }
         self.init(
-            operation: operation, app: try data.text("app", .name),
+            operation: operation, app: try data.text("app", .app),
             recordType: try data.requiredText("recordType", .name),
             recordName: try data.requiredText("recordName", .name),
             fields: try data.reader("fields").map { fields throws(EventRejection) in try RecordFields(fields) }

@@ -4,7 +4,7 @@ extension RequestedPush {
     /// Reads the data of `push.requested`.
     init(_ data: FieldReader) throws(EventRejection) {
         try data.allowOnly(Self.members)
-        let app = try data.requiredText("app", .name)
+        let app = try data.requiredText("app", .app)
         let audience = try Self.audience(data, app: app)
         guard let notification = try data.reader("notification") else {
             throw data.missing("notification", "an object that says what to show, for example {\"body\": \"Hello\"}")
@@ -38,7 +38,7 @@ extension RequestedPush {
             return .devices(try data.distinctTexts("deviceIds", .name, countMaximum: limit), app: app)
         }
         if data.value("identityIds") != nil {
-            return .identities(try data.distinctTexts("identityIds", .name, countMaximum: limit), app: app)
+            return .identities(try data.distinctTexts("identityIds", .identity, countMaximum: limit), app: app)
         }
         if data.value("userIds") != nil {
             return .users(try data.distinctTexts("userIds", .name, countMaximum: limit), app: app)
@@ -51,10 +51,15 @@ extension RequestedPush {
 
     private static func tokens(_ data: FieldReader) throws(EventRejection) -> [DeviceToken] {
         try data.distinct(
-            "deviceTokens", "an array of strings", countMaximum: EventLimits.targetsMaximum,
-            "a device token in hexadecimal digits, two for each of its 1 to \(DeviceToken.bytesMaximum) bytes"
-        ) { value in
-            value.string.flatMap { digits in DeviceToken(hexadecimal: digits) }
+            "deviceTokens", "an array of strings", countMaximum: EventLimits.targetsMaximum
+        ) { value, path throws(EventRejection) in
+            guard let digits = value.string else {
+                throw FieldReader.invalid(path(), value, "a string, a device token in hexadecimal digits")
+            }
+            guard let token = DeviceToken(hexadecimal: digits) else {
+                throw FieldReader.invalid(path(), value, DeviceToken.requirement(brokenBy: digits))
+            }
+            return token
         }
     }
 }

@@ -20,6 +20,12 @@ public enum SpellingSuggestion {
         return best.distance <= max(1, max(name.utf8.count, best.name.utf8.count) / 3) ? best.name : nil
     }
 
+    /// Returns what to do about an unknown name, for the end of a message: the nearest known one, else all of them.
+    public static func advice(about name: String, among known: [String]) -> String {
+        nearest(to: name, among: known).map { "did you mean \($0)?" }
+            ?? "its members are \(known.joined(separator: ", "))"
+    }
+
     private static func letters(of name: String) -> String {
         let letters = name.lowercased().filter { $0 != "-" && $0 != "_" }
         return name.hasPrefix("apns-") ? String(letters.dropFirst(4)) : letters

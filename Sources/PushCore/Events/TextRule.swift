@@ -1,18 +1,33 @@
 internal import JSON
 
-/// What a string that names something must look like.
-struct TextRule {
+/// What a text that names something must look like.
+///
+/// Events, registrations, commands and the configuration are held to the same rules: what one of them accepts, the
+/// others can name.
+public struct TextRule: Sendable {
     /// How many bytes it has at most.
-    let bytesMaximum: Int
-    /// What it must be, for messages.
-    let expected: String
+    public let bytesMaximum: Int
+    /// The form, as the end of "it must be", for a text of the right length that does not have it.
+    let form: String
+    /// The length, as the end of "it must be", for a text that is empty or too long.
+    let length: String
     /// Whether its bytes, of which there is one at least, are as they should be.
     let accepts: @Sendable (UnsafeBufferPointer<UInt8>) -> Bool
 
+    init(
+        bytesMaximum: Int, form: String = "", length: String? = nil,
+        accepts: @escaping @Sendable (UnsafeBufferPointer<UInt8>) -> Bool = { _ in true }
+    ) {
+        self.bytesMaximum = bytesMaximum
+        self.form = form
+        self.length = length ?? "1 to \(bytesMaximum) bytes long"
+        self.accepts = accepts
+    }
+
     /// An identity pool or an identity (Amazon Cognito Sync API reference, `IdentityPoolId` and `IdentityId`).
-    static let identity = TextRule(
+    public static let identity = TextRule(
         bytesMaximum: 55,
-        expected: "a string of 1 to 55 bytes such as us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"
+        form: "REGION:ID, the ID of 0-9, a-f and -, for example us-east-1:b13e1dc0-0d23-4c2c-8a33-6d6ba0a1ef38"
     ) { bytes in
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0, colon + 1 < bytes.count else {
             return false
@@ -24,55 +39,63 @@ struct TextRule {
     }
 
     /// A dataset (Amazon Cognito Sync API reference, `DatasetName`).
-    static let datasetName = TextRule(
-        bytesMaximum: 128, expected: "a string of 1 to 128 letters, digits and any of _ . : -"
+    public static let datasetName = TextRule(
+        bytesMaximum: 128, form: "letters and digits of ASCII and any of _ . : -, for example notes"
     ) { bytes in
         bytes.allSatisfy { byte in
             isAlphanumeric(byte) || byte == 0x5f || byte == 0x2e || byte == 0x3a || byte == 0x2d
         }
     }
 
-    /// The name of an app, a topic, a user, an identity or a device.
-    static let name = TextRule(
-        bytesMaximum: EventLimits.nameBytesMaximum,
-        expected: "a string of 1 to \(EventLimits.nameBytesMaximum) bytes"
-    ) { _ in true }
+    /// An app, as the configuration names it.
+    public static let app = TextRule(
+        bytesMaximum: 64, form: "letters and digits of ASCII and any of . - _, for example chat"
+    ) { bytes in
+        bytes.allSatisfy { byte in isAlphanumeric(byte) || byte == 0x2e || byte == 0x2d || byte == 0x5f }
+    }
 
-    /// The `id` of an event.
-    static let eventIdentifier = TextRule(
-        bytesMaximum: EventLimits.identifierBytesMaximum,
-        expected: "a string of 1 to \(EventLimits.identifierBytesMaximum) bytes that no other event of its source has"
-    ) { _ in true }
+    /// The name of a topic, a user, a device, a record, a zone, a subscription: any text, except that not every store
+    /// can hold a NUL.
+    public static let name = TextRule(
+        bytesMaximum: EventLimits.nameBytesMaximum, form: "a text without a NUL character"
+    ) { bytes in !bytes.contains(0) }
 
-    /// The `source` of an event.
-    static let source = TextRule(
-        bytesMaximum: EventLimits.sourceBytesMaximum,
-        expected: "a string of 1 to \(EventLimits.sourceBytesMaximum) bytes that names the publisher"
-    ) { _ in true }
+    /// The `id` of an event, which no other event of its source has.
+    static let eventIdentifier = TextRule(bytesMaximum: EventLimits.identifierBytesMaximum)
+
+    /// The `source` of an event, which names the publisher.
+    static let source = TextRule(bytesMaximum: EventLimits.sourceBytesMaximum)
 
     /// A collapse identifier; it becomes the value of an HTTP/2 header, which takes no control characters and no space
     /// at either end (RFC 9113 section 8.2.1).
     static let collapseID = TextRule(
         bytesMaximum: EventLimits.collapseIDBytesMaximum,
-        expected: "a string of 1 to \(EventLimits.collapseIDBytesMaximum) bytes without control characters"
-            + " and without spaces at its ends"
+        form: "a text without control characters and without spaces at its ends"
     ) { bytes in
         bytes.first != 0x20 && bytes.last != 0x20 && bytes.allSatisfy { byte in byte >= 0x20 && byte != 0x7f }
     }
 
     /// A text of a notification: Apple ignores one that is empty.
     static let shown = TextRule(
-        bytesMaximum: EventLimits.bodyBytesMaximum,
-        expected: "a string of one character at least; leave it out to say nothing"
-    ) { _ in true }
+        bytesMaximum: EventLimits.bodyBytesMaximum, length: "one character long at least; leave it out to say nothing")
 
     /// A channel of APNs, as its own answers write it.
-    static let base64 = TextRule(bytesMaximum: 1024, expected: "a string in base64") { bytes in
-        Base64.decode(bytes) != nil
-    }
+    static let base64 = TextRule(bytesMaximum: 1024, form: "base64") { bytes in Base64.decode(bytes) != nil }
+
+    /// The whole rule, as the end of "it must be", for what is missing or no text at all.
+    var expected: String { form.isEmpty ? "a string, \(length)" : "a string, \(length): \(form)" }
 
     func isFollowed(by bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         !bytes.isEmpty && bytes.count <= bytesMaximum && accepts(bytes)
+    }
+
+    /// Returns whether a text follows the rule.
+    public func isFollowed(by text: String) -> Bool { text.readingUTF8 { bytes in isFollowed(by: bytes) } }
+
+    /// Returns what a text must be and is not, as the end of "it must be"; nil if it follows the rule.
+    public func requirement(brokenBy text: String) -> String? {
+        guard !isFollowed(by: text) else { return nil }
+        return (1...bytesMaximum).contains(text.utf8.count) ? form : length
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
@@ -86,7 +109,7 @@ extension FieldReader {
     /// A string that follows a rule, or nil if it is not there.
     func text(_ key: StaticString, _ rule: TextRule) throws(EventRejection) -> String? {
         guard let value = value(key) else { return nil }
-        guard let text = Self.text(value, rule) else { throw invalid(key, value, rule.expected) }
+        guard let text = Self.text(value, rule) else { throw Self.broken(rule, by: value, path(key)) }
         return text
     }
 
@@ -100,15 +123,16 @@ extension FieldReader {
     func distinctTexts(
         _ key: StaticString, _ rule: TextRule, countMaximum: Int
     ) throws(EventRejection) -> [String] {
-        try distinct(key, "an array of strings", countMaximum: countMaximum, rule.expected) { value in
-            Self.text(value, rule)
+        try distinct(key, "an array of strings", countMaximum: countMaximum) { value, path throws(EventRejection) in
+            guard let text = Self.text(value, rule) else { throw Self.broken(rule, by: value, path()) }
+            return text
         }
     }
 
-    /// One element at least, each read by a function that answers nil for what it should not be.
+    /// One element at least, each read by a function that is told its path for what it throws.
     func distinct<Element: Hashable>(
-        _ key: StaticString, _ expected: String, countMaximum: Int, _ expectedElement: String,
-        _ read: (JSONValue) -> Element?
+        _ key: StaticString, _ expected: String, countMaximum: Int,
+        _ read: (JSONValue, _ path: () -> String) throws(EventRejection) -> Element
     ) throws(EventRejection) -> [Element] {
         let expected = "\(expected), 1 to \(countMaximum) of them"
         let value = try requiredValue(key, expected)
@@ -119,14 +143,20 @@ extension FieldReader {
             guard index < countMaximum else {
                 throw Self.invalid(path(key), found: "an array of more than \(countMaximum) elements", expected)
             }
-            guard let element = read(value) else {
-                throw Self.invalid("\(path(key))[\(index)]", value, expectedElement)
-            }
+            let element = try read(value) { "\(path(key))[\(index)]" }
             // The first needs no look-up: nearly all events name a single one.
             if index == 0 || seen.insert(element).inserted { elements.append(element) }
             if index == 0 && array.count > 1 { seen.insert(element) }
         }
         return elements
+    }
+
+    /// Says which part of a rule a value breaks: its length, its form, or being a string.
+    static func broken(_ rule: TextRule, by value: JSONValue, _ path: String) -> EventRejection {
+        guard let text = value.string, let requirement = rule.requirement(brokenBy: text) else {
+            return invalid(path, value, rule.expected)
+        }
+        return invalid(path, found: requirement == rule.form ? text.excerpt : describe(value), requirement)
     }
 
     private static func text(_ value: JSONValue, _ rule: TextRule) -> String? {

@@ -102,9 +102,9 @@ struct FanOutWalk {
 
     private var audience: Audience {
         switch kind {
-        case .dataset, .subscribers: .dataset(RegistryConformance.dataset("d", identity: "in-\(name)"))
+        case .dataset, .subscribers: .dataset(RegistryConformance.dataset("d", identity: "in-\(name):0"))
         case .topic: .topic("t-\(name)", app: "chat")
-        case .identities: .identities(["none", "in-\(name)", "none-either"], app: "chat")
+        case .identities: .identities(["none", "in-\(name):0", "none-either"], app: "chat")
         case .users: .users(["none", "in-\(name)"], app: "chat")
         }
     }
@@ -132,7 +132,7 @@ struct FanOutWalk {
     /// Makes a device be a member or not; one that is what it is to be stays so.
     private func put(_ number: Int, isMember: Bool) throws {
         let owner = "\(isMember ? "in" : "out")-\(name)"
-        let device = try RegistryConformance.device(device(number), identity: owner, user: owner)
+        let device = try RegistryConformance.device(device(number), identity: "\(owner):0", user: owner)
         try registry.register([
             DeviceRegistration(
                 device: device, datasetNames: isMember ? ["d"] : [], topics: isMember ? ["t-\(name)"] : [])

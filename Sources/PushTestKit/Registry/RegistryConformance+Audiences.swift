@@ -5,14 +5,14 @@ extension RegistryConformance {
         RegistryConformance("A dataset's audience is the subscribers of that pool and identity, of every app") {
             registry in
             try registry.upsert([
-                try device("a"), try device("b", app: "mail"), try device("c"), try device("d", identity: "identity-2"),
-                try device("e", pool: "eu-west-1:other"),
+                try device("a"), try device("b", app: "mail"), try device("c"), try device("d", identity: "identity:2"),
+                try device("e", pool: "eu-west-1:0"),
             ])
             for name in ["a", "b", "d", "e"] { try registry.subscribe(name, toDataset: "settings") }
             try registry.subscribe("c", toDataset: "profile")
             try expect(try found(.dataset(dataset("settings")), in: registry), is: ["a", "b"], "audience")
             try expect(try found(.dataset(dataset("profile")), in: registry), is: ["c"], "other dataset")
-            let otherPool = Audience.dataset(dataset("settings", pool: "eu-west-1:other"))
+            let otherPool = Audience.dataset(dataset("settings", pool: "eu-west-1:0"))
             try expect(try found(otherPool, in: registry), is: ["e"], "other pool")
             let noPool = Audience.dataset(dataset("settings", pool: "none"))
             try expect(try found(noPool, in: registry), is: [], "unknown pool")
@@ -21,11 +21,11 @@ extension RegistryConformance {
         RegistryConformance("Identities and users have their devices of one app, in the order of the list") {
             registry in
             try registry.upsert([
-                try device("a", identity: "i1", user: "u1"), try device("b", identity: "i2", user: "u2"),
-                try device("c", identity: "i1", user: "u1"), try device("d", app: "mail", identity: "i1", user: "u1"),
-                try device("e", identity: "i1", pool: "eu-west-1:other", user: nil),
+                try device("a", identity: "i:1", user: "u1"), try device("b", identity: "i:2", user: "u2"),
+                try device("c", identity: "i:1", user: "u1"), try device("d", app: "mail", identity: "i:1", user: "u1"),
+                try device("e", identity: "i:1", pool: "eu-west-1:0", user: nil),
             ])
-            let identities = Audience.identities(["i2", "i1", "none", "i2", "i1"], app: "chat")
+            let identities = Audience.identities(["i:2", "i:1", "none", "i:2", "i:1"], app: "chat")
             try expect(try found(identities, in: registry), is: ["b", "a", "c", "e"], "identities")
             try expect(
                 try found(identities, in: registry, limit: 1), is: ["b", "a", "c", "e"], "identities one by one")
@@ -34,7 +34,7 @@ extension RegistryConformance {
             try expect(try found(users, in: registry, limit: 1), is: ["b", "a", "c"], "users one by one")
             try expect(try found(.users(["u1"], app: "mail"), in: registry), is: ["d"], "of another app")
             try expect(try found(.identities([], app: "chat"), in: registry), is: [], "no identity")
-            try expect(try found(.identities(["i1"], app: "none"), in: registry), is: [], "unknown app")
+            try expect(try found(.identities(["i:1"], app: "none"), in: registry), is: [], "unknown app")
         },
         RegistryConformance("Devices are found by identifier, each once, of one app") { registry in
             try registry.upsert([try device("a"), try device("b"), try device("c", app: "mail")])
@@ -85,7 +85,7 @@ extension RegistryConformance {
             }
         },
         RegistryConformance("The requests of a batch are answered in their order, of whatever kind") { registry in
-            try registry.upsert((0..<50).map { try device("d\($0)", identity: "i\($0)", user: "u\($0)") })
+            try registry.upsert((0..<50).map { try device("d\($0)", identity: "i:\($0)", user: "u\($0)") })
             for index in 0..<50 {
                 try registry.subscribe("d\(index)", toDataset: "s")
                 try registry.subscribe("d\(index)", toTopic: "t\(index)")
@@ -112,7 +112,7 @@ extension RegistryConformance {
                 try registry.register([DeviceRegistration(device: device, datasetNames: ["d"], topics: ["t"])])
             }
             try registry.upsert([
-                try device("stranger", app: "mail", identity: "stranger", user: "stranger"),
+                try device("stranger", app: "mail", identity: "stranger:0", user: "stranger"),
                 try device("sibling", app: "mail", user: "u"),
             ])
             let only = ["stranger", "c", "none", "a", "c", "sibling"]
@@ -159,17 +159,17 @@ extension RegistryConformance {
     private static func everyAudience(of names: [String]) throws -> [Audience] {
         [
             .dataset(dataset("d")), .topic("t", app: "chat"), .devices(names, app: "chat"),
-            .tokens(try names.map { try device($0).token }, app: "chat"), .identities(["identity-1"], app: "chat"),
+            .tokens(try names.map { try device($0).token }, app: "chat"), .identities(["identity:1"], app: "chat"),
             .users(["u"], app: "chat"),
         ]
     }
 
     private static func mixedAudience(kind: Int, number: Int) throws -> Audience {
         switch kind {
-        case 0: .dataset(dataset("s", identity: "i\(number)"))
+        case 0: .dataset(dataset("s", identity: "i:\(number)"))
         case 1: .topic("t\(number)", app: "chat")
         case 2: .devices(["d\(number)"], app: "chat")
-        case 3: .identities(["i\(number)"], app: "chat")
+        case 3: .identities(["i:\(number)"], app: "chat")
         case 4: .users(["u\(number)"], app: "chat")
         default: .tokens([try device("d\(number)").token], app: "chat")
         }

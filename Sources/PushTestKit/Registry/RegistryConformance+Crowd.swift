@@ -8,11 +8,11 @@ extension RegistryConformance {
             try registry.register(
                 try (0..<count).map { index in
                     DeviceRegistration(
-                        device: try device("device-\(index)", identity: "crowd"), datasetNames: ["settings"])
+                        device: try device("device-\(index)", identity: "crowd:0"), datasetNames: ["settings"])
                 })
             try expect(try registry.deviceCount(), is: count, "the devices")
             let audiences = [
-                Audience.dataset(dataset("settings", identity: "crowd")), .identities(["crowd"], app: "chat"),
+                Audience.dataset(dataset("settings", identity: "crowd:0")), .identities(["crowd:0"], app: "chat"),
             ]
             for audience in audiences {
                 let names = try found(audience, in: registry, excluding: "device-7", limit: 999)

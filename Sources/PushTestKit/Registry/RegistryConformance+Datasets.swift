@@ -35,10 +35,10 @@ extension RegistryConformance {
         RegistryConformance("All known datasets are those recorded and those subscribed to, of the identity") {
             registry in
             try registry.upsert([
-                try device("a"), try device("b"), try device("other", identity: "identity-2"),
-                try device("pool", pool: "eu-west-1:other"),
+                try device("a"), try device("b"), try device("other", identity: "identity:2"),
+                try device("pool", pool: "eu-west-1:0"),
             ])
-            try registry.recordDatasets([dataset("recorded"), dataset("recorded"), dataset("foreign", identity: "i3")])
+            try registry.recordDatasets([dataset("recorded"), dataset("recorded"), dataset("foreign", identity: "i:3")])
             try registry.recordDatasets([dataset("*"), dataset("bad name"), dataset("")])
             try registry.subscribe("b", toDataset: "subscribed")
             try registry.subscribe("other", toDataset: "others")
@@ -64,7 +64,7 @@ extension RegistryConformance {
         },
         RegistryConformance("A subscription to datasets to come matches new ones, before and after they are known") {
             registry in
-            try registry.upsert([try device("a"), try device("b"), try device("other", identity: "identity-2")])
+            try registry.upsert([try device("a"), try device("b"), try device("other", identity: "identity:2")])
             try registry.recordDatasets([dataset("old"), dataset("chosen")])
             let names = try registry.subscribeToAllDatasets("a", names: ["chosen"], includingFuture: true)
             try expect(names, is: ["chosen"], "names")
@@ -76,7 +76,7 @@ extension RegistryConformance {
             try expect(try found(.dataset(dataset("new")), in: registry), is: ["a"], "known by now")
             try registry.subscribe("b", toDataset: "newer")
             try expect(try found(.dataset(dataset("newer")), in: registry), is: ["a", "b"], "known by a subscription")
-            let foreign = Audience.dataset(dataset("new", identity: "identity-2"))
+            let foreign = Audience.dataset(dataset("new", identity: "identity:2"))
             try expect(try found(foreign, in: registry), is: [], "another identity")
             try expect(try found(.dataset(dataset("*")), in: registry), is: [], "a name that is none")
         },

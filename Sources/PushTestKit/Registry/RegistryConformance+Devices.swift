@@ -59,9 +59,9 @@ extension RegistryConformance {
         },
         RegistryConformance("The list is in the order of the identifiers, filtered and in pages") { registry in
             try registry.upsert([
-                try device("c", app: "chat", identity: "i1", user: "u1"),
-                try device("a", app: "chat", identity: "i2", user: "u1"),
-                try device("B", app: "mail", identity: "i1", user: "u2"),
+                try device("c", app: "chat", identity: "i:1", user: "u1"),
+                try device("a", app: "chat", identity: "i:2", user: "u1"),
+                try device("B", app: "mail", identity: "i:1", user: "u2"),
                 try device("ä", app: "mail", identity: nil, user: nil),
             ])
             func list(_ filter: DeviceFilter, after: String? = nil, limit: Int = 10) throws -> [String] {
@@ -73,10 +73,10 @@ extension RegistryConformance {
             try expect(try list(DeviceFilter(), after: "ä", limit: 2), is: [], "page after the last")
             try expect(try list(DeviceFilter(), limit: 0), is: [], "page of none")
             try expect(try list(DeviceFilter(app: "mail")), is: ["B", "ä"], "of an app")
-            try expect(try list(DeviceFilter(identityID: "i1")), is: ["B", "c"], "of an identity")
+            try expect(try list(DeviceFilter(identityID: "i:1")), is: ["B", "c"], "of an identity")
             try expect(try list(DeviceFilter(userID: "u1")), is: ["a", "c"], "of a user")
             try expect(try list(DeviceFilter(userID: "u1"), after: "a"), is: ["c"], "of a user, second page")
-            try expect(try list(DeviceFilter(app: "chat", identityID: "i1")), is: ["c"], "of app and identity")
+            try expect(try list(DeviceFilter(app: "chat", identityID: "i:1")), is: ["c"], "of app and identity")
             try expect(try list(DeviceFilter(app: "none")), is: [], "of an unknown app")
             try expect(try list(DeviceFilter(identityID: "none")), is: [], "of an unknown identity")
         },
@@ -127,8 +127,8 @@ extension RegistryConformance {
         },
         RegistryConformance("A change of identity ends the dataset subscriptions and no others") { registry in
             let changes = [
-                try device("a", identity: "identity-2"), try device("a", identity: nil),
-                try device("a", pool: "eu-west-1:other"),
+                try device("a", identity: "identity:2"), try device("a", identity: nil),
+                try device("a", pool: "eu-west-1:0"),
             ]
             for changed in changes {
                 try registry.upsert([try device("a")])

@@ -58,14 +58,14 @@ extension RegistryConformance {
         RegistryConformance("Large audiences in one batch do not disturb each other or the small ones") { registry in
             let crowds = (0..<4).map { crowd in (0..<90).map { "c\(crowd)-\($0)" } }
             for (index, names) in crowds.enumerated() {
-                try registry.upsert(try names.map { try device($0, identity: "crowd-\(index)") })
+                try registry.upsert(try names.map { try device($0, identity: "crowd:\(index)") })
                 for name in names { try registry.subscribe(name, toDataset: "d") }
             }
             var requests: [AudienceRequest] = []
             for index in 0..<4 {
-                requests.append(AudienceRequest(audience: .dataset(dataset("d", identity: "crowd-\(index)"))))
-                requests.append(AudienceRequest(audience: .dataset(dataset("d", identity: "nobody-\(index)"))))
-                requests.append(AudienceRequest(audience: .identities(["crowd-\(index)", "crowd-3"], app: "chat")))
+                requests.append(AudienceRequest(audience: .dataset(dataset("d", identity: "crowd:\(index)"))))
+                requests.append(AudienceRequest(audience: .dataset(dataset("d", identity: "nobody:\(index)"))))
+                requests.append(AudienceRequest(audience: .identities(["crowd:\(index)", "crowd:3"], app: "chat")))
             }
             let pages = try registry.resolve(requests, limit: 20)
             for index in 0..<4 {
@@ -88,7 +88,7 @@ extension RegistryConformance {
     private static func crowdAudiences(_ names: [String]) throws -> [Audience] {
         [
             .dataset(dataset("d")), .topic("t", app: "chat"), .devices(names, app: "chat"),
-            .identities(["none", "identity-1"], app: "chat"), .users(["crowd", "none"], app: "chat"),
+            .identities(["none", "identity:1"], app: "chat"), .users(["crowd", "none"], app: "chat"),
             // Those that were removed come back as made-up devices here, so this kind names only those that stay.
             .tokens(try names.map { try device($0).token }, app: "chat"),
         ]

@@ -34,7 +34,7 @@ extension RegistryConformance {
 
     /// A device with a token made of its name, of an identity unless that is nil.
     static func device(
-        _ deviceID: String, token: [UInt8]? = nil, app: String = "chat", identity: String? = "identity-1",
+        _ deviceID: String, token: [UInt8]? = nil, app: String = "chat", identity: String? = "identity:1",
         pool: String = RegistryConformance.pool, user: String? = nil, registeredAt: Int64 = 1_000
     ) throws -> Device {
         guard let token = DeviceToken(bytes: token ?? Array(deviceID.utf8)) else {
@@ -46,7 +46,7 @@ extension RegistryConformance {
     }
 
     static func dataset(
-        _ name: String, identity: String = "identity-1", pool: String = RegistryConformance.pool
+        _ name: String, identity: String = "identity:1", pool: String = RegistryConformance.pool
     ) -> DatasetKey {
         DatasetKey(identityPoolID: pool, identityID: identity, datasetName: name)
     }

@@ -75,7 +75,7 @@ public struct RegistryRandomWalk {
 
     private mutating func datasetKey() -> DatasetKey {
         DatasetKey(
-            identityPoolID: pick("p", 2), identityID: pick("i", 3),
+            identityPoolID: pick("p:", 2), identityID: pick("i:", 3),
             datasetName: chance(20) ? "*" : pick("s", 6))
     }
 
@@ -83,8 +83,8 @@ public struct RegistryRandomWalk {
         let hasIdentity = !chance(6)
         return Device(
             deviceID: deviceID(), platform: platform(),
-            token: token(), app: pick("app", 2), identityPoolID: hasIdentity ? pick("p", 2) : nil,
-            identityID: hasIdentity ? pick("i", 3) : nil, userID: chance(4) ? nil : pick("u", 3),
+            token: token(), app: pick("app", 2), identityPoolID: hasIdentity ? pick("p:", 2) : nil,
+            identityID: hasIdentity ? pick("i:", 3) : nil, userID: chance(4) ? nil : pick("u", 3),
             registeredAtMilliseconds: Int64.random(in: 0..<10, using: &generator))
     }
 
@@ -161,7 +161,7 @@ public struct RegistryRandomWalk {
         }
         try compare("count") { registry throws(RegistryError) in try registry.deviceCount() }
         let filter = DeviceFilter(
-            app: chance(2) ? pick("app", 3) : nil, identityID: chance(2) ? pick("i", 4) : nil,
+            app: chance(2) ? pick("app", 3) : nil, identityID: chance(2) ? pick("i:", 4) : nil,
             userID: chance(2) ? pick("u", 4) : nil)
         let after = chance(2) ? deviceID : nil
         try compare("list \(filter) after \(after ?? "")") { registry throws(RegistryError) in
@@ -177,7 +177,7 @@ public struct RegistryRandomWalk {
         switch Int.random(in: 0..<6, using: &generator) {
         case 0, 1: return .dataset(datasetKey())
         case 2: return .topic(pick("t", 4), app: app)
-        case 3: return chance(2) ? .identities(list(4) { $0.pick("i", 4) }, app: app) : .users(["u0", "u2"], app: app)
+        case 3: return chance(2) ? .identities(list(4) { $0.pick("i:", 4) }, app: app) : .users(["u0", "u2"], app: app)
         case 4: return .devices(list(8) { $0.deviceID() }, app: app)
         default: return .tokens(list(8) { $0.token() }, app: app)
         }

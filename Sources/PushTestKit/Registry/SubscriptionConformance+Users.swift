@@ -54,10 +54,10 @@ extension SubscriptionConformance {
             try RegistryConformance.expect(
                 try RegistryConformance.found(.topic("room", app: "chat"), in: registry), is: [], "a new device")
             try registry.subscribe("d3", toDataset: "settings")
-            try RegistryConformance.expect(try registry.eraseIdentity("identity-1"), is: 2, "devices of the identity")
+            try RegistryConformance.expect(try registry.eraseIdentity("identity:1"), is: 2, "devices of the identity")
             try RegistryConformance.expect(try registry.deviceCount(), is: 0, "devices")
             try RegistryConformance.expect(
-                try RegistryConformance.found(.identities(["identity-1"], app: "chat"), in: registry), is: [], "found")
+                try RegistryConformance.found(.identities(["identity:1"], app: "chat"), in: registry), is: [], "found")
         },
     ]
 }

@@ -100,8 +100,8 @@ public struct SubscriptionRandomWalk {
             guard let token = DeviceToken(bytes: [UInt8(number(8))]) else { continue }
             devices.append(
                 Device(
-                    deviceID: device.name, platform: .apns, token: token, app: device.app, identityPoolID: "p",
-                    identityID: "i\(number(3))", userID: number(4) == 0 ? nil : user(), registeredAtMilliseconds: 1))
+                    deviceID: device.name, platform: .apns, token: token, app: device.app, identityPoolID: "p:0",
+                    identityID: "i:\(number(3))", userID: number(4) == 0 ? nil : user(), registeredAtMilliseconds: 1))
         }
         try compare("register \(devices)") { side in
             try side.registry.upsert(devices)
@@ -112,7 +112,7 @@ public struct SubscriptionRandomWalk {
     private mutating func removeOrErase() throws {
         let name = device().name
         let user = user()
-        let identity = "i\(number(3))"
+        let identity = "i:\(number(3))"
         switch number(6) {
         case 0: try compare("erase \(user)") { try $0.registry.eraseUser(user) }
         case 1: try compare("erase \(identity)") { try $0.registry.eraseIdentity(identity) }

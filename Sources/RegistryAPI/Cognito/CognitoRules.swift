@@ -4,25 +4,21 @@ import PushCore
 enum CognitoRules {
     /// Checks an `IdentityPoolId` or `IdentityId`: 1 to 55 of `[\w-]+:[0-9a-f-]+`.
     static func checkIdentifier(_ text: String, _ member: String) throws(CognitoError) {
-        let region = text.utf8.prefix { $0 != UInt8(ascii: ":") }
-        let rest = text.utf8.dropFirst(region.count + 1)
-        let isRight =
-            (1...55).contains(text.utf8.count) && !region.isEmpty && !rest.isEmpty
-            && region.allSatisfy { isWord($0) || $0 == UInt8(ascii: "-") }
-            && rest.allSatisfy { (48...57).contains($0) || (97...102).contains($0) || $0 == UInt8(ascii: "-") }
-        guard isRight else { throw failure(text, member, "[\\w-]+:[0-9a-f-]+, of at most 55 characters") }
+        guard TextRule.identity.isFollowed(by: text) else {
+            throw failure(text, member, "[\\w-]+:[0-9a-f-]+, of at most 55 characters")
+        }
     }
 
     /// Checks a `DatasetName`.
     static func checkDatasetName(_ text: String) throws(CognitoError) {
-        guard RegistryRules.isDatasetName(text) else {
+        guard TextRule.datasetName.isFollowed(by: text) else {
             throw failure(text, "datasetName", "[a-zA-Z0-9_.:-]+, of at most 128 characters")
         }
     }
 
     /// Checks a `DeviceId`.
     static func checkDeviceID(_ text: String) throws(CognitoError) {
-        guard (1...256).contains(text.utf8.count) else { throw failure(text, "deviceId", "1 to 256 characters") }
+        guard TextRule.name.isFollowed(by: text) else { throw failure(text, "deviceId", "1 to 256 characters") }
     }
 
     /// Checks an `ApplicationArn`: `arn:aws:sns:[-0-9a-z]+:\d+:app/[A-Z_]+/[a-zA-Z0-9_.-]+`.

@@ -1,4 +1,5 @@
 import JSON
+import PushCore
 
 /// The members of a request's body, each with its type checked.
 ///
@@ -25,7 +26,9 @@ struct NativeBody {
         guard let object = value.object else { throw NativeProblem(.invalid, "The body is not a JSON object.") }
         for member in object where !names.contains(member.key) {
             throw NativeProblem(
-                .invalid, "\"\(member.key.prefix(64))\" is not known; known are: \(names.joined(separator: ", ")).")
+                .invalid,
+                "\"\(member.key.prefix(64))\" is not known; "
+                    + SpellingSuggestion.advice(about: member.key, among: names))
         }
         self.object = object
         self.value = value
@@ -63,8 +66,11 @@ struct NativeBody {
             throw NativeProblem(.invalid, "\"\(name)\" has to be an array of strings.")
         }
         for element in array {
-            guard let text = element.string, texts.count < countMaximum else {
-                throw NativeProblem(.invalid, "\"\(name)\" has to be an array of at most \(countMaximum) strings.")
+            guard texts.count < countMaximum else {
+                throw NativeProblem(.invalid, "\"\(name)\" has more than \(countMaximum) entries.")
+            }
+            guard let text = element.string else {
+                throw NativeProblem(.invalid, "\"\(name)\" has an entry that is no string.")
             }
             texts.append(text)
         }

@@ -24,9 +24,7 @@ public enum PlatformToken {
         switch platform {
         case .apns, .apnsSandbox, .web:
             guard let token = DeviceToken(hexadecimal: text) else {
-                throw PlatformTokenError(
-                    message:
-                        "it is not 2 to \(2 * DeviceToken.bytesMaximum) hexadecimal digits, an even number of them.")
+                throw PlatformTokenError(message: "it must be \(DeviceToken.requirement(brokenBy: text)).")
             }
             if let problem = problem(of: token, platform: platform) { throw PlatformTokenError(message: problem) }
             return token
@@ -34,8 +32,11 @@ public enum PlatformToken {
             if text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }), let token = DeviceToken(bytes: Array(text.utf8)) {
                 return token
             }
+            let size = text.utf8.count
             throw PlatformTokenError(
-                message: "it is not 1 to \(DeviceToken.bytesMaximum) printable characters of ASCII without blanks.")
+                message: (1...DeviceToken.bytesMaximum).contains(size)
+                    ? "it must be printable characters of ASCII without blanks."
+                    : "it must be 1 to \(DeviceToken.bytesMaximum) characters long, and it has \(size) bytes.")
         }
     }
 }

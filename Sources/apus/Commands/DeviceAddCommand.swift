@@ -32,8 +32,8 @@ struct DeviceAddCommand: Command {
                 "apus device add --app chat --token 00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0",
                 "Registers a device that nothing but its identifier and its token reaches."),
             .init(
-                "apus device add --app chat --token 00fc… --id phone-1 --identity-pool us-east-1:177a… "
-                    + "--identity us-east-1:be6f… --dataset settings",
+                "apus device add --app chat --token 00fc13ad --id phone-1 --identity-pool us-east-1:177a950c "
+                    + "--identity us-east-1:be6f --dataset settings",
                 "Registers a device of an identity, which is told when the dataset 'settings' changes."),
         ],
         exitCodes: DeviceRegistry.exitCodes
@@ -43,9 +43,9 @@ struct DeviceAddCommand: Command {
         + CommandOption.configuration
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
-        guard let token = DeviceToken(hexadecimal: try invocation.required(Self.token)) else {
-            throw CommandFailure.usage(
-                "--token takes 2 to \(2 * DeviceToken.bytesMaximum) hexadecimal digits, an even number of them")
+        let digits = try invocation.required(Self.token)
+        guard let token = DeviceToken(hexadecimal: digits) else {
+            throw CommandFailure.usage("--token is not right: it must be \(DeviceToken.requirement(brokenBy: digits))")
         }
         let platformName = invocation.string(Self.platform) ?? Platform.apns.rawValue
         guard let platform = Platform(rawValue: platformName) else {

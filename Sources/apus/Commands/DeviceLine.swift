@@ -26,8 +26,9 @@ enum DeviceLine {
         }
         guard let object = reader.object else { throw DeviceLineProblem("not a JSON object") }
         for member in object where !DeviceLineMembers.names.contains(member.key) {
-            let names = DeviceLineMembers.names.joined(separator: ", ")
-            throw DeviceLineProblem("unknown member \"\(member.key.prefix(40))\"; known are \(names)")
+            throw DeviceLineProblem(
+                "unknown member \"\(member.key.prefix(40))\"; "
+                    + SpellingSuggestion.advice(about: member.key, among: DeviceLineMembers.names))
         }
         let registration = try reader.registration(now: now)
         do throws(RegistryError) {

@@ -17,9 +17,7 @@ struct DeviceLineMembers {
     func registration(now: Int64) throws(DeviceLineProblem) -> DeviceRegistration {
         let digits = try required("token")
         guard let token = DeviceToken(hexadecimal: digits) else {
-            throw DeviceLineProblem(
-                "\"token\" takes 2 to \(2 * DeviceToken.bytesMaximum) hexadecimal digits, an even number of them; "
-                    + "this one has \(digits.utf8.count) characters")
+            throw DeviceLineProblem("\"token\" is not right: it must be \(DeviceToken.requirement(brokenBy: digits))")
         }
         let platformName = try required("platform")
         guard let platform = Platform(rawValue: platformName) else {

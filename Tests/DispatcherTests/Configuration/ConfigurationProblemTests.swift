@@ -38,7 +38,8 @@ struct ConfigurationProblemTests {
                     + "with the units ms, s, m or h",
                 #"8 retry.max_attempts: "ten" is not right; give a whole number from 1 to 1000"#,
                 "9 retry.listen: unknown key; 'listen' belongs to [registry] or [admin]",
-                #"11 app.0.name: "chat room" is not right; give 1 to 64 letters, digits, '.', '-', '_'"#,
+                #"11 app.0.name: "chat room" is not right; "#
+                    + "it must be letters and digits of ASCII and any of . - _, for example chat",
                 #"13 app.0.apns.key_id: "abc" is not right; it is ten capital letters and digits, "#
                     + "as Apple's developer account shows it",
                 "14 app.0.apns.connections: 65 is not right; give a whole number from 1 to 64",

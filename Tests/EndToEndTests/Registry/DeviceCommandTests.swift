@@ -20,7 +20,8 @@ struct DeviceCommandTests {
     func deviceLife() async throws {
         let token = String(repeating: "ab", count: 32)
         let added = try await apus(
-            "device", "add", "--app", "chat", "--token", token, "--id", "d1", "--identity-pool", "p", "--identity", "i",
+            "device", "add", "--app", "chat", "--token", token, "--id", "d1", "--identity-pool", "p:0",
+            "--identity", "i:0",
             "--dataset", "settings", "--topic", "news", "--json")
         #expect(added.exitCode == 0, "\(added.errors)")
         #expect(added.output.contains(#""deviceId":"d1""#) && added.output.contains(#""datasets":["settings"]"#))
@@ -30,7 +31,7 @@ struct DeviceCommandTests {
         #expect(shown.exitCode == 0 && shown.output.contains("settings") && !shown.output.contains(token))
         let whole = try await apus("device", "show", "d1", "--show-token")
         #expect(whole.output.contains(token))
-        let listed = try await apus("device", "list", "--identity", "i")
+        let listed = try await apus("device", "list", "--identity", "i:0")
         #expect(listed.output.split(separator: "\n").count == 2 && listed.output.contains("d1\tAPNS\tchat\tabab"))
 
         let removed = try await apus("device", "remove", "d1", "d2", "--json")
@@ -74,16 +75,22 @@ struct DeviceCommandTests {
         let long = String(repeating: "x", count: 257)
         let tooLong = try await apus("device", "add", "--app", "chat", "--token", "ab", "--id", long)
         #expect(tooLong.exitCode == 65 && tooLong.errors.contains("257 bytes"))
-        let half = try await apus("device", "add", "--app", "chat", "--token", "ab", "--identity", "i")
+        let half = try await apus("device", "add", "--app", "chat", "--token", "ab", "--identity", "i:0")
         #expect(half.exitCode == 65 && half.errors.contains("pool"))
+        let bob = try await apus(
+            "device", "add", "--app", "chat", "--token", "ab", "--identity-pool", "p:0", "--identity", "bob")
+        #expect(bob.exitCode == 65, "\(bob)")
+        #expect(bob.errors.contains(#"The identity "bob" is not right; it must be REGION:ID"#), "\(bob)")
+        let digits = try await apus("device", "add", "--app", "chat", "--token", "zz")
+        #expect(digits.errors.contains("must be hexadecimal digits (0-9, a-f), and character 1 is none"), "\(digits)")
     }
 
     @Test("Datasets are subscribed to, left, and taken all at once")
     func datasets() async throws {
         for name in ["a", "b"] {
             _ = try await apus(
-                "device", "add", "--app", "chat", "--token", "0\(name)", "--id", name, "--identity-pool", "p",
-                "--identity", "i")
+                "device", "add", "--app", "chat", "--token", "0\(name)", "--id", name, "--identity-pool", "p:0",
+                "--identity", "i:0")
         }
         let subscribed = try await apus("dataset", "subscribe", "a", "settings", "profile")
         #expect(subscribed.exitCode == 0 && subscribed.output == "profile\nsettings\n", "\(subscribed.errors)")

@@ -18,7 +18,7 @@ struct DeviceImportCommandTests {
     private func line(_ number: Int, prefix: String = "d") -> String {
         let token = String(repeating: "0", count: 64 - "\(number)".count) + "\(number)"
         return #"{"deviceId":"\#(prefix)\#(number)","platform":"APNS","token":"\#(token)","app":"chat","#
-            + #""identityPoolId":"p","identityId":"i\#(number)","datasets":["settings"],"topics":["news"]}"#
+            + #""identityPoolId":"p:0","identityId":"i:\#(number)","datasets":["settings"],"topics":["news"]}"#
     }
 
     @Test("Lines that are not right are reported by number, and the rest is imported")
@@ -27,14 +27,18 @@ struct DeviceImportCommandTests {
             (#"{"deviceId":"x"#, "JSON"), ("[]", "object"), ("17", "object"),
             (#"{"platform":"APNS","token":"ab","app":"chat"}"#, "\"deviceId\" is missing"),
             (#"{"deviceId":"x","platform":"APNS","token":"abc","app":"chat"}"#, "even number"),
-            (#"{"deviceId":"x","platform":"APNS","token":"","app":"chat"}"#, "hexadecimal"),
-            (#"{"deviceId":"x","platform":"APNS","token":"zz","app":"chat"}"#, "hexadecimal"),
+            (#"{"deviceId":"x","platform":"APNS","token":"","app":"chat"}"#, "it has 0"),
+            (#"{"deviceId":"x","platform":"APNS","token":"zz","app":"chat"}"#, "character 1 is none"),
             (#"{"deviceId":"x","platform":"APNS","token":"\#(String(repeating: "ab", count: 300))","app":"c"}"#, "512"),
             (#"{"deviceId":"x","platform":"ADM","token":"ab","app":"chat"}"#, "APNS_SANDBOX"),
             (#"{"deviceId":"x","platform":"WEB","token":"ab","app":"chat"}"#, "tokens/create"),
             (#"{"deviceId":7,"platform":"APNS","token":"ab","app":"chat"}"#, "has to be a string"),
-            (#"{"deviceId":"x","platform":"APNS","token":"ab","app":"chat","identityID":"i"}"#, "unknown member"),
-            (#"{"deviceId":"x","platform":"APNS","token":"ab","app":"chat","identityId":"i"}"#, "pool"),
+            (#"{"deviceId":"x","platform":"APNS","token":"ab","app":"chat","identityID":"i"}"#, "mean identityId?"),
+            (
+                #"{"deviceId":"x","platform":"APNS","token":"ab","app":"chat","identityPoolId":"p:0","#
+                    + #""identityId":"bob"}"#, "must be REGION:ID"
+            ),
+            (#"{"deviceId":"x","platform":"APNS","token":"ab","app":"chat","identityId":"i:0"}"#, "pool"),
             (#"{"deviceId":"x","platform":"APNS","token":"ab","app":"chat","datasets":["s"]}"#, "no identity"),
             (#"{"deviceId":"x","platform":"APNS","token":"ab","app":"chat","topics":"news"}"#, "array"),
             (#"{"deviceId":"x","platform":"APNS","token":"ab","app":"chat","topics":[7]}"#, "entry"),

@@ -99,8 +99,11 @@ struct PushEventTests {
             ("options", #"{"expiration":"soon"}"#, "data.options.expiration is a string of 4 bytes"),
             ("options", #"{"expiration":"1969-01-01T00:00:00Z"}"#, "data.options.expiration is a string"),
             ("options", #"{"collapseId":""}"#, "data.options.collapseId is an empty string"),
-            ("options", #"{"collapseId":"a\r\nb"}"#, "data.options.collapseId is a string of 4 bytes"),
-            ("options", #"{"collapseId":" a"}"#, "data.options.collapseId is a string of 2 bytes"),
+            (
+                "options", #"{"collapseId":"a\r\nb"}"#,
+                #"data.options.collapseId is "a??b"; it must be a text without control characters"#
+            ),
+            ("options", #"{"collapseId":" a"}"#, #"data.options.collapseId is " a"; it must be a text without"#),
             (
                 "options", "{\"collapseId\":\"\(String(repeating: "é", count: 33))\"}",
                 "data.options.collapseId is a string of 66 bytes"
@@ -111,6 +114,50 @@ struct PushEventTests {
         #expect([.invalidField, .missingField].contains(rejection.reason))
         #expect(rejection.message.hasPrefix(message), "\(rejection)")
         #expect(rejection.message.contains("; it must be "), "\(rejection)")
+    }
+
+    @Test(
+        "A refused value is told the part of the rule that it breaks",
+        arguments: [
+            (["identityIds": "[\"bob\"]"], #"data.identityIds[0] is "bob"; it must be REGION:ID, the ID of 0-9, a-f"#),
+            (
+                ["identityIds": "[\"a:\(String(repeating: "0", count: 60))\"]"],
+                "data.identityIds[0] is a string of 62 bytes; it must be 1 to 55 bytes long"
+            ),
+            (
+                ["identityIds": "[7]"],
+                "data.identityIds[0] is an integer; it must be a string, 1 to 55 bytes long: REGION"
+            ),
+            (["userIds": #"["a\u0000"]"#], #"data.userIds[0] is "a?"; it must be a text without a NUL"#),
+            (
+                ["deviceTokens": #"["zz"]"#],
+                "data.deviceTokens[0] is a string of 2 bytes; it must be hexadecimal digits"
+            ),
+            (
+                ["deviceTokens": #"["abc"]"#],
+                "data.deviceTokens[0] is a string of 3 bytes; it must be an even number of"
+            ),
+            (
+                ["topic": "\"t\"", "app": "\"my app\""],
+                #"data.app is "my app"; it must be letters and digits of ASCII"#
+            ),
+            (
+                ["topic": "\"t\"", "notification": #"{"badge":99999999999}"#],
+                "data.notification.badge is 99999999999; it must be a whole number of 0 to 2147483647"
+            ),
+            (
+                [
+                    "topic": "\"t\"",
+                    "notification": "{\"inputPushChannel\":\"\(String(repeating: "A", count: 1_028))\"}",
+                ],
+                "data.notification.inputPushChannel is a string of 1028 bytes; it must be 1 to 1024 bytes long"
+            ),
+        ])
+    func namesTheBrokenRule(fields: [String: String], message: String) throws {
+        var changes: [String: String?] = ["topic": nil]
+        for (name, value) in fields { changes[name] = value }
+        let rejection = try #require(decoding.rejection(EventText.push(changes)))
+        #expect(rejection.message.hasPrefix(message), "\(rejection)")
     }
 
     @Test(

@@ -139,7 +139,7 @@ extension SubscriptionKey {
             throw EventRejection(.invalidField, "\(fields.path) has userId and deviceId; it must have one of them")
         }
         self.init(
-            app: try fields.requiredText("app", .name), owner: owner,
+            app: try fields.requiredText("app", .app), owner: owner,
             subscriptionID: try fields.requiredText("subscriptionId", .name))
     }
 }

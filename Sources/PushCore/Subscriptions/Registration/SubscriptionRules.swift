@@ -1,15 +1,12 @@
 /// What the registry accepts as a subscription; every implementation of `SubscriptionRegistry` checks with these.
 public enum SubscriptionRules {
-    /// The longest record type or zone name, in bytes of UTF-8.
-    public static let nameBytesMaximum = 256
-
     /// Checks a subscription.
     ///
     /// - Throws: `RegistryError` with `.invalid`, saying which part is wrong and what would be right.
     public static func check(_ subscription: RecordSubscription) throws(RegistryError) {
         try check(subscription.key)
-        if let type = subscription.recordType { try checkName(type, "record type") }
-        if let zone = subscription.zoneName { try checkName(zone, "zone") }
+        if let type = subscription.recordType { try RegistryRules.check(type, "record type") }
+        if let zone = subscription.zoneName { try RegistryRules.check(zone, "zone") }
         guard !subscription.firesOn.isEmpty, subscription.firesOn.isSubset(of: .all) else {
             throw invalid(subscription, "must fire on created, updated or deleted, or on several of them")
         }
@@ -22,15 +19,15 @@ public enum SubscriptionRules {
         try subscription.notification.check()
     }
 
-    /// Checks the names of a key: 1 to 256 bytes each.
+    /// Checks the names of a key.
     ///
     /// - Throws: `RegistryError` with `.invalid`.
     public static func check(_ key: SubscriptionKey) throws(RegistryError) {
-        try checkName(key.app, "app")
-        try checkName(key.subscriptionID, "subscription identifier")
+        try RegistryRules.check(key.app, "app", .app)
+        try RegistryRules.check(key.subscriptionID, "subscription identifier")
         switch key.owner {
-        case .user(let user): try checkName(user, "user")
-        case .device(let device): try checkName(device, "device identifier")
+        case .user(let user): try RegistryRules.check(user, "user")
+        case .device(let device): try RegistryRules.check(device, "device identifier")
         }
     }
 
@@ -63,17 +60,5 @@ public enum SubscriptionRules {
 
     private static func invalid(_ subscription: RecordSubscription, _ what: String) -> RegistryError {
         RegistryError(.invalid, "The subscription \"\(subscription.key.subscriptionID.prefix(40))\" \(what).")
-    }
-
-    private static func checkName(_ name: String, _ what: String) throws(RegistryError) {
-        guard !name.utf8.contains(0) else {
-            throw RegistryError(.invalid, "A \(what) has a NUL byte; leave it out.")
-        }
-        guard (1...nameBytesMaximum).contains(name.utf8.count) else {
-            throw RegistryError(
-                .invalid,
-                "The \(what) \"\(name.prefix(40))\" has \(name.utf8.count) bytes; 1 to \(nameBytesMaximum) are allowed."
-            )
-        }
     }
 }
