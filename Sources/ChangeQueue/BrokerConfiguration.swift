@@ -26,6 +26,10 @@ public struct BrokerConfiguration: Hashable, Sendable {
     /// How long a queue may refuse everything before a new channel is tried, in seconds; doubled with each in vain.
     public var refusalPatienceSeconds = 5.0
 
+    /// How long a publisher publishes a message again that the broker refuses, in seconds; at 0 it says so at once, and
+    /// whoever publishes decides.
+    public var refusedAgainSeconds = 0.0
+
     /// Creates a configuration.
     ///
     /// - Parameters:

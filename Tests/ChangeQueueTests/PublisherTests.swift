@@ -85,6 +85,40 @@ struct PublisherTests {
         try await queue.remove()
     }
 
+    @Test("With patience what a full queue refuses is published again until there is room, each message once")
+    func publishesAgain() async throws {
+        var queue = try await TestQueue.make()
+        queue.configuration.refusedAgainSeconds = 120
+        try await queue.broker.control(
+            "set_policy", queue.names.namespace, "^\(queue.names.fanout)$", "{\"max-length\": 5}", "--apply-to",
+            "queues")
+        let publisher = try queue.makePublisher()
+        let log = OutcomeLog()
+        publisher.start(handler: log)
+        var count = 0
+        while !log.state.value.reasons.contains(where: { $0.contains("basic.nack") }) {
+            let messages = (count..<count + 20).map { number in
+                OutgoingMessage(
+                    identifier: UInt64(number), exchange: "", routingKey: queue.names.fanout,
+                    message: Message(body: [1]))
+            }
+            publisher.publish(messages)
+            count += 20
+            let sent = count
+            #expect(
+                await log.state.wait { state in
+                    state.outcomes.count == sent || state.reasons.contains { $0.contains("basic.nack") }
+                })
+        }
+        try await queue.broker.control("clear_policy", queue.names.namespace)
+        #expect(await publisher.close(deadlineSeconds: 60))
+        let state = log.state.value
+        #expect(state.outcomes.count == count && state.surplusCount == 0)
+        #expect(state.outcomes.values.allSatisfy { $0 == .confirmed })
+        #expect(try await queue.broker.messageCount(queue: queue.names.fanout) == count)
+        try await queue.remove()
+    }
+
     @Test("A queue that goes on refusing is tried on another channel, and what others take meanwhile is published once")
     func opensAnotherChannel() async throws {
         var queue = try await TestQueue.make()

@@ -36,6 +36,9 @@ final class PublisherCore {
     private var suspectCount = 0
 
     private var refusals: RefusalWatch
+    private var refused: RefusedPublishes
+    /// How many messages wait until they are published again.
+    private var delayedCount = 0
     /// Whether nothing more is published on this channel, and a new one is opened when all outcomes are there.
     private var isRenewing = false
 
@@ -50,6 +53,7 @@ final class PublisherCore {
         self.metrics = PublisherMetrics(metrics)
         attempts = ConnectionAttempts(configuration)
         refusals = RefusalWatch(patienceSeconds: configuration.refusalPatienceSeconds)
+        refused = RefusedPublishes(patienceSeconds: configuration.refusedAgainSeconds)
     }
 
     // MARK: Connecting
@@ -137,6 +141,7 @@ final class PublisherCore {
 
     private func end(_ identifier: UInt64, _ outcome: PublishOutcome) {
         if suspectCount > 0 { suspectCount -= 1 }
+        refused.ended(identifier)
         metrics.ended(outcome)
         ended.append((identifier, outcome))
     }
@@ -159,11 +164,31 @@ final class PublisherCore {
             metrics.confirmed(afterNanoseconds: now &- published.publishedNanoseconds)
             let identifier = published.message.identifier
             watchRefusals(of: published.message, outcome, nowNanoseconds: now)
-            if let failure = outcome.failure {
+            if outcome.failure != nil, !outcome.isReturned,
+                let delay = refused.refused(identifier, nowNanoseconds: now)
+            {
+                publishAgain(published.message, afterNanoseconds: delay)
+            } else if let failure = outcome.failure {
                 end(identifier, outcome.isReturned ? .returned(failure) : .refused)
             } else {
                 end(identifier, .confirmed)
             }
+        }
+    }
+
+    private func publishAgain(_ message: OutgoingMessage, afterNanoseconds delay: UInt64) {
+        if suspectCount > 0 { suspectCount -= 1 }
+        if refused.count == 1, delayedCount == 0 {
+            handler?.publisherStateChanged(
+                isReady: false,
+                reason: "RabbitMQ refuses messages (basic.nack): a queue is full, or has just lost its leader; "
+                    + "they are published again")
+        }
+        delayedCount += 1
+        loop.schedule(afterNanoseconds: delay) { [weak self] in
+            guard let self else { return }
+            delayedCount -= 1
+            publish([message])
         }
     }
 
@@ -184,7 +209,7 @@ final class PublisherCore {
 
     /// Opens a new channel, by a connection of its own, once nothing is under way on the old one.
     private func renewIfIdle() {
-        guard isRenewing, ledger.isEmpty, let connection, closing == nil else { return }
+        guard isRenewing, ledger.isEmpty, let connection, closing == nil || !isIdle else { return }
         connection.close()
         self.connection = nil
         connect()
@@ -223,8 +248,11 @@ final class PublisherCore {
     }
 
     private func finishClosingIfIdle() {
-        if closing != nil, waiting.isEmpty, ledger.isEmpty { finishClosing(isComplete: true) }
+        if closing != nil, isIdle { finishClosing(isComplete: true) }
     }
+
+    /// Whether every message has its outcome.
+    private var isIdle: Bool { waiting.isEmpty && ledger.isEmpty && delayedCount == 0 }
 
     private func finishClosing(isComplete: Bool) {
         guard let closing else { return }

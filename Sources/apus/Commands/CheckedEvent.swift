@@ -1,3 +1,4 @@
+import Dispatcher
 import EventLoop
 import PushCore
 
@@ -13,13 +14,13 @@ struct CheckedEvent {
     ///
     /// - Parameters:
     ///   - body: a structured CloudEvent.
-    ///   - decoder: what checks it.
-    /// - Throws: `CommandFailure` (`data`) if a worker would not understand it.
-    init(_ body: [UInt8], _ decoder: EventDecoder) throws(CommandFailure) {
+    ///   - validator: what checks it.
+    /// - Throws: `CommandFailure` (`data`) if a worker would make it a dead letter at once.
+    init(_ body: [UInt8], _ validator: inout EventValidator) throws(CommandFailure) {
         var message = Message(body: body)
         message.properties.contentType = "application/cloudevents+json"
         let event: ChangeEvent
-        do throws(EventRejection) { event = try decoder.decode(message) } catch {
+        do throws(EventRejection) { event = try validator.validate(message) } catch {
             throw CommandFailure(.data, error.message)
         }
         message.properties.messageID = event.identifier

@@ -7,48 +7,63 @@ import PushCore
 /// `apus publish`.
 struct PublishCommand: Command {
     private static let file = CommandOption.value(
-        "file", letter: "f", "FILE", "Publish the CloudEvents of a file, one in JSON a line; - is standard input.")
+        "file", letter: "f", "FILE",
+        "Publish the CloudEvents of a file: JSON, one or more, each on a line or on many; - is standard input.")
     private static let deadline = CommandOption.value(
-        "timeout", "SECONDS", "How long to wait for the last confirms. Default: 60.")
+        "timeout", "SECONDS",
+        "How long to wait for the last confirms, and to publish again what RabbitMQ refuses. Default: 60.")
 
     let name = "publish"
     let summary = "Publish change events and wait until RabbitMQ has confirmed them"
     let help = CommandHelp(
         discussion: """
             Publishes one event that the options describe, or many from a file. Each event is
-            checked first, as a worker would; a bad line of a file is reported with its number,
-            the rest goes on, and the command ends with 65. An event counts as published only
-            when RabbitMQ has confirmed it.
+            validated first with the worker's own code: its members, its app (if the
+            configuration has apps) and its notification. A bad event of a file is reported with
+            its line, the rest goes on, and the command ends with 65. An event counts as
+            published only when RabbitMQ has confirmed it. What RabbitMQ refuses (a full queue,
+            a lost leader) is published again, after 0.1 to 5 seconds; if that does not help
+            within the time limit, the command ends with 75.
             """,
         examples: [
             .init(
-                "apus publish --type dataset.changed --identity-pool us-east-1:177a950c --identity us-east-1:42 "
-                    + "--dataset notes --sync-count 7",
-                "Says that a dataset has changed."),
+                "apus publish --type dataset.changed --identity us-east-1:42 --dataset notes --sync-count 7 \\\n"
+                    + "    --identity-pool us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c",
+                "Says that a dataset has changed; the pool is one of the configuration's identity_pools."),
             .init(
                 "apus publish --type push.requested --app chat --user-id ann --title Hello --body 'How are you?'",
                 "Asks for a push to all devices of a user."),
-            .init("apus publish --file events.ndjson", "Publishes a file of CloudEvents, a line each."),
+            .init(
+                "apus publish --type record.created --record-type Song --record-name song-1 --field 'artist=Mei Chen' "
+                    + "--field price=12.5",
+                "Says that a record was created; a value that is JSON is read as such, any other is text."),
+            .init("apus publish --file events.ndjson", "Publishes a file of CloudEvents."),
         ],
-        exitCodes: [.data, .noInput, .unavailable, .noPermission, .configuration]
+        exitCodes: [
+            .data, .noInput, .unavailable, .inputOutput, .temporaryFailure, .noPermission, .configuration,
+        ]
     )
     let options = PublishedEvent.options + [file, deadline] + CommandOption.configuration
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
         let deadlineSeconds = try invocation.integer(Self.deadline, in: 1...86_400) ?? 60
         let path = invocation.string(Self.file)
-        // What was given is looked at first: a fault in it is not worth a connection.
-        let single = path == nil ? try CheckedEvent(try PublishedEvent.body(invocation), EventDecoder()) : nil
+        let body = path == nil ? try PublishedEvent.body(invocation) : nil
         if path != nil { try PublishedEvent.checkAbsence(invocation) }
-        let broker = try invocation.broker(try invocation.loadConfiguration(for: .tool).configuration)
+        let configuration = try invocation.loadConfiguration(for: .tool).configuration
+        // What was given is looked at before a broker is: a fault in it is not worth a connection.
+        var validator = EventValidator(configuration: configuration)
+        let single = try body.map { body throws(CommandFailure) in try CheckedEvent(body, &validator) }
         let descriptor = try path.map { path throws(CommandFailure) in try PublishRun.open(path) }
+        var broker = try invocation.broker(configuration)
+        broker.refusedAgainSeconds = Double(deadlineSeconds)
         do { try await broker.checkConnection() } catch { throw CommandFailure(error) }
         let publisher = try ConfirmedPublisher(configuration: broker, logger: .silent, metrics: MetricsRegistry())
         let run = PublishRun(publisher: publisher, exchange: broker.names.changes)
         publisher.start(handler: run)
         do {
-            if let single { run.publish(single, number: nil) }
-            if let descriptor, let path { try await run.publishLines(of: descriptor, path) }
+            if let single { run.publish(single, line: nil) }
+            if let descriptor, let path { try await run.publishEvents(of: descriptor, path, validator) }
         } catch {
             _ = await publisher.close(deadlineSeconds: 0)
             throw error

@@ -1,15 +1,20 @@
 import ChangeQueue
+import Dispatcher
 import EventLoop
 import Glibc
+import JSON
 import PushCore
 import Synchronization
 
 /// One use of `apus publish`: reads and checks events, hands them to the publisher, and counts what becomes of them.
 final class PublishRun: PublishHandler {
     private struct State {
-        var outstandingCount = 0
+        /// The lines on which the events began that have no outcome; nil for an event made of options.
+        var outstandingLines: [UInt64: Int?] = [:]
+        var lastIdentifier: UInt64 = 0
         var confirmedCount = 0
-        var failedCount = 0
+        var returnedCount = 0
+        var refusedCount = 0
         var badCount = 0
         var waiter: CheckedContinuation<Void, Never>?
     }
@@ -40,64 +45,66 @@ final class PublishRun: PublishHandler {
         return descriptor
     }
 
-    /// Publishes every line of an open file.
+    /// Publishes every event of an open file.
     ///
     /// - Parameters:
     ///   - descriptor: the file, which is closed in the end.
     ///   - path: how the file is called in messages.
+    ///   - validator: what checks the events.
     /// - Throws: `CommandFailure` (`inputOutput`) if it cannot be read to its end.
-    func publishLines(of descriptor: Int32, _ path: String) async throws {
+    func publishEvents(of descriptor: Int32, _ path: String, _ validator: EventValidator) async throws {
         defer { close(descriptor) }
-        var lines = LineSplitter(lineBytesMaximum: EventLimits.bodyBytesMaximum)
+        var validator = validator
+        var splitter = JSONValueSplitter(bytesMaximum: EventLimits.bodyBytesMaximum)
         var buffer = [UInt8](repeating: 0, count: Self.readBytes)
-        let decoder = EventDecoder()
         while true {
             let count = read(descriptor, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else {
                 throw CommandFailure(.inputOutput, "cannot read \(path): \(String(cString: strerror(errno)))")
             }
-            let found = count == 0 ? lines.finish() : lines.add(buffer[0..<count])
-            for line in found { take(line, decoder) }
+            let found = count == 0 ? splitter.finish() : splitter.add(buffer[0..<count])
+            for value in found { take(value, &validator) }
             guard count > 0 else { return }
             await waitForRoom()
         }
     }
 
-    private func take(_ line: LineSplitter.Line, _ decoder: EventDecoder) {
-        guard let bytes = line.bytes else {
-            return reportBad(line.number, "it is longer than \(EventLimits.bodyBytesMaximum) bytes")
+    private func take(_ value: JSONValueSplitter.Value, _ validator: inout EventValidator) {
+        guard let bytes = value.bytes else {
+            return reportBad(value.line, "it is longer than \(EventLimits.bodyBytesMaximum) bytes")
         }
-        guard !bytes.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "\r") })
-        else { return }
-        do throws(CommandFailure) { publish(try CheckedEvent(bytes, decoder), number: line.number) } catch {
-            reportBad(line.number, error.message)
+        do throws(CommandFailure) { publish(try CheckedEvent(bytes, &validator), line: value.line) } catch {
+            reportBad(value.line, error.message)
         }
     }
 
-    private func reportBad(_ number: Int, _ message: String) {
+    private func reportBad(_ line: Int, _ message: String) {
         state.withLock { $0.badCount += 1 }
-        progress.finish("line \(number): \(message)")
+        progress.finish("line \(line): \(message)")
     }
 
     /// Publishes an event.
     ///
     /// - Parameters:
     ///   - event: what to publish.
-    ///   - number: the number of its line, nil for an event made of options.
-    func publish(_ event: CheckedEvent, number: Int?) {
-        state.withLock { $0.outstandingCount += 1 }
+    ///   - line: where it begins in the file, nil for an event made of options.
+    func publish(_ event: CheckedEvent, line: Int?) {
+        let identifier = state.withLock { state in
+            state.lastIdentifier += 1
+            state.outstandingLines[state.lastIdentifier] = .some(line)
+            return state.lastIdentifier
+        }
         publisher.publish([
             OutgoingMessage(
-                identifier: UInt64(number ?? 0), exchange: exchange, routingKey: event.routingKey,
-                message: event.message)
+                identifier: identifier, exchange: exchange, routingKey: event.routingKey, message: event.message)
         ])
     }
 
     private func waitForRoom() async {
         await withCheckedContinuation { continuation in
             let hasRoom = state.withLock { state in
-                if state.outstandingCount < Self.outstandingMaximum { return true }
+                if state.outstandingLines.count < Self.outstandingMaximum { return true }
                 state.waiter = continuation
                 return false
             }
@@ -108,21 +115,9 @@ final class PublishRun: PublishHandler {
     // MARK: Outcomes
 
     func publishesEnded(_ outcomes: [(identifier: UInt64, outcome: PublishOutcome)]) {
-        for (identifier, outcome) in outcomes {
-            let place = identifier == 0 ? "the event" : "line \(identifier)"
-            switch outcome {
-            case .confirmed: break
-            case .returned(let text):
-                progress.finish("\(place): not published: \(text); run `apus topology apply`")
-            case .refused: progress.finish("\(place): not published: RabbitMQ refused it")
-            }
-        }
+        for (identifier, outcome) in outcomes { take(outcome, of: identifier) }
         let (waiter, confirmedCount) = state.withLock { state in
-            state.outstandingCount -= outcomes.count
-            let confirmedCount = outcomes.count { $0.outcome == .confirmed }
-            state.confirmedCount += confirmedCount
-            state.failedCount += outcomes.count - confirmedCount
-            guard state.outstandingCount < Self.outstandingMaximum else {
+            guard state.outstandingLines.count < Self.outstandingMaximum else {
                 return (CheckedContinuation<Void, Never>?.none, state.confirmedCount)
             }
             defer { state.waiter = nil }
@@ -132,21 +127,46 @@ final class PublishRun: PublishHandler {
         waiter?.resume()
     }
 
+    private func take(_ outcome: PublishOutcome, of identifier: UInt64) {
+        let line = state.withLock { state in
+            switch outcome {
+            case .confirmed: state.confirmedCount += 1
+            case .returned: state.returnedCount += 1
+            case .refused: state.refusedCount += 1
+            }
+            return state.outstandingLines.removeValue(forKey: identifier) ?? nil
+        }
+        let place = line.map { "line \($0)" } ?? "the event"
+        switch outcome {
+        case .confirmed: break
+        case .returned(let text): progress.finish("\(place): not published: \(text); run `apus topology apply`")
+        case .refused:
+            progress.finish(
+                "\(place): not published: RabbitMQ refused it again and again (basic.nack): "
+                    + "a queue is full, or has lost its leader; publish it later")
+        }
+    }
+
     func publisherStateChanged(isReady: Bool, reason: String) {
         if !isReady { progress.finish("waiting: \(reason)") }
     }
 
     /// Says what was published, and how the command ends.
     func finish() -> ExitCode {
-        let state = state.withLock { ($0.confirmedCount, $0.failedCount + $0.outstandingCount, $0.badCount) }
-        let (confirmedCount, failedCount, badCount) = state
+        let state = state.withLock { state in
+            (
+                confirmed: state.confirmedCount, returned: state.returnedCount,
+                refused: state.refusedCount + state.outstandingLines.count, bad: state.badCount
+            )
+        }
         let seconds = Double(MonotonicClock.nowNanoseconds() - startedNanoseconds) / 1_000_000_000
-        var text = "\(confirmedCount) \(confirmedCount == 1 ? "event" : "events") published and confirmed"
-        if confirmedCount > 1 { text += " (\(Int(Double(confirmedCount) / max(seconds, 0.001))) a second)" }
-        if badCount > 0 { text += ", \(badCount) bad" }
-        if failedCount > 0 { text += ", \(failedCount) not confirmed" }
+        var text = "\(state.confirmed) \(state.confirmed == 1 ? "event" : "events") published and confirmed"
+        if state.confirmed > 1 { text += " (\(Int(Double(state.confirmed) / max(seconds, 0.001))) a second)" }
+        if state.bad > 0 { text += ", \(state.bad) bad" }
+        if state.returned + state.refused > 0 { text += ", \(state.returned + state.refused) not confirmed" }
         progress.finish(text)
-        if failedCount > 0 { return .unavailable }
-        return badCount > 0 ? .data : .ok
+        if state.returned > 0 { return .unavailable }
+        if state.refused > 0 { return .temporaryFailure }
+        return state.bad > 0 ? .data : .ok
     }
 }

@@ -5,7 +5,9 @@ import PushCore
 /// Writes the CloudEvent that the options of `apus publish` describe.
 enum PublishedEvent {
     private static let type = CommandOption.value(
-        "type", "TYPE", "dataset.changed, dataset.deleted, datasets.merged or push.requested.")
+        "type", "TYPE",
+        "dataset.changed, dataset.deleted, datasets.merged, record.created, record.updated, record.deleted or "
+            + "push.requested.")
     private static let identifier = CommandOption.value("id", "ID", "The event's identifier. Default: a random UUID.")
     private static let source = CommandOption.value("source", "URI", "The event's source. Default: apus-publish.")
     private static let identityPool = CommandOption.value("identity-pool", "ID", "Dataset: the identity pool.")
@@ -14,8 +16,8 @@ enum PublishedEvent {
     private static let syncCount = CommandOption.value("sync-count", "COUNT", "Dataset: its sync count.")
     private static let merged = CommandOption.value("merged", "NAME", "Dataset: one that was merged. Repeatable.")
     private static let deviceID = CommandOption.value(
-        "device-id", "ID", "Dataset: the device that made the change. Push: a target. Repeatable.")
-    private static let app = CommandOption.value("app", "NAME", "Push: the app, as the configuration names it.")
+        "device-id", "ID", "Dataset, record: the device that made the change. Push: a target, repeatable.")
+    private static let app = CommandOption.value("app", "NAME", "Push, record: the app, as the configuration names it.")
     private static let deviceToken = CommandOption.value(
         "device-token", "HEX", "Push: a target, by its APNs token. Repeatable.")
     private static let identityID = CommandOption.value("identity-id", "ID", "Push: a target. Repeatable.")
@@ -32,11 +34,27 @@ enum PublishedEvent {
     private static let expiration = CommandOption.value(
         "expiration", "SECONDS", "Push: when it loses its use, in seconds since 1970.")
 
-    /// The options, in the order in which the help shows them.
-    static let options = [
-        type, identifier, source, identityPool, identity, dataset, syncCount, merged, deviceID, app, deviceToken,
-        identityID, userID, topic, title, text, badge, sound, pushType, priority, collapseID, expiration,
+    private static let recordType = CommandOption.value("record-type", "TYPE", "Record: its type, for example Song.")
+    private static let recordName = CommandOption.value("record-name", "NAME", "Record: its name.")
+    private static let field = CommandOption.value(
+        "field", "NAME=VALUE", "Record: a field; a value that is JSON is read as such, else it is text. Repeatable.")
+    private static let database = CommandOption.value(
+        "database", "DATABASE", "Record: public, private or shared. Default: public.")
+    private static let owner = CommandOption.value("owner", "USER", "Record: the user whose database it is.")
+    private static let zone = CommandOption.value("zone", "NAME", "Record: its zone. Default: _defaultZone.")
+
+    private static let common = [type, identifier, source]
+    private static let datasetOptions = [identityPool, identity, dataset, syncCount, merged, deviceID]
+    private static let recordOptions = [recordType, recordName, field, database, owner, zone, app, deviceID]
+    private static let pushOptions = [
+        app, deviceToken, deviceID, identityID, userID, topic, title, text, badge, sound, pushType, priority,
+        collapseID, expiration,
     ]
+
+    /// The options, in the order in which the help shows them.
+    static let options =
+        common + datasetOptions + [recordType, recordName, field, database, owner, zone]
+        + pushOptions.filter { $0.name != deviceID.name }
 
     /// Refuses options that describe an event beside `--file`, which brings its own.
     static func checkAbsence(_ invocation: CommandInvocation) throws(CommandFailure) {
@@ -49,6 +67,9 @@ enum PublishedEvent {
         guard let name = invocation.string(type) else {
             throw .usage("give --type TYPE to publish one event, or --file FILE to publish many")
         }
+        let isPush = name.hasSuffix("push.requested")
+        let isRecord = !isPush && name.split(separator: ".").dropLast().last == "record"
+        try checkOptions(invocation, of: name, isPush ? pushOptions : isRecord ? recordOptions : datasetOptions)
         var writer = JSONWriter()
         writer.beginObject()
         for (key, value) in [
@@ -60,14 +81,53 @@ enum PublishedEvent {
         }
         writer.key("data")
         writer.beginObject()
-        if name.hasSuffix("push.requested") {
+        if isPush {
             try writePush(invocation, to: &writer)
+        } else if isRecord {
+            try writeRecord(invocation, to: &writer)
         } else {
             try writeDataset(invocation, to: &writer)
         }
         writer.endObject()
         writer.endObject()
         return writer.bytes
+    }
+
+    /// Refuses options that other types of events have: they would say nothing.
+    private static func checkOptions(
+        _ invocation: CommandInvocation, of type: String, _ known: [CommandOption]
+    ) throws(CommandFailure) {
+        let others = options.filter { option in !(common + known).contains { $0.name == option.name } }
+        guard let option = others.first(where: { invocation.has($0) }) else { return }
+        throw .usage("--\(option.name) does not go with --type \(type)")
+    }
+
+    private static func writeRecord(
+        _ invocation: CommandInvocation, to writer: inout JSONWriter
+    ) throws(CommandFailure) {
+        write(
+            [
+                "recordType": recordType, "recordName": recordName, "database": database, "ownerId": owner,
+                "zoneName": zone, "app": app, "deviceId": deviceID,
+            ], invocation, to: &writer)
+        writer.key("fields")
+        writer.beginObject()
+        var names: Set<String> = []
+        for text in invocation.strings(field) {
+            guard let end = text.firstIndex(of: "="), end > text.startIndex else {
+                throw .usage("--field takes NAME=VALUE, not '\(text)'")
+            }
+            let name = String(text[..<end])
+            guard names.insert(name).inserted else { throw .usage("--field \(name) is given twice") }
+            let value = String(text[text.index(after: end)...])
+            writer.key(dynamic: name)
+            if let json = try? JSONParser().parse(Array(value.utf8)) {
+                writer.raw(json.minified)
+            } else {
+                writer.string(value)
+            }
+        }
+        writer.endObject()
     }
 
     private static func writeDataset(

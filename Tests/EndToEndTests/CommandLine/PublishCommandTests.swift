@@ -1,3 +1,4 @@
+import Foundation
 import PushTestKit
 import Testing
 
@@ -17,6 +18,10 @@ struct PublishCommandTests {
             ["--type", "com.example.dataset.deleted", "--id", "e1", "--source", "//backend"] + dataset,
             ["--type", "datasets.merged", "--merged", "a", "--merged", "b"] + dataset,
             ["--type", "push.requested", "--app", "chat", "--user-id", "ann", "--title", "Hi", "--badge", "0"],
+            [
+                "--type", "record.updated", "--record-type", "Song", "--record-name", "s", "--field", "artist=Mei",
+                "--field", "price=12.5", "--database", "private", "--owner", "ann", "--zone", "Music",
+            ],
         ]
         for command in commands {
             let result = try await CommandRunner.apus(["publish"] + command, in: bench.folder)
@@ -50,6 +55,74 @@ struct PublishCommandTests {
         #expect(nowhere.errors.contains("0 events published and confirmed, 1 not confirmed"), "\(nowhere)")
     }
 
+    @Test("With apps in the configuration an unknown app is found, and every example of the help and of ours is right")
+    func validatesWithApps() async throws {
+        let bench = try await BrokerFolder()
+        let pool = "us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"
+        let settings = [
+            "--set", "app.0.name=chat", "--set", "app.0.bundle_id=com.example.chat", "--set",
+            "app.0.identity_pools=\(pool)", "--set", "app.0.apns.key_file=k.p8", "--set",
+            "app.0.apns.key_id=ABC123DEFG", "--set", "app.0.apns.team_id=DEF123GHIJ",
+        ]
+        func publish(_ arguments: [String], input: String = "") async throws -> CommandResult {
+            try await CommandRunner.apus(["publish"] + arguments + settings, input: input, in: bench.folder)
+        }
+        let push = ["--type", "push.requested", "--user-id", "ann", "--title", "Hi", "--app"]
+        let known = try await publish(push + ["chat"])
+        #expect(known.exitCode == 0, "\(known)")
+        let unknown = try await publish(push + ["mail"])
+        #expect(unknown.exitCode == 65 && unknown.errors.contains("the configured apps are \"chat\""), "\(unknown)")
+
+        let help = try await CommandRunner.apus(["publish", "--help"], in: bench.folder)
+        let examples = Self.examplesOfHelp(help.output)
+        #expect(examples.count == 3)
+        for example in examples {
+            let result = try await publish(example)
+            #expect(result.exitCode == 0, "\(example): \(result)")
+        }
+        let folder = URL(fileURLWithPath: #filePath).appending(path: "../../../../deploy/examples").standardized
+        let file = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .map { try String(contentsOf: $0, encoding: .utf8) }.joined()
+        let result = try await publish(["--file", "-"], input: file)
+        #expect(result.exitCode == 0 && result.errors.contains("9 events published and confirmed"), "\(result)")
+    }
+
+    /// The arguments of the examples that are options alone, as a shell reads them.
+    private static func examplesOfHelp(_ help: String) -> [[String]] {
+        let lines = help.replacing("\\\n", with: "").split(separator: "\n").map { $0.drop { $0 == " " } }
+        return lines.filter { $0.hasPrefix("apus publish --type") }.map { line in
+            var words = [""]
+            var isQuoted = false
+            for character in line {
+                if character == "'" {
+                    isQuoted.toggle()
+                } else if character == " ", !isQuoted {
+                    if words.last != "" { words.append("") }
+                } else {
+                    words[words.count - 1].append(character)
+                }
+            }
+            return Array(words.dropFirst(2))
+        }
+    }
+
+    @Test("What a full queue refuses until the time limit is told, and the command ends as failed for now")
+    func refusedForLong() async throws {
+        let bench = try await BrokerFolder()
+        let policy = "full-\(bench.namespace)"
+        try await bench.broker.control(
+            "set_policy", policy, "^\(bench.namespace)[.]work$", #"{"max-length":1}"#, "--apply-to", "queues")
+        let lines = (1...20).map(Self.line).joined(separator: "\n")
+        var given = try await bench.apus("publish", "--file", "-", "--timeout", "2", input: lines)
+        // RabbitMQ tells a channel that the queue is full a little after it is.
+        for _ in 0..<20 where given.exitCode == 0 {
+            given = try await bench.apus("publish", "--file", "-", "--timeout", "2", input: lines)
+        }
+        #expect(given.exitCode == 75 && given.errors.contains("waiting: RabbitMQ refuses messages"), "\(given)")
+        #expect(given.errors.contains("not confirmed"), "\(given)")
+        try await bench.broker.control("clear_policy", policy)
+    }
+
     @Test(
         "What is wrong with the command or the event is told before a broker is asked for",
         arguments: [
@@ -60,6 +133,10 @@ struct PublishCommandTests {
             (["publish", "--type", "dataset.exploded"], 65, "dataset.exploded"),
             (["publish", "--type", "dataset.changed", "--sync-count", "-1"], 64, "--sync-count"),
             (["publish", "--type", "push.requested", "--app", "chat", "--device-token", "abc"], 65, "deviceTokens[0]"),
+            (["publish", "--type", "push.requested", "--app", "chat", "--user-id", "u"], 65, "an alert push needs"),
+            (["publish", "--type", "push.requested", "--sync-count", "1"], 64, "--sync-count does not go with"),
+            (["publish", "--type", "record.created", "--record-type", "Song"], 65, "data.recordName is missing"),
+            (["publish", "--type", "record.created", "--field", "x"], 64, "--field takes NAME=VALUE"),
         ] as [([String], Int32, String)])
     func wrongEvents(arguments: [String], code: Int32, words: String) async throws {
         let folder = try TemporaryFolder()

@@ -1,0 +1,33 @@
+import APNsTransport
+public import PushCore
+
+/// Validates events with the worker's own code, before they are published: decoding, the app, the notification.
+///
+/// What only the registry knows is left out: whether there is a device.
+public struct EventValidator {
+    private let decoder = EventDecoder()
+    private var renderer: ContentRenderer?
+
+    /// Creates a validator.
+    ///
+    /// - Parameter configuration: names the apps; without any the app of an event is not looked at.
+    public init(configuration: Configuration) {
+        let apps = configuration.pipeline.apps
+        renderer = apps.isEmpty ? nil : ContentRenderer(apps: apps)
+    }
+
+    /// Validates a message.
+    ///
+    /// - Returns: the event.
+    /// - Throws: `EventRejection`, with which a worker would make it a dead letter.
+    public mutating func validate(_ message: Message) throws(EventRejection) -> ChangeEvent {
+        let event = try decoder.decode(message)
+        if renderer != nil {
+            _ = try renderer?.validate(event, expiresAt: nil)
+        } else if case .push(let push) = event.kind {
+            var builder = PushContentBuilder(bundleID: "")
+            _ = try builder.content(of: push.notification, options: push.options)
+        }
+        return event
+    }
+}
