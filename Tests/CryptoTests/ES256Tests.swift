@@ -109,15 +109,41 @@ struct ES256Tests {
         }
     }
 
-    @Test("A changed byte in a key file never crashes and never yields the same key with other text")
-    func damagedKeyNeverCrashes() throws {
-        let good = Array(try ES256PrivateKey.generate().pem.utf8)
-        for index in good.indices {
-            for value: UInt8 in [0, 0x0A, 0x41, 0xFF] {
-                var damaged = good
+    /// The text between the two lines of dashes, without line ends: all of a PEM file that counts.
+    private static func base64(ofPEM text: [UInt8]) -> [UInt8] {
+        Array(text.split(separator: 0x0A).filter { !$0.starts(with: Array("-----".utf8)) }.joined())
+    }
+
+    @Test("A changed byte in a key file is refused with its reason, or yields a key that has other text")
+    func damagedKeyIsAnotherOrNone() throws {
+        let good = try ES256PrivateKey.generate()
+        let message = Array("message".utf8)
+        let signature = try good.sign(message)
+        let whole = (private: Array(good.pem.utf8), public: Array(good.publicKeyPEM.utf8))
+        for value: UInt8 in [0, 0x0A, 0x41, 0xFF] {
+            for index in whole.private.indices {
+                var damaged = whole.private
                 damaged[index] = value
-                _ = try? ES256PrivateKey(pem: damaged)
-                _ = try? ES256PublicKey(pem: damaged)
+                do throws(CryptoError) {
+                    let key = try ES256PrivateKey(pem: damaged)
+                    let isSameText = Self.base64(ofPEM: damaged) == Self.base64(ofPEM: whole.private)
+                    #expect((key.pem == good.pem) == isSameText, "byte \(index) is \(value)")
+                } catch {
+                    #expect(error.code == .keyMissing || error.code == .keyInvalid, "\(error)")
+                }
+            }
+            for index in whole.public.indices {
+                var damaged = whole.public
+                damaged[index] = value
+                do throws(CryptoError) {
+                    let isValid = try ES256PublicKey(pem: damaged).isValid(signature: signature, of: message)
+                    let (text, wholeText) = (Self.base64(ofPEM: damaged), Self.base64(ofPEM: whole.public))
+                    // Four bits of the digit before the padding belong to no byte.
+                    #expect(!isValid || text.dropLast(3) == wholeText.dropLast(3), "byte \(index) is \(value)")
+                    #expect(isValid || text != wholeText, "byte \(index) is \(value)")
+                } catch {
+                    #expect(error.code == .keyMissing || error.code == .keyInvalid, "\(error)")
+                }
             }
         }
     }

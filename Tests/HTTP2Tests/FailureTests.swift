@@ -265,9 +265,29 @@ struct FailureTests {
         let identity = try TestIdentity()
         let server = try await TestServer.start(context: try identity.serverContext())
         let loop = try EventLoop(name: "test-client")
-        let client = try await Endpoint.connect(to: server.port, context: try identity.clientContext(), on: loop)
-        try await client.wait { $0.readyCount == 1 }
-        loop.stopAndJoin()
+        let isReleased = Watched(false)
+        do {
+            let client = try await Endpoint.connect(
+                to: server.port, context: try identity.clientContext(), on: loop
+            ) { probe in
+                // The probe is the handler of the connection, and goes with it.
+                let sentinel = ReleaseSentinel(isReleased)
+                probe.onClosed = { _ in withExtendedLifetime(sentinel) {} }
+            }
+            try await client.wait { $0.readyCount == 1 }
+            loop.stopAndJoin()
+            #expect(!isReleased.value)
+        }
+        #expect(await isReleased.wait(deadlineSeconds: 60) { $0 }, "something holds it besides the test")
         try await server.stop()
     }
+}
+
+/// Says when the last reference to it is gone.
+private final class ReleaseSentinel: Sendable {
+    private let isReleased: Watched<Bool>
+
+    init(_ isReleased: Watched<Bool>) { self.isReleased = isReleased }
+
+    deinit { isReleased.update { $0 = true } }
 }

@@ -68,11 +68,33 @@ extension DispatchStateMachine {
         return true
     }
 
-    /// A delivery of the work queue belongs to a large fan-out, because it was held back or is a dead letter that is
-    /// replayed: it goes to the queue of its lane.
+    /// How often a part of a large fan-out may go from a work queue to the fan-out queue without being served.
+    ///
+    /// Once is the rule: what was deferred, and what an operator replays, comes back through a work queue. More often
+    /// it comes only if something outside of Apus moves messages from the fan-out queue to a work queue, a shovel for
+    /// example. Without a limit they would circle as fast as the broker can carry them.
+    public static let hopsMaximum = 3
+
+    /// Moves a part of a large fan-out from a work queue to the fan-out queue, or to the dead letters after too many hops.
+    ///
+    /// It is there because it was held back, or because an operator replayed it.
     public mutating func deliveryOfFanOutLane(
         _ tag: DeliveryTag, message: Message, parking: ParkingRecord, into actions: inout DispatchActions
     ) {
+        var parking = parking
+        parking.hops += 1
+        guard parking.hops <= Self.hopsMaximum else {
+            let detail = """
+                A part of a large fan-out came from a work queue \(parking.hops) times and was never served: expected \
+                at most \(Self.hopsMaximum). Remove what moves messages from \(queues.fanout) to a work queue, for \
+                example a shovel, then replay it.
+                """
+            return move(
+                tag, message, parking,
+                Failure(
+                    destination: .deadLetter, reason: "misrouted", detail: detail, attempt: parking.attempt,
+                    deviceIDs: []), into: &actions)
+        }
         move(
             tag, message, parking,
             Failure(
@@ -98,6 +120,7 @@ extension DispatchStateMachine {
     ) {
         guard var job = jobs.take(number) else { return }
         var parking = job.work.parking
+        parking.hops = 0
         parking.cursor = cursor
         let copy = parking.parkedCopy(
             of: job.work.message, reason: "fan-out", detail: "The rest of a large audience, in pages.")
@@ -119,6 +142,7 @@ extension DispatchStateMachine {
         into actions: inout DispatchActions
     ) {
         var parking = parking
+        parking.hops = 0
         parking.cursor = chunk.chunk.after
         parking.chunk = chunk
         let copy = parking.parkedCopy(
@@ -155,6 +179,7 @@ extension DispatchStateMachine {
             rest = rest.dropFirst(part.count)
             var parking = job.work.parking
             parking.attempt = failure.attempt
+            if failure.destination != .fanOut { parking.hops = 0 }
             parking.heldMilliseconds += failure.heldMilliseconds
             if !part.isEmpty {
                 parking.cursor = nil

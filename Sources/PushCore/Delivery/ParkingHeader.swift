@@ -38,6 +38,9 @@ public enum ParkingHeader {
     public static let throughSubscription = "apus-fanout-through-subscription"
     /// The subscriptions that have devices in the chunk, 8 bytes each, big endian (byte array).
     public static let subscriptions = "apus-fanout-subscriptions"
+    /// How often a part of a large fan-out went from a work queue to the fan-out queue since it was last served or
+    /// deferred (int64).
+    public static let hops = "apus-hops"
     /// Whether the device that made the change is notified as well, because others made changes that this event stands
     /// for (boolean).
     public static let notifiesOrigin = "apus-notifies-origin"
@@ -54,5 +57,6 @@ public enum ParkingHeader {
     /// The headers that a replay leaves out, because it begins anew: all but those of the devices still to be served.
     public static let ofAttempts: Set<String> = [
         attempt, firstSeenMilliseconds, publishedMilliseconds, heldMilliseconds, reason, detail, expiresAtMilliseconds,
+        hops,
     ]
 }

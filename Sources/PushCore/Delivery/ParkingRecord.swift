@@ -19,6 +19,8 @@ public struct ParkingRecord: Hashable, Sendable {
     public var cursor: AudienceCursor?
     /// The chunk of a large fan-out that this is; nil for the audience from `cursor` to its end.
     public var chunk: FanOutChunkJob?
+    /// How often it went from a work queue to the fan-out queue since it was last served or deferred.
+    public var hops = 0
     /// Whether the device that made the change is notified as well.
     public var notifiesOrigin = false
     /// The exchange that the event was published to.
@@ -34,6 +36,7 @@ public struct ParkingRecord: Hashable, Sendable {
     public var isOfFanOutLane: Bool { chunk != nil || cursor != nil && deviceIDs == nil }
 
     private static let attemptMaximum: Int64 = 1_000_000
+    private static let hopsMaximum: Int64 = 1_000
     /// More than a hundred years: a header that claims more is nonsense.
     private static let heldMaximumMilliseconds: Int64 = 1 << 42
 
@@ -68,6 +71,7 @@ public struct ParkingRecord: Hashable, Sendable {
         case (ParkingHeader.firstSeenMilliseconds, .int64(let value)):
             firstSeen = Timestamp(milliseconds: value)
             isParkedCopy = true
+        case (ParkingHeader.hops, .int64(let value)): hops = Int(min(max(0, value), Self.hopsMaximum))
         case (ParkingHeader.publishedMilliseconds, .int64(let value)): published = Timestamp(milliseconds: value)
         case (ParkingHeader.heldMilliseconds, .int64(let value)):
             heldMilliseconds = min(max(0, value), Self.heldMaximumMilliseconds)
@@ -164,6 +168,7 @@ public struct ParkingRecord: Hashable, Sendable {
             }
         }
         if let chunk { headers.append(contentsOf: chunk.headers) }
+        if hops > 0 { headers.append(MessageHeader(name: ParkingHeader.hops, value: .int64(Int64(hops)))) }
         if notifiesOrigin { headers.append(MessageHeader(name: ParkingHeader.notifiesOrigin, value: .boolean(true))) }
         return headers
     }

@@ -290,10 +290,63 @@ struct DispatchStateMachineTests {
         machine.deliveryOfFanOutLane(copy.tag, message: copy.message, parking: history, into: &actions)
         #expect(actions.publishes.map(\.routingKey) == ["fanout"] && actions.settles.count == 1)
         copy.message = actions.publishes[0].message
-        #expect(ParkingRecord(of: copy, nowMilliseconds: 60_003) == history)
+        var moved = history
+        moved.hops = 1
+        #expect(ParkingRecord(of: copy, nowMilliseconds: 60_003) == moved)
         confirmAll()
         #expect(actions.settles.count == 2 && machine.jobCount == 0)
         #expect(machine.ledgers.allSatisfy { $0 == PushLedger() })
+    }
+
+    /// A chunk that came to a work queue, as it is after so many hops to the fan-out queue.
+    private mutating func hop(_ delivery: Delivery, times: Int) -> Delivery {
+        var delivery = delivery
+        for _ in 0..<times {
+            let parking = ParkingRecord(of: delivery, nowMilliseconds: 0)
+            machine.deliveryOfFanOutLane(
+                delivery.tag, message: delivery.message, parking: parking, into: &actions)
+            delivery.message = actions.publishes[0].message
+            if actions.publishes[0].routingKey != "fanout" { break }
+            confirmAll()
+        }
+        return delivery
+    }
+
+    @Test("A chunk that comes back from the fan-out queue again and again, and is never served, becomes a dead letter")
+    mutating func circlingChunk() {
+        var delivery = Samples.delivery()
+        var parking = ParkingRecord(of: delivery, nowMilliseconds: 0)
+        parking.cursor = AudienceCursor(position: 9)
+        delivery.message = parking.parkedCopy(of: delivery.message, reason: "fan-out", detail: "")
+        delivery.exchange = ""
+        delivery = hop(delivery, times: 100)
+        #expect(actions.publishes.map(\.routingKey) == ["dead"])
+        #expect(actions.settles.count == DispatchStateMachine.hopsMaximum)
+        let letter = actions.publishes[0].message
+        #expect(letter.header(ParkingHeader.reason) == .string("misrouted"))
+        #expect(letter.header(ParkingHeader.hops) == nil, "a replay begins to count anew")
+        confirmAll()
+        #expect(actions.settles.count == DispatchStateMachine.hopsMaximum + 1 && machine.jobCount == 0)
+        #expect(machine.ledgers.allSatisfy { $0 == PushLedger() })
+    }
+
+    @Test("A chunk that is deferred in between may come to the fan-out queue as often as it has to")
+    mutating func deferredChunk() {
+        var delivery = Samples.delivery()
+        var parking = ParkingRecord(of: delivery, nowMilliseconds: 0)
+        parking.cursor = AudienceCursor(position: 9)
+        delivery.message = parking.parkedCopy(of: delivery.message, reason: "fan-out", detail: "")
+        delivery.exchange = ""
+        for _ in 0..<10 {
+            delivery = hop(delivery, times: DispatchStateMachine.hopsMaximum)
+            #expect(actions.publishes.isEmpty, "all were moved and confirmed")
+            let isHeldBack = machine.deliveryHeldBack(
+                delivery.tag, message: delivery.message, parking: ParkingRecord(of: delivery, nowMilliseconds: 0),
+                nowMilliseconds: 0, into: &actions)
+            #expect(isHeldBack && actions.publishes.map(\.routingKey) == ["retry.1m"])
+            delivery.message = actions.publishes[0].message
+            confirmAll()
+        }
     }
 
     @Test("A device of an unknown app goes to the dead letters and the others are served")
