@@ -108,6 +108,8 @@ struct NativeSubscriptionTests {
             (#"{"type":"what"}"#, "type"), (#"{"type":"zone"}"#, "zone"),
             (#"{"recordType":"A","database":"private"}"#, "database"),
             (#"{"recordType":"A","notificationInfo":{"additionalFields":["a","b","c","d"]}}"#, "additionalFields"),
+            (#"{"recordType":"A","notificationInfo":{"alertBdy":"x"}}"#, "did you mean alertBody?"),
+            (#"{"recordType":"A","notificationInfo":{"sound":"x"}}"#, "did you mean soundName?"),
             (#"{"recordType":7}"#, "recordType"),
         ])
     func badContent(body: String, place: String) throws {
