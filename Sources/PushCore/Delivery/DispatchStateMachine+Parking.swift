@@ -75,7 +75,8 @@ extension DispatchStateMachine {
     /// example. Without a limit they would circle as fast as the broker can carry them.
     public static let hopsMaximum = 3
 
-    /// Moves a part of a large fan-out from a work queue to the fan-out queue, or to the dead letters after too many hops.
+    /// Moves a part of a large fan-out from a work queue to the fan-out queue, or after too many hops to the dead
+    /// letters.
     ///
     /// It is there because it was held back, or because an operator replayed it.
     public mutating func deliveryOfFanOutLane(
