@@ -21,7 +21,9 @@ struct AnswerParser {
         var answer = PushAnswer(status: status, retryAfterSeconds: retryAfterSeconds)
         guard status != 200, !body.isEmpty, let parsed = try? parser.parse(body) else { return answer }
         answer.reason = reason(in: parsed)
-        if status == 410 { answer.deadSinceMilliseconds = parsed["timestamp"]?.int64 }
+        if status == 410, let since = parsed["timestamp"]?.int64 {
+            answer.deadSinceMilliseconds = Timestamp(milliseconds: since).milliseconds
+        }
         return answer
     }
 

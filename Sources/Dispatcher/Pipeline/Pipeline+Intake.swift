@@ -39,6 +39,7 @@ extension Pipeline {
             }
         }
         let delayed = takeTurns(&prepared)
+        for item in prepared { forgetCounts(item) }
         let groups = coalesce(prepared)
         guard let audiences = resolve(groups, prepared) else {
             return putBack(batch)
@@ -58,7 +59,6 @@ extension Pipeline {
             case .chunkOver(let state): chunkIsOver(prepared[group.representative], state)
             }
         }
-        remember(groups, prepared, nowMilliseconds: now)
     }
 
     private func putBack(_ batch: [Delivery]) {
@@ -83,15 +83,19 @@ extension Pipeline {
         return delayed
     }
 
-    /// Notes what devices are told of now, so that a retry of something older is left out.
-    private func remember(
-        _ groups: [DatasetCoalescer.Group], _ prepared: [PreparedEvent], nowMilliseconds: Int64
-    ) {
-        for group in groups where prepared[group.representative].isFresh {
-            guard case .dataset(var change) = prepared[group.representative].event.kind else { continue }
-            if !group.superseded.isEmpty { change.deviceID = group.excludedDeviceID }
-            recent.saw(change, atMilliseconds: nowMilliseconds)
-        }
+    /// Notes what devices are told of now, so that nothing older is announced after it.
+    func noteAnnounced(_ group: DatasetCoalescer.Group, _ item: PreparedEvent) {
+        guard item.isFresh, case .dataset(var change) = item.event.kind else { return }
+        if !group.superseded.isEmpty { change.deviceID = group.excludedDeviceID }
+        recent.announced(
+            change, source: item.event.source, identifier: item.event.identifier,
+            at: Timestamp(milliseconds: parts.nowMilliseconds()))
+    }
+
+    /// Counts begin anew after a deletion, whatever becomes of its event.
+    private func forgetCounts(_ item: PreparedEvent) {
+        guard item.isFresh, case .dataset(let change) = item.event.kind, change.operation != .changed else { return }
+        recent.forget(change.key)
     }
 
     private func adaptBatchSize(devicesFound: Int) {
@@ -241,18 +245,21 @@ extension Pipeline {
         if devices.contains(where: { $0.platform == .gcm }) { devices.removeAll { $0.platform == .gcm } }
         var parking = item.parking
         if !group.superseded.isEmpty, group.excludedDeviceID == nil { parking.notifiesOrigin = true }
+        let audience = devices
         leaveOutSuperseded(&devices, item)
         do throws(EventRejection) {
             let isChunk = parking.chunk != nil
             let renderings = try renderer.render(
                 item.event, expiresAt: parking.expiresAt, devices: devices,
                 known: isChunk ? chunks[item.delivery.tag]?.renderings ?? [] : devices.isEmpty ? [] : item.renderings)
-            countCoalesced(group, devices, prepared)
+            countCoalesced(group, audience, prepared)
+            if !devices.isEmpty { noteAnnounced(group, item) }
             var tags: [DeliveryTag] = []
             if isChunk {
                 chunkPageBegins(item, next: page.next, renderings: renderings)
             } else {
-                metrics.countEvent(item.type, devices.isEmpty ? .unmatched : .dispatched)
+                metrics.countEvent(
+                    item.type, audience.isEmpty ? .unmatched : devices.isEmpty ? .coalesced : .dispatched)
                 tags.append(item.delivery.tag)
                 for place in group.superseded { tags.append(prepared[place].delivery.tag) }
             }
@@ -280,14 +287,17 @@ extension Pipeline {
         return push.options.expirationSeconds == 0
     }
 
-    /// Leaves out of a retry the devices that have been told of a newer state since.
+    /// Leaves out the devices that this worker has told of a state that is not older, by another event.
     private func leaveOutSuperseded(_ devices: inout [Recipient], _ item: PreparedEvent) {
-        guard item.parking.isParkedCopy, case .dataset(let change) = item.event.kind else { return }
+        guard case .dataset(let change) = item.event.kind,
+            let newer = recent.newer(
+                than: change, source: item.event.source, identifier: item.event.identifier,
+                firstSeen: item.parking.firstSeen)
+        else { return }
         devices.removeAll { device in
-            let isSuperseded = recent.supersedes(
-                change, firstSeen: item.parking.firstSeen, deviceID: device.deviceID)
-            if isSuperseded { machine.pushesCoalesced(1, app: renderer.appIndex(named: device.app)) }
-            return isSuperseded
+            let wasTold = newer.wasTold(device.deviceID)
+            if wasTold { machine.pushesCoalesced(1, app: renderer.appIndex(named: device.app)) }
+            return wasTold
         }
     }
 
@@ -305,6 +315,7 @@ extension Pipeline {
 
     /// Settles an event whose time had passed before it was taken in: nobody is looked up for it, and nobody is told.
     private func expire(_ item: PreparedEvent) {
+        forgetCounts(item)
         metrics.countEvent(item.type, .expired)
         logger.log(
             .debug, "event.expired",

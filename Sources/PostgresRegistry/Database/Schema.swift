@@ -102,7 +102,14 @@ enum Schema {
         }
         guard table else { return 0 }
         let rows = try connection.run([Call("SELECT version::bigint FROM \(name).schema_version")], deadline)[0]
-        return rows.count == 1 ? rows.integer(0, 0) : 0
+        let version = rows.count == 1 ? rows.integer(0, 0) : 0
+        guard version >= 0 else {
+            throw RegistryError(
+                .invalid,
+                "The registry \(connection.address.description) says that its schema has the version \(version), which "
+                    + "there is not. Somebody has edited \(name).schema_version; write the number that was there.")
+        }
+        return version
     }
 
     private static func isPresent(

@@ -32,10 +32,10 @@ extension PostgresRegistry: FanOutRegistry {
         let rows = try ask([FanOutCalls.chunks(of: number, after: chunk, limit: limit)])[0]
         return (0..<rows.count).map { row in
             FanOutChunk(
-                number: Int(rows.integer(row, 0)), after: Self.cursor(rows, row, firstColumn: 1),
+                number: FanOutRules.count(rows.integer(row, 0)), after: Self.cursor(rows, row, firstColumn: 1),
                 through: Self.cursor(rows, row, firstColumn: 3),
                 subscriptions: FanOutChunk.subscriptions(fromBytes: rows.bytes(row, 5)),
-                deviceCount: Int(rows.integer(row, 6)))
+                deviceCount: FanOutRules.count(rows.integer(row, 6)))
         }
     }
 
@@ -143,11 +143,11 @@ extension PostgresRegistry: FanOutRegistry {
             fanOut.state = state
             fanOut.position = Self.cursor(rows, row, firstColumn: 7)
             fanOut.isWhole = rows.integer(row, 9) != 0
-            fanOut.chunksPlanned = Int(rows.integer(row, 10))
-            fanOut.chunksPublished = Int(rows.integer(row, 11))
-            fanOut.chunksServed = Int(rows.integer(row, 12))
-            fanOut.chunksCancelled = Int(rows.integer(row, 13))
-            fanOut.devicesPlanned = Int(rows.integer(row, 14))
+            fanOut.chunksPlanned = FanOutRules.count(rows.integer(row, 10))
+            fanOut.chunksPublished = FanOutRules.count(rows.integer(row, 11))
+            fanOut.chunksServed = FanOutRules.count(rows.integer(row, 12))
+            fanOut.chunksCancelled = FanOutRules.count(rows.integer(row, 13))
+            fanOut.devicesPlanned = FanOutRules.count(rows.integer(row, 14))
             fanOut.changedAtMilliseconds = rows.integer(row, 17)
             return fanOut
         }

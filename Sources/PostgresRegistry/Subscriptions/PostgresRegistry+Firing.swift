@@ -4,6 +4,8 @@ extension PostgresRegistry {
     /// How long a subscription that has fired its only push is kept for a redelivery of the event, in milliseconds.
     private static let firedKeptMilliseconds: Int64 = 14 * 86_400_000
     private static let badgeMaximum = 1_000_000
+    /// The badge of a row `d`, bounded, whatever somebody has written there.
+    private static let badge = "least(greatest(d.badge, 0), \(badgeMaximum))"
 
     /// Claims subscriptions that fire once for an event.
     public func claim(
@@ -55,7 +57,7 @@ extension PostgresRegistry {
         if isRepeated {
             let call = Call(
                 """
-                SELECT r.k, d.badge FROM unnest($1::text[]) WITH ORDINALITY r(name, k)
+                SELECT r.k, \(Self.badge) FROM unnest($1::text[]) WITH ORDINALITY r(name, k)
                 JOIN device d ON d.device_id = r.name
                 """, [.texts(names)])
             rows = try ask([call])[0]
@@ -86,7 +88,7 @@ extension PostgresRegistry {
             WITH r AS MATERIALIZED (
                 SELECT d.id, x.k, x.added FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY x(name, added, k)
                 JOIN device d ON d.device_id = x.name ORDER BY d.id FOR NO KEY UPDATE OF d)
-            UPDATE device d SET badge = least(d.badge + r.added, \(badgeMaximum)) FROM r WHERE d.id = r.id
+            UPDATE device d SET badge = least(\(badge) + r.added, \(badgeMaximum)) FROM r WHERE d.id = r.id
             RETURNING r.k, d.badge
             """, [.texts(names), .integers(added)])
     }
@@ -106,7 +108,9 @@ extension PostgresRegistry {
 
     /// The badge of a device.
     public func badge(of deviceID: String) throws(RegistryError) -> Int? {
-        let rows = try ask([Call("SELECT d.badge FROM device d WHERE d.device_id = $1::text", [.text(deviceID)])])[0]
+        let rows = try ask([
+            Call("SELECT \(Self.badge) FROM device d WHERE d.device_id = $1::text", [.text(deviceID)])
+        ])[0]
         return rows.count == 0 ? nil : Int(rows.integer(0, 0))
     }
 }

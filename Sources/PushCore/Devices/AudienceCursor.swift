@@ -7,9 +7,9 @@ public struct AudienceCursor: Hashable, Sendable {
     /// The subscription that `position` is a device of; 0 if the audience is not one of subscriptions.
     public var subscription: Int64
 
-    /// Creates a cursor.
+    /// Creates a cursor; a negative number, which no registry gives, counts as 0.
     public init(position: Int64, subscription: Int64 = 0) {
-        self.position = position
-        self.subscription = subscription
+        self.position = max(0, position)
+        self.subscription = max(0, subscription)
     }
 }

@@ -30,6 +30,6 @@ public struct Device: Hashable, Sendable {
         self.identityPoolID = identityPoolID
         self.identityID = identityID
         self.userID = userID
-        self.registeredAtMilliseconds = registeredAtMilliseconds
+        self.registeredAtMilliseconds = Timestamp(milliseconds: registeredAtMilliseconds).milliseconds
     }
 }

@@ -119,18 +119,22 @@ struct FieldReader {
         return number
     }
 
-    /// A moment in seconds since 1970, given as such or as an RFC 3339 timestamp, which is rounded down.
+    /// A moment in seconds since 1970, before the year 10000, given as such or as an RFC 3339 timestamp, which is
+    /// rounded down.
     func moment(_ key: StaticString) throws(EventRejection) -> Int64? {
         guard let value = value(key) else { return nil }
-        let expected = "a whole number of seconds since 1970, or an RFC 3339 timestamp such as 2026-01-31T12:00:00Z"
+        let bounds = 0...Timestamp.latest.seconds
+        let expected =
+            "a whole number of seconds since 1970, at most \(bounds.upperBound), or an RFC 3339 timestamp such as"
+            + " 2026-01-31T12:00:00Z"
         if let number = value.int64 {
-            guard number >= 0 else { throw Self.invalid(path(key), found: String(number), expected) }
+            guard bounds.contains(number) else { throw Self.invalid(path(key), found: String(number), expected) }
             return number
         }
         guard let milliseconds = value.withUTF8(RFC3339.milliseconds) ?? nil, milliseconds >= 0 else {
             throw invalid(key, value, expected)
         }
-        return milliseconds / 1000
+        return Timestamp(milliseconds: milliseconds).seconds
     }
 
     /// One of a few words.

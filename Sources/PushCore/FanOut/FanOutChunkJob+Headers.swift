@@ -22,8 +22,8 @@ extension FanOutChunkJob {
         self.init(
             fanOut: fanOut,
             chunk: FanOutChunk(
-                number: Int(chunk), after: after, through: through, subscriptions: subscriptions,
-                deviceCount: Int(number(ParkingHeader.chunkDevices) ?? 0)))
+                number: FanOutRules.count(chunk), after: after, through: through, subscriptions: subscriptions,
+                deviceCount: FanOutRules.count(number(ParkingHeader.chunkDevices) ?? 0)))
     }
 
     /// The headers that say which chunk a message is, beside the cursor.

@@ -60,10 +60,10 @@ extension SQLiteRegistry: FanOutRegistry {
         try statement.forEachRow { row throws(RegistryError) in
             chunks.append(
                 FanOutChunk(
-                    number: Int(row.integer(0)), after: Self.cursor(row, firstColumn: 1),
+                    number: FanOutRules.count(row.integer(0)), after: Self.cursor(row, firstColumn: 1),
                     through: Self.cursor(row, firstColumn: 3),
                     subscriptions: FanOutChunk.subscriptions(fromBytes: row.bytes(5)),
-                    deviceCount: Int(row.integer(6))))
+                    deviceCount: FanOutRules.count(row.integer(6))))
         }
         return chunks
     }

@@ -25,11 +25,11 @@ extension SQLiteRegistry {
         fanOut.state = state
         fanOut.position = Self.cursor(row, firstColumn: 7)
         fanOut.isWhole = row.integer(9) != 0
-        fanOut.chunksPlanned = Int(row.integer(10))
-        fanOut.chunksPublished = Int(row.integer(11))
-        fanOut.chunksServed = Int(row.integer(12))
-        fanOut.chunksCancelled = Int(row.integer(13))
-        fanOut.devicesPlanned = Int(row.integer(14))
+        fanOut.chunksPlanned = FanOutRules.count(row.integer(10))
+        fanOut.chunksPublished = FanOutRules.count(row.integer(11))
+        fanOut.chunksServed = FanOutRules.count(row.integer(12))
+        fanOut.chunksCancelled = FanOutRules.count(row.integer(13))
+        fanOut.devicesPlanned = FanOutRules.count(row.integer(14))
         fanOut.changedAtMilliseconds = row.integer(17)
         return fanOut
     }

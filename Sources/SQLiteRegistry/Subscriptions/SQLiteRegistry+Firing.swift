@@ -61,7 +61,7 @@ extension SQLiteRegistry {
         }
         return try writing(durable: false) { () throws(RegistryError) in
             let statement = try statements.statement(
-                "UPDATE device SET badge = min(badge + 1, 1000000) WHERE device_id = ? RETURNING badge")
+                "UPDATE device SET badge = min(max(badge, 0) + 1, 1000000) WHERE device_id = ? RETURNING badge")
             var badges: [Int] = []
             for deviceID in deviceIDs {
                 statement.bind(1, deviceID)
@@ -86,7 +86,7 @@ extension SQLiteRegistry {
 
     /// The badge of a device.
     public func badge(of deviceID: String) throws(RegistryError) -> Int? {
-        let statement = try statements.statement("SELECT badge FROM device WHERE device_id = ?")
+        let statement = try statements.statement("SELECT min(max(badge, 0), 1000000) FROM device WHERE device_id = ?")
         statement.bind(1, deviceID)
         return try statement.firstInteger().map { Int($0) }
     }

@@ -146,6 +146,51 @@ struct PipelineTests {
         bench.stop()
     }
 
+    private func syncCounts(_ requests: [PushRequest]) -> [String] {
+        requests.map { request in
+            let payload = String(decoding: request.content.payload, as: UTF8.self)
+            return String(payload.split(separator: "\"syncCount\":\"").last?.prefix { $0.isNumber } ?? "")
+        }
+    }
+
+    /// Delivers one event and waits until it is settled.
+    private func deliver(_ message: Message, to bench: PipelineBench, isRedelivered: Bool = false) async {
+        let settled = bench.broker.settledTags.count
+        bench.broker.deliver([message], isRedelivered: isRedelivered)
+        await bench.broker.wait { $0.settledTags.count == settled + 1 }
+        bench.clock.advance(milliseconds: 700)
+    }
+
+    @Test("No count is announced that is not newer than one that was: each is counted as coalesced")
+    func olderCountsThatComeLate() async throws {
+        let bench = try bench(devices: 1)
+        for (index, count) in [7, 3, 7, 9, 2].enumerated() {
+            await deliver(event("\(index)", count: count), to: bench)
+        }
+        #expect(syncCounts(bench.transport.requests) == ["7", "9"])
+        let coalesced = "apus_events_total{type=\"dataset.changed\",outcome=\"coalesced\"} 3\n"
+        #expect(bench.metrics.render().contains(coalesced))
+        let ledger = try await bench.dispatch.ledgers()[0]
+        #expect(ledger.matched == 5 && ledger.coalesced == 3 && ledger.accepted == 2 && ledger.isBalanced)
+        await deliver(event("3", count: 9), to: bench, isRedelivered: true)
+        #expect(syncCounts(bench.transport.requests) == ["7", "9", "9"], "the broker has it until it is settled")
+        await deliver(event("deleted", type: "dataset.deleted", count: 10), to: bench)
+        await deliver(event("anew", count: 1), to: bench)
+        #expect(syncCounts(bench.transport.requests) == ["7", "9", "9", "10", "1"])
+        bench.stop()
+    }
+
+    @Test("The device that made the newest change is told of an older one of another device")
+    func olderCountForTheMaker() async throws {
+        let bench = try bench(devices: 3)
+        await deliver(event("1", count: 9, device: "device-0"), to: bench)
+        await deliver(event("2", count: 7, device: "device-1"), to: bench)
+        await deliver(event("3", count: 7, device: "device-1"), to: bench)
+        let told = bench.transport.requests.dropFirst(2).map { String(decoding: $0.token.bytes, as: UTF8.self) }
+        #expect(told == ["device-0"])
+        bench.stop()
+    }
+
     @Test("Broken events of every kind reach the dead letters with a reason, and the others go on")
     func brokenEvents() async throws {
         let bench = try bench()

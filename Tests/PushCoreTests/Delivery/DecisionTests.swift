@@ -13,17 +13,6 @@ struct DecisionTests {
             deviceID: device)
     }
 
-    @Test("A retry is left out however its dataset falls among thousands of others that have changed since")
-    func recentChangesAreKnown() {
-        var recent = RecentChanges()
-        let names = (0..<6_000).map { "dataset-\($0)" }
-        for name in names { recent.saw(change(name, 2), atMilliseconds: 1) }
-        let forgotten = names.filter {
-            !recent.supersedes(change($0, 1), firstSeen: Timestamp(milliseconds: 0), deviceID: "device")
-        }
-        #expect(forgotten.isEmpty, "\(forgotten.count) of \(names.count) datasets")
-    }
-
     @Test("Of the changes of one dataset the newest is pushed, and a device is left out only if it made all of them")
     func coalescing() {
         var coalescer = DatasetCoalescer()
@@ -67,34 +56,6 @@ struct DecisionTests {
                 "seed \(seed)")
             #expect(group.excludedDeviceID == (origins.count == 1 ? origins.first ?? nil : nil), "seed \(seed)")
         }
-    }
-
-    @Test("A retry is redundant only if another device made a newer change after it was first seen")
-    func recentChanges() {
-        var recent = RecentChanges()
-        recent.saw(change("a", 5, by: "x"), atMilliseconds: 100)
-        let old = change("a", 4)
-        #expect(recent.supersedes(old, firstSeen: Timestamp(milliseconds: 50), deviceID: "y"))
-        #expect(!recent.supersedes(old, firstSeen: Timestamp(milliseconds: 50), deviceID: "x"))
-        #expect(!recent.supersedes(old, firstSeen: Timestamp(milliseconds: 150), deviceID: "y"))
-        #expect(!recent.supersedes(change("a", 5), firstSeen: Timestamp(milliseconds: 50), deviceID: "y"))
-        #expect(!recent.supersedes(change("b", 1), firstSeen: Timestamp(milliseconds: 50), deviceID: "y"))
-        recent.saw(change("a", 6, by: "y"), atMilliseconds: 120)
-        #expect(recent.supersedes(old, firstSeen: Timestamp(milliseconds: 50), deviceID: "y"), "it was told of 5")
-        #expect(recent.supersedes(old, firstSeen: Timestamp(milliseconds: 50), deviceID: "x"), "it was told of 6")
-        recent.saw(change("a", nil, .deleted), atMilliseconds: 200)
-        #expect(!recent.supersedes(old, firstSeen: Timestamp(milliseconds: 50), deviceID: "y"))
-    }
-
-    @Test("The memory of recent changes is bounded")
-    func recentChangesBounded() {
-        var recent = RecentChanges()
-        for index in 0..<(8 * RecentChanges.datasetsMaximum) {
-            recent.saw(change("dataset-\(index)", 2), atMilliseconds: 10)
-        }
-        #expect(!recent.supersedes(change("dataset-0", 1), firstSeen: Timestamp(milliseconds: 0), deviceID: "y"))
-        let last = 8 * RecentChanges.datasetsMaximum - 1
-        #expect(recent.supersedes(change("dataset-\(last)", 1), firstSeen: Timestamp(milliseconds: 0), deviceID: "y"))
     }
 
     @Test("The apns-id is a version 8 UUID that depends on source, event and device alone")

@@ -95,6 +95,7 @@ struct PushEventTests {
             ("options", #"{"priority":7}"#, "data.options.priority is 7"),
             ("options", #"{"priority":"10"}"#, "data.options.priority is a string"),
             ("options", #"{"expiration":-1}"#, "data.options.expiration is -1"),
+            ("options", #"{"expiration":253402300800}"#, "data.options.expiration is 253402300800"),
             ("options", #"{"expiration":1.5}"#, "data.options.expiration is a number with a fraction"),
             ("options", #"{"expiration":"soon"}"#, "data.options.expiration is a string of 4 bytes"),
             ("options", #"{"expiration":"1969-01-01T00:00:00Z"}"#, "data.options.expiration is a string"),

@@ -71,6 +71,7 @@ extension Pipeline {
             return
         }
         for place in group.superseded { metrics.countEvent(prepared[place].type, .coalesced) }
+        noteAnnounced(group, item)
         var parking = item.parking
         if !group.superseded.isEmpty, group.excludedDeviceID == nil { parking.notifiesOrigin = true }
         let excluded = group.superseded.isEmpty ? item.excludedDeviceID : group.excludedDeviceID

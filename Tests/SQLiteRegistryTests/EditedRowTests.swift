@@ -1,0 +1,37 @@
+import Foundation
+import PushCore
+import PushTestKit
+import Testing
+
+@testable import SQLiteRegistry
+
+/// What somebody may have written into the file with a program of their own.
+struct EditedRowTests {
+    private static let event = FanOutEvent(
+        digest: EventDigest(source: "test", identifier: "1"), source: "test", identifier: "1", type: "push.requested")
+
+    @Test("The least and the greatest number in a row stop nothing that reads it", arguments: [Int64.min, Int64.max])
+    func extremes(_ number: Int64) throws {
+        let folder = try TemporaryFolder()
+        let registry = try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .create)
+        try registry.register(try Fixture.registrations(0..<1))
+        let fanOut = try registry.beginFanOut(Self.event, planner: 1, nowMilliseconds: 1)
+        try registry.connection.execute(
+            """
+            UPDATE device SET badge = \(number), registered_at = \(number);
+            UPDATE fan_out SET position = \(number), position_subscription = \(number), chunks_planned = \(number),
+                chunks_published = \(number), chunks_served = \(number), chunks_cancelled = \(number),
+                devices_planned = \(number), begun_at = \(number), changed_at = \(number)
+            """)
+        let device = try #require(try registry.device("device-0"))
+        let bounds = Timestamp.earliest.milliseconds...Timestamp.latest.milliseconds
+        #expect(bounds.contains(device.registeredAtMilliseconds))
+        #expect((0...1_000_000).contains(try #require(try registry.badge(of: "device-0"))))
+        #expect((1...1_000_000).contains(try registry.countBadges(["device-0"], isRepeated: false)[0]))
+        #expect((1...1_000_000).contains(try registry.countBadges(["device-0"], isRepeated: true)[0]))
+        let edited = try #require(try registry.fanOut(fanOut.number))
+        var planner = FanOutPlanner(edited, planner: 1)
+        planner.chunkFound(through: nil, subscriptions: [], deviceCount: 1)
+        _ = planner.step
+    }
+}
