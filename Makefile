@@ -7,7 +7,7 @@ SHELL := /bin/bash
 # Extra flags for every debug build; `.ci/run` makes warnings errors with it.
 SWIFT_FLAGS ?=
 DEBUG_FLAGS := --explicit-target-dependency-import-check error $(SWIFT_FLAGS)
-FORMATTED := Sources Tests Package.swift $(wildcard Benchmarks/Package.swift Benchmarks/Sources)
+FORMATTED := Sources Tests Package.swift Benchmarks/Sources
 
 help: ## print this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -33,7 +33,7 @@ sanitize: ## the unit tests under AddressSanitizer and under ThreadSanitizer
 fault: ## prove that nothing is lost: kill, stop, starve each part in the middle of load, and compare the books
 	@deploy/bin/fault $(FAULT_FLAGS)
 
-bench: ## measure against the budgets, beside h2load and a bare rabbitmq-c consumer
+bench: ## measure against the budgets, beside h2load and a bare rabbitmq-c consumer (BENCH_FLAGS=--small: a trial)
 	@deploy/bin/bench $(BENCH_FLAGS)
 
 build: ## build the command in release mode: .build/release/apus
@@ -49,4 +49,4 @@ lint: ## refuse what the format or the tidy rules refuse
 	@deploy/bin/run-tests --filter TidyTests
 
 clean: ## remove what was built
-	rm -rf .build Benchmarks/.build
+	rm -rf .build

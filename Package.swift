@@ -28,7 +28,9 @@ let package = Package(
         .library(name: "APNs", targets: ["APNs"]),
         // For tests: loaded into a process before the C library, so that system calls fail.
         .library(name: "CallFaults", type: .dynamic, targets: ["CallFaults"]),
-        // For `Benchmarks/` and `Tests/Fuzz/`, which are packages of their own; nobody else should build on it.
+        // For benchmarks: put in front of the C library's own functions by LD_PRELOAD, never linked.
+        .library(name: "allocation-counter", type: .dynamic, targets: ["AllocationCounter"]),
+        // For `Tests/Fuzz/`, which is a package of its own; nobody else should build on it.
         .library(
             name: "ApusInternals",
             targets: [
@@ -157,6 +159,21 @@ let package = Package(
             path: "Tests/FaultLedger",
             swiftSettings: swiftSettings
         ),
+        // What `make bench` runs; `bare-consumer` is the reference for the worker, the least that a consumer in C can
+        // do with the same queue, prefetch and acknowledgements.
+        .executableTarget(
+            name: "apus-benchmarks",
+            dependencies: [
+                "EventLoop", "Metrics", "Crypto", "ChangeQueue", "PushCore", "SQLiteRegistry", "PostgresRegistry",
+                "APNsTransport", "Dispatcher", "Geography", "PushTestKit",
+            ],
+            path: "Benchmarks/Sources/ApusBenchmarks",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "bare-consumer", path: "Benchmarks/Sources/BareConsumer",
+            linkerSettings: [.linkedLibrary("rabbitmq")]),
+        .target(name: "AllocationCounter", path: "Benchmarks/Sources/AllocationCounter"),
         testTarget("FaultLedgerTests", ["FaultLedger", "PushTestKit"]),
         // The targets of `make fuzz`, which replay their corpus here; `Tests/Fuzz` is a package of its own as well.
         .testTarget(

@@ -6,7 +6,7 @@ public final class RunningCommand: Sendable {
     public var identifier: Int32 { process.identifier }
     private let files: TemporaryFolder
     /// Held, so that it is there for as long as the command runs.
-    private let folder: TemporaryFolder
+    private let folder: TemporaryFolder?
     private let process: SpawnedProcess
 
     /// Starts `apus`.
@@ -30,8 +30,29 @@ public final class RunningCommand: Sendable {
     ///   - environment: the variables to set; of those that begin with `APUS_` it sees no others.
     ///   - folder: where it runs.
     /// - Throws: an error that says why it cannot be started.
-    public init(
+    public convenience init(
         program path: String, _ arguments: [String], environment: [String: String] = [:], in folder: TemporaryFolder
+    ) throws {
+        try self.init(path, arguments, environment, folder.path, folder)
+    }
+
+    /// Starts a program in a folder that stays.
+    ///
+    /// - Parameters:
+    ///   - path: the program.
+    ///   - arguments: what follows its name.
+    ///   - environment: the variables to set; of those that begin with `APUS_` it sees no others.
+    ///   - workingFolder: the path of the folder where it runs.
+    /// - Throws: an error that says why it cannot be started.
+    public convenience init(
+        program path: String, _ arguments: [String], environment: [String: String] = [:], workingFolder: String
+    ) throws {
+        try self.init(path, arguments, environment, workingFolder, nil)
+    }
+
+    private init(
+        _ path: String, _ arguments: [String], _ environment: [String: String], _ workingFolder: String,
+        _ folder: TemporaryFolder?
     ) throws {
         self.folder = folder
         let files = try TemporaryFolder()
@@ -40,7 +61,7 @@ public final class RunningCommand: Sendable {
         process = try SpawnedProcess(
             [path] + arguments,
             environment: CommandRunner.cleanEnvironment.merging(environment) { _, given in given },
-            folder: folder.path, streams: streams)
+            folder: workingFolder, streams: streams)
         self.files = files
     }
 
@@ -48,6 +69,9 @@ public final class RunningCommand: Sendable {
 
     /// Whether it has ended by now.
     public var hasEnded: Bool { process.hasEnded }
+
+    /// Its exit code, or 128 and the number of the signal that ended it; nil while it runs.
+    public var exitCode: Int32? { process.exitCode }
 
     /// What it has written to standard output so far.
     public var output: String { (try? files.read("output")) ?? "" }

@@ -4,6 +4,8 @@ import Synchronization
 
 /// A child process whose standard streams are files.
 ///
+/// It ends with this process, whatever ends that.
+///
 /// It is started and waited for by the system's own calls: Foundation's `Process` sees an end only when a socket closes
 /// that every other child inherits which is started at the same moment, so that it may wait for a broker to end.
 final class SpawnedProcess: Sendable {
@@ -40,6 +42,21 @@ final class SpawnedProcess: Sendable {
         guard access(arguments[0], X_OK) == 0 else {
             throw Failure(description: "\(arguments[0]) is not there, or may not be run")
         }
+        // `env` changes the folder, `setpriv` asks for the signal at our end, and each becomes the next program;
+        // posix_spawn's own ways are hidden from Swift, or missing.
+        let command = ["/usr/bin/env", "-C", folder, "/usr/bin/setpriv", "--pdeathsig", "KILL", "--"] + arguments
+        let (identifier, code) = SpawningThread.run { Self.spawn(command, environment, streams) }
+        guard code == 0 else {
+            throw Failure(description: "\(command[0]) cannot be started: \(String(cString: strerror(code)))")
+        }
+        self.identifier = identifier
+        // A queue of its own has a thread of its own; the cooperative ones must not be kept waiting.
+        DispatchQueue(label: "process \(identifier)").async { [self] in waitForEnd() }
+    }
+
+    private static func spawn(
+        _ command: [String], _ environment: [String: String], _ streams: Streams
+    ) -> (identifier: pid_t, code: Int32) {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -56,23 +73,19 @@ final class SpawnedProcess: Sendable {
         sigaddset(&signals, SIGPIPE)
         posix_spawnattr_setsigdefault(&attributes, &signals)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
-        // `env` changes the folder and becomes the program; posix_spawn's own way is hidden from Swift.
-        let command = ["/usr/bin/env", "-C", folder] + arguments
         var words: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
         var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for pointer in words + variables { free(pointer) } }
         var identifier: pid_t = 0
         let code = posix_spawn(&identifier, command[0], &actions, &attributes, &words, &variables)
-        guard code == 0 else {
-            throw Failure(description: "\(command[0]) cannot be started: \(String(cString: strerror(code)))")
-        }
-        self.identifier = identifier
-        // A queue of its own has a thread of its own; the cooperative ones must not be kept waiting.
-        DispatchQueue(label: "process \(identifier)").async { [self] in waitForEnd() }
+        return (identifier, code)
     }
 
     /// Whether it has ended by now.
-    var hasEnded: Bool { state.withLock { $0.exitCode != nil } }
+    var hasEnded: Bool { exitCode != nil }
+
+    /// Its exit code, or 128 and the number of the signal that ended it; nil while it runs.
+    var exitCode: Int32? { state.withLock { $0.exitCode } }
 
     /// Sends a signal; one that has ended already is left alone.
     func signal(_ number: Int32) {

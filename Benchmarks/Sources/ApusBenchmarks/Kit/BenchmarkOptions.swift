@@ -6,13 +6,15 @@ struct BenchmarkOptions {
     private(set) var peerScriptPath = ""
     private(set) var resultsPath: String?
     /// How many devices the scenario `fanout` reaches with one event.
-    private(set) var fanOutDevices = 1_000_000
-    private var scenarios: [String] = []
+    private(set) var fanOutDevices = Scale.of(1_000_000, small: 5_000)
+    /// The one that this process is to run itself.
+    private(set) var scenarioOfProcess: BenchmarkScenario?
+    private var named: [BenchmarkScenario] = []
 
-    private static let scenarioNames = [
-        "client", "distance", "peer", "allocations", "micro", "matching", "pipeline", "subscriptions", "worker",
-        "replicas", "queues", "latency", "fanout", "fairness", "isolation", "memory",
-    ]
+    /// The scenarios to run: all, if none is named.
+    var scenarios: [BenchmarkScenario] { isWhole ? BenchmarkScenario.allCases : named }
+    /// Whether all are run.
+    var isWhole: Bool { named.isEmpty }
 
     init(_ arguments: [String]) throws(ChildProcess.Failure) {
         var rest = arguments[...]
@@ -24,11 +26,14 @@ struct BenchmarkOptions {
             case "--peer-script": peerScriptPath = rest.popFirst() ?? ""
             case "--fan-out-devices": fanOutDevices = rest.popFirst().flatMap { Int($0) } ?? fanOutDevices
             case "--results": resultsPath = rest.popFirst()
-            case _ where Self.scenarioNames.contains(argument): scenarios.append(argument)
-            default: throw ChildProcess.Failure(description: "unknown argument \(argument); see main.swift")
+            case "--small": break
+            case "--scenario-process": scenarioOfProcess = rest.popFirst().flatMap(BenchmarkScenario.init)
+            default:
+                guard let scenario = BenchmarkScenario(rawValue: argument) else {
+                    throw ChildProcess.Failure(description: "unknown argument \(argument); see main.swift")
+                }
+                named.append(scenario)
             }
         }
     }
-
-    func wants(_ scenario: String) -> Bool { scenarios.isEmpty || scenarios.contains(scenario) }
 }

@@ -1,69 +1,73 @@
 import Foundation
+import PushTestKit
 
-/// A program that a benchmark starts, and ends by its own identifier.
+/// A program that a scenario starts.
+///
+/// It ends with this process, whatever ends that.
 final class ChildProcess {
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    private let process = Process()
-    private let standardOutput = Pipe()
+    private let command: RunningCommand
 
     /// The process identifier.
-    var identifier: Int32 { process.processIdentifier }
+    var identifier: Int32 { command.identifier }
+    /// What it has written to standard output so far.
+    var output: String { command.output }
+    /// What it has written to standard error so far.
+    var errors: String { command.errors }
+    /// Its exit code, or 128 and the number of the signal that ended it; nil while it runs.
+    var exitCode: Int32? { command.exitCode }
 
-    /// Starts a program; its standard error goes to a file, or nowhere.
-    init(_ path: String, _ arguments: [String], environment: [String: String]? = nil, errorFile: String? = nil) throws {
+    /// Starts a program in the current folder.
+    init(_ path: String, _ arguments: [String], environment: [String: String] = [:]) throws {
         guard FileManager.default.isExecutableFile(atPath: path) else {
             throw Failure(description: "\(path) is missing; run 'deploy/bin/install-packages bench'")
         }
-        process.executableURL = URL(fileURLWithPath: path)
-        process.arguments = arguments
-        if let environment { process.environment = environment }
-        process.standardOutput = standardOutput
-        process.standardInput = FileHandle.nullDevice
-        if let errorFile {
-            _ = FileManager.default.createFile(atPath: errorFile, contents: nil)
-            process.standardError = FileHandle(forWritingAtPath: errorFile)
-        } else {
-            process.standardError = FileHandle.nullDevice
-        }
-        try process.run()
+        command = try RunningCommand(
+            program: path, arguments, environment: environment,
+            workingFolder: FileManager.default.currentDirectoryPath)
     }
 
     /// Runs a program to its end.
     static func run(_ path: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
         let child = try ChildProcess(path, arguments)
-        let output = child.standardOutput.fileHandleForReading.readDataToEndOfFile()
-        child.process.waitUntilExit()
-        return (child.process.terminationStatus, String(decoding: output, as: UTF8.self))
+        let status = child.waitUntilExit()
+        return (status, child.output + (status == 0 ? "" : child.errors))
     }
 
-    /// The next line of its standard output, without the line feed; nil at the end.
-    func readLine() -> String? {
-        var line: [UInt8] = []
-        while let byte = try? standardOutput.fileHandleForReading.read(upToCount: 1)?.first {
-            if byte == UInt8(ascii: "\n") { return String(decoding: line, as: UTF8.self) }
-            line.append(byte)
+    /// Waits until it has written a whole line to standard output, and gives the first.
+    func firstLine() throws -> Substring {
+        for _ in 0..<6_000 {
+            let hasEnded = exitCode != nil
+            let lines = output.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+            if lines.count == 2 { return lines[0] }
+            guard !hasEnded else { break }
+            usleep(10_000)
         }
-        return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
+        throw Failure(description: "process \(identifier) wrote no line: \(errors)")
     }
 
     /// Asks it to end, and makes it end if it has not after ten seconds.
-    ///
-    /// Threads of Foundation hand their blocked signals on to the processes that they start, so a program without a
-    /// handler of its own may never see the request.
     func end() {
-        if process.isRunning { process.terminate() }
-        for _ in 0..<1_000 where process.isRunning { usleep(10_000) }
-        if process.isRunning { kill(identifier, SIGKILL) }
-        process.waitUntilExit()
+        command.signal(SIGTERM)
+        for _ in 0..<1_000 where exitCode == nil { usleep(10_000) }
+        endNow()
     }
 
     /// Ends it without asking.
     func endNow() {
-        if process.isRunning { kill(identifier, SIGKILL) }
-        process.waitUntilExit()
+        command.signal(SIGKILL)
+        waitUntilExit()
+    }
+
+    @discardableResult
+    private func waitUntilExit() -> Int32 {
+        while true {
+            if let exitCode { return exitCode }
+            usleep(2_000)
+        }
     }
 
     deinit { end() }

@@ -6,6 +6,8 @@ final class Report {
 
     func add(_ name: String, _ value: Double, _ unit: String, reference: Double? = nil, budget: Budget? = nil) {
         let ratio = reference.map { value / $0 }
+        // Small counts measure nothing.
+        let budget = Scale.isSmall ? nil : budget
         let result = BenchmarkResult(
             name: name, value: value, unit: unit, reference: reference, ratio: ratio, budget: budget?.text,
             met: budget?.isMet(value: value, ratio: ratio))
@@ -33,12 +35,13 @@ final class Report {
         value >= 1_000 ? String(format: "%.0f", value) : String(format: "%.3f", value)
     }
 
-    /// Writes the figures to a file, in place of those with the same names; figures of scenarios that did not run stay,
-    /// each with the commit that it was measured at.
-    func write(to path: String) throws {
+    /// Writes figures to a file, in place of all others or of those with the same names.
+    ///
+    /// In the second case figures of scenarios that did not run stay, each with the commit that it was measured at.
+    static func write(_ results: [BenchmarkResult], to path: String, replacingAll: Bool) throws {
         let file = URL(fileURLWithPath: path)
         var figures =
-            try FileManager.default.fileExists(atPath: path)
+            try !replacingAll && FileManager.default.fileExists(atPath: path)
             ? JSONDecoder().decode([BenchmarkResult].self, from: Data(contentsOf: file)) : []
         for result in results {
             if let place = figures.firstIndex(where: { $0.name == result.name }) {

@@ -15,14 +15,10 @@ final class Workbench {
     /// A folder in memory, for what is written only to measure: a disk that is busy must not delay who writes it.
     let memoryFolder: String
     let key: ES256PrivateKey
-    /// The processor time that h2load needs for a request to the simulator, in microseconds; set by the client scenario
-    /// and measured anew by those that run without it.
-    var loadToolMicroseconds: Double?
 
     init(options: BenchmarkOptions) throws {
         self.options = options
-        folder = NSTemporaryDirectory() + "apus-bench-\(getpid())"
-        memoryFolder = "/dev/shm/apus-bench-\(getpid())"
+        (folder, memoryFolder) = Self.folders(of: getpid())
         for folder in [folder, memoryFolder] {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         }
@@ -36,8 +32,14 @@ final class Workbench {
         try write("server.key", identity.privateKeyPEM)
     }
 
-    func removeFolder() {
-        for folder in [folder, memoryFolder] { try? FileManager.default.removeItem(atPath: folder) }
+    private static func folders(of process: Int32) -> (disk: String, memory: String) {
+        (NSTemporaryDirectory() + "apus-bench-\(process)", "/dev/shm/apus-bench-\(process)")
+    }
+
+    /// Removes what the workbench of a process, which may have been killed, has left.
+    static func removeFolders(of process: Int32) {
+        let folders = folders(of: process)
+        for folder in [folders.disk, folders.memory] { try? FileManager.default.removeItem(atPath: folder) }
     }
 
     @discardableResult
@@ -69,12 +71,13 @@ final class Workbench {
             [
                 "simulate", "--listen", "127.0.0.1:0", "--ca-out", "\(folder)/\(anchor)", "--key-file",
                 folder + "/key.p8", "--key-id", Self.keyID, "--team-id", Self.teamID,
-            ] + arguments, errorFile: folder + "/simulator.log")
-        while let line = process.readLine() {
-            let digits = line.split(separator: "127.0.0.1:").last?.prefix { $0.isNumber } ?? ""
-            if let port = UInt16(digits) { return (process, port) }
+            ] + arguments)
+        let line = try process.firstLine()
+        let digits = line.split(separator: "127.0.0.1:").last?.prefix { $0.isNumber } ?? ""
+        guard let port = UInt16(digits) else {
+            throw ChildProcess.Failure(description: "the simulator did not start: \(line) \(process.errors)")
         }
-        throw ChildProcess.Failure(description: "the simulator did not start: see \(folder)/simulator.log")
+        return (process, port)
     }
 
     /// A file of the folder with this many bytes of payload.

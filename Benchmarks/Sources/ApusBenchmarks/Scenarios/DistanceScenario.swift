@@ -8,7 +8,7 @@ import Metrics
 struct DistanceScenario {
     private static let connectionsMaximum = 8
     private static let streams = 1_000
-    private static let growthSeconds = 20.0
+    private static let growthSeconds = Scale.of(20.0, small: 1.0)
 
     let bench: Workbench
     let report: Report
@@ -23,7 +23,7 @@ struct DistanceScenario {
         defer { simulator.process.end() }
         let payload = try bench.payload(bytes: 200)
         let source = try ProviderTokenSource(key: bench.key, keyID: Workbench.keyID, teamID: Workbench.teamID)
-        let count = 200_000
+        let count = Scale.of(200_000, small: 5_000)
         let reference = try LoadTool.run(
             port: simulator.port, path: "/3/device/\(ClientRun.token)", headers: try ClientScenario.headers(source),
             bodyFile: payload.path, count: count, connections: Self.connectionsMaximum, streams: Self.streams)
@@ -51,7 +51,7 @@ struct DistanceScenario {
         var best = 0.0
         var roundsWithoutGain = 0
         while roundsWithoutGain < 4, start.duration(to: clock.now).seconds < Self.growthSeconds {
-            let rate = try await ClientRun.measure(load, count: 50_000).perSecond
+            let rate = try await ClientRun.measure(load, count: Scale.of(50_000, small: 2_000)).perSecond
             roundsWithoutGain = rate > 1.05 * best ? 0 : roundsWithoutGain + 1
             best = max(best, rate)
         }

@@ -4,7 +4,7 @@ import PushTestKit
 /// One event to very many devices: how soon it begins, how fast it is, and what it does to the worker's memory.
 struct FanOutScenario {
     private static let smallDevices = 1_000
-    private static let oneToOneEvents = 60_000
+    private static let oneToOneEvents = Scale.of(60_000, small: 1_000)
 
     let bench: Workbench
     let report: Report

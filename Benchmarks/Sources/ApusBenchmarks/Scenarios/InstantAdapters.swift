@@ -7,12 +7,14 @@ import Synchronization
 /// once.
 final class InstantAdapters: DeliverySource, MessagePublisher, PushTransport {
     private struct State {
-        var messages: [Message]
+        var messages: [(message: Message, lane: DeliveryLane)]
         var deliveryHandler: (any DeliveryHandler)?
         var publishHandler: (any PublishHandler)?
         var transportHandler: (any PushTransportHandler)?
         var settledCount = 0
         var next = 0
+        var pushCount = 0
+        var strayCount = 0
         var start = Start(microseconds: 0, allocations: 0)
     }
 
@@ -22,6 +24,7 @@ final class InstantAdapters: DeliverySource, MessagePublisher, PushTransport {
         var allocations: UInt64
     }
 
+    static let fanOutQueue = "apus.fanout"
     private static let window = 1_000
     private static let batch = 100
 
@@ -30,12 +33,17 @@ final class InstantAdapters: DeliverySource, MessagePublisher, PushTransport {
 
     /// Serves these messages, with the default prefetch.
     init(messages: [Message], whenSettled: @escaping @Sendable () -> Void) {
-        state = Mutex(State(messages: messages))
+        state = Mutex(State(messages: messages.map { ($0, .work) }))
         self.whenSettled = whenSettled
     }
 
     /// What had been spent before the first message.
     var start: Start { state.withLock { $0.start } }
+
+    /// How many pushes were sent.
+    var pushCount: Int { state.withLock { $0.pushCount } }
+    /// How many messages were published that are no chunk of a large fan-out: retries and dead letters.
+    var strayCount: Int { state.withLock { $0.strayCount } }
 
     // MARK: DeliverySource
 
@@ -55,15 +63,20 @@ final class InstantAdapters: DeliverySource, MessagePublisher, PushTransport {
             let (handler, deliveries) = state.withLock { state in
                 let end = min(state.messages.count, state.settledCount + Self.window, state.next + Self.batch)
                 let deliveries = (state.next..<end).map { index in
-                    Delivery(
-                        tag: DeliveryTag(epoch: 1, number: UInt64(index + 1)), lane: .work, isRedelivered: false,
-                        exchange: "apus.changes", routingKey: "benchmark", message: state.messages[index])
+                    let (message, lane) = state.messages[index]
+                    return Delivery(
+                        tag: DeliveryTag(epoch: 1, number: UInt64(index + 1)), lane: lane, isRedelivered: false,
+                        exchange: lane == .work ? "apus.changes" : "", routingKey: "benchmark", message: message)
                 }
                 state.next = end
                 return (state.deliveryHandler, deliveries)
             }
             if deliveries.isEmpty { break }
-            handler?.deliveriesReceived(deliveries)
+            // As from the broker, where each queue has a consumer of its own.
+            for lane in [DeliveryLane.work, .fanout] {
+                let ofLane = deliveries.filter { $0.lane == lane }
+                if !ofLane.isEmpty { handler?.deliveriesReceived(ofLane) }
+            }
         }
     }
 
@@ -90,10 +103,12 @@ final class InstantAdapters: DeliverySource, MessagePublisher, PushTransport {
         handler.publisherStateChanged(isReady: true, reason: "")
     }
 
-    /// Confirms at once; what is published is the next page of a fan-out, and comes back as a delivery.
+    /// Confirms at once; what is published to the fan-out queue comes back as a delivery of that queue.
     func publish(_ messages: [OutgoingMessage]) {
         let handler = state.withLock { state in
-            state.messages += messages.map(\.message)
+            let chunks = messages.filter { $0.routingKey == Self.fanOutQueue }
+            state.messages += chunks.map { ($0.message, .fanout) }
+            state.strayCount += messages.count - chunks.count
             return state.publishHandler
         }
         handler?.publishesEnded(messages.map { ($0.identifier, .confirmed) })
@@ -107,7 +122,10 @@ final class InstantAdapters: DeliverySource, MessagePublisher, PushTransport {
     func start(handler: any PushTransportHandler) { state.withLock { $0.transportHandler = handler } }
 
     func send(_ requests: [PushRequest]) {
-        let handler = state.withLock { $0.transportHandler }
+        let handler = state.withLock { state in
+            state.pushCount += requests.count
+            return state.transportHandler
+        }
         handler?.pushesEnded(
             requests.map {
                 PushResult(

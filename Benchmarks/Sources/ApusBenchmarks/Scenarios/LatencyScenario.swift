@@ -3,9 +3,9 @@ import PushTestKit
 /// From publish to the request at APNs, at half of the rate that the same machine sustains with publisher, broker,
 /// worker and simulator all on it.
 struct LatencyScenario {
-    private static let warmUpEvents = 5_000
-    private static let fullLoadEvents = 60_000
-    private static let halfLoadEvents = 60_000
+    private static let warmUpEvents = Scale.of(5_000, small: 200)
+    private static let fullLoadEvents = Scale.of(60_000, small: 500)
+    private static let halfLoadEvents = Scale.of(60_000, small: 500)
 
     let bench: Workbench
     let report: Report

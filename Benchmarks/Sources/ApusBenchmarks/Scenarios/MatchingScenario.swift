@@ -13,13 +13,13 @@ import PushCore
 /// weather. A chain of reads from all over as much memory as a large index has, timed in the same turns, tells what
 /// weather it was.
 struct MatchingScenario {
-    private static let few = 10_000
-    private static let many = 1_000_000
-    private static let changesPerPart = 5_000
+    private static let few = Scale.of(10_000, small: 100)
+    private static let many = Scale.of(1_000_000, small: 5_000)
+    private static let changesPerPart = Scale.of(5_000, small: 500)
     /// How many changes are matched together: a worker gets up to 500 from the broker at once.
     private static let lot = 50
-    private static let parts = 60
-    private static let changesWhileReplacing = 100_000
+    private static let parts = Scale.of(60, small: 2)
+    private static let changesWhileReplacing = Scale.of(100_000, small: 1_000)
     private static let growthMaximum = 1.5
 
     /// A small and a large index of one workload, and what they took.

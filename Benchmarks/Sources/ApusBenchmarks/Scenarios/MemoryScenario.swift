@@ -3,8 +3,10 @@ import PushTestKit
 
 /// The memory of a worker with a million devices registered and a thousand pushes in flight.
 struct MemoryScenario {
-    private static let devices = 1_000_000
-    private static let inFlight = 1_000
+    private static let devices = Scale.of(1_000_000, small: 20_000)
+    private static let inFlight = Scale.of(1_000, small: 100)
+
+    private static let events = Scale.of(5_000, small: 500)
 
     let bench: Workbench
     let report: Report
@@ -24,13 +26,14 @@ struct MemoryScenario {
         // Spread over the registry, so that its pages are touched everywhere.
         let file = try bench.write(
             "events.ndjson",
-            (0..<5_000).map { RegisteredDevice.event($0 * 199, syncCount: 1) }.joined(separator: "\n") + "\n")
+            (0..<Self.events).map { RegisteredDevice.event($0 * (Self.devices / Self.events), syncCount: 1) }
+                .joined(separator: "\n") + "\n")
         try bench.apus("publish", "--file", file)
         let worker = try WorkerUnderTest(bench: bench)
         try worker.wait("\(Self.inFlight) pushes in flight") {
             worker.metric("apus_pushes_in_flight", #"app="chat""#) >= Self.inFlight
         }
-        try worker.wait(forAccepted: 3_000)
+        try worker.wait(forAccepted: Self.events * 3 / 5)
         report.add(
             "resident_memory_1000000_devices_1000_in_flight", worker.mebibytes("VmRSS"), "MiB",
             budget: .valueAtMost(64))

@@ -5,7 +5,10 @@ import SQLiteRegistry
 
 /// The parts of an event's way that need no network: decoding, rendering, signing, looking up.
 struct MicroScenario {
-    private static let devices = 100_000
+    private static let devices = Scale.of(100_000, small: 1_000)
+
+    private static let rounds = Scale.of(200_000, small: 2_000)
+    private static let lookUps = Scale.of(100_000, small: 1_000)
 
     let bench: Workbench
     let report: Report
@@ -34,7 +37,7 @@ struct MicroScenario {
         properties.contentType = "application/cloudevents+json"
         let message = Message(properties: properties, body: Array(body.utf8))
         let decoder = EventDecoder()
-        let cpu = try measure(200_000) { _ in _ = try decoder.decode(message) }
+        let cpu = try measure(Self.rounds) { _ in _ = try decoder.decode(message) }
         report.add("cpu_per_decode_dataset_changed_\(body.utf8.count)_bytes", cpu, "µs")
     }
 
@@ -42,21 +45,22 @@ struct MicroScenario {
         var builder = PushContentBuilder(bundleID: Workbench.bundleID)
         let change = DatasetChange(
             operation: .changed, key: RegisteredDevice.dataset(1), syncCount: 42, deviceID: nil)
-        let cpu = try measure(200_000) { _ in _ = try builder.content(of: change, expirationSeconds: nil) }
+        let cpu = try measure(Self.rounds) { _ in _ = try builder.content(of: change, expirationSeconds: nil) }
         report.add("cpu_per_render_dataset", cpu, "µs")
     }
 
     private func sign() throws {
         let message = [UInt8](repeating: 65, count: 120)
         report.add(
-            "cpu_per_provider_token_signature", try measure(5_000) { _ in _ = try bench.key.sign(message) }, "µs")
+            "cpu_per_provider_token_signature",
+            try measure(Scale.of(5_000, small: 100)) { _ in _ = try bench.key.sign(message) }, "µs")
     }
 
     private func lookUp() throws {
         try bench.importDevices(Self.devices, into: "micro.db") { $0 }
         let registry = try SQLiteRegistry.open(path: bench.folder + "/micro.db", mode: .readWrite)
         for batch in [1, 100, 500] {
-            let cpu = try measure(100_000 / batch) { round in
+            let cpu = try measure(Self.lookUps / batch) { round in
                 let requests = (0..<batch).map { index in
                     let device = (round &* 7_919 &+ index &* 104_729) % Self.devices
                     return AudienceRequest(audience: .dataset(RegisteredDevice.dataset(device)))

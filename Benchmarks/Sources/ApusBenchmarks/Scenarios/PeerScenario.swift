@@ -3,8 +3,8 @@ import Foundation
 
 /// aioapns, a sender in Python that many servers use, against the same simulator and beside our client.
 struct PeerScenario {
-    private static let peerCount = 20_000
-    private static let count = 200_000
+    private static let peerCount = Scale.of(20_000, small: 500)
+    private static let count = Scale.of(200_000, small: 2_000)
 
     let bench: Workbench
     let report: Report

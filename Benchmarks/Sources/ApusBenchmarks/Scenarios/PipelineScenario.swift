@@ -7,9 +7,9 @@ import SQLiteRegistry
 /// The pipeline alone, from delivery to acknowledgement: with a real registry, between a broker and a push service in
 /// memory.
 struct PipelineScenario {
-    static let events = 60_000
-    private static let fanOutDevices = 30_000
-    private static let fanOutEvents = 10
+    static let events = Scale.of(60_000, small: 1_000)
+    private static let fanOutDevices = Scale.of(30_000, small: 3_000)
+    private static let fanOutEvents = Scale.of(10, small: 2)
 
     let bench: Workbench
     let report: Report
@@ -69,6 +69,13 @@ struct PipelineScenario {
         let spent = ProcessorTime.ownMicroseconds() - start.microseconds
         let allocated = (Allocations.count ?? 0) - start.allocations
         loop.stopAndJoin()
+        guard adapters.pushCount == pushes, adapters.strayCount == 0 else {
+            throw ChildProcess.Failure(
+                description: """
+                    \(adapters.pushCount) pushes instead of \(pushes), and \(adapters.strayCount) messages to retry \
+                    queues or the dead letters
+                    """)
+        }
         return Cost(microseconds: spent / Double(pushes), allocations: Double(allocated) / Double(pushes))
     }
 
@@ -81,6 +88,6 @@ struct PipelineScenario {
                 delaysMilliseconds: [1_000], attemptsMaximum: 3, ageMaximumMilliseconds: 3_600_000,
                 serverErrorDelayMilliseconds: 0),
             queues: DispatchQueues(
-                retry: [1_000: "apus.retry.1s"], fanout: "apus.fanout", deadLetter: "apus.dead-letter"))
+                retry: [1_000: "apus.retry.1s"], fanout: InstantAdapters.fanOutQueue, deadLetter: "apus.dead-letter"))
     }
 }

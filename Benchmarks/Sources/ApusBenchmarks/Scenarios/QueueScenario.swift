@@ -6,7 +6,7 @@ import PushTestKit
 /// On a machine where the broker and the worker share few processors more queues can bring nothing; that they cost
 /// little is what can be seen there.
 struct QueueScenario {
-    private static let events = 40_000
+    private static let events = Scale.of(40_000, small: 1_000)
 
     let bench: Workbench
     let report: Report

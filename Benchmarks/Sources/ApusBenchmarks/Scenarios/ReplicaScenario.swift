@@ -9,9 +9,9 @@ struct ReplicaScenario {
     private static let latencyMilliseconds = 50
     private static let streams = 20
     private static let connections = 2
-    private static let warmUpSeconds = 3
-    private static let measuredSeconds = 8
-    private static let counts = [1, 2, 4, 8]
+    private static let warmUpSeconds = Scale.of(3, small: 1)
+    private static let measuredSeconds = Scale.of(8, small: 1)
+    private static let counts = Scale.of([1, 2, 4, 8], small: [1, 2])
 
     /// The most pushes that a worker's streams can carry in a second.
     private static var perSecondMaximum: Int { streams * connections * 1_000 / latencyMilliseconds }

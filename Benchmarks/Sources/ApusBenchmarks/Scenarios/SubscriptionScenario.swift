@@ -8,9 +8,9 @@ import SQLiteRegistry
 /// Subscriptions to records in a registry: saving them, reading them all at a worker's start, and the way of a change
 /// through the pipeline when there are many.
 struct SubscriptionScenario {
-    private static let few = 10_000
-    private static let many = 1_000_000
-    private static let batch = 10_000
+    private static let few = Scale.of(10_000, small: 100)
+    private static let many = Scale.of(1_000_000, small: 2_000)
+    private static let batch = Scale.of(10_000, small: 500)
     /// How often the many are multiplied within PostgreSQL: ten million in all.
     private static let copies = 9
 

@@ -3,8 +3,8 @@ import PushTestKit
 
 /// The whole worker between a private RabbitMQ and the simulator: one to one beside a bare consumer, fan-out, latency.
 struct WorkerScenario {
-    private static let events = 120_000
-    private static let fanoutDevices = 60_000
+    private static let events = Scale.of(120_000, small: 2_000)
+    private static let fanoutDevices = Scale.of(60_000, small: 3_000)
 
     let bench: Workbench
     let report: Report
@@ -17,7 +17,7 @@ struct WorkerScenario {
         try bench.writeConfiguration(broker: broker.url, simulatorPort: simulator.port, registry: "worker.db")
         try bench.apus("topology", "apply")
         try bench.importDevices(Self.events, into: "worker.db") { $0 }
-        let tool = try bench.loadToolMicroseconds ?? measureLoadTool(port: simulator.port)
+        let tool = try measureLoadTool(port: simulator.port)
         try oneToOne(broker: broker, tool: tool)
         try fanOut(broker: broker, tool: tool)
     }
@@ -26,8 +26,8 @@ struct WorkerScenario {
         let payload = try bench.payload(bytes: 180)
         return try LoadTool.run(
             port: port, path: "/3/device/" + String(repeating: "ab", count: 32),
-            headers: [("apns-topic", Workbench.bundleID)], bodyFile: payload.path, count: 200_000, connections: 1,
-            streams: 500
+            headers: [("apns-topic", Workbench.bundleID)], bodyFile: payload.path,
+            count: Scale.of(200_000, small: 2_000), connections: 1, streams: 500
         ).microseconds
     }
 

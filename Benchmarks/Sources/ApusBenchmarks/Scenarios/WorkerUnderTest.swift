@@ -18,8 +18,7 @@ final class WorkerUnderTest {
         port = UInt16(30_001 + 100 * number + Int.random(in: 0..<100))
         process = try ChildProcess(
             bench.options.apusPath,
-            ["run", "--config", bench.folder + "/apus.toml", "--set", "admin.listen=127.0.0.1:\(port)"],
-            errorFile: bench.folder + "/worker-\(number).log")
+            ["run", "--config", bench.folder + "/apus.toml", "--set", "admin.listen=127.0.0.1:\(port)"])
         try ListeningPort.wait(port)
     }
 
@@ -51,7 +50,8 @@ final class WorkerUnderTest {
             if condition() { return }
             usleep(50_000)
         }
-        throw ChildProcess.Failure(description: "the worker did not reach \(what) in \(minutes) minutes")
+        throw ChildProcess.Failure(
+            description: "the worker did not reach \(what) in \(minutes) minutes: \(process.errors.suffix(2_000))")
     }
 
     /// A line of its status with a size, in MiB: `VmRSS` now, `VmHWM` at most so far (proc(5)).

@@ -1,0 +1,83 @@
+import Foundation
+
+/// Runs each scenario in a process of its own, and ends one that takes more time or memory than it may.
+///
+/// All that a scenario has started ends with it: programs by the signal that Linux sends when their parent dies,
+/// private servers because their supervisors see the end of a pipe.
+struct ScenarioSupervisor {
+    private static let lookMicroseconds: UInt32 = 100_000
+
+    let options: BenchmarkOptions
+    let arguments: [String]
+
+    /// Runs all that is asked for.
+    ///
+    /// - Returns: the figures, and what failed.
+    func run() -> (results: [BenchmarkResult], failures: [String]) {
+        var results: [BenchmarkResult] = []
+        var failures: [String] = []
+        for scenario in options.scenarios {
+            let start = ContinuousClock.now
+            do {
+                results += try run(scenario)
+            } catch {
+                Report.show("\(scenario.rawValue): \(error)")
+                failures.append(scenario.rawValue)
+            }
+            Report.show("\(scenario.rawValue): \(Int(start.duration(to: .now).seconds)) s")
+        }
+        return (results, failures)
+    }
+
+    private func run(_ scenario: BenchmarkScenario) throws -> [BenchmarkResult] {
+        let folder = NSTemporaryDirectory() + "apus-bench-results-\(getpid())"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let file = "\(folder)/\(scenario.rawValue).json"
+        let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let process = try ChildProcess(
+            program, arguments + ["--scenario-process", scenario.rawValue, "--results", file],
+            environment: scenario.environment)
+        defer {
+            process.endNow()
+            Workbench.removeFolders(of: process.identifier)
+        }
+        let exitCode = try watch(process, scenario)
+        guard exitCode == 0 else {
+            throw ChildProcess.Failure(description: "ended with \(exitCode): \(process.errors.suffix(4_000))")
+        }
+        let results = try JSONDecoder().decode(
+            [BenchmarkResult].self, from: Data(contentsOf: URL(fileURLWithPath: file)))
+        guard !results.isEmpty else { throw ChildProcess.Failure(description: "reported no figure") }
+        // All figures of a run bear the commit that it began with.
+        return results.map { result in
+            var result = result
+            (result.machine, result.commit, result.date) = (Machine.description, Machine.commit, Machine.date)
+            return result
+        }
+    }
+
+    /// Shows what a scenario prints until it ends, and sees to its limits.
+    private func watch(_ process: ChildProcess, _ scenario: BenchmarkScenario) throws -> Int32 {
+        let start = ContinuousClock.now
+        let limits = scenario.limits
+        var shown = 0
+        while true {
+            let exitCode = process.exitCode
+            let output = process.output
+            FileHandle.standardOutput.write(Data(output.utf8.dropFirst(shown)))
+            shown = output.utf8.count
+            if let exitCode { return exitCode }
+            let mebibytes = ProcessTree.residentMebibytes(below: process.identifier)
+            guard mebibytes <= limits.mebibytes else {
+                throw ChildProcess.Failure(
+                    description: "its processes had \(mebibytes) MiB resident, more than \(limits.mebibytes): ended")
+            }
+            guard start.duration(to: .now).seconds <= limits.minutes * 60 else {
+                throw ChildProcess.Failure(
+                    description: "not done after \(limits.minutes) minutes: ended; \(process.errors.suffix(4_000))")
+            }
+            usleep(Self.lookMicroseconds)
+        }
+    }
+}
