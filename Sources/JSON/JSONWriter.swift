@@ -21,6 +21,17 @@ public struct JSONWriter {
     /// - Parameter capacityBytes: for how much text to have room from the start.
     public init(capacityBytes: Int = 256) { bytes.reserveCapacity(capacityBytes) }
 
+    /// How many bytes a string takes when it is written, without its quotes: a control character can take six.
+    public static func bytes(of string: some StringProtocol) -> Int {
+        string.utf8.reduce(0) { count, byte in
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"), 0x08, 0x09, 0x0a, 0x0c, 0x0d: count + 2
+            case 0..<0x20: count + 6
+            default: count + 1
+            }
+        }
+    }
+
     /// Forgets what was written, keeping the memory for the next document.
     public mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)

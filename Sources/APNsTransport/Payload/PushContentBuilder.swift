@@ -24,12 +24,6 @@ public struct PushContentBuilder {
         return try content(payload: payloads.payload(of: notification), headers: headers)
     }
 
-    /// Whether the payload of a notification is within APNs' limit.
-    public mutating func fits(_ notification: Notification) -> Bool {
-        let pushType = NotificationRules.pushType(of: notification)
-        return payloads.payload(of: notification).count <= pushType.payloadBytesMaximum
-    }
-
     /// Makes the silent push that tells the other devices of an identity about a dataset.
     ///
     /// Its collapse identifier is derived from the dataset, so that a device that was away gets the newest change

@@ -87,17 +87,20 @@ struct ContentRenderer {
     }
 
     /// Renders the push of a subscription, leaving out what is too much for APNs.
+    ///
+    /// - Returns: the rendering, and whether it shows nothing though it should.
     mutating func render(
         _ stored: StoredSubscription, _ change: RecordChange, notificationID: String, badge: Int?,
         expiresAt: Timestamp?, app: Int
-    ) throws(EventRejection) -> AppRendering {
+    ) throws(EventRejection) -> (rendering: AppRendering, isReduced: Bool) {
         let push = SubscriptionPush(
             stored: stored, change: change, containerID: "iCloud.\(apps[app].route.bundleID)",
             notificationID: notificationID)
-        let notification = push.notification(badge: badge) { builders[app].fits($0) }
         let options = push.options(expirationSeconds: expiresAt?.seconds)
-        return AppRendering(
-            app: apps[app].route, content: try builders[app].content(of: notification, options: options))
+        let (content, isReduced) = try push.rendered(badge: badge) { (notification) throws(EventRejection) in
+            try builders[app].content(of: notification, options: options)
+        }
+        return (AppRendering(app: apps[app].route, content: content), isReduced)
     }
 
     private mutating func content(

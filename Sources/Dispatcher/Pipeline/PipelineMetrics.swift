@@ -28,6 +28,7 @@ final class PipelineMetrics {
         let tokenDead: Counter
         let expired: Counter
         let coalesced: Counter
+        let reduced: Counter
         let parkedForRetry: Counter
         let parkedAsDeadLetter: Counter
         let inFlight: Gauge
@@ -103,7 +104,13 @@ final class PipelineMetrics {
             matched: registry.counter(
                 "apus_pushes_matched_total", help: "Pushes that events called for.", labels: [label]),
             accepted: ended("accepted"), tokenDead: ended("token_dead"), expired: ended("expired"),
-            coalesced: ended("coalesced"), parkedForRetry: ended("parked_retry"),
+            coalesced: ended("coalesced"),
+            reduced: registry.counter(
+                "apus_pushes_reduced_total",
+                help:
+                    "Pushes of subscriptions that show nothing because APNs would not take even their shortest texts.",
+                labels: [label]),
+            parkedForRetry: ended("parked_retry"),
             parkedAsDeadLetter: ended("parked_dead_letter"),
             inFlight: registry.gauge(
                 "apus_pushes_in_flight", help: "Pushes matched and not ended.", labels: [label]),
@@ -139,6 +146,8 @@ final class PipelineMetrics {
         if deadLetters.count < 100 { deadLetters[reason] = counter }
         return counter
     }
+
+    func countReduced(_ count: Int, app: Int) { apps[app].reduced.add(count) }
 
     func observePush(app: Int, nanoseconds: UInt64) { apps[app].duration.observe(nanoseconds: nanoseconds) }
 

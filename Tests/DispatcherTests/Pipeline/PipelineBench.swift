@@ -4,7 +4,8 @@ import Foundation
 import Metrics
 import PushCore
 import PushTestKit
-import SQLiteRegistry
+
+@testable import SQLiteRegistry
 
 /// A pipeline between a broker in memory and a scripted transport, with a real registry in a temporary folder.
 final class PipelineBench: Sendable {
@@ -125,6 +126,11 @@ final class PipelineBench: Sendable {
     /// Another connection to the registry, as a command or the API has one.
     func registry() throws -> SQLiteRegistry {
         try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .readWrite)
+    }
+
+    /// A connection to the registry's file, as somebody has who edits it with `sqlite3`.
+    func connection() throws -> Connection {
+        try Connection(path: folder.path + "/registry.db", mode: .readWrite, busyTimeoutMilliseconds: 5_000)
     }
 
     /// Registers devices through a connection of its own, as an operator's command does.

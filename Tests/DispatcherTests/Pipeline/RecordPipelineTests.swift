@@ -2,8 +2,9 @@ import Dispatcher
 import Metrics
 import PushCore
 import PushTestKit
-import SQLiteRegistry
 import Testing
+
+@testable import SQLiteRegistry
 
 @Suite("The way of a change of a record to the devices that subscribed to it", .timeLimit(.minutes(10)))
 struct RecordPipelineTests {
@@ -73,6 +74,27 @@ struct RecordPipelineTests {
         #expect(try #require(bench.transport.requests.first).content.pushType == .alert)
         let ledger = try await bench.dispatch.ledgers()[0]
         #expect(ledger.accepted == 2 && ledger.isBalanced)
+        bench.stop()
+    }
+
+    @Test("Of a subscription that somebody edited into one that never fits, a silent push goes out, counted by its app")
+    func reducesWhatNeverFits() async throws {
+        let bench = try bench()
+        _ = try bench.registry().save([try subscription("s1") { $0.firesOnce = true }])
+        let key = String(repeating: "k", count: 5_000)
+        let connection = try bench.connection()
+        try connection.execute("UPDATE subscription SET notification = '{\"alertLocalizationKey\":\"\(key)\"}'")
+        bench.broker.deliver([event("1")])
+        await bench.broker.wait { $0.unacknowledgedCount == 0 }
+        #expect(names(bench) == ["a1", "a2"])
+        let request = try #require(bench.transport.requests.first)
+        #expect(request.content.pushType == .background && request.content.payload.count <= 4_096)
+        #expect(
+            payloads(bench).first?.hasPrefix(#"{"aps":{"content-available":1},"ck":{"ce":2,"cid":"iCloud."#) == true)
+        #expect(payloads(bench).first?.contains(#""p":1,"qry":{"dbs":1,"sid":"s1","fo":1,"rid":"r1"}"#) == true)
+        #expect(bench.metrics.render().contains("\napus_pushes_reduced_total{app=\"chat\"} 2\n"))
+        let ledger = try await bench.dispatch.ledgers()[0]
+        #expect(ledger.accepted == 2 && ledger.parkedAsDeadLetter == 0 && ledger.isBalanced)
         bench.stop()
     }
 

@@ -130,6 +130,7 @@ extension Pipeline {
                 renderer: &renderer)
             if !isAdded { machine.pushesCoalesced(1, app: renderer.appIndex(named: entry.recipient.app)) }
         }
+        for (app, count) in assembly.reducedCounts { metrics.countReduced(count, app: app) }
         let isChunk = item.parking.chunk != nil
         let next = page.next.map { AudienceCursor($0) }
         if isChunk {

@@ -13,10 +13,14 @@ struct SubscriberJob {
     private let expiresAt: Timestamp?
     private var places: [RenderingKey: PushAssignment] = [:]
     private var silent: Set<String> = []
+    /// The places of renderings that show nothing though they should.
+    private var reduced: Set<Int> = []
 
     private(set) var devices: [Recipient] = []
     private(set) var assignments: [PushAssignment] = []
     private(set) var renderings: [AppRendering] = []
+    /// How many pushes show nothing because not even their shortest texts fit, by the place of their app.
+    private(set) var reducedCounts: [Int: Int] = [:]
 
     init(change: RecordChange, digest: EventDigest, expiresAt: Timestamp?) {
         self.change = change
@@ -31,8 +35,12 @@ struct SubscriberJob {
         _ recipient: Recipient, _ stored: StoredSubscription, badge: Int?, renderer: inout ContentRenderer
     ) -> Bool {
         if !stored.subscription.notification.isVisible, !silent.insert(recipient.deviceID).inserted { return false }
+        let assignment = assignment(recipient, stored, badge: badge, renderer: &renderer)
         devices.append(recipient)
-        assignments.append(assignment(recipient, stored, badge: badge, renderer: &renderer))
+        assignments.append(assignment)
+        if let place = assignment.rendering, reduced.contains(place) {
+            reducedCounts[renderings[place].app.index, default: 0] += 1
+        }
         return true
     }
 
@@ -47,9 +55,10 @@ struct SubscriberJob {
         if let known = places[key] { return known }
         var assignment = PushAssignment(rendering: nil, subscription: stored.row)
         do throws(EventRejection) {
-            let rendering = try renderer.render(
+            let (rendering, isReduced) = try renderer.render(
                 stored, change, notificationID: notificationID, badge: badge, expiresAt: expiresAt, app: app)
             assignment.rendering = renderings.count
+            if isReduced { reduced.insert(renderings.count) }
             renderings.append(rendering)
         } catch {
             assignment.problem = error

@@ -70,9 +70,14 @@ public struct NotificationInfo: Hashable, Sendable {
     public init() {}
 
     /// Whether the push shows, plays or badges something; one that does not is silent.
-    public var isVisible: Bool {
+    public var isVisible: Bool { showsMoreThanSound || soundName != nil }
+
+    /// Whether the push plays a sound, and neither shows a text nor a badge.
+    var hasOnlySound: Bool { soundName != nil && !showsMoreThanSound }
+
+    private var showsMoreThanSound: Bool {
         alertBody != nil || localizedAlert != nil || title != nil || localizedTitle != nil || subtitle != nil
-            || localizedSubtitle != nil || soundName != nil || shouldBadge
+            || localizedSubtitle != nil || shouldBadge
     }
 
     /// Checks the limits.

@@ -1,9 +1,14 @@
 internal import Geography
+internal import JSON
 
 /// A text of a notification in which `{field}` stands for the value of a field of the record.
 enum NotificationText {
     /// What CloudKit may cut the values of fields to, in characters (`desiredKeys`, `alertLocalizationArgs`).
     static let valueCharactersMaximum = 100
+    /// How many bytes of a value, or of a whole text, are looked at: no payload takes as many.
+    private static let bytesMaximum = 8_192
+    /// How many bytes a shortened text may take for each character that it may have; a character has no limit itself.
+    private static let bytesPerCharacterMaximum = 4
 
     /// The text with the values put in; `{{` and `}}` are braces, and a field that the record lacks is nothing.
     ///
@@ -12,14 +17,14 @@ enum NotificationText {
         guard text.utf8.contains(UInt8(ascii: "{")) || text.utf8.contains(UInt8(ascii: "}")) else { return text }
         var result = ""
         var rest = text[...]
-        while let brace = rest.firstIndex(where: { $0 == "{" || $0 == "}" }) {
+        while result.utf8.count <= bytesMaximum, let brace = rest.firstIndex(where: { $0 == "{" || $0 == "}" }) {
             result += rest[..<brace]
             let after = rest.index(after: brace)
             if after < rest.endIndex, rest[after] == rest[brace] {
                 result.append(rest[brace])
                 rest = rest[rest.index(after: after)...]
             } else if rest[brace] == "{", let close = rest[after...].firstIndex(of: "}") {
-                result += fields[String(rest[after..<close])].map { value(of: $0) } ?? ""
+                result += fields[String(rest[after..<close])].map { value(of: $0).prefix(bytesMaximum) } ?? ""
                 rest = rest[rest.index(after: close)...]
             } else {
                 result.append(rest[brace])
@@ -27,6 +32,27 @@ enum NotificationText {
             }
         }
         return result + rest
+    }
+
+    /// The beginning of a text, with an ellipsis in place of the rest.
+    ///
+    /// - Parameters:
+    ///   - text: the text.
+    ///   - charactersMaximum: how many characters it may have. It has also less than four bytes for each of them as
+    ///     JSON, because a character can be made of any number of bytes, and a control character takes six.
+    /// - Returns: the text, or its beginning.
+    static func shortened(_ text: String, charactersMaximum: Int) -> String {
+        let bytesMaximum = charactersMaximum * bytesPerCharacterMaximum - 1
+        // The next character tells whether there are more.
+        let beginning = text.prefix(charactersMaximum + 1)
+        if beginning.count <= charactersMaximum, JSONWriter.bytes(of: beginning) <= bytesMaximum { return text }
+        let ellipsis = "…"
+        var left = bytesMaximum - ellipsis.utf8.count
+        let kept = beginning.prefix(charactersMaximum - 1).prefix { character in
+            left -= JSONWriter.bytes(of: String(character))
+            return left >= 0
+        }
+        return kept + ellipsis
     }
 
     /// The values of fields as arguments of a localized text, cut as CloudKit does.
@@ -45,7 +71,17 @@ enum NotificationText {
         case .bytes(let bytes): Base64.encode(bytes)
         case .reference(let name): name
         case .location(let place): "\(place.latitude), \(place.longitude)"
-        case .list(let members): members.map { Self.value(of: $0) }.joined(separator: ", ")
+        case .list(let members): text(of: members)
         }
+    }
+
+    private static func text(of members: [FieldValue]) -> String {
+        var text = ""
+        for member in members {
+            guard text.utf8.count <= bytesMaximum else { break }
+            if !text.isEmpty { text += ", " }
+            text += value(of: member)
+        }
+        return text
     }
 }

@@ -25,18 +25,21 @@ public struct SubscriptionPush {
     /// Whether it shows nothing: then several of them for one device are one.
     public var isSilent: Bool { !info.isVisible }
 
-    /// What it says, leaving out as much as it takes to fit.
+    /// What it says, leaving out as much as it takes for APNs to take it.
     ///
     /// - Parameters:
     ///   - badge: the number on the app's icon; nil leaves it as it is.
-    ///   - fits: whether APNs takes a notification.
-    /// - Returns: the fullest notification that fits; the barest if none does.
-    public func notification(badge: Int?, fitting fits: (Notification) -> Bool) -> Notification {
-        var notification = notification(badge: badge, pruning: .nothing)
-        for pruning in NotificationPruning.allCases.dropFirst() where !fits(notification) {
-            notification = self.notification(badge: badge, pruning: pruning)
+    ///   - render: makes what is sent of a notification, or throws if it is too large or breaks a rule.
+    /// - Returns: the fullest that can be made, and whether it shows nothing though it should.
+    /// - Throws: what `render` throws of the barest.
+    public func rendered<Content>(
+        badge: Int?, _ render: (Notification) throws(EventRejection) -> Content
+    ) throws(EventRejection) -> (content: Content, isReduced: Bool) {
+        for pruning in NotificationPruning.allCases where pruning < .names {
+            guard let content = try? render(notification(badge: badge, pruning: pruning)) else { continue }
+            return (content, info.isVisible && pruning >= .display)
         }
-        return notification
+        return (try render(notification(badge: badge, pruning: .names)), info.isVisible)
     }
 
     /// How it is sent: a silent push at low priority; one that neither shows a text nor plays nor badges, too.
@@ -56,15 +59,17 @@ public struct SubscriptionPush {
 
     func notification(badge: Int?, pruning: NotificationPruning) -> Notification {
         var notification = Notification()
-        notification.isContentAvailable = info.shouldSendContentAvailable || isSilent
         notification.customData = [CustomDatum(key: "ck", value: RawJSON(validated: details(pruning)))]
-        guard info.isVisible else { return notification }
+        let showsNothing = isSilent || pruning >= .display
+        notification.isContentAvailable = info.shouldSendContentAvailable || showsNothing
+        guard !showsNothing else { return notification }
         setTexts(&notification, pruning)
         notification.isContentMutable = info.shouldSendMutableContent
         notification.badge = info.shouldBadge ? badge : nil
         notification.category = info.category
         notification.threadID = info.threadID.map { text($0, pruning) }
-        notification.sound = pruning < .sound ? info.soundName.map { .named($0) } : nil
+        // A sound alone is what the push is for.
+        notification.sound = pruning < .sound || info.hasOnlySound ? info.soundName.map { .named($0) } : nil
         notification.launchImage = pruning < .launchImage ? info.alertLaunchImage : nil
         notification.actionLocalizationKey = pruning < .action ? info.alertActionLocalizationKey : nil
         return notification
@@ -93,8 +98,8 @@ public struct SubscriptionPush {
     }
 
     private func shortened(_ text: String, _ pruning: NotificationPruning) -> String {
-        guard let maximum = pruning.charactersMaximum, text.count > maximum else { return text }
-        return text.prefix(maximum - 1) + "…"
+        guard let charactersMaximum = pruning.charactersMaximum else { return text }
+        return NotificationText.shortened(text, charactersMaximum: charactersMaximum)
     }
 
     // MARK: The dictionary `ck`
@@ -119,13 +124,17 @@ public struct SubscriptionPush {
         case .zone:
             writer.key("fet")
             writer.beginObject()
-            writeSubscription(to: &writer)
-            writeZone(to: &writer)
+            writeSubscription(to: &writer, pruning)
+            if pruning < .names {
+                writer.key("zid")
+                writer.string(change.zoneName)
+            }
+            if pruning < .zone { writeZoneOwner(to: &writer) }
             writer.endObject()
         case .database:
             writer.key("met")
             writer.beginObject()
-            writeSubscription(to: &writer)
+            writeSubscription(to: &writer, pruning)
             writer.endObject()
         }
         writer.endObject()
@@ -135,12 +144,18 @@ public struct SubscriptionPush {
     private func writeQuery(to writer: inout JSONWriter, _ pruning: NotificationPruning) {
         writer.key("qry")
         writer.beginObject()
-        writeSubscription(to: &writer)
+        writeSubscription(to: &writer, pruning)
         writer.key("fo")
         writer.integer(change.operation.cloudKitReason)
-        writer.key("rid")
-        writer.string(change.recordName)
-        writeZone(to: &writer)
+        if pruning < .names {
+            writer.key("rid")
+            writer.string(change.recordName)
+        }
+        if pruning < .zone {
+            writer.key("zid")
+            writer.string(change.zoneName)
+            writeZoneOwner(to: &writer)
+        }
         if !info.additionalFields.isEmpty, pruning < .additionalFields {
             writer.key("af")
             writer.beginObject()
@@ -154,16 +169,15 @@ public struct SubscriptionPush {
         writer.endObject()
     }
 
-    private func writeSubscription(to writer: inout JSONWriter) {
+    private func writeSubscription(to writer: inout JSONWriter, _ pruning: NotificationPruning) {
         writer.key("dbs")
         writer.integer(stored.subscription.database.cloudKitNumber)
+        guard pruning < .names else { return }
         writer.key("sid")
         writer.string(stored.subscription.key.subscriptionID)
     }
 
-    private func writeZone(to writer: inout JSONWriter) {
-        writer.key("zid")
-        writer.string(change.zoneName)
+    private func writeZoneOwner(to writer: inout JSONWriter) {
         writer.key("zoid")
         writer.string(change.ownerID ?? "_defaultOwner")
     }

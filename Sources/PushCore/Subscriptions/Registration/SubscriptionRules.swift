@@ -17,6 +17,7 @@ public enum SubscriptionRules {
             }
         }
         try subscription.notification.check()
+        try SubscriptionPush.checkSize(of: subscription)
     }
 
     /// Checks the names of a key.

@@ -1,5 +1,4 @@
 internal import JSON
-public import PushCore
 
 /// Writes payloads as APNs takes them: every documented key of `aps`, straight into bytes.
 ///
