@@ -76,7 +76,7 @@ let package = Package(
 
         // Ring 3: adapters, one port of the core each; they do not import each other.
         swiftTarget("APNsTransport", ["PushCore", "EventLoop", "Metrics", "Crypto", "HTTP2", "JSON"]),
-        swiftTarget("ChangeQueue", ["PushCore", "EventLoop", "Metrics", "AMQP"]),
+        swiftTarget("ChangeQueue", ["PushCore", "EventLoop", "Metrics", "AMQP", "Crypto"]),
         swiftTarget("SQLiteRegistry", ["PushCore", "JSON", "CSQLite"]),
         swiftTarget("AdminServer", ["JSON", "HTTPServer"]),
         swiftTarget("PostgresRegistry", ["PushCore", "EventLoop", "JSON", "CPostgres"]),
@@ -127,7 +127,8 @@ let package = Package(
         testTarget("APNsTests", ["APNs", "APNsSimulator", "Crypto", "PushTestKit"]),
         testTarget("APNsSimulatorTests", ["APNsSimulator", "HTTP2", "Crypto", "EventLoop", "JSON", "PushTestKit"]),
         testTarget(
-            "ChangeQueueTests", ["ChangeQueue", "AMQP", "PushCore", "EventLoop", "Metrics", "PushTestKit"]),
+            "ChangeQueueTests",
+            ["ChangeQueue", "AMQP", "PushCore", "EventLoop", "Metrics", "PushTestKit", "SQLiteRegistry"]),
         testTarget("SQLiteRegistryTests", ["SQLiteRegistry", "PushCore", "PushTestKit"]),
         testTarget(
             "RegistryAPITests",

@@ -10,6 +10,8 @@ public struct AMQPError: Error, Hashable, Sendable, CustomStringConvertible {
         case missing
         /// An exchange or a queue exists with other properties, or a message breaks a rule of the broker (406).
         case different
+        /// A queue belongs to another connection alone (405).
+        case locked
         /// The TLS handshake failed, or the certificate is not the right one.
         case tlsFailed
         /// The other side does not speak AMQP as it should.

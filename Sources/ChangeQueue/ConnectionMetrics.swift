@@ -39,6 +39,7 @@ extension AMQPError.Code {
         case .missing: "missing"
         case .different: "different"
         case .tlsFailed: "tls"
+        case .locked: "locked"
         case .protocolViolation: "protocol"
         case .timedOut: "timeout"
         case .closed: "closed"
@@ -50,7 +51,7 @@ extension AMQPError.Code {
     var needsOperator: Bool {
         switch self {
         case .refused, .missing, .different, .tlsFailed, .invalid: true
-        case .unreachable, .protocolViolation, .timedOut, .closed: false
+        case .unreachable, .locked, .protocolViolation, .timedOut, .closed: false
         }
     }
 }

@@ -22,8 +22,10 @@ public struct QueueNames: Hashable, Sendable {
     public var workHash: String { "\(work).hash" }
     /// The queue of the continuations of large fan-outs.
     public var fanout: String { "\(namespace).fanout" }
-    /// The queue that nobody consumes, for what needs a person.
+    /// The queue of what needs a person, which commands collect.
     public var deadLetter: String { "\(namespace).dead-letter" }
+    /// The lock of whoever works with the dead letters: a queue that is there for as long as that connection.
+    public var deadLetterLock: String { "\(namespace).dead-letter.lock" }
     /// The topic exchange of what became of each push.
     public var outcomes: String { "\(namespace).outcomes" }
 

@@ -68,6 +68,14 @@ struct RegistryCopyTests {
                     key: SubscriptionKey(app: "chat", owner: owner, subscriptionID: "s\(number)"), recordType: "Song",
                     firesOnce: number % 5 == 0, notification: notification, savedAtMilliseconds: Int64(number))
             })
+        _ = try registry.addDeadLetters(
+            (0..<count).map { number in
+                var summary = DeadLetterSummary(
+                    identifier: String(repeating: "0", count: 32 - "\(number)".count) + "\(number)", reason: "test",
+                    deadLetteredMilliseconds: Int64(number), bodySizeBytes: 1)
+                summary.eventIdentifier = "\(number) ü"
+                return DeadLetter(summary: summary, message: Message(body: [UInt8(number & 0xff)]))
+            })
         for number in 0..<3 {
             try registry.saveToken(
                 APIToken(
@@ -88,6 +96,10 @@ struct RegistryCopyTests {
         lines += subscriptions.map { "\($0.subscription)" }.sorted()
         lines += try registry.tokens().map { "\($0)" }
         lines += try registry.poolConfigurations().map { "\($0)" }
+        for letter in try registry.deadLetters(matching: DeadLetterFilter(), after: 0, limit: 10_000) {
+            let message = try registry.deadLetterMessages([letter.number])
+            lines.append("\(letter.identifier) \(letter.eventIdentifier ?? "") \(message[letter.number]?.body ?? [])")
+        }
         for topic in ["news", "töpic"] + (0..<6).map({ "room-\($0)" }) {
             let request = AudienceRequest(audience: .topic(topic, app: "chat"))
             lines.append("\(try RegistryPages.all(of: request, in: registry, limit: 999).map(\.deviceID).sorted())")

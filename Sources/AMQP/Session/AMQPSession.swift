@@ -268,6 +268,7 @@ public final class AMQPSession {
             // 530 is what RabbitMQ says of a virtual host, whether it is missing or not ours.
             case AMQP_NOT_ALLOWED: text.contains("not found") ? .missing : .refused
             case AMQP_PRECONDITION_FAILED: .different
+            case AMQP_RESOURCE_LOCKED: .locked
             case AMQP_CONNECTION_FORCED: .closed
             default: .protocolViolation
             }

@@ -1,10 +1,8 @@
 /// What has been done with dead letters so far.
 public struct DeadLetterTally: Hashable, Sendable {
-    /// How many were in the queue at the beginning.
-    public var queuedCount = 0
-    /// How many have been looked at.
-    public var examinedCount = 0
-    /// How many of those were meant.
+    /// How many were taken from the queue, those included that the registry had already.
+    public var collectedCount = 0
+    /// How many were meant.
     public var selectedCount = 0
     /// How many were replayed or deleted.
     public var doneCount = 0

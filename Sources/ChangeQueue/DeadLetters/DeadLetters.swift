@@ -1,202 +1,134 @@
 import AMQP
-import PushCore
+import EventLoop
+import Glibc
+public import PushCore
 
-/// Reads, replays and deletes dead letters.
+/// Collects dead letters from their queue into the registry, replays and deletes them.
 ///
-/// Reading takes messages without acknowledging them and then gives them back; nothing is consumed, even if it is
-/// interrupted. Replaying publishes a copy, waits for the confirm, and only then acknowledges the original, so a
-/// crash in between duplicates and never loses. All of it runs on a connection and a thread of its own.
+/// A quorum queue has no names for its messages, keeps no order when some are given back, and shows each to one reader
+/// at a time; so the letters are moved to a table of the registry. A letter is acknowledged after the registry has
+/// committed it: after a crash in between it comes again, and is known by its identity. Replaying publishes a copy,
+/// waits for the confirm, and only then removes the letter, so a crash in between duplicates and never loses.
+///
+/// All of it runs on a connection and a thread of its own. One process at a time does it; another waits for it, and
+/// finds what that one has collected. The lock is one of the broker's, because it ends with the connection, as the hold
+/// on letters does that were delivered and not acknowledged.
 public struct DeadLetters: Sendable {
-    /// How many letters are replayed with one wait for confirms.
-    private static let batchSize = 100
-    /// How many letters are given back, or deleted, before the queue is waited for.
-    ///
-    /// When more than 32 are under way, RabbitMQ puts them back in a random order.
-    private static let unsynchronizedMaximum = 12
+    /// How many deliveries may be unacknowledged at once.
+    private static let prefetch: UInt16 = 500
+    /// How long to wait for another process, and how long between two tries, in milliseconds.
+    private static let lockMillisecondsMaximum: Int32 = 120_000
+    private static let lockMilliseconds: Int32 = 250
 
     private let configuration: BrokerConfiguration
+    private let openRegistry: @Sendable () throws(RegistryError) -> any DeadLetterRegistry
     private let progress: @Sendable (DeadLetterTally) -> Void
+    private let isWaiting: @Sendable () -> Void
 
     /// Creates the tool.
     ///
     /// - Parameters:
     ///   - configuration: where the broker is, and the namespace.
-    ///   - progress: is told how far it has come, from another thread, about every hundred letters.
+    ///   - openRegistry: opens the registry for writing; called on another thread, which then uses it.
+    ///   - progress: is told how far it has come, from another thread, with each batch.
+    ///   - isWaiting: is told, from another thread, that another process has the letters.
     public init(
-        configuration: BrokerConfiguration, progress: @escaping @Sendable (DeadLetterTally) -> Void = { _ in }
+        configuration: BrokerConfiguration,
+        openRegistry: @escaping @Sendable () throws(RegistryError) -> any DeadLetterRegistry,
+        progress: @escaping @Sendable (DeadLetterTally) -> Void = { _ in },
+        isWaiting: @escaping @Sendable () -> Void = {}
     ) {
         self.configuration = configuration
+        self.openRegistry = openRegistry
         self.progress = progress
+        self.isWaiting = isWaiting
     }
 
-    /// Lists letters without their bodies.
+    /// Moves everything that is in the queue into the registry.
     ///
-    /// - Parameter selection: which ones, and how many at most.
-    /// - Returns: the letters, oldest first.
-    /// - Throws: `ChangeQueueError`, `missing` if there is no queue of dead letters.
-    public func list(_ selection: DeadLetterSelection) async throws(ChangeQueueError) -> [DeadLetter] {
-        try await read(selection, withBody: false)
-    }
+    /// - Returns: what was collected.
+    /// - Throws: `ChangeQueueError`, `missing` if there is no queue of dead letters, or `RegistryError`. What was not
+    ///   committed is still in the queue.
+    @discardableResult
+    public func collect() async throws -> DeadLetterTally { try await run { _ in } }
 
-    /// Reads letters whole.
-    ///
-    /// - Parameter selection: which ones, and how many at most; all are held in memory at once.
-    /// - Returns: the letters, oldest first.
-    /// - Throws: `ChangeQueueError`, `missing` if there is no queue of dead letters.
-    public func show(_ selection: DeadLetterSelection) async throws(ChangeQueueError) -> [DeadLetter] {
-        try await read(selection, withBody: true)
-    }
-
-    /// Puts letters back to work, with their attempts counted from the start.
+    /// Collects, and puts letters back to work, with their attempts counted from the start.
     ///
     /// - Parameters:
     ///   - selection: which ones, and how many at most.
     ///   - isDryRun: only count.
-    /// - Returns: what was done; what could not be replayed is still a dead letter.
-    /// - Throws: `ChangeQueueError` if the connection is lost; then some letters may be replayed and still be there.
-    public func replay(
-        _ selection: DeadLetterSelection, isDryRun: Bool = false
-    ) async throws(ChangeQueueError) -> DeadLetterTally {
-        try await configuration.withSession(purpose: "dead-letters") { session in
-            try session.enableConfirms()
-            var tally = DeadLetterTally()
-            var batch: [(number: UInt64, letter: DeadLetter)] = []
-            var finished: Set<UInt64> = []
-            let held = try walk(session, selection, withBody: true, &tally) { number, letter, tally throws(AMQPError) in
-                guard !isDryRun else { return true }
-                batch.append((number, letter))
-                guard batch.count == Self.batchSize else { return true }
-                try replay(&batch, session, &tally, &finished)
-                return tally.failure == nil
+    /// - Returns: what was done; a letter that could not be replayed is still there.
+    /// - Throws: `ChangeQueueError` if the connection is lost; then some letters may be replayed and still be there. Or
+    ///   `RegistryError`, `notFound` if a letter that was named is not there.
+    public func replay(_ selection: DeadLetterSelection, isDryRun: Bool = false) async throws -> DeadLetterTally {
+        try await run { run in
+            try run.session.enableConfirms()
+            try run.forEachBatch(selection) { letters in
+                if isDryRun { return true }
+                let messages = try run.registry.deadLetterMessages(letters.map(\.number))
+                return try run.replay(
+                    letters.compactMap { summary in
+                        messages[summary.number].map { DeadLetter(summary: summary, message: $0) }
+                    })
             }
-            try replay(&batch, session, &tally, &finished)
-            try giveBack(held.filter { !finished.contains($0) }, session)
-            progress(tally)
-            return tally
         }
     }
 
-    /// Deletes letters.
+    /// Collects, and deletes letters.
     ///
     /// - Parameters:
     ///   - selection: which ones, and how many at most.
     ///   - isDryRun: only count.
     /// - Returns: what was done.
-    /// - Throws: `ChangeQueueError` if the connection is lost; then some letters may be deleted.
-    public func purge(
-        _ selection: DeadLetterSelection, isDryRun: Bool = false
-    ) async throws(ChangeQueueError) -> DeadLetterTally {
-        let queue = configuration.names.deadLetter
-        return try await configuration.withSession(purpose: "dead-letters") { session in
-            var tally = DeadLetterTally()
-            if selection.isEverything, !isDryRun {
-                // Asked first, because it says what to do if there is no such queue.
-                _ = try messageCount(queue, session)
-                let count = try session.purgeQueue(queue)
-                (tally.queuedCount, tally.selectedCount, tally.doneCount) = (count, count, count)
-                return tally
-            }
-            var deleted: Set<UInt64> = []
-            let held = try walk(session, selection, withBody: false, &tally) { number, _, tally throws(AMQPError) in
-                guard !isDryRun else { return true }
-                try session.acknowledge(number, isMultiple: false)
-                deleted.insert(number)
-                tally.doneCount += 1
+    /// - Throws: `ChangeQueueError` if not everything could be collected, and then nothing is deleted; `RegistryError`,
+    ///   `notFound` if a letter that was named is not there.
+    public func purge(_ selection: DeadLetterSelection, isDryRun: Bool = false) async throws -> DeadLetterTally {
+        try await run { run in
+            try run.forEachBatch(selection) { letters in
+                if !isDryRun { run.tally.doneCount += try run.registry.removeDeadLetters(letters.map(\.number)) }
                 return true
             }
-            try giveBack(held.filter { !deleted.contains($0) }, session)
-            progress(tally)
-            return tally
         }
     }
 
-    // MARK: Walking through the queue
-
-    private func messageCount(_ queue: String, _ session: AMQPSession) throws(AMQPError) -> Int {
+    /// Waits until no other process has the letters.
+    private func lock(_ session: AMQPSession) throws(AMQPError) {
+        var waitedMilliseconds: Int32 = 0
         do throws(AMQPError) {
-            return try session.declareQueue(queue, isPassive: true).messageCount
-        } catch  where error.code == .missing {
-            throw AMQPError(.missing, "\(queue) is missing at \(session.endpoint); run `apus topology apply`")
-        }
-    }
-
-    private func read(
-        _ selection: DeadLetterSelection, withBody: Bool
-    ) async throws(ChangeQueueError) -> [DeadLetter] {
-        try await configuration.withSession(purpose: "dead-letters") { session in
-            var letters: [DeadLetter] = []
-            var tally = DeadLetterTally()
-            let held = try walk(session, selection, withBody: withBody, &tally) { _, letter, _ throws(AMQPError) in
-                letters.append(letter)
-                return true
+            while try !session.lock(configuration.names.deadLetterLock) {
+                if waitedMilliseconds == 0 { isWaiting() }
+                guard waitedMilliseconds < Self.lockMillisecondsMaximum else {
+                    throw AMQPError(
+                        .locked,
+                        "another 'apus dead-letters' has worked with the letters for \(waitedMilliseconds / 1_000) s; "
+                            + "try again when it has ended")
+                }
+                poll(nil, 0, Self.lockMilliseconds)
+                waitedMilliseconds += Self.lockMilliseconds
             }
-            try giveBack(held, session)
-            return letters
+        } catch  where error.code == .refused {
+            // A user that may not make the lock goes without: two at once lose nothing, and see less of each other.
         }
     }
 
-    /// Takes letter after letter, unacknowledged, as many as there were at the beginning, and says what it took.
-    private func walk(
-        _ session: AMQPSession, _ selection: DeadLetterSelection, withBody: Bool, _ tally: inout DeadLetterTally,
-        _ visit: (UInt64, DeadLetter, inout DeadLetterTally) throws(AMQPError) -> Bool
-    ) throws(AMQPError) -> [UInt64] {
-        let queue = configuration.names.deadLetter
-        var held: [UInt64] = []
-        tally.queuedCount = try messageCount(queue, session)
-        while tally.examinedCount < tally.queuedCount, selection.limit.map({ tally.selectedCount < $0 }) ?? true {
-            guard let (delivery, _) = try session.get(queue) else { return held }
-            tally.examinedCount += 1
-            let number = delivery.number
-            held.append(number)
-            let letter = DeadLetter(
-                position: tally.examinedCount, exchange: delivery.exchange, message: Message(delivery),
-                withBody: withBody)
-            if selection.includes(letter) {
-                tally.selectedCount += 1
-                guard try visit(number, letter, &tally) else { return held }
+    private func run(_ body: @escaping @Sendable (DeadLetterRun) throws -> Void) async throws -> DeadLetterTally {
+        do {
+            // A loop rather than any thread: it has the stack that librabbitmq may need.
+            let loop = try EventLoop(name: "dead-letters")
+            defer { loop.stopAndJoin() }
+            return try await loop.run {
+                let registry = try openRegistry()
+                let session = try configuration.open(purpose: "dead-letters")
+                defer { session.close() }
+                try lock(session)
+                let run = DeadLetterRun(
+                    session: session, registry: registry, names: configuration.names, progress: progress)
+                try run.collect(prefetch: Self.prefetch)
+                try body(run)
+                return run.tally
             }
-            if tally.examinedCount.isMultiple(of: 100) { progress(tally) }
-            if let position = selection.position, tally.examinedCount >= position { return held }
+        } catch let error as AMQPError { throw ChangeQueueError(error) } catch let error as EventLoopError {
+            throw ChangeQueueError(.unavailable, "\(error)")
         }
-        return held
-    }
-
-    /// Puts letters back where they were, in their order, and waits until the queue has forgotten those that are done.
-    private func giveBack(_ held: [UInt64], _ session: AMQPSession) throws(AMQPError) {
-        let queue = configuration.names.deadLetter
-        try session.synchronize(with: queue)
-        for (index, number) in held.enumerated() {
-            try session.giveBack(number, isMultiple: false)
-            if (index + 1).isMultiple(of: Self.unsynchronizedMaximum) { try session.synchronize(with: queue) }
-        }
-        try session.synchronize(with: queue)
-    }
-
-    // MARK: Replaying
-
-    private func replay(
-        _ batch: inout [(number: UInt64, letter: DeadLetter)], _ session: AMQPSession, _ tally: inout DeadLetterTally,
-        _ finished: inout Set<UInt64>
-    ) throws(AMQPError) {
-        guard !batch.isEmpty, tally.failure == nil else { return }
-        let copies = batch.map { $0.letter.message.replayed(publishedTo: $0.letter.exchange) }
-        let user = session.endpoint.user
-        let failures = try session.publishConfirmed(
-            copies.map { (AMQPMessage(publishing: $0, user: user), "", target(of: $0)) })
-        for ((item, copy), failure) in zip(zip(batch, copies), failures) {
-            guard let failure else {
-                try session.acknowledge(item.number, isMultiple: false)
-                finished.insert(item.number)
-                tally.doneCount += 1
-                continue
-            }
-            tally.failure = "\(target(of: copy)) did not take a letter: \(failure)"
-        }
-        batch = []
-    }
-
-    /// The rest of a large fan-out goes back to its own lane.
-    private func target(of message: Message) -> String {
-        message.header(ParkingHeader.cursor) == nil ? configuration.names.work : configuration.names.fanout
     }
 }

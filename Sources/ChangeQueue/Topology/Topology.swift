@@ -18,10 +18,10 @@ public struct Topology: Hashable, Sendable {
     ///
     /// Every return counts, also that of a whole prefetch window when a worker dies, so this is generous.
     private static let deliveryLimit: Int64 = 20
-    /// The same for dead letters, which come back each time that someone looks at them.
+    /// The same for dead letters, which come back when the command that collects them is killed.
     ///
-    /// In effect none; but with one set the broker puts them back where they were rather than at the end, and later
-    /// versions of RabbitMQ set 20 where none is given.
+    /// In effect none, because a letter that reached it would be dropped; but with one set the broker puts them back
+    /// where they were rather than at the end, and later versions of RabbitMQ set 20 where none is given.
     private static let deadLetterDeliveryLimit: Int64 = 1_000_000_000
 
     /// The most work queues that there can be.
@@ -67,7 +67,7 @@ public struct Topology: Hashable, Sendable {
 
     private var queues: [TopologyObject] {
         let deadLetter = queue(
-            names.deadLetter, "what needs a person; nobody consumes it",
+            names.deadLetter, "what needs a person; `apus dead-letters` collects it",
             [MessageHeader(name: "x-delivery-limit", value: .int64(Self.deadLetterDeliveryLimit))])
         let fanout = queue(
             names.fanout, "the continuations of large fan-outs",

@@ -79,19 +79,12 @@ struct LogLine {
     private static func json(of value: LogField.Value) -> [UInt8] {
         var writer = JSONWriter(capacityBytes: 64)
         switch value {
-        case .string(let text): writer.string(shortened(text))
+        case .string(let text): writer.string(text.shortened(bytesMaximum: textBytesMaximum))
         case .integer(let number): writer.integer(number)
         case .number(let number): writer.double(number)
         case .boolean(let isTrue): writer.boolean(isTrue)
         }
-        return writer.bytes
-    }
-
-    private static func shortened(_ text: String) -> String {
-        guard text.utf8.count > textBytesMaximum else { return text }
-        var end = text.utf8.index(text.startIndex, offsetBy: textBytesMaximum)
-        // Back to where a whole scalar ends.
-        while String.Index(end, within: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
-        return String(text.unicodeScalars[..<end]) + "…"
+        // Whoever reads a log does so in a terminal, sooner or later.
+        return Array(String(decoding: writer.bytes, as: UTF8.self).printable().utf8)
     }
 }

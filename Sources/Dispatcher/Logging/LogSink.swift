@@ -8,7 +8,8 @@ import Synchronization
 /// A line is one `write(2)`, so that lines of several threads and processes do not mix, and it is at most 4096 bytes
 /// long. The log can neither flood nor stall the worker: each place that logs may do so 20 times at once and then once
 /// a second, and a reader that does not keep up loses lines. What was left out is counted on the next line, as
-/// `suppressed` (same place) and `dropped` (any).
+/// `suppressed` (same place) and `dropped` (any). At the level `debug` nothing is left out but what the reader does not
+/// keep up with: someone wants to know what became of each event.
 public final class LogSink: Sendable {
     /// The shapes of a line.
     public enum Format: Sendable {
@@ -69,7 +70,9 @@ public final class LogSink: Sendable {
     public func write(_ level: LogLevel, _ event: StaticString, _ fields: [LogField]) {
         let now = nowMilliseconds()
         state.withLock { state in
-            guard let suppressedCount = state.limiter.admit(event, atMilliseconds: now) else { return }
+            guard let suppressedCount = level == .debug ? 0 : state.limiter.admit(event, atMilliseconds: now) else {
+                return
+            }
             let line = LogLine(
                 timeMilliseconds: now, level: level, event: event, fields: fields, suppressedCount: suppressedCount,
                 droppedCount: state.droppedCount)

@@ -75,17 +75,19 @@ extension Pipeline {
                     .field("app", appName(app)), .field("kind", kind.rawValue), .field("reason", reason),
                     .field("advice", "Most tokens are called bad: check platform and bundle_id; none is pruned."),
                 ])
-        case .publishRefused(let queue, let reason):
+        case .publishRefused(let message, let queue, let reason):
             health.set(.parking, "the queue \(queue) takes no messages: \(reason)")
             logger.log(
                 .error, "parking.refused",
-                [
+                fields(of: message) + [
                     .field("queue", queue), .field("reason", reason),
                     .field("advice", "Run 'apus topology check'; the events stay with the broker meanwhile."),
                 ])
-        case .deadLettered(let reason, let detail):
+        case .deadLettered(let message, let reason, let detail):
             metrics.countDeadLetter(reason)
-            logger.log(.warning, "event.dead-lettered", [.field("reason", reason), .field("detail", detail)])
+            logger.log(
+                .warning, "event.dead-lettered",
+                fields(of: message) + [.field("reason", reason), .field("detail", detail)])
         }
     }
 

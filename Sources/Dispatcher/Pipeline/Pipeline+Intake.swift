@@ -263,7 +263,7 @@ extension Pipeline {
                 tags.append(item.delivery.tag)
                 for place in group.superseded { tags.append(prepared[place].delivery.tag) }
             }
-            machine.jobArrived(
+            let isDeferred = machine.jobArrived(
                 DispatchJob(
                     tags: tags, lane: item.delivery.lane, message: item.delivery.message, parking: parking,
                     identity: PushIdentity(source: item.event.source, identifier: item.event.identifier),
@@ -272,6 +272,10 @@ extension Pipeline {
                     isNowOrNever: isNowOrNever(item.event),
                     dataset: dataset),
                 into: &actions)
+            let isSuperseded = devices.isEmpty && !audience.isEmpty
+            log(
+                item, isSuperseded ? .coalesced : fate(item, devices.count, isDeferred: isDeferred),
+                apps: renderings.map(\.app.name), deviceCount: audience.count)
         } catch {
             if parking.chunk != nil {
                 chunkRejected(item, error, dataset: dataset)
@@ -280,6 +284,13 @@ extension Pipeline {
             }
             for place in group.superseded { reject(prepared[place].delivery, prepared[place].parking, error) }
         }
+    }
+
+    /// What became of an event whose job has begun.
+    func fate(_ item: PreparedEvent, _ deviceCount: Int, isDeferred: Bool) -> EventFate {
+        guard deviceCount > 0 else { return .unmatched }
+        if item.parking.hasExpired(nowMilliseconds: parts.nowMilliseconds()) { return .expired }
+        return isDeferred ? .deferred : .matched
     }
 
     private func isNowOrNever(_ event: ChangeEvent) -> Bool {
@@ -306,6 +317,7 @@ extension Pipeline {
     ) {
         for place in group.superseded {
             metrics.countEvent(prepared[place].type, .coalesced)
+            log(prepared[place], .coalesced)
             let origin = prepared[place].excludedDeviceID
             for device in devices where device.deviceID != origin {
                 machine.pushesCoalesced(1, app: renderer.appIndex(named: device.app))
@@ -317,9 +329,7 @@ extension Pipeline {
     private func expire(_ item: PreparedEvent) {
         forgetCounts(item)
         metrics.countEvent(item.type, .expired)
-        logger.log(
-            .debug, "event.expired",
-            [.field("source", item.event.source), .field("id", item.event.identifier)])
+        log(item, .expired)
         actions.settles.append(item.delivery.tag)
     }
 
@@ -328,11 +338,9 @@ extension Pipeline {
         metrics.headersIgnored.add()
         guard !hasReportedIgnoredHeaders else { return }
         hasReportedIgnoredHeaders = true
-        let event = try? decoder.decode(delivery.message)
         logger.log(
             .warning, "event.headers-ignored",
-            [
-                .field("source", event?.source ?? "-"), .field("id", event?.identifier ?? "-"),
+            fields(of: delivery.message) + [
                 .field("exchange", delivery.exchange),
                 .field("advice", "Publish without headers that begin with \(ParkingHeader.prefix): Apus ignores them."),
             ])
@@ -343,6 +351,7 @@ extension Pipeline {
         _ delivery: Delivery, _ parking: ParkingRecord, _ rejection: EventRejection, dataset: DatasetKey? = nil
     ) {
         metrics.countEvent(.unknown, .rejected)
+        logRejected(delivery.message, rejection)
         machine.deliveryRejected(
             [delivery.tag], message: delivery.message, parking: parking, dataset: dataset,
             reason: rejection.reason.rawValue, detail: rejection.message, into: &actions)

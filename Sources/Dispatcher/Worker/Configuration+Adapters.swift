@@ -69,6 +69,20 @@ extension Configuration {
         }
     }
 
+    /// Opens the registry for the commands about dead letters.
+    ///
+    /// - Parameter mode: what may be done with it.
+    /// - Returns: the registry, to be used by one thread at a time.
+    /// - Throws: `RegistryError` as `SQLiteRegistry.open` and `PostgresRegistry.open`.
+    public func openDeadLetterRegistry(
+        mode: RegistryOpenMode
+    ) throws(RegistryError) -> sending any DeadLetterRegistry {
+        switch registry {
+        case .sqlite(let path): try SQLiteRegistry.open(path: path, mode: mode)
+        case .postgres(let url): try PostgresRegistry.open(url: url.revealed, mode: mode)
+        }
+    }
+
     /// Opens the registry for what sends to clients that fetch their notifications.
     func openCourierRegistry() throws(RegistryError) -> any CourierRegistry {
         switch registry {

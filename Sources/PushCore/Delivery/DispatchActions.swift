@@ -9,9 +9,9 @@ public struct DispatchActions: Sendable {
         /// Most tokens of this app and kind are called bad, with the last reason: environment or topic are in doubt.
         case tokensInDoubt(app: Int, kind: TokenKind, reason: String)
         /// The broker did not take a message that must be parked; it is in `publishesToRepeat`.
-        case publishRefused(queue: String, reason: String)
+        case publishRefused(Message, queue: String, reason: String)
         /// A message reached the dead letters.
-        case deadLettered(reason: String, detail: String)
+        case deadLettered(Message, reason: String, detail: String)
     }
 
     /// Pushes to send.

@@ -18,7 +18,8 @@ extension DispatchStateMachine {
 
     private func publishRefused(_ publish: Publish, _ reason: String, into actions: inout DispatchActions) {
         actions.publishesToRepeat.append(publish.message)
-        actions.notices.append(.publishRefused(queue: publish.message.routingKey, reason: reason))
+        actions.notices.append(
+            .publishRefused(publish.message.message, queue: publish.message.routingKey, reason: reason))
     }
 
     private mutating func publishConfirmed(_ publish: Publish, into actions: inout DispatchActions) {
@@ -29,7 +30,8 @@ extension DispatchStateMachine {
             case .retry: ledgers[index].parkedForRetry += pushes
             case .deadLetter:
                 ledgers[index].parkedAsDeadLetter += pushes
-                actions.notices.append(.deadLettered(reason: publish.reason, detail: publish.detail))
+                actions.notices.append(
+                    .deadLettered(publish.message.message, reason: publish.reason, detail: publish.detail))
             case .fanOut: break
             }
         }
@@ -187,7 +189,8 @@ extension DispatchStateMachine {
                 parking.chunk = nil
                 parking.deviceIDs = Array(part)
             }
-            let copy = parking.parkedCopy(of: job.work.message, reason: failure.reason, detail: failure.detail)
+            var copy = parking.parkedCopy(of: job.work.message, reason: failure.reason, detail: failure.detail)
+            if failure.destination == .deadLetter { copy.headers += deadLetterHeaders(failure) }
             copies.append((copy, job.work.devices.isEmpty ? 0 : part.count))
         } while !rest.isEmpty
         job.publishesOut += copies.count
@@ -198,6 +201,12 @@ extension DispatchStateMachine {
                 .failure(failure.destination, appIndex: failure.appIndex, pushes: copy.pushes),
                 reason: failure.reason, detail: failure.detail, into: &actions)
         }
+    }
+
+    private func deadLetterHeaders(_ failure: Failure) -> [MessageHeader] {
+        let time = MessageHeader(name: ParkingHeader.deadLetteredMilliseconds, value: .int64(latestMilliseconds))
+        guard let app = failure.app else { return [time] }
+        return [time, MessageHeader(name: ParkingHeader.app, value: .string(app))]
     }
 
     private func queue(_ destination: Destination) -> String {

@@ -32,6 +32,8 @@ public struct DispatchStateMachine: Sendable {
         var detail: String
         var attempt: Int
         var appIndex: Int?
+        /// The app of its devices; nil if the delivery failed as a whole.
+        var app: String?
         /// How long it is held back for no fault of its own, which does not count as age.
         var heldMilliseconds: Int64 = 0
         var deviceIDs: [String]
@@ -160,7 +162,10 @@ public struct DispatchStateMachine: Sendable {
     // MARK: Work arrives
 
     /// A page of an audience is ready to be pushed to.
-    public mutating func jobArrived(_ work: DispatchJob, into actions: inout DispatchActions) {
+    ///
+    /// - Returns: whether it is parked instead, because its app is slow and has more than its share in hand.
+    @discardableResult
+    public mutating func jobArrived(_ work: DispatchJob, into actions: inout DispatchActions) -> Bool {
         for device in work.devices.indices {
             let app = rendering(of: device, in: work).map { work.renderings[$0].app.index } ?? ledgers.count - 1
             ledgers[app].matched += 1
@@ -176,9 +181,10 @@ public struct DispatchStateMachine: Sendable {
             holdBack(number)
         } else if !work.devices.isEmpty {
             lanes[Self.place(of: work.lane)].waits(number, devices: work.devices.count, flow: flow(of: job))
-            return
+            return false
         }
         jobAdvanced(number, into: &actions)
+        return isHeldBack
     }
 
     /// A delivery cannot be acted on: it goes to the dead letters as it is.
@@ -504,9 +510,10 @@ public struct DispatchStateMachine: Sendable {
             let subscriber = Subscriber(subscription: job.work.assignments[device].subscription, deviceID: deviceID)
             deviceID = subscriber.parkedName
         }
+        let name = job.work.devices[device].app
         let index = job.failures.firstIndex { failure in
             failure.destination == destination && failure.reason == reason && failure.appIndex == app
-                && failure.attempt == attempt
+                && failure.app == name && failure.attempt == attempt
         }
         if let index {
             job.failures[index].deviceIDs.append(deviceID)
@@ -514,7 +521,7 @@ public struct DispatchStateMachine: Sendable {
             job.failures.append(
                 Failure(
                     destination: destination, reason: reason, detail: detail, attempt: attempt, appIndex: app,
-                    heldMilliseconds: heldMilliseconds, deviceIDs: [deviceID]))
+                    app: name, heldMilliseconds: heldMilliseconds, deviceIDs: [deviceID]))
         }
     }
 

@@ -20,6 +20,10 @@ public enum ParkingHeader {
     public static let reason = "apus-reason"
     /// The reason in a sentence that a person can act on (string).
     public static let detail = "apus-detail"
+    /// Of a dead letter, when it became one, in milliseconds since 1970 (int64).
+    public static let deadLetteredMilliseconds = "apus-dead-lettered-ms"
+    /// Of a dead letter, the app whose pushes failed (string).
+    public static let app = "apus-app"
     /// The devices that are still to be served, by identifier (array of strings).
     public static let devices = "apus-devices"
     /// Where the rest of a large fan-out begins (int64).
@@ -57,6 +61,6 @@ public enum ParkingHeader {
     /// The headers that a replay leaves out, because it begins anew: all but those of the devices still to be served.
     public static let ofAttempts: Set<String> = [
         attempt, firstSeenMilliseconds, publishedMilliseconds, heldMilliseconds, reason, detail, expiresAtMilliseconds,
-        hops,
+        deadLetteredMilliseconds, app, hops,
     ]
 }

@@ -16,21 +16,10 @@ public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads hexadecimal digits of either case, or answers nil if they are odd in number, no digits, none or too many.
     public init?(hexadecimal: some StringProtocol) {
-        let digits = hexadecimal.utf8
-        guard !digits.isEmpty, digits.count % 2 == 0, digits.count <= 2 * Self.bytesMaximum else { return nil }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(digits.count / 2)
-        var high: UInt8?
-        for digit in digits {
-            guard let value = HexadecimalDigits.value(of: digit) else { return nil }
-            if let first = high {
-                bytes.append(first << 4 | value)
-                high = nil
-            } else {
-                high = value
-            }
+        guard hexadecimal.utf8.count <= 2 * Self.bytesMaximum, let bytes = HexadecimalDigits.bytes(hexadecimal) else {
+            return nil
         }
-        self.bytes = bytes
+        self.init(bytes: bytes)
     }
 
     /// Says what digits must be that are no token; it never repeats the digits.
@@ -49,21 +38,11 @@ public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// All the digits, lowercase: for requests to the push service and for the registry's own output, never for a log.
-    public var hexadecimal: String {
-        String(unsafeUninitializedCapacity: bytes.count * 2) { buffer in
-            for (index, byte) in bytes.enumerated() {
-                buffer[2 * index] = Self.digit(byte >> 4)
-                buffer[2 * index + 1] = Self.digit(byte & 15)
-            }
-            return bytes.count * 2
-        }
-    }
+    public var hexadecimal: String { HexadecimalDigits.text(bytes) }
 
     /// The first four bytes and the length: enough to find a token again, too little to use it.
     public var description: String {
         let start = hexadecimal.prefix(8)
         return "\(start)…(\(bytes.count) bytes)"
     }
-
-    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 48 + value : 87 + value }
 }

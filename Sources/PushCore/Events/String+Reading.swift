@@ -7,12 +7,7 @@ extension String {
 
     /// For messages: the beginning of a text from outside, in quotes, on one line.
     var excerpt: String {
-        let charactersMaximum = 80
-        var excerpt = "\""
-        for scalar in unicodeScalars.prefix(charactersMaximum) {
-            excerpt.unicodeScalars.append(scalar.properties.generalCategory == .control ? "?" : scalar)
-        }
-        return excerpt + (unicodeScalars.count > charactersMaximum ? "…\"" : "\"")
+        "\"" + shortened(bytesMaximum: 80).printable() + "\""
     }
 }
 

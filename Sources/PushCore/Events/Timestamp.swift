@@ -49,6 +49,9 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         return "\(date)T\(time).\(padded(fraction, 3))Z"
     }
 
+    /// Milliseconds since 1970 of a time with a zone, as RFC 3339 writes it; nil if the text is none.
+    public static func milliseconds(_ text: String) -> Int64? { text.readingUTF8(RFC3339.milliseconds) }
+
     /// The date of a day, by counting the days of 400-year cycles that begin on 1 March, so that the leap day comes
     /// last (Hinnant, "chrono-Compatible Low-Level Date Algorithms").
     private static func civil(daysSince1970: Int64) -> (year: Int64, month: Int64, day: Int64) {

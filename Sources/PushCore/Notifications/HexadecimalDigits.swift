@@ -57,3 +57,26 @@ public enum HexadecimalDigits {
         }
     }
 }
+
+extension HexadecimalDigits {
+    /// The lowercase digits of bytes.
+    public static func text(_ bytes: [UInt8]) -> String {
+        String(unsafeUninitializedCapacity: 2 * bytes.count) { buffer in
+            bytes.withUnsafeBufferPointer { write($0, to: UnsafeMutableRawBufferPointer(buffer)) }
+            return 2 * bytes.count
+        }
+    }
+
+    /// The bytes whose digits, of either case, a text is; nil if it is anything else.
+    public static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+        let digits = text.utf8.map { value(of: $0) }
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(digits.count / 2)
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = digits[index], let low = digits[index + 1] else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
+    }
+}

@@ -1,4 +1,5 @@
-/// Copies the devices, topics, datasets, subscriptions, tokens and configurations of a registry into another one.
+/// Copies the devices, topics, datasets, subscriptions, tokens, configurations and dead letters of a registry into
+/// another one.
 ///
 /// What the target has already is compared and left alone. So a copy that was interrupted is simply begun again: it
 /// passes over what is there faster than it could write it, and one that is repeated writes only what has changed
@@ -8,7 +9,10 @@
 /// Memory is bounded by a step, however large the registry is.
 public final class RegistryCopy {
     /// All ports of a store.
-    public typealias Store = Registry & RegistryAdministration & RegistryTransfer & SubscriptionRegistry
+    public typealias Store = DeadLetterRegistry & Registry & RegistryAdministration & RegistryTransfer
+        & SubscriptionRegistry
+
+    private static let deadLettersAtOnce = 200
 
     private let source: any Store
     private let target: any Store
@@ -62,6 +66,7 @@ public final class RegistryCopy {
         try copySubscriptions()
         try copyTokens()
         try copyPoolConfigurations()
+        try copyDeadLetters()
         return counts
     }
 
@@ -131,5 +136,22 @@ public final class RegistryCopy {
         }
         counts.read[.poolConfigurations] = configurations.count
         try progress(counts)
+    }
+
+    private func copyDeadLetters() throws {
+        try copy(.deadLetters) { (last: DeadLetterSummary?) in
+            try source.deadLetters(
+                matching: DeadLetterFilter(), after: last?.number ?? 0, limit: min(stepCount, Self.deadLettersAtOnce))
+        } write: { list in
+            var addedCount = 0
+            for batch in DeadLetterSummary.batches(list) {
+                let messages = try source.deadLetterMessages(batch.map(\.number))
+                addedCount += try target.addDeadLetters(
+                    batch.compactMap { summary in
+                        messages[summary.number].map { DeadLetter(summary: summary, message: $0) }
+                    })
+            }
+            return addedCount
+        }
     }
 }

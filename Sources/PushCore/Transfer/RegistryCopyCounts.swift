@@ -14,6 +14,8 @@ public struct RegistryCopyCounts: Hashable, Sendable {
         case tokens
         /// Configurations of identity pools.
         case poolConfigurations
+        /// Dead letters that were collected.
+        case deadLetters
     }
 
     /// How many were read from the source.

@@ -41,6 +41,7 @@ public final class InMemoryRegistry: Registry {
     var knownDatasets: [Owner: Set<String>] = [:]
     var records = InMemorySubscriptions()
     var fanOuts = InMemoryFanOuts()
+    var deadLetters = InMemoryDeadLetters()
     private var lastNumber: Int64 = 0
 
     /// If set, every call throws it: a registry that is out of reach.

@@ -6,7 +6,7 @@ public import PushCore
 /// check gets a registry of its own that is empty, and throws a `RegistryViolation` if it is not as it should be.
 public struct RegistryConformance: Sendable, CustomStringConvertible {
     /// The ports that a registry has.
-    public typealias Store = CourierRegistry & FanOutRegistry & Registry & SubscriptionRegistry
+    public typealias Store = CourierRegistry & DeadLetterRegistry & FanOutRegistry & Registry & SubscriptionRegistry
 
     /// What the registry does, as a sentence.
     public let name: String
@@ -25,6 +25,7 @@ public struct RegistryConformance: Sendable, CustomStringConvertible {
     public static let all: [RegistryConformance] =
         deviceChecks + renewalChecks + pruneChecks + datasetChecks + topicChecks + audienceChecks + onlyChecks
         + pagingChecks + SubscriptionConformance.all + FanOutConformance.all + CourierConformance.all
+        + DeadLetterConformance.all
 }
 
 // MARK: Values and steps that the checks share

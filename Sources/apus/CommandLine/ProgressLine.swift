@@ -31,14 +31,13 @@ final class ProgressLine: Sendable {
             return true
         }
         guard isDue else { return }
-        // "Erase the line" rather than blanks, because the width of the terminal is not known.
-        StandardError.write(isTerminal ? "\r\u{1B}[K\(text())" : text() + "\n")
+        if isTerminal { StandardError.replaceLine(text()) } else { StandardError.line(text()) }
     }
 
     /// Removes the line, and writes a last one in its place if there is something to say.
     func finish(_ text: String? = nil) {
         let isShown = state.withLock { $0.isShown }
-        if isTerminal, isShown { StandardError.write("\r\u{1B}[K") }
+        if isTerminal, isShown { StandardError.replaceLine("") }
         if let text { StandardError.line(text) }
     }
 }

@@ -1,7 +1,11 @@
 import Glibc
+import PushCore
 import Synchronization
 
 /// Standard output with a buffer of its own; any thread may write, whole strings at a time.
+///
+/// Whatever is written is made printable here (`String.printable`), because much of it comes from outside: a terminal
+/// must not be steered by the name of a device or the body of an event.
 final class StandardOutput: Sendable {
     private struct State {
         var buffer: [UInt8] = []
@@ -22,22 +26,25 @@ final class StandardOutput: Sendable {
     /// Whether nobody reads any more (a closed pipe, a full disk): a long listing had better end.
     var isBroken: Bool { state.withLock { $0.errorCode != 0 } }
 
-    /// Writes text as it is.
-    func write(_ text: String) {
-        state.withLock { state in
-            state.buffer.append(contentsOf: text.utf8)
-            if state.buffer.count >= Self.bufferBytesMaximum { writeOut(&state) }
-        }
+    /// Writes text of any number of lines.
+    func write(_ text: String) { append(text.printable(keepsLayout: true)) }
+
+    /// Writes text of several lines, and a new line.
+    func lines(_ text: String) { write(text + "\n") }
+
+    /// Writes one line, of text or of JSON; its fields may be separated by tabs.
+    func line(_ text: String) {
+        append(
+            text.split(separator: "\t", omittingEmptySubsequences: false).map { String($0).printable() }
+                .joined(separator: "\t") + "\n")
     }
 
-    /// Writes text and a new line.
-    func line(_ text: String) { write(text + "\n") }
+    /// Writes one line of JSON.
+    func line(_ json: [UInt8]) { line(String(decoding: json, as: UTF8.self)) }
 
-    /// Writes bytes and a new line.
-    func line(_ bytes: [UInt8]) {
+    private func append(_ text: String) {
         state.withLock { state in
-            state.buffer.append(contentsOf: bytes)
-            state.buffer.append(UInt8(ascii: "\n"))
+            state.buffer.append(contentsOf: text.utf8)
             if state.buffer.count >= Self.bufferBytesMaximum { writeOut(&state) }
         }
     }

@@ -39,7 +39,8 @@ enum DeviceRegistry {
         }
     }
 
-    private static func exitCode(_ code: RegistryError.Code) -> ExitCode {
+    /// What the kind of a failure of the registry means for the exit code.
+    static func exitCode(_ code: RegistryError.Code) -> ExitCode {
         switch code {
         case .unavailable, .corrupt: .unavailable
         case .readOnly: .noPermission

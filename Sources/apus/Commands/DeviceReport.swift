@@ -42,7 +42,7 @@ struct DeviceReport {
         rows.append(("futureDatasets", subscriptions.includesFuture ? "yes" : "no"))
         let width = rows.map(\.name.count).max() ?? 0
         return rows.map { name, value in
-            name + String(repeating: " ", count: width - name.count + 2) + Self.printable(value) + "\n"
+            name + String(repeating: " ", count: width - name.count + 2) + value.printable() + "\n"
         }.joined()
     }
 
@@ -51,7 +51,7 @@ struct DeviceReport {
         [
             device.deviceID, device.platform.rawValue, device.app, token(device), device.identityPoolID ?? "-",
             device.identityID ?? "-", device.userID ?? "-",
-        ].map(Self.printable).joined(separator: "\t")
+        ].map { $0.printable() }.joined(separator: "\t")
     }
 
     /// What the values of `line` are.
@@ -78,12 +78,5 @@ struct DeviceReport {
         writer.endArray()
         writer.key("futureDatasets")
         writer.boolean(subscriptions.includesFuture)
-    }
-
-    /// Names come from outside: what would move a terminal's cursor or break a table is shown as a question mark.
-    static func printable(_ text: String) -> String {
-        String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
     }
 }

@@ -149,7 +149,7 @@ struct SimulateCommand: Command {
         _ simulator: APNsSimulator, host: String, control: UInt16?, to invocation: CommandInvocation
     ) {
         let address = host.contains(":") ? "[\(host)]:\(simulator.port)" : "\(host):\(simulator.port)"
-        invocation.output.line(
+        invocation.output.lines(
             invocation.isJSON
                 ? #"{"endpoint":"https://\#(address)","address":"\#(address)","port":\#(simulator.port)"#
                     + (control.map { #","controlPort":\#($0)"# } ?? "") + "}"
@@ -165,7 +165,7 @@ struct SimulateCommand: Command {
             invocation.output.line(summary.json)
             return exitCode(summary)
         }
-        invocation.output.line(
+        invocation.output.lines(
             """
             answered     \(summary.answered) requests on \(summary.connections) connections
             accepted     \(summary.accepted), of them \(summary.duplicates) with an apns-id that came before

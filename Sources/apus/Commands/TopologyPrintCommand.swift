@@ -23,7 +23,7 @@ struct TopologyPrintCommand: Command {
         if invocation.isJSON {
             invocation.output.line(TopologyReport.json(objects))
         } else {
-            for object in objects { invocation.output.line(TopologyReport.text(object)) }
+            for object in objects { invocation.output.lines(TopologyReport.text(object)) }
         }
         return .ok
     }

@@ -1,6 +1,7 @@
 import ChangeQueue
 import PushCore
 import PushTestKit
+import SQLiteRegistry
 import Testing
 
 extension TestQueue {
@@ -22,6 +23,17 @@ extension TestQueue {
         }
         let outcomes = try await publish(messages)
         try #require(outcomes.values.count { $0 == .confirmed } == messages.count)
+    }
+
+    /// The tool, with a registry in a folder.
+    func deadLetters(
+        in folder: TemporaryFolder, progress: @escaping @Sendable (DeadLetterTally) -> Void = { _ in }
+    ) -> DeadLetters {
+        let path = folder.path + "/registry.db"
+        return DeadLetters(
+            configuration: configuration,
+            openRegistry: { () throws(RegistryError) in try SQLiteRegistry.open(path: path, mode: .create) },
+            progress: progress)
     }
 
     /// Deletes the queues, so that those of many tests do not pile up.

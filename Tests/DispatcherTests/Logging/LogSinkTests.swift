@@ -72,6 +72,27 @@ struct LogSinkTests {
         #expect(pipe.lines().count == 20)
     }
 
+    @Test("At the level debug each entry is written, and the others are held back as ever")
+    func debugIsNotHeldBack() {
+        let logger = sink().logger(minimum: .debug)
+        for _ in 0..<200 { logger.log(.debug, "each") }
+        for _ in 0..<200 { logger.log(.info, "some") }
+        let lines = pipe.lines()
+        #expect(lines.count { $0.contains("each") } == 200)
+        #expect(lines.count { $0.contains("some") } == 20)
+    }
+
+    @Test("Nothing that could steer a terminal is in a line, as text or as JSON")
+    func isPrintable() throws {
+        let hostile = "\u{1B}[2J\u{9B}31m\u{202E}\u{7F} ü"
+        for format in [LogSink.Format.text, .json] { sink(format).write(.info, "line", [.field("text", hostile)]) }
+        let lines = pipe.lines()
+        for line in lines {
+            #expect(line.unicodeScalars.allSatisfy { ![.control, .format].contains($0.properties.generalCategory) })
+        }
+        #expect(try JSONParser().parse(try #require(lines.last))["text"]?.string == hostile)
+    }
+
     @Test("A clock that is set back silences nothing for longer than a second")
     func clockSetBack() {
         let logger = sink().logger(minimum: .debug)

@@ -30,11 +30,13 @@ final class PipelineBench: Sendable {
     ///   - notesFanOuts: whether fan-outs are written down on a loop of their own, as in a worker. It takes files, of
     ///     which tests side by side must not have too many: Foundation waits for processes by `select`.
     ///   - planningGate: the end of a pipe to read from; each call that plans chunks waits for a byte of it.
+    ///   - logger: takes the log.
     /// - Throws: what a part throws that cannot be made.
     init(
         transport: FakeTransport, registry: sending InMemoryRegistry? = nil, apps: [String] = ["chat"],
         delaysMilliseconds: [Int64] = [1_000, 60_000], ageMaximumMilliseconds: Int64 = 3_600_000,
-        limits: DispatchLimits = DispatchLimits(), notesFanOuts: Bool = false, planningGate: Int32? = nil
+        limits: DispatchLimits = DispatchLimits(), notesFanOuts: Bool = false, planningGate: Int32? = nil,
+        logger: Logger = .silent
     ) throws {
         self.transport = transport
         // In memory where that can be had: these tests write much, and are not about the disk.
@@ -89,7 +91,7 @@ final class PipelineBench: Sendable {
         }
         parts.fanOutNotes = fanOutNotes
         dispatch = Dispatch(
-            loop: loop, configuration: configuration, parts: parts, metrics: metrics, logger: .silent)
+            loop: loop, configuration: configuration, parts: parts, metrics: metrics, logger: logger)
         dispatch.start()
     }
 

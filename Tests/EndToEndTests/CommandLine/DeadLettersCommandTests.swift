@@ -1,93 +1,186 @@
 import ChangeQueue
+import Glibc
+import JSON
 import Metrics
 import PushCore
 import PushTestKit
+import SQLiteRegistry
 import Testing
 
 @Suite("apus dead-letters")
 struct DeadLettersCommandTests {
-    /// Puts dead letters into the queue, as a worker does: three of one reason, one of another.
-    private func bench() async throws -> BrokerFolder {
+    /// Puts dead letters into the queue, as a worker does: three of one reason, one of another, unless there are more.
+    private func bench(count: Int = 4) async throws -> BrokerFolder {
         let bench = try await BrokerFolder()
+        _ = try SQLiteRegistry.open(path: bench.folder.path + "/registry.db", mode: .create)
+        try await bury(0..<count, bench)
+        return bench
+    }
+
+    private func bury(_ numbers: Range<Int>, _ bench: BrokerFolder) async throws {
         let configuration = try BrokerConfiguration(urls: [bench.broker.url], namespace: bench.namespace)
         let publisher = try ConfirmedPublisher(
             configuration: configuration, logger: .silent, metrics: MetricsRegistry())
         let counter = ConfirmCounter()
         publisher.start(handler: counter)
-        let reasons = ["invalid-json", "unknown-app", "invalid-json", "invalid-json"]
         publisher.publish(
-            reasons.enumerated().map { index, reason in
-                var message = Message(body: index == 3 ? [0xFF, 0x00] : Array("body \(index)".utf8))
+            numbers.map { index in
+                var message = Message(body: index == 3 ? [0xFF, 0x00] : Array("body\n\u{1B}[2J\(index)".utf8))
                 message.properties.messageID = "m\(index)"
+                message.properties.appID = "/test\u{1B}]0;x\u{7}"
+                message.properties.contentType = "text/\u{9B}31m"
                 message.headers = [
-                    MessageHeader(name: "mine", value: .int64(7)),
-                    MessageHeader(name: ParkingHeader.reason, value: .string(reason)),
+                    MessageHeader(name: "mine\u{202E}", value: .int64(7)),
+                    MessageHeader(
+                        name: ParkingHeader.reason, value: .string(index == 1 ? "unknown-app" : "invalid-json")),
                     MessageHeader(name: ParkingHeader.detail, value: .string("because of \(index)")),
                     MessageHeader(name: ParkingHeader.attempt, value: .int64(3)),
+                    MessageHeader(name: ParkingHeader.app, value: .string(index % 2 == 0 ? "chat" : "mail")),
                 ]
                 return OutgoingMessage(
                     identifier: UInt64(index), exchange: "", routingKey: configuration.names.deadLetter,
                     message: message)
             })
         _ = await publisher.close(deadlineSeconds: 60)
-        try #require(counter.confirmed.value == reasons.count)
-        return bench
+        try #require(counter.confirmed.value == numbers.count)
     }
 
-    @Test("Listing shows place, reason and detail, filters, limits, and consumes nothing")
-    func list() async throws {
-        let bench = try await bench()
-        let all = try await bench.apus("dead-letters", "list")
-        #expect(all.exitCode == 0 && all.output.contains("1  invalid-json  m0  6 bytes  attempts 3\n    because of 0"))
-        let json = try await bench.apus("dead-letters", "list", "--json", "--reason", "invalid-json", "--limit", "2")
-        let lines = json.output.split(separator: "\n")
-        #expect(lines.count == 2 && lines[1].contains(#""messageId":"m2""#), "\(json)")
-        #expect(lines[0].contains(#""mine":7"#) && !lines[0].contains(#""body""#))
-        let none = try await bench.apus("dead-letters", "list", "--reason", "nothing")
-        #expect(none.exitCode == 0 && none.output.isEmpty && none.errors.contains("no dead letters"), "\(none)")
-        try await bench.waitForMessages(4, in: "dead-letter")
-    }
-
-    @Test("One is shown whole, by place or by identifier, as text and as data; one that is not there is 65")
-    func show() async throws {
-        let bench = try await bench()
-        let text = try await bench.apus("dead-letters", "show", "2")
-        #expect(text.exitCode == 0 && text.output.contains("reason: unknown-app\ndetail: because of 1\n"), "\(text)")
-        #expect(text.output.contains("mine: 7") && text.output.contains("body (6 bytes):\nbody 1"))
-        let json = try await bench.apus("dead-letters", "show", "m3", "--json")
-        #expect(json.output.contains(#""bodyHexadecimal":"ff00""#), "\(json)")
-        for operand in ["9", "m9", "0", "-1"] {
-            let missing = try await bench.apus("dead-letters", "show", "--", operand)
-            #expect(missing.exitCode == 65 && missing.errors.contains("no dead letter \(operand)"), "\(missing)")
+    /// The identifiers and the events of all letters, in their order.
+    private func letters(_ bench: BrokerFolder) async throws -> [(id: String, event: String)] {
+        let list = try await bench.apus("dead-letters", "list", "--json", "--limit", "100000")
+        try #require(list.exitCode == 0, "\(list)")
+        let parser = JSONParser()
+        return try list.output.split(separator: "\n").map { line in
+            let root = try parser.parse(String(line))
+            return (root["id"]?.string ?? "", root["eventId"]?.string ?? "")
         }
     }
 
-    @Test("Replaying and deleting take what is selected, and nothing in a dry run")
-    func replayAndPurge() async throws {
+    @Test("Listing is oldest first and the same each time; showing every letter shows each exactly once")
+    func listAndShow() async throws {
         let bench = try await bench()
-        let dry = try await bench.apus("dead-letters", "replay", "--reason", "invalid-json", "--dry-run")
-        #expect(dry.exitCode == 0 && dry.errors.contains("3 of 4 dead letters would be replayed"), "\(dry)")
-        let replay = try await bench.apus("dead-letters", "replay", "--reason", "unknown-app")
-        #expect(replay.exitCode == 0 && replay.errors.contains("1 of 4 dead letters replayed"), "\(replay)")
-        try await bench.waitForMessages(1, in: "work")
+        let all = try await letters(bench)
+        #expect(all.map(\.event) == ["m0", "m1", "m2", "m3"])
+        for (id, event) in all {
+            let shown = try await bench.apus("dead-letters", "show", String(id.prefix(12)), "--json")
+            #expect(shown.exitCode == 0 && shown.output.contains(#""eventId":"\#(event)""#), "\(shown)")
+        }
+        #expect(try await letters(bench).map(\.id) == all.map(\.id))
+        let json = try await bench.apus("dead-letters", "show", all[3].id, "--json")
+        #expect(json.output.contains(#""bodyHexadecimal":"ff00""#), "\(json)")
+        for operand in ["9", "m9", "0000000", "-1"] {
+            let missing = try await bench.apus("dead-letters", "show", "--", operand)
+            #expect(missing.exitCode == 65 && missing.errors.contains("\"\(operand)\""), "\(missing)")
+        }
+    }
 
-        let bare = try await bench.apus("dead-letters", "purge")
-        #expect(bare.exitCode == 64 && bare.errors.contains("--all"), "\(bare)")
-        let dryPurge = try await bench.apus("dead-letters", "purge", "-n")
-        #expect(dryPurge.errors.contains("3 of 3 dead letters would be deleted"), "\(dryPurge)")
-        let one = try await bench.apus("dead-letters", "purge", "--reason", "invalid-json", "--limit", "1")
-        #expect(one.exitCode == 0 && one.errors.contains("1 of 3 dead letters deleted"), "\(one)")
+    @Test("After list and show, purge deletes exactly the letter that was shown")
+    func purge() async throws {
+        let bench = try await bench()
+        let all = try await letters(bench)
+        let shown = try await bench.apus("dead-letters", "show", all[1].id)
+        #expect(shown.output.contains("detail: because of 1"), "\(shown)")
+        try await bury(4..<6, bench)
+        let purged = try await bench.apus("dead-letters", "purge", String(all[1].id.prefix(12)))
+        #expect(purged.exitCode == 0 && purged.errors.contains("1 dead letter deleted"), "\(purged)")
+        #expect(try await letters(bench).map(\.event) == ["m0", "m2", "m3", "m4", "m5"])
+        for words in [["purge"], ["purge", "--all", "--reason", "x"], ["replay"], ["purge", all[0].id, "--app", "x"]] {
+            let bare = try await CommandRunner.apus(["dead-letters"] + words, in: bench.folder)
+            #expect(bare.exitCode == 64, "\(bare)")
+        }
+        let dry = try await bench.apus("dead-letters", "purge", "--app", "chat", "-n")
+        #expect(dry.errors.contains("3 dead letters would be deleted"), "\(dry)")
         let rest = try await bench.apus("dead-letters", "purge", "--all")
-        #expect(rest.exitCode == 0 && rest.errors.contains("2 of 2 dead letters deleted"), "\(rest)")
-        try await bench.waitForMessages(0, in: "dead-letter")
-        let empty = try await bench.apus("dead-letters", "list")
-        #expect(empty.exitCode == 0 && empty.output.isEmpty, "\(empty)")
+        #expect(rest.exitCode == 0 && rest.errors.contains("5 dead letters deleted"), "\(rest)")
+        #expect(try await letters(bench).isEmpty)
+    }
+
+    @Test("Filters select, counts count by reason and app, pages go on, and the export has everything")
+    func filters() async throws {
+        let bench = try await bench()
+        func lines(_ words: String...) async throws -> [Substring] {
+            let result = try await CommandRunner.apus(["dead-letters"] + words, in: bench.folder)
+            #expect(result.exitCode == 0, "\(result)")
+            return result.output.split(separator: "\n")
+        }
+        #expect(try await lines("export").count == 4)
+        #expect(try await lines("export", "--reason", "invalid-json").count == 3)
+        #expect(try await lines("list", "--json", "--app", "mail").count == 2)
+        #expect(try await lines("list", "--json", "--event-id", "m2").count == 1)
+        #expect(try await lines("list", "--json", "--since", "1h").count == 4)
+        #expect(try await lines("list", "--json", "--until", "2026-01-31T12:00:00Z").isEmpty)
+        let count = try await lines("count", "--json")
+        #expect(
+            count.first?.hasPrefix(#"{"count":4,"counts":[{"reason":"invalid-json","app":"chat","count":2"#) == true)
+        let table = try await lines("list", "--limit", "2")
+        #expect(table.count == 3 && table[1].contains("\tinvalid-json\tchat\t"), "\(table)")
+        let second = try #require(table[2].split(separator: "\t").first)
+        #expect(try await lines("list", "--json", "--after", String(second)).count == 2)
+    }
+
+    @Test("Nothing that came from outside reaches the terminal unescaped, as text or as JSON")
+    func printable() async throws {
+        let bench = try await bench()
+        let first = try await letters(bench)[0].id
+        for words in [["list"], ["list", "--json"], ["show", first], ["show", first, "--json"], ["export"]] {
+            let result = try await CommandRunner.apus(["dead-letters"] + words, in: bench.folder)
+            let isSafe = (result.output + result.errors).unicodeScalars.allSatisfy { scalar in
+                scalar == "\n" || scalar == "\t"
+                    || ![.control, .format].contains(scalar.properties.generalCategory)
+            }
+            #expect(result.exitCode == 0 && isSafe, "\(words): \(result)")
+        }
+    }
+
+    @Test("Killed in the middle of collecting, it loses no letter and has none twice")
+    func killed() async throws {
+        let bench = try await bench(count: 3_000)
+        let registry = try SQLiteRegistry.open(path: bench.folder.path + "/registry.db", mode: .readWrite)
+        for target in [1, 600, 1_300] {
+            let command = try RunningCommand(["dead-letters", "list"], in: bench.folder)
+            try await eventually("\(target) letters to be collected") {
+                let counts = try registry.deadLetterCounts(matching: DeadLetterFilter())
+                return command.hasEnded || counts.reduce(0) { $0 + $1.count } >= target
+            }
+            command.signal(SIGKILL)
+            _ = await command.end()
+        }
+        // The broker takes a moment to give back what a process held that was killed.
+        let found = try await eventually("all letters") {
+            try await letters(bench)
+        } until: {
+            $0.count >= 3_000
+        }
+        #expect(found.map(\.event).sorted() == (0..<3_000).map { "m\($0)" }.sorted())
+    }
+
+    @Test("Without a broker the letters of the registry are shown, with a warning and an exit code")
+    func brokerIsGone() async throws {
+        let bench = try await bench()
+        #expect(try await letters(bench).count == 4)
+        let away = ["--set", "rabbitmq.url=amqp://127.0.0.1:1/"]
+        let list = try await CommandRunner.apus(["dead-letters", "list", "--json"] + away, in: bench.folder)
+        #expect(list.exitCode == 69 && list.output.split(separator: "\n").count == 4, "\(list)")
+        #expect(list.errors.contains("warning:"), "\(list)")
+        let purge = try await CommandRunner.apus(["dead-letters", "purge", "--all"] + away, in: bench.folder)
+        #expect(purge.exitCode == 69, "\(purge)")
+        #expect(try await letters(bench).count == 4)
+    }
+
+    @Test("Without a registry nothing leaves the queue, and none is made")
+    func registryIsMissing() async throws {
+        let bench = try await bench()
+        let other = ["--set", "registry.url=sqlite:missing.db"]
+        let list = try await CommandRunner.apus(["dead-letters", "list"] + other, in: bench.folder)
+        #expect(list.exitCode == 69 && list.errors.contains("missing.db"), "\(list)")
+        #expect(try await letters(bench).count == 4)
     }
 
     @Test("A queue that is missing is told with the remedy")
     func missingQueue() async throws {
         let bench = try await BrokerFolder(isApplied: false)
-        for command in [["list"], ["show", "1"], ["replay"], ["purge", "--all"]] {
+        _ = try SQLiteRegistry.open(path: bench.folder.path + "/registry.db", mode: .create)
+        for command in [["list"], ["count"], ["replay", "--all"], ["purge", "--all"]] {
             let result = try await CommandRunner.apus(["dead-letters"] + command, in: bench.folder)
             #expect(result.exitCode == 78, "\(result)")
             #expect(result.errors.contains("\(bench.namespace).dead-letter"), "\(result)")

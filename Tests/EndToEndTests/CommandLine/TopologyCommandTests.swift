@@ -1,4 +1,6 @@
+import PushCore
 import PushTestKit
+import SQLiteRegistry
 import Testing
 
 @Suite("apus topology")
@@ -50,6 +52,7 @@ struct TopologyCommandTests {
     @Test("A broker that is not there is the exit code 69, one that refuses the password 77, and neither shows it")
     func unusableBroker() async throws {
         let bench = try await BrokerFolder(isApplied: false)
+        _ = try SQLiteRegistry.open(path: bench.folder.path + "/registry.db", mode: .create)
         for (url, code) in [
             ("amqp://guest:wr0ng@127.0.0.1:1/", Int32(69)), ("amqp://guest:wr0ng@127.0.0.1:\(bench.broker.port)/", 77),
         ] {

@@ -147,7 +147,7 @@ struct WorkerTests {
         try fixture.folder.write("apus.toml", configuration.replacing(#"name = "chat""#, with: #"name = "later""#))
         let second = try fixture.startWorker()
         _ = try await second.readiness(200)
-        let replay = try await fixture.apus("dead-letters", "replay")
+        let replay = try await fixture.apus("dead-letters", "replay", "--all")
         #expect(replay.exitCode == 0, "\(replay)")
         try await fixture.simulator.waitForAnswers(1)
         #expect(try await fixture.simulator.recorded().first?.deviceToken == WorkerFixture.tokenText(0))

@@ -70,7 +70,10 @@ extension Pipeline {
             for place in group.superseded { reject(prepared[place].delivery, prepared[place].parking, error) }
             return
         }
-        for place in group.superseded { metrics.countEvent(prepared[place].type, .coalesced) }
+        for place in group.superseded {
+            metrics.countEvent(prepared[place].type, .coalesced)
+            log(prepared[place], .coalesced)
+        }
         noteAnnounced(group, item)
         var parking = item.parking
         if !group.superseded.isEmpty, group.excludedDeviceID == nil { parking.notifiesOrigin = true }
@@ -83,12 +86,14 @@ extension Pipeline {
         _ item: PreparedEvent, _ fanOut: FanOut, tags: [DeliveryTag], parking: ParkingRecord, excludedDeviceID: String?
     ) {
         metrics.countEvent(item.type, .dispatched)
+        log(item, .matched, deviceCount: fanOut.devicesPlanned)
         guard fanOut.state == .planning else {
             metrics.fanOuts.found.add()
             logger.log(
                 .info, "fanout.found",
                 [
-                    .field("fanout", Int(fanOut.number)), .field("event", fanOut.event.identifier),
+                    .field("fanout", Int(fanOut.number)), .field("source", fanOut.event.source),
+                    .field("id", fanOut.event.identifier),
                     .field("state", fanOut.state.rawValue),
                 ])
             return actions.settles.append(contentsOf: tags)
@@ -104,7 +109,8 @@ extension Pipeline {
         logger.log(
             .info, "fanout.planning",
             [
-                .field("fanout", Int(fanOut.number)), .field("event", fanOut.event.identifier),
+                .field("fanout", Int(fanOut.number)), .field("source", fanOut.event.source),
+                .field("id", fanOut.event.identifier),
                 .field("chunksPlanned", fanOut.chunksPlanned),
             ])
         continuePlan(lastPlan)
@@ -219,7 +225,8 @@ extension Pipeline {
         logger.log(
             error.code == .unavailable ? .warning : .error, "fanout.planning.failed",
             [
-                .field("fanout", Int(plan.planner.fanOut.number)), .field("code", error.code.rawValue),
+                .field("fanout", Int(plan.planner.fanOut.number)), .field("source", plan.event.source),
+                .field("id", plan.event.identifier), .field("code", error.code.rawValue),
                 .field("message", error.message),
             ])
     }
@@ -233,7 +240,8 @@ extension Pipeline {
         logger.log(
             .info, "fanout.planned",
             [
-                .field("fanout", Int(fanOut.number)), .field("event", fanOut.event.identifier),
+                .field("fanout", Int(fanOut.number)), .field("source", fanOut.event.source),
+                .field("id", fanOut.event.identifier),
                 .field("state", fanOut.state.rawValue), .field("chunks", fanOut.chunksPlanned),
                 .field("devices", fanOut.devicesPlanned),
             ])

@@ -138,7 +138,7 @@ extension Pipeline {
         } else {
             metrics.countEvent(item.type, assembly.devices.isEmpty ? .unmatched : .dispatched)
         }
-        machine.jobArrived(
+        let isDeferred = machine.jobArrived(
             DispatchJob(
                 tags: isChunk ? [] : [item.delivery.tag], lane: item.delivery.lane, message: item.delivery.message,
                 parking: item.parking,
@@ -147,5 +147,10 @@ extension Pipeline {
                 continuation: isChunk ? nil : next, chunk: isChunk ? item.delivery.tag : nil,
                 changed: item.event.time),
             into: &actions)
+        log(
+            item, fate(item, assembly.devices.count, isDeferred: isDeferred),
+            apps: assembly.renderings.reduce(into: []) { apps, rendering in
+                if !apps.contains(rendering.app.name) { apps.append(rendering.app.name) }
+            }, deviceCount: assembly.devices.count)
     }
 }

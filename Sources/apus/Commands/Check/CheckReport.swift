@@ -31,7 +31,7 @@ struct CheckReport {
         guard !isJSON else { return }
         let (word, text) = Self.words(for: outcome)
         let indented = text.split(separator: "\n").joined(separator: "\n        ")
-        output.line("\(word.uppercased())\(String(repeating: " ", count: 8 - word.count))\(probe.name): \(indented)")
+        output.lines("\(word.uppercased())\(String(repeating: " ", count: 8 - word.count))\(probe.name): \(indented)")
         output.flush()
     }
 

@@ -20,9 +20,8 @@ enum FanOutReport {
 
     /// One line of a list.
     static func line(_ fanOut: FanOut) -> String {
-        let event = DeviceReport.printable(fanOut.event.identifier)
         return "\(fanOut.number)  \(fanOut.state.rawValue)  \(progress(fanOut))  \(fanOut.devicesPlanned) devices  "
-            + "\(fanOut.event.type)  \(event)"
+            + "\(fanOut.event.type)  \(fanOut.event.identifier)"
     }
 
     /// All of a fan-out, a line for each of its properties.
@@ -30,11 +29,11 @@ enum FanOutReport {
         var lines = [
             "fan-out    \(fanOut.number)",
             "state      \(fanOut.state.rawValue)",
-            "event      \(DeviceReport.printable(fanOut.event.identifier))",
-            "source     \(DeviceReport.printable(fanOut.event.source))",
+            "event      \(fanOut.event.identifier)",
+            "source     \(fanOut.event.source)",
             "type       \(fanOut.event.type)",
         ]
-        if let app = fanOut.event.app { lines.append("app        \(DeviceReport.printable(app))") }
+        if let app = fanOut.event.app { lines.append("app        \(app)") }
         lines.append("devices    \(fanOut.devicesPlanned)\(fanOut.isWhole ? "" : " so far")")
         lines.append("planned    \(fanOut.chunksPlanned) chunks\(fanOut.isWhole ? "" : " so far")")
         lines.append("published  \(fanOut.chunksPublished)")

@@ -10,7 +10,8 @@ struct RegistryCopyCommand: Command {
     let help = CommandHelp(
         discussion: """
             Copies devices with their badges and subscriptions, known datasets, topics, record
-            subscriptions, tokens and configurations of identity pools. FROM and TO are each
+            subscriptions, tokens, configurations of identity pools, and collected dead letters. FROM
+            and TO are each
 
               sqlite:PATH
               postgresql://USER:PASSWORD@HOST:PORT/DATABASE
@@ -80,6 +81,7 @@ struct RegistryCopyCommand: Command {
         case .subscriptions: "record subscriptions"
         case .tokens: "tokens"
         case .poolConfigurations: "pool configurations"
+        case .deadLetters: "dead letters"
         }
     }
 

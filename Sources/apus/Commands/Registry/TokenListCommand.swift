@@ -23,7 +23,7 @@ struct TokenListCommand: Command {
                         token.name, token.app ?? "*", token.permission.rawValue,
                         Timestamp.text(milliseconds: token.createdAtMilliseconds),
                     ]
-                    invocation.output.line(values.map(DeviceReport.printable).joined(separator: "\t"))
+                    invocation.output.line(values.map { $0.printable() }.joined(separator: "\t"))
                 }
             }
         }

@@ -42,7 +42,7 @@ struct SubscriptionTestCommand: Command {
             explanation.write(to: &writer)
             invocation.output.line(writer.bytes)
         } else {
-            invocation.output.line(explanation.description)
+            invocation.output.lines(explanation.description)
         }
         return explanation.isMatch ? .ok : .noMatch
     }

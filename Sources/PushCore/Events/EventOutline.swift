@@ -1,0 +1,67 @@
+internal import JSON
+
+/// What can be read of an event whether or not it can be acted on: for logs and dead letters.
+public struct EventOutline: Hashable, Sendable {
+    /// The attribute `source`.
+    public var source: String?
+    /// The attribute `id`.
+    public var identifier: String?
+    /// The attribute `type`, whole.
+    public var type: String?
+    /// The app that the event's data names.
+    public var app: String?
+
+    /// How much of each is kept: what a valid event has fits.
+    private static let bytesMaximum = EventLimits.sourceBytesMaximum
+
+    init(source: String?, identifier: String?, type: String?, app: String? = nil) {
+        self.source = Self.bounded(source)
+        self.identifier = Self.bounded(identifier)
+        self.type = Self.bounded(type)
+        self.app = Self.bounded(app)
+    }
+
+    /// Cuts a text that is too long, and replaces NUL, which no database of texts can hold.
+    static func bounded(_ text: String?, bytesMaximum: Int = bytesMaximum) -> String? {
+        guard let text, !text.isEmpty else { return nil }
+        let short = text.shortened(bytesMaximum: bytesMaximum)
+        guard short.utf8.contains(0) else { return short }
+        return String(String.UnicodeScalarView(short.unicodeScalars.map { $0.value == 0 ? "\u{FFFD}" : $0 }))
+    }
+}
+
+extension EventDecoder {
+    /// Reads what a message tells of its event, in the order of the encodings that `decode` accepts; nothing of it is
+    /// checked, and whatever is missing or of another type is nil.
+    public func outline(of message: Message) -> EventOutline {
+        defer { if message.body.count > JSONParser.retainedBytes { parser.relinquish() } }
+        let properties = message.properties
+        let contentType = ContentType(properties.contentType)
+        let attributes = contentType == .cloudEvent ? nil : HeaderAttributes(message.headers)
+        let body = message.body.count <= EventLimits.bodyBytesMaximum ? try? parser.parse(message.body) : nil
+        if let attributes {
+            return EventOutline(
+                source: attributes.source?.text, identifier: attributes.identifier?.text, type: attributes.type?.text,
+                app: body?["app"]?.string)
+        }
+        if let body, contentType == .cloudEvent || body["specversion"] != nil {
+            return EventOutline(
+                source: body["source"]?.string, identifier: body["id"]?.string, type: body["type"]?.string,
+                app: body["data"]?["app"]?.string)
+        }
+        return EventOutline(
+            source: properties.appID, identifier: properties.messageID, type: properties.type,
+            app: body?["app"]?.string)
+    }
+}
+
+extension HeaderValue {
+    /// The text of an attribute, as binary events have it.
+    fileprivate var text: String? {
+        switch self {
+        case .string(let text): text
+        case .bytes(let bytes): String(validating: bytes, as: UTF8.self)
+        default: wholeNumber?.description
+        }
+    }
+}

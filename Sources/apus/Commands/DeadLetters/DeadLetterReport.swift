@@ -1,0 +1,155 @@
+import EventLoop
+import JSON
+import PushCore
+
+/// Writes dead letters, for people and for programs.
+enum DeadLetterReport {
+    /// What the values of `line` are.
+    static let header = "ID\tAGE\tATTEMPTS\tREASON\tAPP\tTYPE\tSOURCE\tEVENT"
+
+    /// One line for a listing, its values separated by tabs.
+    static func line(_ letter: DeadLetterSummary) -> String {
+        [
+            letter.shortIdentifier, age(since: letter.deadLetteredMilliseconds),
+            letter.attempts.map { String($0) } ?? "-", letter.reason, letter.app ?? "-", letter.eventType ?? "-",
+            letter.eventSource ?? "-", letter.eventIdentifier ?? "-",
+        ].map { $0.printable() }.joined(separator: "\t")
+    }
+
+    /// How long ago a moment was, in the unit that suits it.
+    static func age(since milliseconds: Int64) -> String {
+        let seconds = max(0, WallClock.nowMilliseconds() - milliseconds) / 1_000
+        return switch seconds {
+        case ..<120: "\(seconds)s"
+        case ..<7_200: "\(seconds / 60)m"
+        case ..<172_800: "\(seconds / 3_600)h"
+        default: "\(seconds / 86_400)d"
+        }
+    }
+
+    /// One letter, whole, for people.
+    static func lines(_ letter: DeadLetter) -> [String] {
+        let (summary, message) = (letter.summary, letter.message)
+        var lines = [
+            "id: \(summary.identifier)", "reason: \(summary.reason)",
+            "since: \(Timestamp.text(milliseconds: summary.deadLetteredMilliseconds))",
+        ]
+        let optional = [
+            ("detail", summary.detail), ("app", summary.app), ("attempts", summary.attempts.map { String($0) }),
+            ("event source", summary.eventSource), ("event id", summary.eventIdentifier),
+            ("event type", summary.eventType),
+        ]
+        for (name, value) in optional { if let value { lines.append("\(name): \(value)") } }
+        lines.append("properties:")
+        for (name, value) in message.properties.texts { lines.append("    \(name): \(value)") }
+        lines.append("headers:")
+        for header in message.headers {
+            var writer = JSONWriter()
+            write(header.value, to: &writer)
+            lines.append("    \(header.name): \(String(decoding: writer.bytes, as: UTF8.self))")
+        }
+        lines.append("body (\(summary.bodySizeBytes) bytes):")
+        // Indented, so that nothing in it looks like a line of ours.
+        lines += String(decoding: message.body, as: UTF8.self).split(separator: "\n").map { "    \($0)" }
+        return lines
+    }
+
+    /// One letter as one line of JSON, whole if its message is given.
+    static func json(_ letter: DeadLetterSummary, _ message: Message? = nil) -> String {
+        var writer = JSONWriter()
+        writer.beginObject()
+        let texts = [
+            ("id", letter.identifier), ("reason", letter.reason), ("detail", letter.detail), ("app", letter.app),
+            ("eventSource", letter.eventSource), ("eventId", letter.eventIdentifier), ("eventType", letter.eventType),
+        ]
+        for case (let name, let text?) in texts {
+            writer.key(dynamic: name)
+            writer.string(text)
+        }
+        let numbers = [
+            ("attempts", letter.attempts), ("firstSeenAt", letter.firstSeenMilliseconds),
+            ("deadLetteredAt", letter.deadLetteredMilliseconds), ("bodySizeBytes", Int64(letter.bodySizeBytes)),
+        ]
+        for case (let name, let number?) in numbers {
+            writer.key(dynamic: name)
+            writer.integer(number)
+        }
+        if let message { write(message, to: &writer) }
+        writer.endObject()
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    /// Reads letters whole, one after the other.
+    ///
+    /// - Parameters:
+    ///   - selection: which letters.
+    ///   - registry: where they are.
+    ///   - body: takes a letter, and says whether to go on.
+    /// - Throws: `RegistryError`, `.notFound` if an identifier names no letter or several.
+    static func forEachLetter(
+        _ selection: DeadLetterSelection, in registry: any DeadLetterRegistry, _ body: (DeadLetter) -> Bool
+    ) throws {
+        try selection.forEachPage(in: registry) { page in
+            for batch in DeadLetterSummary.batches(page) {
+                let messages = try registry.deadLetterMessages(batch.map(\.number))
+                for summary in batch {
+                    // One that is gone meanwhile was replayed or deleted.
+                    guard let message = messages[summary.number] else { continue }
+                    guard body(DeadLetter(summary: summary, message: message)) else { return false }
+                }
+            }
+            return true
+        }
+    }
+
+    private static func write(_ message: Message, to writer: inout JSONWriter) {
+        writer.key("properties")
+        writer.beginObject()
+        for (name, value) in message.properties.texts {
+            writer.key(dynamic: name)
+            writer.string(value)
+        }
+        writer.endObject()
+        writer.key("headers")
+        write(.table(message.headers), to: &writer)
+        // A body that is not text has to survive too.
+        if let text = String(validating: message.body, as: UTF8.self) {
+            writer.key("body")
+            writer.string(text)
+        } else {
+            writer.key("bodyHexadecimal")
+            writer.string(HexadecimalDigits.text(message.body))
+        }
+    }
+
+    private static func write(_ value: HeaderValue, to writer: inout JSONWriter) {
+        switch value {
+        case .boolean(let value): writer.boolean(value)
+        case .int8(let value): writer.integer(value)
+        case .uint8(let value): writer.integer(value)
+        case .int16(let value): writer.integer(value)
+        case .uint16(let value): writer.integer(value)
+        case .int32(let value): writer.integer(value)
+        case .uint32(let value): writer.integer(value)
+        case .int64(let value): writer.integer(value)
+        case .uint64(let value), .timestamp(let value): writer.integer(value)
+        case .float32(let value): writer.double(Double(value))
+        case .float64(let value): writer.double(value)
+        case .decimal(let scale, let value): writer.string("\(value)e-\(scale)")
+        case .string(let text): writer.string(text)
+        case .rawString(let bytes), .bytes(let bytes): writer.string(HexadecimalDigits.text(bytes))
+        case .array(let values):
+            writer.beginArray()
+            for value in values { write(value, to: &writer) }
+            writer.endArray()
+        case .table(let headers):
+            writer.beginObject()
+            for header in headers {
+                writer.key(dynamic: header.name)
+                write(header.value, to: &writer)
+            }
+            writer.endObject()
+        case .void: writer.null()
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import ChangeQueue
+import Dispatcher
+import EventLoop
+import PushCore
+
+/// The group `apus dead-letters`, and what its commands have in common.
+enum DeadLettersCommands {
+    /// `--limit`.
+    static let limit = CommandOption.value("limit", letter: "l", "COUNT", "At most so many letters.")
+    /// `--all`.
+    static let all = CommandOption.flag("all", "Every letter.")
+    /// `--dry-run`.
+    static let dryRun = CommandOption.flag("dry-run", letter: "n", "Only say how many letters are meant.")
+    /// The codes with which the commands can end.
+    static let exitCodes: [ExitCode] = [.data, .unavailable, .inputOutput, .noPermission, .configuration]
+
+    private static let reason = CommandOption.value(
+        "reason", "REASON", "Only letters with this reason, for example invalid-json.")
+    private static let app = CommandOption.value("app", "NAME", "Only letters of this app.")
+    private static let type = CommandOption.value(
+        "type", "TYPE", "Only letters of this type of event, or the end of it: dataset.changed.")
+    private static let source = CommandOption.value("source", "SOURCE", "Only letters whose event has this source.")
+    private static let eventID = CommandOption.value("event-id", "ID", "Only letters whose event has this id.")
+    private static let since = CommandOption.value(
+        "since", "TIME", "Only letters since then: 2026-01-31T12:00:00Z, or 2h for two hours ago.")
+    private static let until = CommandOption.value("until", "TIME", "Only letters from before then; as --since.")
+
+    /// The options that say which letters are meant.
+    static let filters = [reason, app, type, source, eventID, since, until]
+
+    /// The group with its commands.
+    static let node = CommandNode.group(
+        name: "dead-letters",
+        summary: "List, show, count, export, replay and delete what could not be delivered",
+        discussion: """
+            A message becomes a dead letter when it cannot be understood, when APNs refuses it
+            for good, or when it has used up its attempts. It waits, whole, until someone
+            replays or deletes it.
+
+            Each of these commands first collects what is in the queue NAMESPACE.dead-letter
+            into the registry, where every letter has an ID and keeps its place; then it works
+            with the registry. Nothing is lost if it is interrupted.
+            """,
+        nodes: [
+            .command(DeadLettersListCommand()),
+            .command(DeadLettersShowCommand()),
+            .command(DeadLettersCountCommand()),
+            .command(DeadLettersExportCommand()),
+            .command(DeadLettersReplayCommand()),
+            .command(DeadLettersPurgeCommand()),
+        ]
+    )
+
+    // MARK: What is meant
+
+    /// What the operands, the filters and `--limit` select.
+    static func selection(_ invocation: CommandInvocation) throws(CommandFailure) -> DeadLetterSelection {
+        var filter = DeadLetterFilter()
+        filter.reason = invocation.string(reason)
+        filter.app = invocation.string(app)
+        filter.eventType = invocation.string(type)
+        filter.eventSource = invocation.string(source)
+        filter.eventIdentifier = invocation.string(eventID)
+        filter.sinceMilliseconds = try time(since, invocation)
+        filter.untilMilliseconds = try time(until, invocation)
+        let identifiers = invocation.operands
+        guard identifiers.isEmpty || filter == DeadLetterFilter() else {
+            throw .usage("give the IDs of letters, or options that select some, but not both")
+        }
+        return DeadLetterSelection(
+            identifiers: identifiers, filter: filter, limit: try invocation.integer(limit, in: 1...Int.max))
+    }
+
+    /// What is to be changed, which has to be said explicitly.
+    static func explicitSelection(_ invocation: CommandInvocation) throws(CommandFailure) -> DeadLetterSelection {
+        let selection = try selection(invocation)
+        let isSelected = !selection.identifiers.isEmpty || selection.filter != DeadLetterFilter()
+        guard isSelected != invocation.has(all) else {
+            throw .usage("give the IDs of letters, or options that select some, or --all for every letter")
+        }
+        return selection
+    }
+
+    private static func time(
+        _ option: CommandOption, _ invocation: CommandInvocation
+    ) throws(CommandFailure) -> Int64? {
+        guard let text = invocation.string(option) else { return nil }
+        if let milliseconds = Timestamp.milliseconds(text) { return milliseconds }
+        if let age = TimeSpan(text) { return WallClock.nowMilliseconds() - Int64(age.milliseconds) }
+        throw .usage(
+            "--\(option.name) takes a time such as 2026-01-31T12:00:00Z, or an age such as 90s, 15m or 48h, not "
+                + "'\(text)'")
+    }
+
+    // MARK: Doing it
+
+    /// Collects what is in the queue and reads the registry.
+    ///
+    /// What cannot be collected is no reason to hide what was collected before: that is shown, with a warning.
+    ///
+    /// - Parameters:
+    ///   - invocation: the use of a command that lists `CommandOption.configuration` among its options.
+    ///   - body: reads and prints.
+    /// - Returns: how the command ends.
+    /// - Throws: `CommandFailure` for what the registry cannot do, and what `body` throws.
+    static func read(
+        _ invocation: CommandInvocation, _ body: (any DeadLetterRegistry) throws -> Void
+    ) async throws -> ExitCode {
+        let configuration = try invocation.loadConfiguration(for: .tool).configuration
+        let progress = ProgressLine()
+        var exitCode = ExitCode.ok
+        do {
+            try await letters(configuration, invocation, progress).collect()
+            progress.finish()
+        } catch {
+            let failure = try Self.failure(error)
+            progress.finish(
+                "warning: the queue of dead letters could not be collected, so letters may be missing here: "
+                    + failure.message)
+            exitCode = failure.code
+        }
+        try DeviceRegistry.rephrasing { try body(try configuration.openDeadLetterRegistry(mode: .readOnly)) }
+        return exitCode
+    }
+
+    /// Collects and changes letters, and says what was done.
+    ///
+    /// - Parameters:
+    ///   - invocation: the use of a command.
+    ///   - verb: what is done to letters, as a participle.
+    ///   - body: does it.
+    /// - Returns: how the command ends.
+    /// - Throws: `CommandFailure` for what the broker or the registry cannot do.
+    static func change(
+        _ invocation: CommandInvocation, verb: String,
+        _ body: (DeadLetters, DeadLetterSelection, _ isDryRun: Bool) async throws -> DeadLetterTally
+    ) async throws -> ExitCode {
+        let selection = try explicitSelection(invocation)
+        let isDryRun = invocation.has(dryRun)
+        let configuration = try invocation.loadConfiguration(for: .tool).configuration
+        let progress = ProgressLine()
+        do {
+            let tally = try await body(letters(configuration, invocation, progress), selection, isDryRun)
+            let count = isDryRun ? tally.selectedCount : tally.doneCount
+            progress.finish(
+                "\(count) dead \(count == 1 ? "letter" : "letters") \(isDryRun ? "would be " : "")\(verb)")
+            guard let problem = tally.failure else { return .ok }
+            StandardError.line("stopped: \(problem); the rest are still dead letters")
+            return .unavailable
+        } catch {
+            progress.finish()
+            throw try failure(error)
+        }
+    }
+
+    private static func letters(
+        _ configuration: Configuration, _ invocation: CommandInvocation, _ progress: ProgressLine
+    ) throws(CommandFailure) -> DeadLetters {
+        // Not made here: letters would vanish into a file that nobody meant.
+        DeadLetters(configuration: try invocation.broker(configuration)) { () throws(RegistryError) in
+            try configuration.openDeadLetterRegistry(mode: .readWrite)
+        } progress: { tally in
+            progress.update(
+                "\(tally.collectedCount) collected, \(tally.selectedCount) selected, \(tally.doneCount) done")
+        } isWaiting: {
+            StandardError.line("waiting for another 'apus dead-letters', which works with the letters")
+        }
+    }
+
+    private static func failure(_ error: any Error) throws -> CommandFailure {
+        switch error {
+        case let error as ChangeQueueError: CommandFailure(error)
+        case let error as RegistryError: CommandFailure(DeviceRegistry.exitCode(error.code), error.message)
+        default: throw error
+        }
+    }
+}

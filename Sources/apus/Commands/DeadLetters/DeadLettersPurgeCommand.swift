@@ -1,0 +1,31 @@
+import ChangeQueue
+import PushCore
+
+/// `apus dead-letters purge`.
+struct DeadLettersPurgeCommand: Command {
+    let name = "purge"
+    let summary = "Delete dead letters for good"
+    let help = CommandHelp(
+        discussion: """
+            Deletes the letters that are named by their IDs, or that options select, or all of
+            them with --all. There is no way back; 'apus dead-letters export' keeps a copy.
+            """,
+        examples: [
+            .init("apus dead-letters purge 3f9a1cb27d40", "Deletes one letter."),
+            .init("apus dead-letters purge --reason invalid-json --dry-run", "Says how many would go."),
+            .init("apus dead-letters purge --all", "Deletes everything."),
+        ],
+        exitCodes: DeadLettersCommands.exitCodes
+    )
+    let options =
+        DeadLettersCommands.filters
+        + [DeadLettersCommands.all, DeadLettersCommands.limit, DeadLettersCommands.dryRun]
+        + CommandOption.configuration
+    let operands = Operands.any("ID")
+
+    func run(_ invocation: CommandInvocation) async throws -> ExitCode {
+        try await DeadLettersCommands.change(invocation, verb: "deleted") { letters, selection, isDryRun in
+            try await letters.purge(selection, isDryRun: isDryRun)
+        }
+    }
+}
