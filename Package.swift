@@ -49,6 +49,7 @@ let package = Package(
         .systemLibrary(name: "CRabbitMQ", pkgConfig: "librabbitmq", providers: [.apt(["librabbitmq-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
@@ -70,13 +71,15 @@ let package = Package(
         swiftTarget("HTTP2", ["CNghttp2", "EventLoop", "Crypto"]),
         swiftTarget("AMQP", ["CRabbitMQ", "EventLoop"]),
         swiftTarget("HTTPServer", ["CMicroHTTPD"]),
+        swiftTarget("HTTPClient", ["CCurl"]),
 
         // Ring 2: the core. Pure values and state machines.
         swiftTarget("PushCore", ["JSON", "UnicodeText", "Geography", "Prefetching"]),
 
         // Ring 3: adapters, one port of the core each; they do not import each other.
         swiftTarget("APNsTransport", ["PushCore", "EventLoop", "Metrics", "Crypto", "HTTP2", "JSON"]),
-        swiftTarget("ChangeQueue", ["PushCore", "EventLoop", "Metrics", "AMQP", "Crypto"]),
+        swiftTarget(
+            "ChangeQueue", ["PushCore", "EventLoop", "Metrics", "AMQP", "Crypto", "HTTPClient", "JSON"]),
         swiftTarget("SQLiteRegistry", ["PushCore", "JSON", "CSQLite"]),
         swiftTarget("AdminServer", ["JSON", "HTTPServer"]),
         swiftTarget("PostgresRegistry", ["PushCore", "EventLoop", "JSON", "CPostgres"]),
@@ -117,6 +120,7 @@ let package = Package(
         testTarget("HTTP2Tests", ["HTTP2", "Crypto", "EventLoop", "PushTestKit"]),
         testTarget("AMQPTests", ["AMQP", "EventLoop", "PushTestKit"]),
         testTarget("HTTPServerTests", ["HTTPServer", "Crypto", "PushTestKit"]),
+        testTarget("HTTPClientTests", ["HTTPClient", "HTTPServer", "PushTestKit"]),
         testTarget("PushCoreTests", ["PushCore", "JSON", "UnicodeText", "Geography", "PushTestKit"]),
         testTarget(
             "APNsTransportTests",
@@ -128,7 +132,7 @@ let package = Package(
         testTarget("APNsSimulatorTests", ["APNsSimulator", "HTTP2", "Crypto", "EventLoop", "JSON", "PushTestKit"]),
         testTarget(
             "ChangeQueueTests",
-            ["ChangeQueue", "AMQP", "PushCore", "EventLoop", "Metrics", "PushTestKit", "SQLiteRegistry"]),
+            ["ChangeQueue", "JSON", "AMQP", "PushCore", "EventLoop", "Metrics", "PushTestKit", "SQLiteRegistry"]),
         testTarget("SQLiteRegistryTests", ["SQLiteRegistry", "PushCore", "PushTestKit"]),
         testTarget(
             "RegistryAPITests",

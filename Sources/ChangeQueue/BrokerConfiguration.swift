@@ -12,6 +12,8 @@ public struct BrokerConfiguration: Hashable, Sendable {
     public var prefetch: UInt16
     /// How many work queues there are to be, 1 to `Topology.workQueuesMaximum`.
     public var workQueueCount: Int
+    /// Where RabbitMQ's management API is, `http://HOST:15672` or `https://…`; empty for none.
+    public var managementURL = ""
     /// How the connections are called in the broker's own tools; each adds what it is for.
     public var connectionName: String
 

@@ -20,6 +20,8 @@ public struct TopologyFinding: Hashable, Sendable {
         case deleted
         /// It is there, and something of it is not as it should be.
         case different(argument: String, actual: String, wanted: String)
+        /// It is there as it was declared, but policies of the broker change what it does.
+        case overridden(policies: [String], conflicts: [PolicyConflict])
         /// The broker would not say.
         case unknown(String)
     }
@@ -33,6 +35,7 @@ public struct TopologyFinding: Hashable, Sendable {
     public var isGood: Bool {
         switch status {
         case .present, .created, .deleted: true
+        case .overridden(_, let conflicts): !conflicts.contains(where: \.losesMessages)
         case .missing, .unconsumed, .surplus, .unproven, .different, .unknown: false
         }
     }
@@ -41,7 +44,7 @@ public struct TopologyFinding: Hashable, Sendable {
     public var isPending: Bool {
         switch status {
         case .unconsumed, .surplus, .unproven: true
-        case .present, .created, .deleted, .missing, .different, .unknown: false
+        case .present, .created, .deleted, .missing, .different, .overridden, .unknown: false
         }
     }
 
@@ -65,6 +68,10 @@ public struct TopologyFinding: Hashable, Sendable {
         case .different(let argument, let actual, let wanted):
             "\(subject): \(argument) is \(actual), wanted \(wanted); an existing object cannot be changed: drain it, "
                 + "delete it and run `apus topology apply`"
+        case .overridden(let policies, let conflicts):
+            "\(subject): present, but the policy \(policies.joined(separator: " and ")) changes what it does: "
+                + conflicts.map(\.description).joined(separator: "; ")
+                + (isGood ? "" : "; change the policy, or its pattern so that it leaves this queue out")
         case .unknown(let text): "\(subject): \(text)"
         }
     }

@@ -21,5 +21,9 @@ extension Configuration {
         ///
         /// `rabbitmq.work_queues`, default 1.
         public var workQueueCount: Int
+        /// RabbitMQ's management API, `http://` or `https://`, or nil.
+        ///
+        /// `rabbitmq.management_url`, secret, default `""` for none.
+        public var managementURL: Secret?
     }
 }

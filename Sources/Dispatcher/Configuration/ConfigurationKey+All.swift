@@ -35,6 +35,14 @@ extension ConfigurationKey {
             has to differ from event to event; needs the plugin rabbitmq_consistent_hash_exchange. It
             can change while workers run: run 'apus topology apply', restart the workers, apply again.
             """)
+    static let rabbitMQManagementURL = ConfigurationKey(
+        section: "rabbitmq", name: "management_url", kind: .string, standard: .string(""), isSecret: true,
+        comment: """
+            RabbitMQ's management API, http://HOST:15672 or https://…; "" for none. AMQP does not tell of
+            policies, which may take away what Apus relies on: with this, 'apus check --connect',
+            'apus topology apply' and a worker that starts say so. The user is that of url unless the URL
+            names another, http://USER:PASSWORD@HOST:15672; it needs the tag management.
+            """)
     static let registryURL = ConfigurationKey(
         section: "registry", name: "url", kind: .string, standard: .string("sqlite:registry.db"), isSecret: true,
         comment: """
@@ -203,7 +211,8 @@ extension ConfigurationKey {
 
     /// Every key, in the order of the sample.
     static let all = [
-        rabbitMQURL, rabbitMQCAFile, rabbitMQNamespace, rabbitMQPrefetch, rabbitMQWorkQueues, registryURL,
+        rabbitMQURL, rabbitMQCAFile, rabbitMQNamespace, rabbitMQPrefetch, rabbitMQWorkQueues, rabbitMQManagementURL,
+        registryURL,
         registryListen, registryPublicURL, registryCertificateFile, registryKeyFile, registryIsInsecure,
         registryAccessKeys,
         registryAccessKeysFile, registryRequestsPerSecond, retryDelays, retryAttemptsMaximum,

@@ -32,7 +32,19 @@ extension ConfigurationReader {
         }
         return Configuration.RabbitMQ(
             urls: readBrokerURLs(), caFile: caFile, namespace: namespace, prefetch: prefetch,
-            workQueueCount: workQueueCount)
+            workQueueCount: workQueueCount, managementURL: readManagementURL())
+    }
+
+    private mutating func readManagementURL() -> Secret? {
+        let url = text(.rabbitMQManagementURL)
+        guard !url.isEmpty else { return nil }
+        let hasScheme = url.hasPrefix("http://") || url.hasPrefix("https://")
+        if !hasScheme || url.hasSuffix("://") || url.contains("?") || url.contains("#") {
+            fail(
+                .rabbitMQManagementURL, "the URL is not that of RabbitMQ's management API",
+                "write http://HOST:15672 or https://HOST:15671, without a query")
+        }
+        return Secret(url)
     }
 
     private mutating func readBrokerURLs() -> [Secret] {

@@ -14,10 +14,12 @@ extension Configuration {
     /// - Returns: what the adapters of the broker need.
     /// - Throws: `ChangeQueueError` if a URL cannot be read.
     public func broker(purpose: String) throws(ChangeQueueError) -> BrokerConfiguration {
-        try BrokerConfiguration(
+        var broker = try BrokerConfiguration(
             urls: rabbitMQ.urls.map(\.revealed), caFile: rabbitMQ.caFile ?? "", namespace: rabbitMQ.namespace,
             prefetch: UInt16(clamping: rabbitMQ.prefetch), workQueueCount: rabbitMQ.workQueueCount,
             connectionName: "apus \(purpose) \(Self.hostName) \(getpid())")
+        broker.managementURL = rabbitMQ.managementURL?.revealed ?? ""
+        return broker
     }
 
     private static var hostName: String {

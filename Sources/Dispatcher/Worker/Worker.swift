@@ -74,6 +74,10 @@ public final class Worker: Sendable {
         }
         dispatch.start()
         keys.watcher.start()
+        if let broker = try? configuration.broker(purpose: "policies") {
+            // Not waited for: work begins whether RabbitMQ's management API answers or not.
+            Task { await configuration.topology.reportPolicies(of: broker, logger: logger, metrics: metrics) }
+        }
         logger.log(
             .info, "worker.started",
             [

@@ -1,9 +1,13 @@
 import Glibc
 
 /// Finds TCP ports of 127.0.0.1 that nobody listens on.
-enum FreePorts {
+public enum FreePorts {
     /// Finds different free ports; all are held until the last is found, so that none is found twice.
-    static func find(_ count: Int) throws(PrivateServerFailure) -> [UInt16] {
+    ///
+    /// - Parameter count: how many.
+    /// - Returns: the ports, which somebody else may take before they are used.
+    /// - Throws: `PrivateServerFailure` if the system has none.
+    public static func find(_ count: Int) throws(PrivateServerFailure) -> [UInt16] {
         var descriptors: [Int32] = []
         defer { for descriptor in descriptors { close(descriptor) } }
         var ports: [UInt16] = []

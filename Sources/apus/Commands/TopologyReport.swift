@@ -51,6 +51,9 @@ enum TopologyReport {
                     writer.key(dynamic: key)
                     writer.string(text)
                 }
+            case .overridden(let policies, let conflicts):
+                writer.string("overridden")
+                write(policies, conflicts, to: &writer)
             case .unproven(let text):
                 writer.string("unproven")
                 writer.key("detail")
@@ -64,6 +67,42 @@ enum TopologyReport {
         }
         writer.endArray()
         return writer.bytes
+    }
+
+    private static func write(_ policies: [String], _ conflicts: [PolicyConflict], to writer: inout JSONWriter) {
+        writer.key("policies")
+        writer.beginArray()
+        for policy in policies { writer.string(policy) }
+        writer.endArray()
+        writer.key("conflicts")
+        writer.beginArray()
+        for conflict in conflicts {
+            writer.beginObject()
+            writer.key("setting")
+            writer.string(conflict.setting)
+            writer.key("effect")
+            writer.string(conflict.effect)
+            writer.key("losesMessages")
+            writer.boolean(conflict.losesMessages)
+            writer.endObject()
+        }
+        writer.endArray()
+    }
+
+    /// Looks at the policies of the broker as well, prints all and says how the command ends.
+    ///
+    /// - Throws: `CommandFailure`, after what is known has been printed, if the policies cannot be looked at.
+    static func finish(
+        _ findings: [TopologyFinding], of topology: Topology, at broker: BrokerConfiguration,
+        _ invocation: CommandInvocation
+    ) async throws(CommandFailure) -> ExitCode {
+        do throws(ChangeQueueError) {
+            return finish(try await topology.withPolicies(findings, of: broker), invocation)
+        } catch {
+            let code = finish(findings, invocation)
+            guard code == .ok else { return code }
+            throw CommandFailure(error)
+        }
     }
 
     /// Prints findings and says how the command ends.

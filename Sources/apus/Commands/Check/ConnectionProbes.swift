@@ -10,7 +10,7 @@ import SQLiteRegistry
 enum ConnectionProbes {
     /// All probes for a configuration, in the order in which they are best tried.
     static func all(for configuration: Configuration) -> [ConnectionProbe] {
-        [broker(configuration), topology(configuration), registry(configuration)]
+        [broker(configuration), topology(configuration), policies(configuration), registry(configuration)]
             + configuration.apps.map { key(of: $0) } + servers(configuration)
     }
 
@@ -37,6 +37,25 @@ enum ConnectionProbes {
                 // A queue too many is emptied by the workers: nothing that keeps them from working.
                 let text = bad.map(\.description).joined(separator: "\n")
                 return bad.allSatisfy(\.isPending) ? .ok(text) : .failed(text, .configuration)
+            } catch { return failure(error) }
+        }
+    }
+
+    private static func policies(_ configuration: Configuration) -> ConnectionProbe {
+        ConnectionProbe(name: "policies", prerequisite: "broker") {
+            do throws(ChangeQueueError) {
+                guard configuration.rabbitMQ.managementURL != nil else {
+                    return .skipped(
+                        "rabbitmq.management_url is not set, and AMQP does not tell of policies; look at "
+                            + "`rabbitmqctl list_policies` and `list_operator_policies`: for queues that begin with "
+                            + "\(configuration.rabbitMQ.namespace). none may set overflow or expires, nor lower "
+                            + "message-ttl, max-length or delivery-limit")
+                }
+                let broker = try configuration.broker(purpose: "check")
+                let changed = try await configuration.topology.policyFindings(of: broker)
+                guard !changed.isEmpty else { return .ok("no policy of RabbitMQ changes what our queues do") }
+                let text = changed.map(\.description).joined(separator: "\n")
+                return changed.allSatisfy(\.isGood) ? .ok(text) : .failed(text, .configuration)
             } catch { return failure(error) }
         }
     }

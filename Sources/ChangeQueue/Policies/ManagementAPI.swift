@@ -1,0 +1,89 @@
+import AMQP
+import EventLoop
+import HTTPClient
+import JSON
+
+/// RabbitMQ's management API, for the one thing that AMQP does not tell: the policies that are in force.
+struct ManagementAPI: Sendable {
+    private static let queueBytesMaximum = 4 * 1_024 * 1_024
+
+    private let url: String
+    private let virtualHost: String
+    private let client: HTTPClient
+
+    /// - Parameter configuration: where the broker is; who asks, if the API's URL does not say it.
+    /// - Returns: nil if the configuration does not say where the API is.
+    init?(_ configuration: BrokerConfiguration) {
+        guard !configuration.managementURL.isEmpty, let endpoint = configuration.endpoints.first else { return nil }
+        url = String(configuration.managementURL.reversed().drop { $0 == "/" }.reversed())
+        virtualHost = endpoint.virtualHost
+        var client = HTTPClient()
+        client.user = endpoint.user
+        client.password = endpoint.password
+        client.caFile = configuration.caFile
+        client.bytesMaximum = Self.queueBytesMaximum
+        self.client = client
+    }
+
+    /// The policies of several queues; waits for the answers, off the caller's thread.
+    ///
+    /// - Parameter queues: their names.
+    /// - Returns: what is in force for each, by its name; nothing for one that is not there.
+    /// - Throws: `ChangeQueueError`: `unavailable`, `refused`.
+    func effectivePolicies(of queues: [String]) async throws(ChangeQueueError) -> [String: EffectivePolicy] {
+        do {
+            let loop = try EventLoop(name: "management")
+            defer { loop.stopAndJoin() }
+            return try await loop.run {
+                var policies: [String: EffectivePolicy] = [:]
+                for queue in queues { policies[queue] = try effectivePolicy(of: queue) }
+                return policies
+            }
+        } catch let error as ChangeQueueError { throw error } catch {
+            throw ChangeQueueError(.unavailable, "\(error)")
+        }
+    }
+
+    private func effectivePolicy(of queue: String) throws(ChangeQueueError) -> EffectivePolicy? {
+        let path = "/api/queues/\(Self.encoded(virtualHost))/\(Self.encoded(queue))"
+        let answer: HTTPClient.Answer
+        do throws(HTTPClient.Failure) { answer = try client.get(url + path) } catch {
+            throw ChangeQueueError(.unavailable, "RabbitMQ's management API does not answer: \(error)")
+        }
+        switch answer.status {
+        case 200: break
+        case 404: return nil
+        case 401, 403:
+            throw ChangeQueueError(
+                .refused,
+                "RabbitMQ's management API refuses the user (\(answer.status)); it needs the tag `management`, and "
+                    + "permissions on the virtual host")
+        default:
+            throw ChangeQueueError(
+                .unavailable, "rabbitmq.management_url answers \(answer.status) to \(path); is it RabbitMQ's API?")
+        }
+        let parsed: JSONValue
+        do throws(JSONError) {
+            parsed = try JSONParser(bytesMaximum: Self.queueBytesMaximum).parse(answer.body)
+        } catch {
+            throw ChangeQueueError(.unavailable, "the management API's answer cannot be read: \(error)")
+        }
+        guard let policy = EffectivePolicy(queue: parsed) else {
+            throw ChangeQueueError(
+                .unavailable, "the management API does not say yet what policies do to \(queue); ask again")
+        }
+        return policy
+    }
+
+    private static func encoded(_ text: String) -> String {
+        text.utf8.reduce(into: "") { encoded, byte in
+            let character = Unicode.Scalar(byte)
+            let isPlain = (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+            if isPlain || "-._~".unicodeScalars.contains(character) {
+                encoded.unicodeScalars.append(character)
+            } else {
+                encoded += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+public import Metrics
+public import PushCore
+
+/// What operators' policies do to our queues.
+extension Topology {
+    /// Looks at the policies that are in force, if the configuration says where RabbitMQ's management API is.
+    ///
+    /// - Parameters:
+    ///   - findings: what was found of each object.
+    ///   - configuration: where the broker is; its namespace does not matter.
+    /// - Returns: the findings, with `overridden` in the place of those that are as they should be, where a policy
+    ///   changes something.
+    /// - Throws: `ChangeQueueError` if the API cannot be used.
+    public func withPolicies(
+        _ findings: [TopologyFinding], of configuration: BrokerConfiguration
+    ) async throws(ChangeQueueError) -> [TopologyFinding] {
+        guard let management = ManagementAPI(configuration) else { return findings }
+        let queues = findings.filter { $0.isGood && $0.object.kind == .quorumQueue && $0.status != .deleted }
+        let policies = try await management.effectivePolicies(of: queues.map(\.object.name))
+        return findings.map { finding in
+            guard finding.isGood, let policy = policies[finding.object.name] else { return finding }
+            let conflicts = finding.object.conflicts(with: policy)
+            guard !conflicts.isEmpty else { return finding }
+            return TopologyFinding(
+                object: finding.object, status: .overridden(policies: policy.names, conflicts: conflicts))
+        }
+    }
+
+    /// Looks at what policies change of our queues, as far as these are there.
+    ///
+    /// - Parameter configuration: where the broker is; its namespace does not matter.
+    /// - Returns: a finding for each queue of which something is changed; none if the configuration does not say where
+    ///   the API is.
+    /// - Throws: `ChangeQueueError` if the API cannot be used.
+    public func policyFindings(
+        of configuration: BrokerConfiguration
+    ) async throws(ChangeQueueError) -> [TopologyFinding] {
+        let present = objects.map { TopologyFinding(object: $0, status: .present) }
+        return try await withPolicies(present, of: configuration).filter { $0.status != .present }
+    }
+
+    /// Looks at the policies once and says in the log what they change; a worker works all the same.
+    ///
+    /// A worker that stopped here would stop every push for what may never happen; `apus topology apply` and
+    /// `apus check` fail instead, which come before it.
+    ///
+    /// - Parameters:
+    ///   - configuration: where the broker is.
+    ///   - logger: where to say it.
+    ///   - metrics: where to count what may lose messages.
+    public func reportPolicies(
+        of configuration: BrokerConfiguration, logger: Logger, metrics: MetricsRegistry
+    ) async {
+        let gauge = metrics.gauge(
+            "apus_policy_conflicts",
+            help: "Settings of RabbitMQ's policies, seen at the start, by which messages may be lost.")
+        let findings: [TopologyFinding]
+        do throws(ChangeQueueError) { findings = try await policyFindings(of: configuration) } catch {
+            return logger.log(.warning, "topology.policy.unknown", [.field("reason", error.message)])
+        }
+        var losingCount = 0
+        for finding in findings {
+            guard case .overridden(let policies, let conflicts) = finding.status else { continue }
+            for conflict in conflicts {
+                if conflict.losesMessages { losingCount += 1 }
+                logger.log(
+                    conflict.losesMessages ? .error : .warning, "topology.policy",
+                    [
+                        .field("queue", finding.object.name), .field("policy", policies.joined(separator: ",")),
+                        .field("setting", conflict.setting), .field("effect", conflict.effect),
+                        .field("losesMessages", conflict.losesMessages),
+                        .field("advice", "Change the policy, or its pattern so that it leaves this queue out."),
+                    ])
+            }
+        }
+        gauge.set(losingCount)
+    }
+}

@@ -1,0 +1,86 @@
+import PushCore
+
+/// What policies may do to a queue.
+///
+/// RabbitMQ puts a policy and the arguments of a queue together by key (3.10.8 to 4.3.5): of `message-ttl`,
+/// `max-length`, `expires` and `delivery-limit` the smaller counts, `overflow` of the policy wins, and `dead-letter-*`
+/// of the arguments does. So the queue stays as it was declared, and behaves otherwise; declaring it again does not
+/// show it.
+extension TopologyObject {
+    /// What a policy changes of this queue.
+    ///
+    /// - Parameter policy: what is in force for it.
+    /// - Returns: the settings that matter, in a fixed order; those that lose nothing as well.
+    func conflicts(with policy: EffectivePolicy) -> [PolicyConflict] {
+        guard kind == .quorumQueue else { return [] }
+        return [
+            overflow(policy), length("max-length", policy), length("max-length-bytes", policy), expiry(policy),
+            timeToLive(policy), deliveryLimit(policy), delayedRetry(policy),
+        ].compactMap(\.self)
+    }
+
+    /// Whether RabbitMQ itself moves messages on from here: all queues but that of the dead letters.
+    private var deadLetters: Bool { argument("x-dead-letter-strategy") != nil }
+
+    private var isRetryQueue: Bool { argument("x-message-ttl") != nil }
+
+    private func overflow(_ policy: EffectivePolicy) -> PolicyConflict? {
+        guard deadLetters, let overflow = policy.text("overflow"), overflow != "reject-publish" else { return nil }
+        return PolicyConflict(
+            "overflow = \(overflow)",
+            "RabbitMQ dead-letters at most once then, so that a retry or a dead letter may be lost on its way",
+            losesMessages: true)
+    }
+
+    private func length(_ key: String, _ policy: EffectivePolicy) -> PolicyConflict? {
+        guard let length = policy.number(key) else { return nil }
+        let rejects = policy.text("overflow").map { $0 == "reject-publish" } ?? deadLetters
+        return PolicyConflict(
+            "\(key) = \(length)",
+            rejects
+                ? "a full queue refuses what is published to it; that is tried again" : "a full queue drops the oldest",
+            losesMessages: !rejects)
+    }
+
+    private func expiry(_ policy: EffectivePolicy) -> PolicyConflict? {
+        policy.number("expires").map {
+            PolicyConflict(
+                "expires = \($0)",
+                "RabbitMQ deletes the queue, with what it holds, when nobody has consumed it for so many milliseconds",
+                losesMessages: true)
+        }
+    }
+
+    private func timeToLive(_ policy: EffectivePolicy) -> PolicyConflict? {
+        guard let milliseconds = policy.number("message-ttl") else { return nil }
+        let setting = "message-ttl = \(milliseconds)"
+        if case .int64(let own)? = argument("x-message-ttl") {
+            guard milliseconds < own else { return nil }
+            return PolicyConflict(setting, "what waits here for \(own) ms comes back sooner", losesMessages: false)
+        }
+        return PolicyConflict(
+            setting, deadLetters ? "events that wait longer become dead letters" : "dead letters vanish after that",
+            losesMessages: !deadLetters)
+    }
+
+    private func deliveryLimit(_ policy: EffectivePolicy) -> PolicyConflict? {
+        guard case .int64(let own)? = argument("x-delivery-limit"), let limit = policy.number("delivery-limit"),
+            (0..<own).contains(limit)
+        else { return nil }
+        return PolicyConflict(
+            "delivery-limit = \(limit)",
+            deadLetters
+                ? "what so many workers died with, or gave back, becomes a dead letter; \(own) is meant"
+                : "a dead letter vanishes when it has been looked at so often",
+            losesMessages: !deadLetters)
+    }
+
+    private func delayedRetry(_ policy: EffectivePolicy) -> PolicyConflict? {
+        guard !deadLetters, let type = policy.text("delayed-retry-type"), type != "disabled" else { return nil }
+        return PolicyConflict(
+            "delayed-retry-type = \(type)", "dead letters cannot be seen for a while after each listing",
+            losesMessages: false)
+    }
+
+    private func argument(_ name: String) -> HeaderValue? { arguments.first { $0.name == name }?.value }
+}

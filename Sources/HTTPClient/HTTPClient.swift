@@ -1,0 +1,76 @@
+import CCurl
+import Glibc
+
+/// Fetches a document by HTTP now and then, with libcurl: one request, one connection, the calling thread waits.
+///
+/// For what is asked for rarely; redirects are not followed, proxies of the environment are not used.
+public struct HTTPClient: Sendable {
+    /// What a server answered.
+    public struct Answer: Hashable, Sendable {
+        /// The status, for example 200.
+        public let status: Int
+        /// The body.
+        public let body: [UInt8]
+    }
+
+    /// Why there was no answer, in libcurl's words.
+    public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
+        /// What was wrong.
+        public let description: String
+    }
+
+    /// libcurl asks for this once in a process, before it is used.
+    private static let isSetUp = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+    /// Who asks; empty for nobody.
+    public var user = ""
+    /// The password of who asks.
+    public var password = ""
+    /// A file of PEM certificates to trust beside the system's; empty for none.
+    public var caFile = ""
+    /// How long all of one request may take, in seconds.
+    public var timeoutSeconds = 10
+    /// The largest body to take, in bytes.
+    public var bytesMaximum = 4 * 1_024 * 1_024
+
+    /// A client that says nothing of who asks.
+    public init() {}
+
+    /// Fetches a document.
+    ///
+    /// - Parameter url: `http://…` or `https://…`; a user in it counts more than the client's.
+    /// - Returns: the answer, whatever its status.
+    /// - Throws: `Failure` if there is no server, no trust in it, no whole answer in time, or a body that is too large.
+    public func get(_ url: String) throws(Failure) -> Answer {
+        guard Self.isSetUp else { throw Failure(description: "libcurl cannot be set up") }
+        var answer = ccurl_answer()
+        defer { free(answer.body) }
+        let user = Self.namesUser(url) ? "" : user
+        let code = url.withCString { url in
+            user.withCString { user in
+                password.withCString { password in
+                    caFile.withCString { caFile in
+                        var request = ccurl_request(
+                            url: url, user: user, password: password, ca_file: caFile,
+                            timeout_milliseconds: timeoutSeconds * 1_000, bytes_maximum: bytesMaximum)
+                        return ccurl_get(&request, &answer)
+                    }
+                }
+            }
+        }
+        guard code == 0 else {
+            let problem = withUnsafeBytes(of: &answer.problem) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            throw Failure(description: problem)
+        }
+        let body = UnsafeRawBufferPointer(start: answer.body, count: answer.count)
+        return Answer(status: answer.status, body: Array(body))
+    }
+
+    /// Whether a user stands in the URL; libcurl would take the other one.
+    private static func namesUser(_ url: String) -> Bool {
+        url.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).dropFirst(2).first?
+            .prefix { $0 != "/" }.contains("@") ?? false
+    }
+}
