@@ -4,8 +4,12 @@ import EventLoop
 extension BrokerConfiguration {
     /// Connects and logs in, and says goodbye again: whether this process could work with the broker.
     ///
+    /// - Returns: which broker it is.
     /// - Throws: `ChangeQueueError` with why not.
-    public func checkConnection() async throws(ChangeQueueError) { try await withSession(purpose: "check") { _ in } }
+    @discardableResult
+    public func checkConnection() async throws(ChangeQueueError) -> BrokerIdentity {
+        try await withSession(purpose: "check") { BrokerIdentity($0.server) }
+    }
 
     /// Runs blocking work with a session of its own, off the caller's thread, with whichever node answers first.
     func withSession<Result: Sendable>(

@@ -79,7 +79,11 @@ public final class AMQPConnection {
         detach()
         session.hasten()
         // A queue that is gone, or a broker that does not answer, has nothing to lose by this.
-        for queue in queues { try? session.synchronize(with: queue) }
+        if session.heedsCredit {
+            for queue in queues { try? session.synchronize(with: queue) }
+        } else if !queues.isEmpty {
+            session.awaitSettlement(of: queues)
+        }
         session.close()
     }
 

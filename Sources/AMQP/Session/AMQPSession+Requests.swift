@@ -1,4 +1,5 @@
 import CRabbitMQ
+import Glibc
 
 extension AMQPSession {
     /// How many messages and consumers a queue has.
@@ -174,6 +175,29 @@ extension AMQPSession {
         try checked("ending a consumer") { amqp_basic_cancel($0, Self.channel, tagBytes) != nil }
     }
 
+    /// How long RabbitMQ's channel is given to pass on acknowledgements, in milliseconds.
+    private static let settlingMilliseconds: UInt32 = 500
+
+    /// Gives RabbitMQ the time to act on what was acknowledged or given back before, on any version.
+    ///
+    /// From RabbitMQ 4.0 on nothing in AMQP waits for it but what takes a message. What the channel held back it passes
+    /// on by itself, as soon as the queue has acted on what went before. So the channel is left open for a moment, in
+    /// which a queue acts on hundreds of commands; then an answer of each queue shows that it has received the rest. A
+    /// queue that is slower than that gives out again what was settled: a duplicate, and no loss.
+    ///
+    /// - Parameter queues: the queues that were consumed.
+    public func awaitSettlement(of queues: [String]) {
+        usleep(Self.settlingMilliseconds * 1_000)
+        // A queue that is gone, or may not be looked at, has nothing to lose by this.
+        for queue in queues { _ = try? declareQueue(queue, isPassive: true) }
+    }
+
+    /// Whether the broker's quorum queues heed `x-credit`, so that `synchronize(with:)` takes no message.
+    var heedsCredit: Bool {
+        guard server.isRabbitMQ, let version = server.version else { return false }
+        return version < AMQPServer.Version(4, 0, 0)
+    }
+
     /// Waits until a quorum queue has acted on what was acknowledged or given back before.
     ///
     /// `basic.ack` has no answer. RabbitMQ's channel passes acknowledgements on to a quorum queue without waiting; when
@@ -182,12 +206,13 @@ extension AMQPSession {
     /// so that messages come again that were settled long ago. What the channel does wait for is a new consumer. So
     /// this
     /// starts one without credit, which gets no message, and ends it again: twice, because the first time makes the
-    /// channel pass on what it had held back.
+    /// channel pass on what it had held back. From 4.0 on RabbitMQ ignores the credit; there it is
+    /// `awaitSettlement(of:)`.
     ///
     /// - Parameter queue: a quorum queue, on which this session has no consumer left.
     /// - Throws: `AMQPError` if the queue is not there any more, or the connection's end.
     public func synchronize(with queue: String) throws(AMQPError) {
-        // A version of RabbitMQ that ignores the credit hands out one message at most, and takes it back at the end.
+        guard heedsCredit else { return awaitSettlement(of: [queue]) }
         try setPrefetch(1)
         for round in 0..<3 {
             let tag = "synchronize-\(round)"

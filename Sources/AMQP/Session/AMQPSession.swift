@@ -158,6 +158,12 @@ public final class AMQPSession {
         throw failure(reply, "the login at \(endpoint)")
     }
 
+    /// What the broker said of itself at the login.
+    public private(set) lazy var server: AMQPServer = {
+        let properties = handle.flatMap { amqp_get_server_properties($0) }
+        return AMQPServer(properties: properties.flatMap { TableReader.read($0.pointee) } ?? [])
+    }()
+
     /// Whether the connection has ended, by either side or by a failure.
     public var isClosed: Bool { handle == nil || isBroken }
 

@@ -91,7 +91,7 @@ final class ConsumerCore {
     private func beginConsuming(_ session: AMQPSession) throws(AMQPError) {
         let names = configuration.names
         var missing: [String] = []
-        for queue in workQueues + [names.fanout] where try session.queueStatus(queue) == nil { missing.append(queue) }
+        for queue in workQueues + [names.fanout] where try !isThere(queue, session) { missing.append(queue) }
         guard missing.isEmpty else {
             session.close()
             throw AMQPError(
@@ -111,6 +111,26 @@ final class ConsumerCore {
             let (share, rest) = Int(configuration.prefetch).quotientAndRemainder(dividingBy: queues.count)
             try session.setPrefetch(UInt16(max(1, share + (index < rest ? 1 : 0))))
             try session.consume(queue, tag: tag(of: queue))
+        }
+    }
+
+    /// Whether a queue is there, as far as this user may ask; if it is not, consuming it says so, too.
+    private func isThere(_ queue: String, _ session: AMQPSession) throws(AMQPError) -> Bool {
+        do throws(AMQPError) {
+            return try session.queueStatus(queue) != nil
+        } catch  where error.code == .refused && !session.isClosed {
+            let identity = BrokerIdentity(session.server)
+            logger.log(
+                .warning, "amqp.queue.unseen",
+                [
+                    .field("queue", queue), .field("broker", identity.description), .field("reason", error.message),
+                    .field(
+                        "advice",
+                        identity.asksToConfigureForLooking
+                            ? "This version asks for `configure`; update to 4.2.7 or 4.3.1, or permit it."
+                            : "Permit this user to read the queue."),
+                ])
+            return true
         }
     }
 
@@ -329,11 +349,15 @@ extension ConsumerCore: AMQPConnectionHandler {
                 activeTags.remove(tag)
                 shareOutPrefetch()
             case .consumerEnded(let tag):
-                // The queue is gone: begin anew, which finds out and says what is missing.
+                // The queue is gone, or something was held for too long: beginning anew finds out, and says what is
+                // missing. What is held comes again.
                 acknowledge(isFinal: true)
                 connection?.close()
                 connectionLost(
-                    AMQPError(.missing, "the broker ended the consumer of \(configuration.namespace).\(tag)"))
+                    AMQPError(
+                        .closed,
+                        "the broker ended the consumer of \(configuration.namespace).\(tag): the queue was deleted, "
+                            + "or a delivery was held for longer than its consumer_timeout"))
                 return
             case .consumerCancelled(let tag):
                 activeTags.remove(tag)

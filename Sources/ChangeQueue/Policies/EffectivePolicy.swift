@@ -20,10 +20,10 @@ struct EffectivePolicy: Hashable, Sendable {
     /// Each setting by its key, for example `overflow`.
     var values: [String: Value] = [:]
 
-    /// Reads an answer of `GET /api/queues/VHOST/NAME`.
+    /// Reads an answer of `GET /api/queues/VHOST/NAME`; nil if a policy is in force of which RabbitMQ does not say yet
+    /// what it sets.
     ///
     /// - Parameter queue: the answer.
-    /// - Returns: nil if a policy is in force of which RabbitMQ does not say yet what it sets.
     init?(queue: JSONValue) {
         let names = ["policy", "operator_policy"] as [StaticString]
         self.names = names.compactMap { queue[$0]?.string }.filter { !$0.isEmpty }

@@ -11,8 +11,9 @@ struct ManagementAPI: Sendable {
     private let virtualHost: String
     private let client: HTTPClient
 
+    /// Prepares to ask; nil if the configuration does not say where the API is.
+    ///
     /// - Parameter configuration: where the broker is; who asks, if the API's URL does not say it.
-    /// - Returns: nil if the configuration does not say where the API is.
     init?(_ configuration: BrokerConfiguration) {
         guard !configuration.managementURL.isEmpty, let endpoint = configuration.endpoints.first else { return nil }
         url = String(configuration.managementURL.reversed().drop { $0 == "/" }.reversed())

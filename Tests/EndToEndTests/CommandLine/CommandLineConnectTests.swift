@@ -55,6 +55,8 @@ struct CommandLineConnectTests {
         let before = try await apus("check", "--connect")
         #expect(before.exitCode == 78, "\(before)")
         #expect(before.output.contains("OK      broker: "))
+        #expect(before.output.contains(": RabbitMQ "))
+        #expect(before.output.contains("SKIPPED policies: rabbitmq.management_url is not set"))
         #expect(before.output.contains("FAILED  topology: "))
         #expect(before.output.contains("\(namespace).work: missing"))
         #expect(before.output.contains("FAILED  registry: "))

@@ -20,8 +20,10 @@ enum ConnectionProbes {
         ConnectionProbe(name: "broker") {
             do throws(ChangeQueueError) {
                 let broker = try configuration.broker(purpose: "check")
-                try await broker.checkConnection()
-                return .ok("logged in to " + broker.endpointDescriptions.joined(separator: " or "))
+                let identity = try await broker.checkConnection()
+                let place = broker.endpointDescriptions.joined(separator: " or ")
+                return .ok(
+                    (["logged in to \(place): \(identity.description)"] + identity.notes).joined(separator: "\n"))
             } catch { return failure(error) }
         }
     }
