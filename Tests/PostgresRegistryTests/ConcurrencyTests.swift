@@ -156,7 +156,8 @@ struct ConcurrencyTests {
         let event = EventDigest(source: "/", identifier: "1")
         _ = try registry.claim(rows, for: event, nowMilliseconds: 1)
         _ = try registry.claimedSubscriptions(of: event)
-        _ = try registry.countBadges(["device-1", "device-2"], isRepeated: false)
+        _ = try registry.countBadges(
+            ["device-1", "device-2"], for: EventDigest(source: "s", identifier: "1"), isRepeated: false)
         try registry.subscribeUser("user", app: "chat", toTopic: "news")
         _ = try registry.unsubscribeUser("user", app: "chat", fromTopic: "news")
         _ = try registry.topics(app: "chat", after: nil, limit: 10)

@@ -69,7 +69,9 @@ struct NativeAPITests {
         #expect(client.send("GET", "/v1/devices/d/badge").body == #"{"badge":0}"#)
         #expect(client.send("PUT", "/v1/devices/d/badge", #"{"badge":7}"#).status == 204)
         #expect(client.send("GET", "/v1/devices/d/badge").body == #"{"badge":7}"#)
-        #expect(try fixture.registry().countBadges(["d"], isRepeated: false) == [8])
+        #expect(
+            try fixture.registry().countBadges(
+                ["d"], for: EventDigest(source: "s", identifier: "1"), isRepeated: false) == [8])
         #expect(client.send("DELETE", "/v1/devices/d/badge").status == 204)
         #expect(client.send("GET", "/v1/devices/d").body.contains(#""badge":0"#))
         for body in ["", "{}", #"{"badge":-1}"#, #"{"badge":1.5}"#, #"{"badge":4294967296}"#, #"{"badge":"1"}"#] {

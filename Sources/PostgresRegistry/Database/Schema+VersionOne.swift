@@ -40,6 +40,7 @@ extension Schema {
             user_id text COLLATE "C",
             registered_at bigint NOT NULL,
             badge integer NOT NULL DEFAULT 0,
+            badge_events bytea NOT NULL DEFAULT '',
             CHECK ((identity IS NULL) = (identity_pool IS NULL)),
             UNIQUE (token, app) DEFERRABLE INITIALLY IMMEDIATE
         ) WITH (fillfactor = 90);
@@ -109,6 +110,7 @@ extension Schema {
             fires_on smallint NOT NULL,
             fires_once boolean NOT NULL,
             notification text NOT NULL,
+            is_silent boolean NOT NULL,
             saved_at bigint NOT NULL,
             fired_event bytea,
             fired_at bigint,

@@ -3,9 +3,8 @@ public import PushCore
 extension PostgresRegistry {
     /// How long a subscription that has fired its only push is kept for a redelivery of the event, in milliseconds.
     private static let firedKeptMilliseconds: Int64 = 14 * 86_400_000
-    private static let badgeMaximum = 1_000_000
     /// The badge of a row `d`, bounded, whatever somebody has written there.
-    private static let badge = "least(greatest(d.badge, 0), \(badgeMaximum))"
+    private static let badge = "least(greatest(d.badge, 0), \(SubscriptionRules.badgeMaximum))"
 
     /// Claims subscriptions that fire once for an event.
     public func claim(
@@ -48,11 +47,12 @@ extension PostgresRegistry {
 
     // MARK: Badges
 
-    /// Adds one to the badges of devices.
-    public func countBadges(_ deviceIDs: [String], isRepeated: Bool) throws(RegistryError) -> [Int] {
+    /// Adds one to the badges of devices, once for each event.
+    public func countBadges(
+        _ deviceIDs: [String], for event: EventDigest, isRepeated: Bool
+    ) throws(RegistryError) -> [Int] {
         guard !deviceIDs.isEmpty else { return [] }
         let names = Self.distinct(deviceIDs)
-        let counts = Dictionary(deviceIDs.map { (Array($0.utf8), 1) }, uniquingKeysWith: +)
         let rows: Rows
         if isRepeated {
             let call = Call(
@@ -62,41 +62,39 @@ extension PostgresRegistry {
                 """, [.texts(names)])
             rows = try ask([call])[0]
         } else {
-            let added = names.map { Int64(counts[Array($0.utf8)] ?? 1) }
             rows = try writing(durable: false) { (transaction) throws(RegistryError) in
-                try transaction.commit([Self.addToBadges(names, added)])[0]
+                try transaction.commit([Self.addToBadges(names, event)])[0]
             }
         }
         var badges: [[UInt8]: Int] = [:]
         for row in 0..<rows.count {
-            let name = Array(names[Int(rows.integer(row, 0)) - 1].utf8)
-            // Before what has just been added, so that a device which occurs twice gets two numbers.
-            badges[name] = Int(rows.integer(row, 1)) - (isRepeated ? 0 : counts[name] ?? 0)
+            badges[Array(names[Int(rows.integer(row, 0)) - 1].utf8)] = Int(rows.integer(row, 1))
         }
-        return deviceIDs.map { deviceID in
-            let name = Array(deviceID.utf8)
-            guard let badge = badges[name] else { return 1 }
-            if isRepeated { return max(1, badge) }
-            badges[name] = badge + 1
-            return badge + 1
-        }
+        return deviceIDs.map { deviceID in max(1, badges[Array(deviceID.utf8)] ?? 1) }
     }
 
-    private static func addToBadges(_ names: [String], _ added: [Int64]) -> Call {
-        Call(
+    private static func addToBadges(_ names: [String], _ event: EventDigest) -> Call {
+        let bytesMaximum = SubscriptionRules.badgeEventsMaximum * EventDigest.shortBytesCount
+        return Call(
             """
             WITH r AS MATERIALIZED (
-                SELECT d.id, x.k, x.added FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY x(name, added, k)
+                SELECT d.id, x.k FROM unnest($1::text[]) WITH ORDINALITY x(name, k)
                 JOIN device d ON d.device_id = x.name ORDER BY d.id FOR NO KEY UPDATE OF d)
-            UPDATE device d SET badge = least(\(badge) + r.added, \(badgeMaximum)) FROM r WHERE d.id = r.id
+            UPDATE device d SET
+                badge = CASE WHEN position($2::bytea IN d.badge_events) > 0 THEN \(badge)
+                    ELSE least(\(badge) + 1, \(SubscriptionRules.badgeMaximum)) END,
+                badge_events = CASE WHEN position($2::bytea IN d.badge_events) > 0 THEN d.badge_events
+                    ELSE substring($2::bytea || d.badge_events FROM 1 FOR \(bytesMaximum)) END
+            FROM r WHERE d.id = r.id
             RETURNING r.k, d.badge
-            """, [.texts(names), .integers(added)])
+            """, [.texts(names), .bytes(event.shortBytes)])
     }
 
     /// Sets the badge of a device.
     public func setBadge(_ badge: Int, of deviceID: String) throws(RegistryError) -> Bool {
-        guard (0...Self.badgeMaximum).contains(badge) else {
-            throw RegistryError(.invalid, "A badge is a whole number of 0 to \(Self.badgeMaximum), not \(badge).")
+        guard (0...SubscriptionRules.badgeMaximum).contains(badge) else {
+            throw RegistryError(
+                .invalid, "A badge is a whole number of 0 to \(SubscriptionRules.badgeMaximum), not \(badge).")
         }
         return try writing(durable: true) { (transaction) throws(RegistryError) in
             let call = Call(

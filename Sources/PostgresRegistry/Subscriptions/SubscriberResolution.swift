@@ -115,7 +115,23 @@ final class SubscriberResolution {
             let stored = try registry.decodeSubscription(answer, row)
             subscriptions[stored.row] = stored
         }
-        return requests.indices.map { page($0, subscriptions) }
+        var pages = requests.indices.map { page($0, subscriptions) }
+        try cover(&pages)
+        return pages
+    }
+
+    private func cover(_ pages: inout [SubscriberPage]) throws(RegistryError) {
+        let silent = pages.indices.flatMap { page in
+            pages[page].entriesToCover(requests[page]).map { (page: page, entry: $0) }
+        }
+        guard !silent.isEmpty else { return }
+        let devices = silent.map { pages[$0.page].entries[$0.entry].recipient.deviceID }
+        let answer = try registry.ask([SubscriptionCalls.silent(ofDevices: devices)])[0]
+        var rows: [[Int64]] = Array(repeating: [], count: silent.count)
+        for row in 0..<answer.count { rows[Int(answer.integer(row, 0)) - 1].append(answer.integer(row, 1)) }
+        for (place, rows) in zip(silent, rows) {
+            pages[place.page].cover(place.entry, by: rows, of: requests[place.page])
+        }
     }
 
     private func page(_ request: Int, _ subscriptions: [Int64: StoredSubscription]) -> SubscriberPage {

@@ -34,7 +34,7 @@ enum SubscriptionCalls {
             INSERT INTO subscription (app, user_id, device, subscription_id, \(contents))
             SELECT (SELECT a.id FROM app a WHERE a.name = r.app), r.owner_user,
                 (SELECT d.id FROM device d WHERE d.device_id = r.owner_device), r.subscription_id, \(values)
-            FROM unnest($10::text[], $11::text[], $12::text[], $13::text[], \(arrays)) WITH ORDINALITY
+            FROM unnest($11::text[], $12::text[], $13::text[], $14::text[], \(arrays)) WITH ORDINALITY
                 r(app, owner_user, owner_device, subscription_id, \(contents), k)
             ORDER BY r.k
             """, parameters(list) + names(list.map(\.key)))
@@ -46,20 +46,20 @@ enum SubscriptionCalls {
             """
             UPDATE subscription s
             SET (\(contents), fired_event, fired_at) = (SELECT \(values), NULL::bytea, NULL::bigint)
-            FROM unnest($10::bigint[], \(arrays)) r(id, \(contents)) WHERE s.id = r.id
+            FROM unnest($11::bigint[], \(arrays)) r(id, \(contents)) WHERE s.id = r.id
             """, parameters(list.map(\.subscription)) + [.integers(list.map(\.row))])
     }
 
     private static let contents = """
-        kind, database, zone, record_type, predicate, fires_on, fires_once, notification, saved_at
+        kind, database, zone, record_type, predicate, fires_on, fires_once, notification, saved_at, is_silent
         """
     private static let values = """
         r.kind, r.database, r.zone, r.record_type, r.predicate, r.fires_on, r.fires_once <> 0, r.notification, \
-        r.saved_at
+        r.saved_at, r.is_silent <> 0
         """
     private static let arrays = """
         $1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bytea[], $6::bigint[], $7::bigint[], $8::text[], \
-        $9::bigint[]
+        $9::bigint[], $10::bigint[]
         """
 
     private static func parameters(_ list: [RecordSubscription]) -> [Parameter] {
@@ -70,6 +70,7 @@ enum SubscriptionCalls {
             .integers(list.map { Int64($0.firesOn.rawValue) }), .integers(list.map { $0.firesOnce ? 1 : 0 }),
             .texts(list.map { String(decoding: $0.notification.json, as: UTF8.self) }),
             .integers(list.map(\.savedAtMilliseconds)),
+            .integers(list.map { $0.notification.isVisible ? 0 : 1 }),
         ]
     }
 
@@ -201,6 +202,20 @@ enum SubscriptionCalls {
             unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[])
                 WITH ORDINALITY r(request, element, subscription, name, k)
             """, "d.device_id = r.name", limit: "", parameters)
+    }
+
+    /// The silent subscriptions of devices that fire always: index of the device from 1, row of the subscription.
+    static func silent(ofDevices deviceIDs: [String]) -> Call {
+        let condition = "t.app = d.app AND t.is_silent AND NOT t.fires_once AND t.fired_event IS NULL"
+        return Call(
+            """
+            SELECT r.k, t.id FROM unnest($1::text[]) WITH ORDINALITY r(name, k)
+            JOIN device d ON d.device_id = r.name
+            CROSS JOIN LATERAL (
+                SELECT t.id FROM subscription t WHERE t.user_id = d.user_id AND \(condition)
+                UNION ALL
+                SELECT t.id FROM subscription t WHERE t.device = d.id AND \(condition)) t
+            """, [.texts(deviceIDs)])
     }
 
     private static func subscribers(

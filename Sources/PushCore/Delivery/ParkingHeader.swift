@@ -40,7 +40,7 @@ public enum ParkingHeader {
     public static let through = "apus-fanout-through"
     /// The subscription of the last position (int64).
     public static let throughSubscription = "apus-fanout-through-subscription"
-    /// The subscriptions that have devices in the chunk, 8 bytes each, big endian (byte array).
+    /// The subscriptions that have devices in the chunk or cover some of them, 8 bytes each, big endian (byte array).
     public static let subscriptions = "apus-fanout-subscriptions"
     /// How often a part of a large fan-out went from a work queue to the fan-out queue since it was last served or
     /// deferred (int64).

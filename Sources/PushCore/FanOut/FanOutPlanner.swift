@@ -115,7 +115,7 @@ public struct FanOutPlanner: Sendable {
     ///
     /// - Parameters:
     ///   - end: its last position; nil if it is the last chunk.
-    ///   - subscriptions: the subscriptions to records that have devices in it.
+    ///   - subscriptions: the subscriptions to records that have devices in it, or cover some of them.
     ///   - deviceCount: how many devices it has.
     public mutating func chunkFound(through end: AudienceCursor?, subscriptions: [Int64], deviceCount: Int) {
         guard case .finding(var found) = phase else { return }

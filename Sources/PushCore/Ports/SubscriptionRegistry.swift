@@ -46,6 +46,10 @@ public protocol SubscriptionRegistry: AnyObject {
     /// Answers come page by page, as those of `Registry.resolve` do. A subscription that is gone has no devices; one
     /// that has fired its only push has them still, so that a retry finds them.
     ///
+    /// If an answer has several pages, or is a part of a larger one, a device's silent subscriptions can lie on
+    /// different pages. Then the entries of all but one of them say which subscription covers them
+    /// (`SubscriberPage.cover`).
+    ///
     /// - Parameters:
     ///   - requests: the subscriptions of each event.
     ///   - limit: the most devices in one page.
@@ -68,14 +72,20 @@ public protocol SubscriptionRegistry: AnyObject {
     /// The subscriptions that an event has claimed: a redelivery of it fires them again.
     func claimedSubscriptions(of event: EventDigest) throws(RegistryError) -> [Int64]
 
-    /// Adds one to the badges of devices that are about to be pushed to, and answers the new numbers in order.
+    /// Adds one to the badges of devices that an event is about to be pushed to, and answers the numbers in order.
+    ///
+    /// An event counts once for each device, however many of the device's subscriptions it concerns and however often
+    /// it is delivered. A device remembers its last events for that (`SubscriptionRules.badgeEventsMaximum`).
     ///
     /// - Parameters:
     ///   - deviceIDs: the devices; one that is gone has the badge 1.
+    ///   - event: what tells the event from all others.
     ///   - isRepeated: whether this is a retry, for which nothing is added.
     /// - Returns: the badges, in the order of the devices.
     /// - Throws: `RegistryError` if the store cannot be written.
-    func countBadges(_ deviceIDs: [String], isRepeated: Bool) throws(RegistryError) -> [Int]
+    func countBadges(
+        _ deviceIDs: [String], for event: EventDigest, isRepeated: Bool
+    ) throws(RegistryError) -> [Int]
 
     /// Sets the badge of a device to what its app shows; the answer is false if there is no such device.
     func setBadge(_ badge: Int, of deviceID: String) throws(RegistryError) -> Bool

@@ -85,7 +85,18 @@ extension InMemoryRegistry: SubscriptionRegistry {
         _ requests: [SubscriberRequest], limit: Int
     ) throws(RegistryError) -> [SubscriberPage] {
         try check()
-        return requests.map { page($0, limit: max(limit, 1)) }
+        return requests.map { request in
+            var page = page(request, limit: max(limit, 1))
+            for index in page.entriesToCover(request) {
+                let deviceID = page.entries[index].recipient.deviceID
+                let silent = visible.filter { stored in
+                    !stored.subscription.notification.isVisible && !stored.subscription.firesOnce
+                        && devices(of: stored.subscription).contains { $0.device.deviceID == deviceID }
+                }
+                page.cover(index, by: silent.map(\.row), of: request)
+            }
+            return page
+        }
     }
 
     private func page(_ request: SubscriberRequest, limit: Int) -> SubscriberPage {
@@ -158,11 +169,16 @@ extension InMemoryRegistry: SubscriptionRegistry {
 
     // MARK: Badges
 
-    /// Adds one to the badges of devices.
-    public func countBadges(_ deviceIDs: [String], isRepeated: Bool) throws(RegistryError) -> [Int] {
+    /// Adds one to the badges of devices, once for each event.
+    public func countBadges(
+        _ deviceIDs: [String], for event: EventDigest, isRepeated: Bool
+    ) throws(RegistryError) -> [Int] {
         try check()
         return deviceIDs.map { deviceID in
-            if !isRepeated { entries[deviceID]?.badge += 1 }
+            if !isRepeated, let events = entries[deviceID]?.badgeEvents, !events.contains(event) {
+                entries[deviceID]?.badge += 1
+                entries[deviceID]?.badgeEvents = [event] + events.prefix(SubscriptionRules.badgeEventsMaximum - 1)
+            }
             return max(1, entries[deviceID]?.badge ?? 1)
         }
     }
@@ -170,8 +186,9 @@ extension InMemoryRegistry: SubscriptionRegistry {
     /// Sets the badge of a device.
     public func setBadge(_ badge: Int, of deviceID: String) throws(RegistryError) -> Bool {
         try check()
-        guard (0...1_000_000).contains(badge) else {
-            throw RegistryError(.invalid, "A badge is a whole number of 0 to 1000000, not \(badge).")
+        guard (0...SubscriptionRules.badgeMaximum).contains(badge) else {
+            throw RegistryError(
+                .invalid, "A badge is a whole number of 0 to \(SubscriptionRules.badgeMaximum), not \(badge).")
         }
         entries[deviceID]?.badge = badge
         return entries[deviceID] != nil

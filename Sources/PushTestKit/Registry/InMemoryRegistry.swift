@@ -13,6 +13,8 @@ public final class InMemoryRegistry: Registry {
         var includesFuture = false
         var topics: Set<String> = []
         var badge = 0
+        /// The last events that counted on the badge, the newest first.
+        var badgeEvents: [EventDigest] = []
         /// What waits for the device's client, and when it last asked.
         var messages: [CourierMessage] = []
         var askedAtMilliseconds: Int64 = 0

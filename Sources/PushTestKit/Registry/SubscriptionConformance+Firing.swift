@@ -36,13 +36,21 @@ extension SubscriptionConformance {
             try RegistryConformance.expect(
                 try registry.claim([row], for: second, nowMilliseconds: 1_001), is: [row], "the next event's claim")
         },
-        RegistryConformance("Badges count up with each push, and stand still for retries") { registry in
+        RegistryConformance("Badges count each event once, and stand still for retries") { registry in
             try devices(["d1", "d2"], in: registry)
-            try RegistryConformance.expect(
-                try registry.countBadges(["d1", "d2", "nobody"], isRepeated: false), is: [1, 1, 1], "the first")
-            try RegistryConformance.expect(try registry.countBadges(["d1"], isRepeated: false), is: [2], "the next")
-            try RegistryConformance.expect(
-                try registry.countBadges(["d1", "nobody"], isRepeated: true), is: [2, 1], "a retry")
+            func expect(
+                _ devices: [String], _ event: EventDigest, isRepeated: Bool = false, is badges: [Int], _ what: String
+            ) throws {
+                try RegistryConformance.expect(
+                    try registry.countBadges(devices, for: event, isRepeated: isRepeated), is: badges, what)
+            }
+            try expect(["d1", "d2", "nobody"], first, is: [1, 1, 1], "the first")
+            try expect(["d1", "d2"], first, is: [1, 1], "the first, delivered again")
+            try expect(["d1", "d1"], second, is: [2, 2], "the next, of two subscriptions")
+            try expect(["d1", "d2"], first, is: [2, 1], "the first, delivered again after the next")
+            try expect(
+                ["d1", "nobody"], EventDigest(source: "/test", identifier: "3"), isRepeated: true, is: [2, 1], "a retry"
+            )
             try RegistryConformance.expect(try registry.setBadge(0, of: "d1"), is: true, "the app has shown all")
             try RegistryConformance.expect(try registry.badge(of: "d1"), is: 0, "the badge")
             try RegistryConformance.expect(try registry.badge(of: "nobody"), is: nil, "nobody's badge")
@@ -50,6 +58,24 @@ extension SubscriptionConformance {
             try RegistryConformance.expect(.invalid, "a negative badge") { _ = try registry.setBadge(-1, of: "d1") }
             try devices(["d2"], in: registry)
             try RegistryConformance.expect(try registry.badge(of: "d2"), is: 1, "a renewed device keeps its badge")
+            try expect(["d1"], second, is: [1], "an event that was counted before the app showed it")
+        },
+        RegistryConformance("A device remembers so many events that have counted on its badge") { registry in
+            try devices(["d1"], in: registry)
+            let events = (0..<SubscriptionRules.badgeEventsMaximum).map {
+                EventDigest(source: "/n", identifier: "\($0)")
+            }
+            for _ in 0..<2 {
+                for event in events { _ = try registry.countBadges(["d1"], for: event, isRepeated: false) }
+            }
+            try RegistryConformance.expect(try registry.badge(of: "d1"), is: events.count, "the badge")
+            _ = try registry.countBadges(["d1"], for: first, isRepeated: false)
+            try RegistryConformance.expect(
+                try registry.countBadges(["d1"], for: events[1], isRepeated: false), is: [events.count + 1],
+                "one that is still remembered")
+            try RegistryConformance.expect(
+                try registry.countBadges(["d1"], for: events[0], isRepeated: false), is: [events.count + 2],
+                "one that is not")
         },
     ]
 }

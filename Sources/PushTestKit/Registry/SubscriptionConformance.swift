@@ -4,7 +4,7 @@ import PushCore
 enum SubscriptionConformance {
     /// All checks.
     static let all: [RegistryConformance] =
-        savingChecks + followingChecks + subscriberChecks + firingChecks + userChecks
+        savingChecks + followingChecks + subscriberChecks + coveringChecks + firingChecks + userChecks
 
     // MARK: Values and steps that the checks share
 

@@ -198,7 +198,8 @@ public struct SubscriptionRandomWalk {
                 let page = try side.registry.resolveSubscribers([request], limit: limit)[0]
                 for entry in page.entries {
                     let stored = page.subscriptions[entry.subscription]
-                    found.append("\(stored.subscription) \(entry.recipient)")
+                    let covering = entry.coveredBy.map { side.name($0) } ?? "nothing"
+                    found.append("\(stored.subscription) \(entry.recipient), covered by \(covering)")
                 }
                 guard let next = page.next else { return found.sorted() }
                 request.cursor = next
@@ -226,7 +227,10 @@ public struct SubscriptionRandomWalk {
         for _ in 0..<1 + number(4) { names.append(device().name) }
         let isRepeated = number(3) == 0
         let badge = number(4)
-        try compare("badges of \(names)") { try $0.registry.countBadges(names, isRepeated: isRepeated) }
+        let event = EventDigest(source: "/walk", identifier: "\(number(4))")
+        try compare("badges of \(names)") { side in
+            try side.registry.countBadges(names, for: event, isRepeated: isRepeated)
+        }
         if number(3) == 0 { try compare("set badge") { try $0.registry.setBadge(badge, of: names[0]) } }
         try compare("badge") { try $0.registry.badge(of: names[0]) }
     }

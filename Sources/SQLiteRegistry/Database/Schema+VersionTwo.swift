@@ -7,6 +7,7 @@ extension Schema {
     /// which workers follow; it keeps the last million entries, and who is further behind reads everything anew.
     static let versionTwo = """
         ALTER TABLE device ADD COLUMN badge INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE device ADD COLUMN badge_events BLOB NOT NULL DEFAULT x'';
 
         ALTER TABLE topic_subscription ADD COLUMN source INTEGER NOT NULL DEFAULT 1;
         CREATE TABLE topic_user (
@@ -30,6 +31,7 @@ extension Schema {
             fires_on INTEGER NOT NULL,
             fires_once INTEGER NOT NULL,
             notification TEXT NOT NULL,
+            is_silent INTEGER NOT NULL,
             saved_at INTEGER NOT NULL,
             fired_event BLOB,
             fired_at INTEGER,

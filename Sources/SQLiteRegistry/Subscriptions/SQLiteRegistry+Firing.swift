@@ -51,8 +51,10 @@ extension SQLiteRegistry {
 
     // MARK: Badges
 
-    /// Adds one to the badges of devices.
-    public func countBadges(_ deviceIDs: [String], isRepeated: Bool) throws(RegistryError) -> [Int] {
+    /// Adds one to the badges of devices, once for each event.
+    public func countBadges(
+        _ deviceIDs: [String], for event: EventDigest, isRepeated: Bool
+    ) throws(RegistryError) -> [Int] {
         guard !deviceIDs.isEmpty else { return [] }
         guard !isRepeated else {
             var badges: [Int] = []
@@ -60,21 +62,32 @@ extension SQLiteRegistry {
             return badges
         }
         return try writing(durable: false) { () throws(RegistryError) in
-            let statement = try statements.statement(
-                "UPDATE device SET badge = min(max(badge, 0) + 1, 1000000) WHERE device_id = ? RETURNING badge")
+            let statement = try statements.statement(Self.badgeCount)
             var badges: [Int] = []
             for deviceID in deviceIDs {
                 statement.bind(1, deviceID)
+                statement.bind(2, event.shortBytes)
                 badges.append(Int(try statement.firstInteger() ?? 1))
             }
             return badges
         }
     }
 
+    // What joins two blobs is text to SQLite, of which `substr` would count characters.
+    private static let badgeCount = """
+        UPDATE device SET
+            badge = iif(instr(badge_events, ?2) > 0, max(badge, 0),
+                min(max(badge, 0) + 1, \(SubscriptionRules.badgeMaximum))),
+            badge_events = iif(instr(badge_events, ?2) > 0, badge_events, substr(CAST(?2 || badge_events AS BLOB), 1,
+                \(SubscriptionRules.badgeEventsMaximum * EventDigest.shortBytesCount)))
+        WHERE device_id = ?1 RETURNING max(badge, 1)
+        """
+
     /// Sets the badge of a device.
     public func setBadge(_ badge: Int, of deviceID: String) throws(RegistryError) -> Bool {
-        guard (0...1_000_000).contains(badge) else {
-            throw RegistryError(.invalid, "A badge is a whole number of 0 to 1000000, not \(badge).")
+        guard (0...SubscriptionRules.badgeMaximum).contains(badge) else {
+            throw RegistryError(
+                .invalid, "A badge is a whole number of 0 to \(SubscriptionRules.badgeMaximum), not \(badge).")
         }
         return try writing(durable: true) { () throws(RegistryError) in
             let statement = try statements.statement("UPDATE device SET badge = ?2 WHERE device_id = ?1")

@@ -37,22 +37,23 @@ extension SQLiteRegistry: SubscriptionRegistry {
         statement.bind(11, subscription.firesOnce ? 1 : 0)
         statement.bind(12, String(decoding: subscription.notification.json, as: UTF8.self))
         statement.bind(13, subscription.savedAtMilliseconds)
-        if let known { statement.bind(14, known) }
+        statement.bind(14, subscription.notification.isVisible ? 0 : 1)
+        if let known { statement.bind(15, known) }
         try statement.run()
         return known ?? connection.lastInsertedRow
     }
 
     private static let insertion = """
         INSERT INTO subscription (app, user_id, device, subscription_id, kind, database, zone, record_type, predicate,
-            fires_on, fires_once, notification, saved_at)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+            fires_on, fires_once, notification, saved_at, is_silent)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
         """
 
     private static let update = """
         UPDATE subscription SET app = ?1, user_id = ?2, device = ?3, subscription_id = ?4, kind = ?5, database = ?6,
             zone = ?7, record_type = ?8, predicate = ?9, fires_on = ?10, fires_once = ?11, notification = ?12,
-            saved_at = ?13, fired_event = NULL, fired_at = NULL
-        WHERE id = ?14
+            saved_at = ?13, is_silent = ?14, fired_event = NULL, fired_at = NULL
+        WHERE id = ?15
         """
 
     /// Removes a subscription.

@@ -12,6 +12,10 @@ struct SubscriberQueries {
     let oneDeviceOfUsers: AudienceQuery
     /// The device of a device's own subscription, if it is that one: the same probes.
     let oneDeviceItself: AudienceQuery
+    /// The silent subscriptions of a device's user that fire always: name = the device's identifier.
+    let silentOfUsers: AudienceQuery
+    /// Those of the device itself: the same probes.
+    let silentThemselves: AudienceQuery
 
     /// Creates the questions; nothing is prepared yet.
     init(connection: Connection) {
@@ -34,5 +38,17 @@ struct SubscriberQueries {
         devicesThemselves = query(.none, ["subscription", "after", "as_of"], isOwn, isLater)
         oneDeviceOfUsers = query(.text, ["subscription"], isUsers, "d.device_id = r.name")
         oneDeviceItself = query(.text, ["subscription"], isOwn, "d.device_id = r.name")
+        func silent(_ owner: String) -> AudienceQuery {
+            AudienceQuery(
+                name: .text, numbers: [], columns: ", t.id",
+                from: """
+                    CROSS JOIN device d ON d.device_id = r.name
+                    CROSS JOIN subscription t ON \(owner) AND t.app = d.app AND t.is_silent AND NOT t.fires_once
+                        AND t.fired_event IS NULL
+                    """,
+                connection: connection)
+        }
+        silentOfUsers = silent("t.user_id = d.user_id")
+        silentThemselves = silent("t.device = d.id")
     }
 }

@@ -39,7 +39,28 @@ final class SubscriberResolution {
             }
         }
         try flushWhole()
+        for index in pages.indices { try cover(index) }
         return pages
+    }
+
+    private func cover(_ index: Int) throws(RegistryError) {
+        var rest = pages[index].entriesToCover(requests[index])[...]
+        while !rest.isEmpty {
+            let part = Array(rest.prefix(ProbeBuffer.probesMaximum))
+            rest = rest.dropFirst(part.count)
+            for entry in part {
+                buffer.append(request: index, name: pages[index].entries[entry].recipient.deviceID.utf8)
+            }
+            defer { buffer.removeAll() }
+            var silent: [[Int64]] = Array(repeating: [], count: part.count)
+            for query in [registry.subscriberQueries.silentOfUsers, registry.subscriberQueries.silentThemselves] {
+                try query.run(buffer) { probe, row throws(RegistryError) in
+                    silent[probe].append(row.integer(1))
+                    return true
+                }
+            }
+            for (entry, rows) in zip(part, silent) { pages[index].cover(entry, by: rows, of: requests[index]) }
+        }
     }
 
     private func ask(_ request: SubscriberRequest, at index: Int) throws(RegistryError) {

@@ -209,6 +209,24 @@ struct RecordPipelineTests {
         bench.stop()
     }
 
+    @Test("An event counts once on a badge, for two subscriptions as for one, and when it is delivered again")
+    func countsEventsOnce() async throws {
+        let bench = try bench()
+        _ = try bench.registry().save([
+            try subscription("s1", user: "ben") { $0.notification.shouldBadge = true },
+            try subscription("s2", user: "ben") { $0.notification.shouldBadge = true },
+        ])
+        for (count, identifier) in ["1", "2", "1", "2"].enumerated() {
+            bench.broker.deliver([event(identifier)])
+            await bench.broker.wait { $0.settledTags.count == count + 1 }
+        }
+        #expect(payloads(bench).count == 8)
+        #expect(payloads(bench).prefix(2).allSatisfy { $0.contains("\"badge\":1") })
+        #expect(payloads(bench).dropFirst(2).allSatisfy { $0.contains("\"badge\":2") })
+        #expect(try bench.registry().badge(of: "b1") == 2)
+        bench.stop()
+    }
+
     @Test("A claim whose answer is lost is found again when the event is taken in anew, so that its push is sent")
     func claimWithoutAnswer() async throws {
         let registry = InMemoryRegistry()

@@ -62,9 +62,9 @@ struct SubscriptionScenario {
         try await server.run(
             """
             INSERT INTO subscription (app, user_id, subscription_id, kind, database, zone, record_type, predicate,
-                fires_on, fires_once, notification, saved_at)
+                fires_on, fires_once, notification, saved_at, is_silent)
             SELECT app, user_id || '-' || n, subscription_id, kind, database, zone, record_type, predicate, fires_on,
-                fires_once, notification, saved_at
+                fires_once, notification, saved_at, is_silent
             FROM subscription, generate_series(1, \(Self.copies * 11)) n
             """, database: database)
         let load = try follow(registry)

@@ -185,7 +185,7 @@ extension Pipeline {
             asOfFanOut: fanOut.number)
         let page = try parts.subscriptions.resolveSubscribers([request], limit: limit)[0]
         plan.planner.chunkFound(
-            through: page.next.map { AudienceCursor($0) }, subscriptions: page.subscriptions.map(\.row).sorted(),
+            through: page.next.map { AudienceCursor($0) }, subscriptions: FanOutChunk.subscriptions(of: page),
             deviceCount: page.entries.count)
     }
 

@@ -114,7 +114,8 @@ extension Pipeline {
             if seen.insert(entry.recipient.deviceID).inserted { deviceIDs.append(entry.recipient.deviceID) }
         }
         guard !deviceIDs.isEmpty else { return [:] }
-        let badges = try parts.subscriptions.countBadges(deviceIDs, isRepeated: item.parking.deviceIDs != nil)
+        let badges = try parts.subscriptions.countBadges(
+            deviceIDs, for: item.digest, isRepeated: item.parking.deviceIDs != nil)
         return Dictionary(zip(deviceIDs, badges), uniquingKeysWith: { first, _ in first })
     }
 
@@ -125,9 +126,11 @@ extension Pipeline {
         var assembly = SubscriberJob(
             change: change, digest: item.digest, expiresAt: item.parking.expiresAt)
         for entry in page.entries where entry.recipient.platform != .gcm {
-            let isAdded = assembly.add(
-                entry.recipient, page.subscriptions[entry.subscription], badge: badges[entry.recipient.deviceID],
-                renderer: &renderer)
+            let isAdded =
+                entry.coveredBy == nil
+                && assembly.add(
+                    entry.recipient, page.subscriptions[entry.subscription], badge: badges[entry.recipient.deviceID],
+                    renderer: &renderer)
             if !isAdded { machine.pushesCoalesced(1, app: renderer.appIndex(named: entry.recipient.app)) }
         }
         for (app, count) in assembly.reducedCounts { metrics.countReduced(count, app: app) }

@@ -2,6 +2,10 @@
 public struct EventDigest: Hashable, Sendable {
     /// The 16 bytes.
     public let bytes: [UInt8]
+    /// The first eight bytes: what a device remembers of an event.
+    public var shortBytes: [UInt8] { Array(bytes.prefix(Self.shortBytesCount)) }
+    /// How many bytes `shortBytes` has.
+    public static let shortBytesCount = 8
     /// The same as a UUID of version 8 (RFC 9562 §5.8).
     public let uuid: String
 

@@ -1,6 +1,7 @@
 /// One question to the registry: the devices of some subscriptions, or those among them that are still to be served.
 public struct SubscriberRequest: Hashable, Sendable {
-    /// The rows of the subscriptions, in ascending order, each once.
+    /// The rows of the subscriptions, in ascending order, each once; those before `cursor` and behind `through` have no
+    /// devices to be found, but may cover some.
     public var subscriptions: [Int64]
     /// If given, only these: what a retry is for.
     public var only: [Subscriber]?
@@ -24,5 +25,17 @@ public struct SubscriberRequest: Hashable, Sendable {
         self.cursor = cursor
         self.through = through
         self.asOfFanOut = asOfFanOut
+    }
+
+    /// Whether a subscription is among those asked for.
+    func concerns(_ row: Int64) -> Bool {
+        var range = subscriptions[...]
+        while let first = range.first {
+            let middle = range.startIndex + range.count / 2
+            if subscriptions[middle] == row { return true }
+            if first > row { return false }
+            range = subscriptions[middle] < row ? range[(middle + 1)...] : range[..<middle]
+        }
+        return false
     }
 }

@@ -4,8 +4,6 @@ internal import JSON
 extension SubscriptionPush {
     /// The longest bundle identifier that a configuration may have, in bytes.
     static let bundleIDBytesMaximum = 255
-    /// The largest badge.
-    private static let badgeMaximum = 1_000_000
     /// A character that takes six bytes as JSON, more than any other of a byte.
     private static let widest = "\u{1}"
 
@@ -42,7 +40,7 @@ extension SubscriptionPush {
                 operation: .updated, recordType: name, recordName: name, fields: fields, zoneName: name, ownerID: name),
             containerID: String(repeating: "x", count: "iCloud.".utf8.count + bundleIDBytesMaximum),
             notificationID: EventDigest(source: "", identifier: "").uuid)
-        return push.notification(badge: badgeMaximum, pruning: .zone)
+        return push.notification(badge: SubscriptionRules.badgeMaximum, pruning: .zone)
     }
 }
 

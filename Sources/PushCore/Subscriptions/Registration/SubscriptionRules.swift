@@ -1,5 +1,10 @@
 /// What the registry accepts as a subscription; every implementation of `SubscriptionRegistry` checks with these.
 public enum SubscriptionRules {
+    /// The largest badge.
+    public static let badgeMaximum = 1_000_000
+    /// How many events a device remembers that have counted on its badge; more than are redelivered to it at once.
+    public static let badgeEventsMaximum = 64
+
     /// Checks a subscription.
     ///
     /// - Throws: `RegistryError` with `.invalid`, saying which part is wrong and what would be right.
