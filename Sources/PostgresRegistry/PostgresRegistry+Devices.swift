@@ -60,8 +60,10 @@ extension PostgresRegistry {
         add(StoringCalls.endDatasetSubscriptions(of: plan.rowsLosingDatasets), unless: plan.rowsLosingDatasets.isEmpty)
         add(StoringCalls.endTopicSubscriptions(of: plan.rowsLosingTopics), unless: plan.rowsLosingTopics.isEmpty)
         add(StoringCalls.endSubscriptions(of: plan.rowsLosingTopics), unless: plan.rowsLosingTopics.isEmpty)
+        add(TokenCalls.end(of: plan.rowsLosingTokens), unless: plan.rowsLosingTokens.isEmpty)
         add(StoringCalls.renewDevices(plan.renewed), unless: plan.renewed.isEmpty)
         add(StoringCalls.addDevices(plan.added), unless: plan.added.isEmpty)
+        if !plan.tokens.isEmpty { calls += TokenCalls.carryOut(plan.tokens) }
         add(StoringCalls.addDatasets(plan.learnedDatasets), unless: plan.learnedDatasets.isEmpty)
         add(
             StoringCalls.addDatasetSubscriptions(plan.datasetSubscriptions),
@@ -96,25 +98,16 @@ extension PostgresRegistry {
         }
     }
 
-    /// Removes devices whose token is dead.
+    /// Removes what is dead: with an alert token its device, of any other kind only the token.
     public func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int {
-        let deadTokens = deadTokens.filter { $0.kind == .alert }
-        guard !deadTokens.isEmpty else { return 0 }
+        let further = deadTokens.filter { $0.kind != .alert }
+        let alerts = deadTokens.filter { $0.kind == .alert }
+        var calls: [Call] = []
+        if !further.isEmpty { calls.append(TokenCalls.prune(further)) }
+        if !alerts.isEmpty { calls.append(TokenCalls.pruneDevices(alerts)) }
+        guard !calls.isEmpty else { return 0 }
         return try writing(durable: false) { (transaction) throws(RegistryError) in
-            let call = Call(
-                """
-                DELETE FROM device d
-                USING unnest($1::text[], $2::bigint[], $3::bytea[], $4::bigint[]) r(app, platform, token, since)
-                JOIN app a ON a.name = r.app
-                WHERE d.token = r.token AND d.app = a.id AND d.platform = r.platform
-                    AND (r.since IS NULL OR d.registered_at < r.since)
-                """,
-                [
-                    .texts(deadTokens.map(\.app)), .integers(deadTokens.map(\.platform.registryNumber)),
-                    .byteLists(deadTokens.map(\.token.bytes)),
-                    .optionalIntegers(deadTokens.map(\.deadSinceMilliseconds)),
-                ])
-            return try transaction.commit([call])[0].affectedCount
+            try transaction.commit(calls).reduce(0) { $0 + $1.affectedCount }
         }
     }
 

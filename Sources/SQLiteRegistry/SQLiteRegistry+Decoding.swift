@@ -48,7 +48,7 @@ extension SQLiteRegistry {
     }
 
     /// Reads the platform, and the token from the column that follows it.
-    private func decodeAddress(
+    func decodeAddress(
         _ row: Statement, platformColumn: Int32, device: Int64
     ) throws(RegistryError) -> (Platform, DeviceToken) {
         guard let platform = Platform(registryNumber: row.integer(platformColumn)),

@@ -17,6 +17,7 @@ extension SQLiteRegistry {
                 let stored = try store(registration.device)
                 for name in registration.datasetNames { try addSubscription(stored, toDataset: name) }
                 for topic in registration.topics { try addSubscription(stored, toTopic: topic) }
+                for token in registration.furtherTokens { try save(token) }
             }
         }
     }
@@ -30,7 +31,7 @@ extension SQLiteRegistry {
         }
     }
 
-    /// Removes devices whose token is dead.
+    /// Removes what is dead: with an alert token its device, of any other kind only the token.
     public func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int {
         guard !deadTokens.isEmpty else { return 0 }
         return try writing(durable: false) { () throws(RegistryError) in
@@ -39,7 +40,7 @@ extension SQLiteRegistry {
                 DELETE FROM device WHERE token = ?1 AND app = (SELECT id FROM app WHERE name = ?2) AND platform = ?3
                     AND (?4 IS NULL OR registered_at < ?4)
                 """)
-            var removed = 0
+            var removed = try pruneFurtherTokens(deadTokens)
             for deadToken in deadTokens where deadToken.kind == .alert {
                 statement.bind(1, deadToken.token.bytes)
                 statement.bind(2, deadToken.app)

@@ -27,6 +27,9 @@ extension SQLiteRegistry {
             try run("DELETE FROM topic_subscription WHERE device = ?", new.row)
             try run("DELETE FROM subscription WHERE device = ?", new.row)
         }
+        if old.app != new.app || !device.platform.isAPNs {
+            try run("DELETE FROM device_token WHERE device = ?", new.row)
+        }
         if old != new { try run("UPDATE device SET joined = \(Schema.newestFanOut) WHERE id = ?", new.row) }
         if old.userID != new.userID || old.app != new.app {
             try disinheritTopics(device: new.row)

@@ -142,6 +142,29 @@ struct APNsSimulatorTests {
         }
     }
 
+    @Test("A token takes pushes to the topic of its kind only")
+    func kindsOfTokens() async throws {
+        let script = try script(
+            """
+            {"token":"aa","kind":"alert","answer":"accept"}
+            {"token":"bb","kind":"voip","answer":"unregistered","since":1600000000123}
+            """)
+        try await run(configured { $0.script = script }) { client, _ in
+            func body(_ deviceToken: String, _ type: String, _ suffix: String) async -> String? {
+                let request = WireRequest(token: token).with(":path", "/3/device/" + deviceToken)
+                let topic = RequestFacts.bundleID + suffix
+                return await client.send(request.with("apns-push-type", type).with("apns-topic", topic)).body
+            }
+            let notForTopic = #"{"reason":"DeviceTokenNotForTopic"}"#
+            #expect(await body("aa01", "alert", "") == "")
+            #expect(await body("aa01", "voip", ".voip") == notForTopic)
+            #expect(await body("bb01", "voip", ".voip") == #"{"reason":"Unregistered","timestamp":1600000000123}"#)
+            #expect(await body("bb01", "pushtotalk", ".voip-ptt") == notForTopic)
+            #expect(await body("bb01", "alert", "") == notForTopic)
+            #expect(await body("cc01", "voip", ".voip") == "", "tokens without a kind are of any")
+        }
+    }
+
     @Test("A token that is never answered leaves the others alone")
     func silentToken() async throws {
         let script = try script(#"{"token":"aa","answer":"silent"}"#)

@@ -75,6 +75,7 @@ struct AnswerScriptTests {
             ("{\"token\":\"xy\",\"answer\":\"accept\"}", "hexadecimal"),
             ("{\"token\":\"aa\"}", "\"answer\""),
             ("{\"token\":\"aa\",\"answer\":\"explode\"}", "explode"),
+            ("{\"token\":\"aa\",\"kind\":\"phone\",\"answer\":\"accept\"}", "pushtotalk"),
             ("{\"token\":\"aa\",\"answer\":\"status\"}", "\"status\""),
             ("{\"token\":\"aa\",\"answer\":\"status\",\"status\":500}", "\"reason\""),
             ("{\"token\":\"aa\",\"answer\":\"throttle\",\"times\":0}", "\"times\""),

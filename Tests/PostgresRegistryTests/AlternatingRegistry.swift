@@ -26,6 +26,22 @@ final class AlternatingRegistry: Registry {
 
     func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int { try next.prune(deadTokens) }
 
+    func saveTokens(_ tokens: [FurtherToken]) throws(RegistryError) { try next.saveTokens(tokens) }
+
+    func removeToken(_ kind: TokenKind, of deviceID: String) throws(RegistryError) -> Bool {
+        try next.removeToken(kind, of: deviceID)
+    }
+
+    func tokens(of deviceIDs: [String]) throws(RegistryError) -> [[FurtherToken]] { try next.tokens(of: deviceIDs) }
+
+    func kinds(of tokens: [DeviceToken], app: String) throws(RegistryError) -> [RegisteredToken] {
+        try next.kinds(of: tokens, app: app)
+    }
+
+    func hasTokens(_ kind: TokenKind, app: String) throws(RegistryError) -> Bool {
+        try next.hasTokens(kind, app: app)
+    }
+
     func upsert(_ devices: [Device]) throws(RegistryError) { try next.upsert(devices) }
 
     func register(_ registrations: [DeviceRegistration]) throws(RegistryError) { try next.register(registrations) }

@@ -55,6 +55,18 @@ struct RegistryCopyTests {
             _ = try registry.unsubscribe("device-\(number)", fromDataset: "settings")
             _ = try registry.setBadge(number, of: "device-\(number)")
         }
+        let reached = try (0..<count).filter { number in
+            try registry.device("device-\(number)")?.platform.isAPNs == true && number % 4 == 1
+        }
+        try registry.saveTokens(
+            try reached.flatMap { number in
+                try [TokenKind.voip, .widgets].map { kind in
+                    FurtherToken(
+                        deviceID: "device-\(number)", kind: kind,
+                        token: try #require(DeviceToken(bytes: Array("\(kind) \(number)".utf8))),
+                        registeredAtMilliseconds: Int64(number))
+                }
+            })
         for number in 0..<count / 4 {
             try registry.subscribeUser("user-\(number) ü", app: "chat", toTopic: "room-\(number % 6)")
         }
@@ -160,11 +172,12 @@ struct RegistryCopyTests {
         _ = try source.unsubscribe("device-5", fromTopic: "news")
         _ = try source.subscribeToAllDatasets("device-1", names: nil, includingFuture: false)
         _ = try source.setBadge(77, of: "device-2")
+        _ = try source.removeToken(.voip, of: "device-13")
         var moved = try Fixture.device(8, identity: "another:0")
         moved.userID = "user-1 ü"
         try source.upsert([moved])
         let changed = try RegistryCopy(from: source, to: target).run()
-        #expect(changed.written[.devices] == 4)
+        #expect(changed.written[.devices] == 5)
         #expect(try content(target) == content(source))
     }
 

@@ -41,6 +41,33 @@ struct NativeAPITests {
         #expect(client.send("GET", "/v1/devices/d%2F1").status == 404)
     }
 
+    @Test("A device has a token of each further kind, put with it or alone")
+    func furtherTokens() throws {
+        let fixture = try RegistryFixture()
+        defer { fixture.server.stop() }
+        let client = try NativeClient(fixture)
+        let put = client.send("PUT", "/v1/devices/d", device(#","tokens":{"voip":"01020304ff","widgets":"05"}"#))
+        #expect(put.status == 201 && put.body.contains(#""voip":"01020304…(5 bytes)""#), "\(put)")
+        #expect(client.send("PUT", "/v1/devices/d", device()).body.contains(#""widgets""#), "renewal keeps them")
+        #expect(client.send("PUT", "/v1/devices/d/tokens/voip", #"{"token":"0607"}"#).status == 204)
+        #expect(client.send("DELETE", "/v1/devices/d/tokens/widgets").status == 204)
+        #expect(client.send("DELETE", "/v1/devices/d/tokens/widgets").status == 204)
+        let kept = try fixture.registry().tokens(of: ["d"])[0]
+        #expect(kept.map(\.kind) == [.voip] && kept.map(\.token.bytes) == [[6, 7]])
+        for (path, body) in [
+            ("alert", #"{"token":"01"}"#), ("phone", #"{"token":"01"}"#), ("voip", #"{"token":"x"}"#), ("voip", "{}"),
+            ("voip", #"{"token":"\#(Self.token)"}"#),
+        ] {
+            #expect(client.send("PUT", "/v1/devices/d/tokens/\(path)", body).status == 400, "\(path) \(body)")
+        }
+        #expect(client.send("PUT", "/v1/devices/x/tokens/voip", #"{"token":"01"}"#).status == 404)
+        for tokens in [#"{"alert":"01"}"#, #"{"voip":1}"#, #"["01"]"#, #"{"voip":"\#(Self.token)"}"#] {
+            let refused = client.send("PUT", "/v1/devices/e", device(#","tokens":\#(tokens)"#))
+            #expect(refused.status == 400, "\(tokens)")
+        }
+        #expect(try fixture.registry().device("e") == nil)
+    }
+
     @Test("Lists come in pages, each device in one")
     func pages() throws {
         let fixture = try RegistryFixture()

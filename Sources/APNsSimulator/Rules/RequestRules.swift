@@ -90,6 +90,13 @@ struct RequestRules: Sendable {
         return .topicDisallowed
     }
 
+    /// The kind of token that a topic is for.
+    static func kind(ofTopic topic: UnsafeBufferPointer<UInt8>?) -> TokenKind {
+        suffixes.first { topic?.hasSuffix($0.suffix) ?? false }?.kind ?? .alert
+    }
+
+    private static let suffixes = TokenKind.further.map { (kind: $0, suffix: Array($0.topicSuffix.utf8)) }
+
     /// Letters, digits, hyphens and periods, as in a bundle identifier.
     private static func isTopicByte(_ byte: UInt8) -> Bool {
         switch byte {

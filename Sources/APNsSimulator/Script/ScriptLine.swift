@@ -9,6 +9,7 @@ struct ScriptLine {
 
     private struct Fields {
         var token: String?
+        var kind: String?
         var answer: String?
         var status: Int64?
         var reason: String?
@@ -25,7 +26,7 @@ struct ScriptLine {
         let fields = try Self.readFields(line)
         if let name = fields.unknownName {
             throw Self.invalid(
-                "\"\(name)\" is unknown; a line has token, answer, times, delay, since, status and reason")
+                "\"\(name)\" is unknown; a line has token, kind, answer, times, delay, since, status and reason")
         }
         guard let token = fields.token else { throw Self.invalid("it has no \"token\", the digits of a device token") }
         guard token.utf8.count <= 2 * DeviceToken.bytesMaximum,
@@ -39,8 +40,17 @@ struct ScriptLine {
             throw Self.invalid("\"delay\" has to be 0 to 86400000 milliseconds")
         }
         step = ScriptStep(
+            kind: try fields.kind.map { name throws(SimulatorError) in try Self.kind(named: name) },
             answer: try Self.answer(fields, nowMilliseconds: nowMilliseconds), times: fields.times.map { Int($0) },
             delayMilliseconds: Int(fields.delayMilliseconds))
+    }
+
+    private static func kind(named name: String) throws(SimulatorError) -> TokenKind {
+        guard let kind = TokenKind(rawValue: name) else {
+            let kinds = TokenKind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw invalid("\"kind\" cannot be \"\(name)\"; it is one of \(kinds)")
+        }
+        return kind
     }
 
     private static func answer(_ fields: Fields, nowMilliseconds: Int64) throws(SimulatorError) -> ScriptedAnswer? {
@@ -91,6 +101,7 @@ struct ScriptLine {
         while let key = try reader.nextKey() {
             switch String(decoding: key, as: UTF8.self) {
             case "token": fields.token = try reader.readPlainString()
+            case "kind": fields.kind = try reader.readPlainString()
             case "answer": fields.answer = try reader.readPlainString()
             case "reason": fields.reason = try reader.readPlainString()
             case "status": fields.status = try reader.readInteger()

@@ -133,7 +133,11 @@ final class SimulatorServer {
                 connection.authenticate(fields, verifier: &verifier)
             }
             guard rejection == nil, let digits = fields.deviceTokenDigits else { return (rejection, ScriptStep?.none) }
-            return (nil, configuration.script.nextStep(forTokenDigits: digits))
+            let step = configuration.script.nextStep(forTokenDigits: digits)
+            if let kind = step?.kind, kind != RequestRules.kind(ofTopic: fields[.topic]) {
+                return (.deviceTokenNotForTopic, nil)
+            }
+            return (nil, step)
         }
         if let rejection {
             return answer(request, on: connection, index: catalog.index(of: rejection), delayNanoseconds: 0)

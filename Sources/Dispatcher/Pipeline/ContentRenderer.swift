@@ -46,6 +46,7 @@ struct ContentRenderer {
     ) throws(EventRejection) -> [AppRendering] {
         try checkApp(of: event)
         guard case .push(let push) = event.kind, let index = indexByName[push.app] else { return [] }
+        try push.checkTarget()
         let content = try content(event, expiresAt: expiresAt, app: index)
         return [AppRendering(app: apps[index].route, content: content)]
     }

@@ -53,7 +53,7 @@ extension Pipeline {
         for item in expired { expire(item) }
         for (group, audience) in zip(groups, audiences) {
             switch audience {
-            case .devices(let page): begin(group, page, prepared)
+            case .devices(let addressed): begin(group, addressed, prepared)
             case .subscribers(let page, let badges): begin(prepared[group.representative], page, badges: badges)
             case .large(let fanOut, let devices): begin(group, fanOut, firstDevices: devices, prepared)
             case .chunkOver(let state): chunkIsOver(prepared[group.representative], state)
@@ -139,8 +139,10 @@ extension Pipeline {
         _ groups: [DatasetCoalescer.Group], _ prepared: [PreparedEvent]
     ) throws(RegistryError) -> [ResolvedAudience] {
         let requests = groups.compactMap { request($0, prepared[$0.representative]) }
-        let records = groups.map { prepared[$0.representative] }.filter(\.isAboutRecord)
+        let items = groups.map { prepared[$0.representative] }
+        let records = items.filter(\.isAboutRecord)
         let pages = requests.isEmpty ? [] : try parts.registry.resolve(requests, limit: limits.devicesPerPageMaximum)
+        let addressed = try address(pages, items.filter { !$0.isAboutRecord })
         var subscribers = try resolveSubscribers(records)[...]
         var audiences: [ResolvedAudience] = []
         audiences.reserveCapacity(groups.count)
@@ -151,10 +153,9 @@ extension Pipeline {
                 if let audience = subscribers.popFirst() { audiences.append(audience) }
                 continue
             }
-            let page = pages[place]
-            audiences.append(.devices(page))
-            if page.next != nil, let fanOut = try largeFanOut(item, asked: requests[place]) {
-                audiences[audiences.count - 1] = .large(fanOut, firstDevices: page.devices)
+            audiences.append(.devices(addressed[place]))
+            if addressed[place].page.next != nil, let fanOut = try largeFanOut(item, asked: requests[place]) {
+                audiences[audiences.count - 1] = .large(fanOut, firstDevices: pages[place].devices)
             }
             place += 1
         }
@@ -236,8 +237,11 @@ extension Pipeline {
 
     // MARK: The job
 
-    private func begin(_ group: DatasetCoalescer.Group, _ page: AudiencePage, _ prepared: [PreparedEvent]) {
+    private func begin(_ group: DatasetCoalescer.Group, _ addressed: AddressedPage, _ prepared: [PreparedEvent]) {
         let item = prepared[group.representative]
+        let page = addressed.page
+        reportLeftOut(addressed, item)
+        if let rejection = addressed.rejection { return reject(item.delivery, item.parking, rejection) }
         // Also if it turns out to be unfit for a push: what waits for its turn comes when this delivery is settled.
         let dataset = item.dataset
         if let dataset { turns.begin(dataset) }

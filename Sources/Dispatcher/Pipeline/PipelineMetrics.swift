@@ -53,6 +53,7 @@ final class PipelineMetrics {
     private let events: [EventType: [EventOutcome: Counter]]
     private var reported: [PushLedger]
     private var deadLetters: [String: Counter] = [:]
+    private var withoutToken: [String: Counter] = [:]
 
     init(registry: MetricsRegistry, appNames: [String]) {
         self.registry = registry
@@ -66,7 +67,9 @@ final class PipelineMetrics {
         lag = registry.histogram(
             "apus_event_lag_seconds", help: "From the publication of an event to the first attempt of its push.",
             boundsSeconds: Histogram.ageBoundsSeconds)
-        pruned = registry.counter("apus_tokens_pruned_total", help: "Devices removed because their token is dead.")
+        pruned = registry.counter(
+            "apus_tokens_pruned_total",
+            help: "Tokens removed because they are dead; with an alert token goes its device.")
         registryFailures = registry.counter(
             "apus_registry_failures_total", help: "Calls that the registry did not answer; their events wait.")
         unreachableRoutes = registry.gauge(
@@ -132,6 +135,19 @@ final class PipelineMetrics {
     }
 
     func countEvent(_ type: EventType, _ outcome: EventOutcome) { events[type]?[outcome]?.add() }
+
+    /// Counts devices or tokens that a push was not for, because they have no token of its kind.
+    func countWithoutToken(app: String, kind: TokenKind, _ count: Int) {
+        let key = "\(kind.rawValue) \(app)"
+        let counter =
+            withoutToken[key]
+            ?? registry.counter(
+                "apus_devices_without_token_total",
+                help: "Devices and tokens of a push's target that were left out: they have no token of its kind.",
+                labels: [.init("app", app), .init("kind", kind.rawValue)])
+        withoutToken[key] = counter
+        counter.add(count)
+    }
 
     func countDeadLetter(_ reason: String) { deadLetterCounter(reason).add() }
 

@@ -13,6 +13,7 @@ struct RegistrationPlan {
         var isRemoved = false
         var losesDatasets = false
         var losesTopics = false
+        var losesTokens = false
         var changesUser = false
         var datasetNames: [String] = []
         var topics: [String] = []
@@ -31,6 +32,8 @@ struct RegistrationPlan {
     private var slotsByDevice: [[UInt8]: Int] = [:]
     private var slotsByToken: [TokenKey: Int] = [:]
     private var isLearned: Set<DatasetKey> = []
+    /// The further tokens that come with the devices.
+    private(set) var tokens = TokenPlan()
     /// The datasets that the batch names, known afterwards.
     private(set) var learnedDatasets: [DatasetKey] = []
 
@@ -66,6 +69,7 @@ struct RegistrationPlan {
         guard let index = slotsByDevice[name] else { return }
         slots[index].datasetNames += new.registration.datasetNames
         slots[index].topics += new.registration.topics
+        for further in new.registration.furtherTokens { tokens.add(further, app: new.app) }
         learn(new.registration)
     }
 
@@ -79,6 +83,10 @@ struct RegistrationPlan {
         if slot.stored.app != new.app {
             slot.losesTopics = true
             slot.topics = []
+        }
+        if slot.stored.app != new.app || !new.registration.device.platform.isAPNs {
+            slot.losesTokens = true
+            tokens.lost(slot.stored.deviceID)
         }
         let userID = new.registration.device.userID
         // By their bytes, as the database does.
@@ -96,6 +104,7 @@ struct RegistrationPlan {
 
     private mutating func remove(_ index: Int) {
         slots[index].isRemoved = true
+        tokens.lost(slots[index].stored.deviceID)
         slotsByDevice[Array(slots[index].stored.deviceID.utf8)] = nil
         slotsByToken[TokenKey(token: slots[index].stored.token, app: slots[index].stored.app)] = nil
     }
@@ -119,6 +128,9 @@ struct RegistrationPlan {
 
     /// The rows of devices whose topic subscriptions end, and their subscriptions to records.
     var rowsLosingTopics: [Int64] { kept { $0.losesTopics && $0.stored.row != Self.noRow }.map(\.stored.row) }
+
+    /// The rows of devices whose further tokens end.
+    var rowsLosingTokens: [Int64] { kept { $0.losesTokens && $0.stored.row != Self.noRow }.map(\.stored.row) }
 
     /// The rows of devices that had another user, or app.
     var rowsChangingUser: [Int64] { kept { $0.changesUser && $0.stored.row != Self.noRow }.map(\.stored.row) }

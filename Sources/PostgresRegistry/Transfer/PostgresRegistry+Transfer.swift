@@ -16,10 +16,18 @@ extension PostgresRegistry: RegistryTransfer {
     private func deviceRecords(_ call: Call) throws(RegistryError) -> [DeviceRecord] {
         let rows = try ask([call])[0]
         return try (0..<rows.count).map { (row) throws(RegistryError) in
-            DeviceRecord(
-                device: try decodeDevice(rows, row),
+            let device = try decodeDevice(rows, row)
+            return DeviceRecord(
+                device: device,
                 datasetNames: Self.list(rows, row, 9), includesFutureDatasets: rows.integer(row, 10) == 1,
-                topics: Self.list(rows, row, 11), badge: Int(rows.integer(row, 8)))
+                topics: Self.list(rows, row, 11), badge: Int(rows.integer(row, 8)),
+                tokens: try Self.list(rows, row, 12).map { (text) throws(RegistryError) in
+                    let parts = text.split(separator: " ").map(String.init)
+                    return try furtherToken(
+                        of: device.deviceID, kind: parts.first ?? "",
+                        token: parts.dropFirst().first.flatMap { DeviceToken(hexadecimal: $0)?.bytes } ?? [],
+                        registeredAtMilliseconds: parts.last.flatMap { Int64($0) } ?? 0)
+                })
         }
     }
 
@@ -34,6 +42,7 @@ extension PostgresRegistry: RegistryTransfer {
             DeviceRegistration(device: $0.device, datasetNames: $0.datasetNames, topics: $0.topics)
         }
         for registration in registrations { try RegistryRules.check(registration) }
+        for record in records { for token in record.tokens { try RegistryRules.check(token, of: record.device) } }
         guard !records.isEmpty else { return }
         try writing(durable: true) { (transaction) throws(RegistryError) in
             let (numbered, stored) = try prepare(registrations, transaction)

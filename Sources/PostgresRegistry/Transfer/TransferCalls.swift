@@ -20,8 +20,8 @@ enum TransferCalls {
 
     /// Devices whose names are the rows `r(name)`.
     ///
-    /// The columns of a device, badge, names of datasets, whether datasets to come are among them, topics; lists are
-    /// bytes, each name followed by a zero byte.
+    /// The columns of a device, badge, names of datasets, whether datasets to come are among them, topics, further
+    /// tokens (kind, digits and moment with blanks between); lists are bytes, each name followed by a zero byte.
     private static func devices(named names: String, _ parameters: [Parameter]) -> Call {
         func list(_ name: String, _ from: String) -> String {
             // An empty aggregate is NULL, which reads as no name.
@@ -34,12 +34,13 @@ enum TransferCalls {
         let topics = """
             topic_subscription u JOIN topic t ON t.id = u.topic WHERE u.device = d.id AND u.source & 1 <> 0
             """
+        let token = "t.kind || ' ' || encode(t.token, 'hex') || ' ' || t.registered_at"
         return Call(
             """
             SELECT \(PostgresRegistry.deviceColumns), d.badge, \(list("s.name", datasets)),
                 (EXISTS (SELECT 1 FROM dataset_subscription u WHERE u.identity = d.identity
                     AND u.dataset_name = \(Schema.futureDatasets) AND u.device = d.id))::int,
-                \(list("t.name", topics))
+                \(list("t.name", topics)), \(list(token, "device_token t WHERE t.device = d.id"))
             FROM \(names) JOIN device d ON d.device_id = r.name \(PostgresRegistry.deviceNames)
             ORDER BY d.device_id
             """, parameters)
@@ -62,6 +63,6 @@ enum TransferCalls {
                 UPDATE device d SET badge = r.badge FROM unnest($1::text[], $2::bigint[]) r(name, badge)
                 WHERE d.device_id = r.name AND d.badge <> r.badge
                 """, [.texts(names), .integers(records.map { Int64($0.badge) })]),
-        ]
+        ] + TokenCalls.fill(records)
     }
 }

@@ -8,4 +8,7 @@ public enum Platform: String, CaseIterable, Sendable {
     case gcm = "GCM"
     /// A client without a push service, for example a browser, that fetches its notifications from the registry's API.
     case web = "WEB"
+
+    /// Whether it is Apple's push service, for which a device may have tokens of several kinds.
+    public var isAPNs: Bool { self == .apns || self == .apnsSandbox }
 }

@@ -5,4 +5,9 @@ extension Recipient {
     public init(unregistered token: DeviceToken, app: String) {
         self.init(deviceID: token.hexadecimal, platform: .apns, token: token, app: app)
     }
+
+    /// Whether it is one that was made up, or a device that is named as such a one would be.
+    public var mayBeUnregistered: Bool {
+        deviceID.utf8.count == 2 * token.bytes.count && deviceID == token.hexadecimal
+    }
 }

@@ -45,8 +45,40 @@ public enum RegistryRules {
         try check(registration.device)
         for name in registration.datasetNames { try checkDatasetName(name) }
         for topic in registration.topics { try checkTopic(topic) }
+        for token in registration.furtherTokens { try check(token, of: registration.device) }
         if !registration.datasetNames.isEmpty, registration.device.identityID == nil {
             throw RegistryError.withoutIdentity(registration.device.deviceID)
+        }
+    }
+
+    /// Checks that a device may have a further token.
+    ///
+    /// - Throws: `RegistryError` with `.invalid`.
+    public static func check(_ token: FurtherToken, of device: Device) throws(RegistryError) {
+        try check(token, platform: device.platform, alertToken: device.token)
+    }
+
+    /// Checks that a device with this platform and alert token may have a further token.
+    ///
+    /// - Throws: `RegistryError` with `.invalid`.
+    public static func check(
+        _ token: FurtherToken, platform: Platform, alertToken: DeviceToken
+    ) throws(RegistryError) {
+        guard token.kind != .alert else {
+            throw RegistryError(
+                .invalid, "The alert token of \(token.deviceID.excerpt) is its own: register the device with it.")
+        }
+        guard platform.isAPNs else {
+            throw RegistryError(
+                .invalid,
+                "Device \(token.deviceID.excerpt) has the platform \(platform.rawValue); only devices of APNS and "
+                    + "APNS_SANDBOX have tokens of several kinds.")
+        }
+        guard token.token != alertToken else {
+            throw RegistryError(
+                .invalid,
+                "The \(token.kind.rawValue) token of \(token.deviceID.excerpt) is the same as its alert token; iOS "
+                    + "hands out another one for each kind. Register the one for \(token.kind.rawValue) pushes.")
         }
     }
 

@@ -24,6 +24,8 @@ public struct EventRejection: Error, Hashable, Sendable, CustomStringConvertible
         case unknownApp = "unknown-app"
         /// The notification breaks a rule of APNs that can be seen before sending, for example its size.
         case invalidNotification = "invalid-notification"
+        /// The target has no token of the kind that the push type goes to.
+        case noToken = "no-token"
     }
 
     /// The machine-readable reason.

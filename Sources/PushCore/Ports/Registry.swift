@@ -2,7 +2,7 @@
 ///
 /// Calls are synchronous and come from one thread, the one that owns the adapter; several processes may use the same
 /// store at once. Every method throws `RegistryError`.
-public protocol Registry: AnyObject {
+public protocol Registry: TokenRegistry {
     /// Finds the devices to notify for a batch of audiences, with one statement for each kind of audience in the batch.
     ///
     /// Answers come page by page so that an audience of any size costs bounded memory: `page.next` continues it, given
@@ -45,12 +45,12 @@ public protocol Registry: AnyObject {
     /// that is no dataset name (`RegistryRules.isDatasetName`) is passed over, because nothing can subscribe to it.
     func recordDatasets(_ datasets: [DatasetKey]) throws(RegistryError)
 
-    /// Removes devices whose alert token APNs found dead, each unless it has another token or platform by now or was
-    /// registered at or after the moment since which the token is dead.
+    /// Removes what APNs found dead: with an alert token its device, of any other kind only the token.
     ///
-    /// What APNs says about another kind of token tells nothing of the alert token, and removes no device.
+    /// Left alone is what has another token or platform by now, or was registered at or after the moment since which
+    /// the token is dead. What APNs says about one kind of token tells nothing of any other.
     ///
-    /// - Returns: how many were removed.
+    /// - Returns: how many tokens were removed, those that went with their device aside.
     func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int
 
     /// Adds devices, or renews those with the same `deviceID`, all or none; the last of equal ones wins.
@@ -60,8 +60,8 @@ public protocol Registry: AnyObject {
     /// of an app: another device of the same app that has the token is removed.
     func upsert(_ devices: [Device]) throws(RegistryError)
 
-    /// Adds or renews devices as `upsert` does and subscribes each to the datasets and topics that come with it, all or
-    /// none.
+    /// Adds or renews devices as `upsert` does, gives each the further tokens that come with it, and subscribes it to
+    /// the datasets and topics, all or none.
     func register(_ registrations: [DeviceRegistration]) throws(RegistryError)
 
     /// Removes a device and its subscriptions; the answer is false if there was none.

@@ -10,16 +10,19 @@ public struct DeviceRecord: Hashable, Sendable {
     public var topics: [String]
     /// The number on its icon.
     public var badge: Int
+    /// Its further tokens, sorted by kind.
+    public var tokens: [FurtherToken]
 
     /// Creates a record.
     public init(
         device: Device, datasetNames: [String] = [], includesFutureDatasets: Bool = false, topics: [String] = [],
-        badge: Int = 0
+        badge: Int = 0, tokens: [FurtherToken] = []
     ) {
         self.device = device
         self.datasetNames = datasetNames
         self.includesFutureDatasets = includesFutureDatasets
         self.topics = topics
         self.badge = badge
+        self.tokens = tokens
     }
 }

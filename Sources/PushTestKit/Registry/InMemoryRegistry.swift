@@ -15,6 +15,7 @@ public final class InMemoryRegistry: Registry {
         var badge = 0
         /// The last events that counted on the badge, the newest first.
         var badgeEvents: [EventDigest] = []
+        var tokens: [TokenKind: FurtherToken] = [:]
         /// What waits for the device's client, and when it last asked.
         var messages: [CourierMessage] = []
         var askedAtMilliseconds: Int64 = 0
@@ -181,9 +182,11 @@ public final class InMemoryRegistry: Registry {
             entry.includesFuture = false
         }
         if old.device.app != device.app { entry.topics = [] }
+        if old.device.app != device.app || !device.platform.isAPNs { entry.tokens = [:] }
         entries[device.deviceID] = entry
         for name in registration.datasetNames { addSubscription(device.deviceID, name) }
         entries[device.deviceID]?.topics.formUnion(registration.topics)
+        for token in registration.furtherTokens { give(token) }
     }
 
     private func nextNumber() -> Int64 {
@@ -200,7 +203,7 @@ public final class InMemoryRegistry: Registry {
     /// Removes devices whose token is dead.
     public func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int {
         try check()
-        var removed = 0
+        var removed = pruneFurtherTokens(deadTokens)
         for dead in deadTokens where dead.kind == .alert {
             let device = entries.values.map(\.device).first { device in
                 device.app == dead.app && device.platform == dead.platform && device.token == dead.token

@@ -23,8 +23,8 @@ public struct RegistryConformance: Sendable, CustomStringConvertible {
 
     /// All checks, of all ports.
     public static let all: [RegistryConformance] =
-        deviceChecks + renewalChecks + pruneChecks + datasetChecks + topicChecks + audienceChecks + onlyChecks
-        + pagingChecks + SubscriptionConformance.all + FanOutConformance.all + CourierConformance.all
+        deviceChecks + renewalChecks + pruneChecks + tokenChecks + datasetChecks + topicChecks + audienceChecks
+        + onlyChecks + pagingChecks + SubscriptionConformance.all + FanOutConformance.all + CourierConformance.all
         + DeadLetterConformance.all
 }
 

@@ -30,18 +30,21 @@ public struct RegistryRandomWalk {
             step = number
             try takeStep()
         }
+        try compare("tokens") { registry throws(RegistryError) in try registry.tokens(of: (0..<12).map { "d\($0)" }) }
         try compare("list") { registry throws(RegistryError) in
             try registry.devices(matching: DeviceFilter(), after: nil, limit: 1_000)
         }
     }
 
     private mutating func takeStep() throws {
-        switch Int.random(in: 0..<14, using: &generator) {
+        switch Int.random(in: 0..<17, using: &generator) {
         case 0, 1, 2: try register()
         case 3: try prune()
         case 4, 5, 6: try changeSubscription()
         case 7: try recordDatasets()
         case 8: try look()
+        case 9, 10: try changeTokens()
+        case 11: try lookAtTokens()
         default: try resolve()
         }
     }
@@ -62,6 +65,9 @@ public struct RegistryRandomWalk {
     private mutating func deviceID() -> String { pick("d", 12) }
 
     private mutating func chance(_ denominator: Int) -> Bool { Int.random(in: 0..<denominator, using: &generator) == 0 }
+
+    /// One of few kinds, so that they meet.
+    private mutating func kind() -> TokenKind { chance(2) ? .voip : .widgets }
 
     private mutating func platform() -> Platform { Platform.allCases.randomElement(using: &generator) ?? .apns }
 
@@ -94,7 +100,8 @@ public struct RegistryRandomWalk {
         let registrations = list(3) { walk in
             DeviceRegistration(
                 device: walk.device(), datasetNames: walk.chance(2) ? walk.list(3) { $0.pick("s", 6) } : [],
-                topics: walk.list(2) { $0.pick("t", 3) })
+                topics: walk.list(2) { $0.pick("t", 3) },
+                tokens: Dictionary(walk.list(2) { ($0.kind(), $0.token()) }, uniquingKeysWith: { $1 }))
         }
         try compare("register \(registrations)") { registry throws(RegistryError) in
             try registry.register(registrations)
@@ -106,11 +113,44 @@ public struct RegistryRandomWalk {
         let dead = list(3) { walk in
             DeadToken(
                 app: walk.pick("app", 3), platform: walk.platform(),
-                kind: walk.chance(2) ? .alert : TokenKind.further.randomElement(using: &walk.generator) ?? .voip,
+                kind: walk.chance(2) ? .alert : walk.kind(),
                 token: walk.token(),
                 deadSinceMilliseconds: walk.chance(2) ? nil : Int64.random(in: 0..<10, using: &walk.generator))
         }
         try compare("prune \(dead)") { registry throws(RegistryError) in try registry.prune(dead) }
+    }
+
+    private mutating func changeTokens() throws {
+        if chance(4) {
+            let (deviceID, kind) = (deviceID(), kind())
+            return try compare("remove \(kind) of \(deviceID)") { registry throws(RegistryError) in
+                try registry.removeToken(kind, of: deviceID)
+            }
+        }
+        let tokens = list(4) { walk in
+            FurtherToken(
+                deviceID: walk.deviceID(), kind: walk.chance(20) ? .alert : walk.kind(), token: walk.token(),
+                registeredAtMilliseconds: Int64.random(in: 0..<10, using: &walk.generator))
+        }
+        // Most devices of a longer list are not there, which refuses all of it.
+        for saved in chance(3) ? [tokens] : tokens.map({ [$0] }) {
+            try compare("save \(saved)") { registry throws(RegistryError) in
+                try registry.saveTokens(saved)
+                return true
+            }
+        }
+    }
+
+    private mutating func lookAtTokens() throws {
+        let deviceIDs = list(6) { $0.deviceID() }
+        try compare("tokens of \(deviceIDs)") { registry throws(RegistryError) in try registry.tokens(of: deviceIDs) }
+        let (tokens, app, kind) = (list(6) { $0.token() }, pick("app", 3), kind())
+        try compare("kinds of \(tokens) in \(app)") { registry throws(RegistryError) in
+            Set(try registry.kinds(of: tokens, app: app))
+        }
+        try compare("has \(kind) in \(app)") { registry throws(RegistryError) in
+            try registry.hasTokens(kind, app: app)
+        }
     }
 
     private mutating func changeSubscription() throws {

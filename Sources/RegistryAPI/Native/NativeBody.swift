@@ -77,6 +77,22 @@ struct NativeBody {
         return texts
     }
 
+    /// The members of an object whose values are texts; none if it is not there.
+    func texts(_ name: StaticString) throws(NativeProblem) -> [(name: String, text: String)] {
+        guard let value = value(name) else { return [] }
+        guard let object = value.object else {
+            throw NativeProblem(.invalid, "\"\(name)\" has to be an object whose values are strings.")
+        }
+        var texts: [(name: String, text: String)] = []
+        for member in object {
+            guard let text = member.value.string else {
+                throw NativeProblem(.invalid, "\"\(name)\" has to be an object whose values are strings.")
+            }
+            texts.append((String(member.key), text))
+        }
+        return texts
+    }
+
     private func value(_ name: StaticString) -> JSONValue? {
         guard let value = object[name], !value.isNull else { return nil }
         return value

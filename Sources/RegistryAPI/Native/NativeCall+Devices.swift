@@ -5,6 +5,7 @@ import PushCore
 extension NativeCall {
     private static let deviceNames = [
         "platform", "token", "app", "identityPoolId", "identityId", "userId", "datasets", "topics",
+        "tokens",
     ]
 
     // MARK: One device
@@ -16,7 +17,7 @@ extension NativeCall {
         let device = try device(from: body, deviceID: deviceID)
         let registration = DeviceRegistration(
             device: device, datasetNames: try body.strings("datasets", countMaximum: Self.listMaximum),
-            topics: try body.strings("topics", countMaximum: Self.listMaximum))
+            topics: try body.strings("topics", countMaximum: Self.listMaximum), tokens: try tokens(of: body))
         let old = try using { (registry) throws(RegistryError) in try registry.device(deviceID) }
         if let old, token.app != nil, old.app != token.app {
             throw NativeProblem(.conflict, "Another app has a device of this identifier.")
@@ -49,11 +50,13 @@ extension NativeCall {
             userID: try body.string("userId"), registeredAtMilliseconds: context.nowMilliseconds)
     }
 
-    private func deviceToken(_ text: String, _ platform: Platform) throws(NativeProblem) -> DeviceToken {
+    func deviceToken(
+        _ text: String, _ platform: Platform, member: String = "token"
+    ) throws(NativeProblem) -> DeviceToken {
         do throws(PlatformTokenError) {
             return try PlatformToken.read(text, platform: platform)
         } catch {
-            throw NativeProblem(.invalid, "\"token\": \(error.message)")
+            throw NativeProblem(.invalid, "\"\(member)\": \(error.message)")
         }
     }
 
@@ -134,8 +137,16 @@ extension NativeCall {
     ) throws(RegistryError) -> HTTPResponse {
         let datasets = try registry.datasetSubscriptions(of: device.deviceID)
         let badge = try registry.badge(of: device.deviceID) ?? 0
+        let tokens = try registry.tokens(of: [device.deviceID])[0]
         return json(status) { writer in
             write(device, to: &writer)
+            writer.key("tokens")
+            writer.beginObject()
+            for token in tokens {
+                writer.key(dynamic: token.kind.rawValue)
+                writer.string(token.token.description)
+            }
+            writer.endObject()
             writer.key("datasets")
             writer.beginArray()
             for name in datasets.datasetNames { writer.string(name) }

@@ -29,6 +29,10 @@ struct NativeDialect: Dialect {
             route("putDevice", "PUT", device) { call throws(NativeProblem) in try call.putDevice() },
             route("getDevice", "GET", device) { call throws(NativeProblem) in try call.getDevice() },
             route("deleteDevice", "DELETE", device) { call throws(NativeProblem) in try call.deleteDevice() },
+            route("putToken", "PUT", "\(device)/tokens/{kind}") { call throws(NativeProblem) in try call.putToken() },
+            route("deleteToken", "DELETE", "\(device)/tokens/{kind}") { call throws(NativeProblem) in
+                try call.deleteToken()
+            },
             route("getBadge", "GET", "\(device)/badge") { call throws(NativeProblem) in try call.getBadge() },
             route("setBadge", "PUT", "\(device)/badge") { call throws(NativeProblem) in try call.setBadge() },
             route("resetBadge", "DELETE", "\(device)/badge") { call throws(NativeProblem) in try call.resetBadge() },

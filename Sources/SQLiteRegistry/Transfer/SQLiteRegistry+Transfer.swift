@@ -60,6 +60,7 @@ extension SQLiteRegistry: RegistryTransfer {
             """)
         topics.bind(1, found.stored.row)
         try topics.forEachRow { row in record.topics.append(row.text(0)) }
+        record.tokens = try furtherTokens(of: found.device.deviceID)
         return record
     }
 
@@ -68,6 +69,7 @@ extension SQLiteRegistry: RegistryTransfer {
         for record in records {
             try RegistryRules.check(
                 DeviceRegistration(device: record.device, datasetNames: record.datasetNames, topics: record.topics))
+            for token in record.tokens { try RegistryRules.check(token, of: record.device) }
         }
         try writing(durable: true) { () throws(RegistryError) in
             for record in records { try replace(record) }
@@ -82,6 +84,8 @@ extension SQLiteRegistry: RegistryTransfer {
         for name in record.datasetNames { try addSubscription(stored, toDataset: name) }
         if record.includesFutureDatasets { try addSubscription(stored, toDatasetName: Schema.futureDatasets) }
         for topic in record.topics { try addSubscription(stored, toTopic: topic) }
+        try run("DELETE FROM device_token WHERE device = ?", stored.row)
+        for token in record.tokens { try save(token) }
         let badge = try statements.statement("UPDATE device SET badge = ?2 WHERE id = ?1")
         badge.bind(1, stored.row)
         badge.bind(2, Int64(record.badge))

@@ -43,10 +43,7 @@ struct DeviceAddCommand: Command {
         + CommandOption.configuration
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
-        let digits = try invocation.required(Self.token)
-        guard let token = DeviceToken(hexadecimal: digits) else {
-            throw CommandFailure.usage("--token is not right: it must be \(DeviceToken.requirement(brokenBy: digits))")
-        }
+        let token = try DeviceTokenOptions.token(try invocation.required(Self.token))
         let platformName = invocation.string(Self.platform) ?? Platform.apns.rawValue
         guard let platform = Platform(rawValue: platformName) else {
             let names = Platform.allCases.map(\.rawValue).joined(separator: ", ")
@@ -71,7 +68,8 @@ struct DeviceAddCommand: Command {
             let report = DeviceReport(showsToken: false)
             if invocation.isJSON {
                 let subscriptions = try registry.datasetSubscriptions(of: device.deviceID)
-                invocation.output.line(report.json(device, subscriptions))
+                let tokens = try registry.tokens(of: [device.deviceID])[0]
+                invocation.output.line(report.json(device, tokens, subscriptions))
             } else {
                 invocation.output.line(device.deviceID)
             }

@@ -7,7 +7,7 @@ struct DeviceLineMembers {
     /// The members that there are.
     static let names = [
         "deviceId", "platform", "token", "app", "identityPoolId", "identityId", "userId", "registeredAt", "datasets",
-        "topics",
+        "topics", "tokens",
     ]
 
     /// The object.
@@ -31,7 +31,30 @@ struct DeviceLineMembers {
             deviceID: try required("deviceId"), platform: platform, token: token, app: try required("app"),
             identityPoolID: try string("identityPoolId"), identityID: try string("identityId"),
             userID: try string("userId"), registeredAtMilliseconds: try integer("registeredAt") ?? now)
-        return DeviceRegistration(device: device, datasetNames: try strings("datasets"), topics: try strings("topics"))
+        return DeviceRegistration(
+            device: device, datasetNames: try strings("datasets"), topics: try strings("topics"), tokens: try tokens())
+    }
+
+    /// The member `tokens`: an object of digits by kind.
+    private func tokens() throws(DeviceLineProblem) -> [TokenKind: DeviceToken] {
+        guard let value = value("tokens") else { return [:] }
+        guard let object = value.object else {
+            throw DeviceLineProblem("\"tokens\" has to be an object, not \(value.kind.rawValue)")
+        }
+        var tokens: [TokenKind: DeviceToken] = [:]
+        for member in object {
+            guard let kind = TokenKind(rawValue: String(member.key)), kind != .alert else {
+                let kinds = TokenKind.further.map(\.rawValue).joined(separator: ", ")
+                throw DeviceLineProblem("\"tokens\" has \"\(member.key.prefix(40))\"; kinds are \(kinds)")
+            }
+            guard let token = member.value.string.flatMap({ DeviceToken(hexadecimal: $0) }) else {
+                throw DeviceLineProblem(
+                    "\"tokens.\(kind.rawValue)\" takes 2 to \(2 * DeviceToken.bytesMaximum) hexadecimal digits, an "
+                        + "even number of them")
+            }
+            tokens[kind] = token
+        }
+        return tokens
     }
 
     private func value(_ name: StaticString) -> JSONValue? {

@@ -13,8 +13,9 @@ struct DeviceListCommand: Command {
             Lists devices, one a line, in the order of their identifiers' bytes. Conditions
             that are given must all hold. Tokens are shortened unless --show-token is given.
 
-            With --json each line is an object of its own. Together with --show-token these
-            lines are what 'apus device import' reads; subscriptions are not among them.
+            With --json each line is an object of its own, with the device's further tokens.
+            Together with --show-token these lines are what 'apus device import' reads;
+            subscriptions are not among them.
             """,
         examples: [
             .init("apus device list --identity us-east-1:be6f…", "Lists the devices of an identity."),
@@ -42,12 +43,12 @@ struct DeviceListCommand: Command {
             while remaining > 0, !invocation.output.isBroken {
                 let count = min(remaining, Self.pageSize)
                 let devices = try registry.devices(matching: filter, after: after, limit: count)
-                for device in devices {
-                    if invocation.isJSON {
-                        invocation.output.line(report.json(device))
-                    } else {
-                        invocation.output.line(report.line(device))
+                if invocation.isJSON {
+                    for (device, tokens) in zip(devices, try registry.tokens(of: devices.map(\.deviceID))) {
+                        invocation.output.line(report.json(device, tokens))
                     }
+                } else {
+                    for device in devices { invocation.output.line(report.line(device)) }
                 }
                 guard devices.count == count else { return }
                 after = devices.last?.deviceID

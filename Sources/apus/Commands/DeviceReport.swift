@@ -8,8 +8,10 @@ struct DeviceReport {
     /// Whether tokens are shown whole.
     let showsToken: Bool
 
-    /// One device as an object, with its subscriptions if they are given.
-    func json(_ device: Device, _ subscriptions: DatasetSubscriptions? = nil) -> [UInt8] {
+    /// One device as an object, with its further tokens, and with its subscriptions if they are given.
+    func json(
+        _ device: Device, _ tokens: [FurtherToken], _ subscriptions: DatasetSubscriptions? = nil
+    ) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
         for (key, value) in fields(device) {
@@ -18,6 +20,13 @@ struct DeviceReport {
         }
         writer.key("registeredAt")
         writer.integer(device.registeredAtMilliseconds)
+        writer.key("tokens")
+        writer.beginObject()
+        for further in tokens {
+            writer.key(dynamic: further.kind.rawValue)
+            writer.string(token(further.token))
+        }
+        writer.endObject()
         if let subscriptions { Self.write(subscriptions, to: &writer) }
         writer.endObject()
         return writer.bytes
@@ -35,9 +44,10 @@ struct DeviceReport {
     }
 
     /// One device in lines of a name and a value.
-    func text(_ device: Device, _ subscriptions: DatasetSubscriptions) -> String {
+    func text(_ device: Device, _ tokens: [FurtherToken], _ subscriptions: DatasetSubscriptions) -> String {
         var rows = fields(device)
         rows.append(("registeredAt", "\(device.registeredAtMilliseconds) ms since 1970"))
+        for further in tokens { rows.append(("\(further.kind.rawValue) token", token(further.token))) }
         rows.append(("datasets", subscriptions.datasetNames.joined(separator: " ")))
         rows.append(("futureDatasets", subscriptions.includesFuture ? "yes" : "no"))
         let width = rows.map(\.name.count).max() ?? 0
@@ -49,7 +59,7 @@ struct DeviceReport {
     /// One device in one line, its values separated by tabs.
     func line(_ device: Device) -> String {
         [
-            device.deviceID, device.platform.rawValue, device.app, token(device), device.identityPoolID ?? "-",
+            device.deviceID, device.platform.rawValue, device.app, token(device.token), device.identityPoolID ?? "-",
             device.identityID ?? "-", device.userID ?? "-",
         ].map { $0.printable() }.joined(separator: "\t")
     }
@@ -62,14 +72,12 @@ struct DeviceReport {
             ("identityPoolId", device.identityPoolID), ("identityId", device.identityID), ("userId", device.userID),
         ]
         return [
-            ("deviceId", device.deviceID), ("platform", device.platform.rawValue), ("token", token(device)),
+            ("deviceId", device.deviceID), ("platform", device.platform.rawValue), ("token", token(device.token)),
             ("app", device.app),
         ] + optional.compactMap { name, value in value.map { (name, $0) } }
     }
 
-    private func token(_ device: Device) -> String {
-        showsToken ? device.token.hexadecimal : device.token.description
-    }
+    private func token(_ token: DeviceToken) -> String { showsToken ? token.hexadecimal : token.description }
 
     private static func write(_ subscriptions: DatasetSubscriptions, to writer: inout JSONWriter) {
         writer.key("datasets")

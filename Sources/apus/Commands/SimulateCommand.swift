@@ -25,7 +25,8 @@ struct SimulateCommand: Command {
             same digits are steps, counted for each device token by itself. "times" is for
             how many requests a step lasts; without it, for all that follow. After the last
             step pushes are accepted. "delay" makes an answer come so many milliseconds
-            later. "answer" is one of:
+            later. "kind" says what the tokens are (alert, voip, widgets …): a push to another
+            topic than theirs is answered DeviceTokenNotForTopic. "answer" is one of:
               accept            200, as without a script
               delay             200 after "delay"
               silent            no answer, ever

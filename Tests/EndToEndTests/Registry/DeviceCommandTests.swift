@@ -42,6 +42,27 @@ struct DeviceCommandTests {
         #expect(gone.exitCode == 65 && gone.output.isEmpty && gone.errors.contains("d1"))
     }
 
+    @Test("A device is given tokens of further kinds, shows them shortened, and loses them one by one")
+    func furtherTokens() async throws {
+        _ = try await apus("device", "add", "--app", "chat", "--token", "ab12", "--id", "d1")
+        let call = String(repeating: "cd", count: 32)
+        #expect(try await apus("device", "token", "add", "d1", "--kind", "voip", "--token", call).exitCode == 0)
+        #expect(try await apus("device", "token", "add", "d1", "--kind", "widgets", "--token", "ef").exitCode == 0)
+        let shown = try await apus("device", "show", "d1")
+        #expect(shown.output.contains("voip token") && !shown.output.contains(call), "\(shown)")
+        let listed = try await apus("device", "list", "--json", "--show-token")
+        #expect(listed.output.contains(#""tokens":{"voip":"\#(call)","widgets":"ef"}"#), "\(listed)")
+        #expect(try await apus("device", "token", "remove", "d1", "--kind", "widgets").exitCode == 0)
+        let again = try await apus("device", "token", "remove", "d1", "--kind", "widgets")
+        #expect(again.exitCode == 65 && again.errors.contains("widgets"))
+        let copy = try await apus("device", "import", input: listed.output)
+        #expect(copy.exitCode == 0, "\(copy)")
+        #expect(try await apus("device", "list", "--json", "--show-token").output == listed.output)
+        #expect(try await apus("device", "token", "add", "none", "--kind", "voip", "--token", "01").exitCode == 65)
+        #expect(try await apus("device", "token", "add", "d1", "--kind", "voip", "--token", "ab12").exitCode == 65)
+        #expect(try await apus("device", "token", "add", "d1", "--kind", "alert", "--token", "01").exitCode == 64)
+    }
+
     @Test("A device without an identifier gets one, and keeps it when its token is added again")
     func identifierIsMade() async throws {
         let first = try await apus("device", "add", "--app", "chat", "--token", "ab12")

@@ -43,6 +43,9 @@ struct DeviceImportCommandTests {
             (#"{"deviceId":"x","platform":"APNS","token":"ab","app":"chat","topics":"news"}"#, "array"),
             (#"{"deviceId":"x","platform":"APNS","token":"ab","app":"chat","topics":[7]}"#, "entry"),
             (#"{"deviceId":"x","platform":"APNS","token":"ab","app":"chat","registeredAt":"now"}"#, "registeredAt"),
+            (#"{"deviceId":"x","platform":"APNS","token":"ab","app":"chat","tokens":{"phone":"01"}}"#, "pushtotalk"),
+            (#"{"deviceId":"x","platform":"APNS","token":"ab","app":"chat","tokens":{"voip":"0"}}"#, "tokens.voip"),
+            (#"{"deviceId":"x","platform":"APNS","token":"ab","app":"chat","tokens":{"voip":"ab"}}"#, "alert token"),
             (String(repeating: "[", count: 1_000), "JSON"), (String(repeating: "x", count: 400_000), "longer"),
         ]
         var lines: [String] = []

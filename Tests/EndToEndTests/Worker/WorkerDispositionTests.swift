@@ -90,6 +90,62 @@ struct WorkerDispositionTests {
         try await fixture.stop()
     }
 
+    @Test("Pushes of wrong types to alert tokens delete nothing, and those to tokens of their kind arrive")
+    func wrongPushTypes() async throws {
+        let fixture = try await WorkerFixture(
+            script: """
+                {"token":"aaaa","kind":"alert","answer":"accept"}
+                {"token":"bbbb","kind":"voip","answer":"accept"}
+                """)
+        try fixture.register(150)
+        let call = String(repeating: "b", count: 64)
+        let added = try await fixture.apus("device", "token", "add", "device-0", "--kind", "voip", "--token", call)
+        #expect(added.exitCode == 0, "\(added)")
+        let worker = try fixture.startWorker()
+        _ = try await worker.readiness(200)
+        func event(_ identifier: String, _ type: String, _ notification: String, _ target: String) -> Message {
+            WorkerFixture.message(
+                #"{"specversion":"1.0","id":"\#(identifier)","source":"test","type":"push.requested","data":{"#
+                    + #""app":"chat",\#(target),"notification":\#(notification),"options":{"pushType":"\#(type)"}}}"#)
+        }
+        let start =
+            #"{"body":"b","event":"start","timestamp":5,"contentState":{},"attributesType":"A","attributes":{}}"#
+        let kinds = [
+            ("complication", #"{"body":"b"}"#), ("widgets", #"{"contentChanged":true}"#), ("liveactivity", start),
+            ("location", #"{"body":"b"}"#), ("pushtotalk", #"{"body":"b"}"#),
+        ]
+        var messages: [Message] = []
+        for number in 0..<300 {
+            let (type, notification) = kinds[number % kinds.count]
+            // Registered tokens are refused before they are pushed to; APNs refuses those that nobody registered.
+            let device = number / 2
+            let target =
+                switch number % 3 {
+                case 0: #""deviceTokens":["\#(WorkerFixture.tokenText(device))"]"#
+                case 1: #""deviceIds":["device-\#(device)"]"#
+                default: #""deviceTokens":["\#(WorkerFixture.tokenText(1_000 + device))"]"#
+                }
+            messages.append(event("w\(number)", type, notification, target))
+            let alert = #""deviceIds":["device-\#(device)"]"#
+            messages.append(event("a\(number)", "alert", #"{"body":"b"}"#, alert))
+        }
+        messages.append(event("call", "voip", #"{"body":"b"}"#, #""deviceIds":["device-0","device-1"]"#))
+        try await fixture.publish(messages)
+        try await worker.wait(for: "apus_pushes_total", #"outcome="accepted""#, toReach: 301)
+        try await worker.wait(for: "apus_dead_letters_total", #"reason="no-token""#, toReach: 200)
+        #expect(try await worker.metric("apus_tokens_pruned_total") == 0)
+        #expect(try await worker.metric("apus_devices_without_token_total", #"kind="voip""#) == 1)
+        let registry = try SQLiteRegistry.open(path: fixture.folder.path + "/registry.db", mode: .readOnly)
+        #expect(try registry.deviceCount() == 150)
+        #expect(try registry.tokens(of: ["device-0"])[0].map(\.kind) == [.voip])
+        let recorded = try await fixture.simulator.recorded()
+        #expect(recorded.contains { $0.reason == "DeviceTokenNotForTopic" })
+        let calls = recorded.filter { $0.topic == "com.example.chat.voip" }
+        #expect(calls.map(\.deviceToken) == [call] && calls.map(\.status) == [200])
+        _ = await worker.drain()
+        try await fixture.stop()
+    }
+
     @Test("A device is removed if its token was dead after it was registered, and kept if that was before")
     func prunesByTime() async throws {
         let (dead, reborn) = (WorkerFixture.tokenText(0), WorkerFixture.tokenText(1))

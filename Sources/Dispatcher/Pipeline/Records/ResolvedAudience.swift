@@ -3,7 +3,7 @@ import PushCore
 /// Whom an event goes to, or the first of them.
 enum ResolvedAudience {
     /// Devices that are all told the same.
-    case devices(AudiencePage)
+    case devices(AddressedPage)
     /// Devices that are told what their subscription says, with the badges of those whose subscription counts them.
     case subscribers(SubscriberPage, badges: [String: Int])
     /// So many that they are served in chunks, and some of them.
@@ -14,7 +14,7 @@ enum ResolvedAudience {
     /// How many devices there are on the page.
     var count: Int {
         switch self {
-        case .devices(let page): page.devices.count
+        case .devices(let addressed): addressed.page.devices.count
         case .subscribers(let page, _): page.entries.count
         case .large, .chunkOver: 0
         }
