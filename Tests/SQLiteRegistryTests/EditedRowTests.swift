@@ -27,8 +27,12 @@ struct EditedRowTests {
         let bounds = Timestamp.earliest.milliseconds...Timestamp.latest.milliseconds
         #expect(bounds.contains(device.registeredAtMilliseconds))
         #expect((0...1_000_000).contains(try #require(try registry.badge(of: "device-0"))))
-        #expect((1...1_000_000).contains(try registry.countBadges(["device-0"], isRepeated: false)[0]))
-        #expect((1...1_000_000).contains(try registry.countBadges(["device-0"], isRepeated: true)[0]))
+        #expect(
+            (1...1_000_000).contains(
+                try registry.countBadges(["device-0"], for: Self.event.digest, isRepeated: false)[0]))
+        #expect(
+            (1...1_000_000).contains(
+                try registry.countBadges(["device-0"], for: Self.event.digest, isRepeated: true)[0]))
         let edited = try #require(try registry.fanOut(fanOut.number))
         var planner = FanOutPlanner(edited, planner: 1)
         planner.chunkFound(through: nil, subscriptions: [], deviceCount: 1)
