@@ -137,7 +137,7 @@ struct WorkerTests {
         let other =
             #"{"specversion":"1.0","id":"u1","source":"test","type":"push.requested","data":{"app":"later","#
             + #""deviceTokens":["\#(WorkerFixture.tokenText(0))"],"notification":{"body":"x"}}}"#
-        try await fixture.publish([other])
+        try await fixture.publish([WorkerFixture.message(other)])
         try await worker.wait(for: "apus_dead_letters_total", "unknown-app", toReach: 1)
         let list = try await fixture.apus("dead-letters", "list", "--json")
         #expect(list.exitCode == 0 && list.output.contains("unknown-app"), "\(list)")

@@ -102,7 +102,7 @@ struct PushEventTests {
             ("options", #"{"collapseId":""}"#, "data.options.collapseId is an empty string"),
             (
                 "options", #"{"collapseId":"a\r\nb"}"#,
-                #"data.options.collapseId is "a??b"; it must be a text without control characters"#
+                #"data.options.collapseId is "a\r\nb"; it must be a text without control characters"#
             ),
             ("options", #"{"collapseId":" a"}"#, #"data.options.collapseId is " a"; it must be a text without"#),
             (
@@ -129,7 +129,7 @@ struct PushEventTests {
                 ["identityIds": "[7]"],
                 "data.identityIds[0] is an integer; it must be a string, 1 to 55 bytes long: REGION"
             ),
-            (["userIds": #"["a\u0000"]"#], #"data.userIds[0] is "a?"; it must be a text without a NUL"#),
+            (["userIds": #"["a\u0000"]"#], #"data.userIds[0] is "a\u0000"; it must be a text without a NUL"#),
             (
                 ["deviceTokens": #"["zz"]"#],
                 "data.deviceTokens[0] is a string of 2 bytes; it must be hexadecimal digits"
