@@ -54,9 +54,9 @@ struct ProviderToken: Equatable, Sendable {
 
     /// Whether a key signed the token.
     ///
-    /// Apple asks for ES256, whose signatures are r and s (RFC 7518, section 3.4). But APNs also accepts them in DER,
-    /// which Java's `SHA256withECDSA` makes: Pushy has always sent it, and APNSwift did until 2019 (its issue 36). A
-    /// signature in DER of exactly 64 bytes would need numbers that nobody comes across.
+    /// Apple asks for ES256, whose signatures are r and s (RFC 7518, section 3.4). APNs has accepted DER, too, by the
+    /// word of APNSwift's issue 36, and Pushy sends what Java's `Signature` makes, which is DER. A signature in DER of
+    /// exactly 64 bytes would need numbers too small to occur.
     func isSigned(by key: ES256PublicKey) -> Bool {
         signature.count == 64
             ? key.isValid(signature: signature, of: signedBytes)

@@ -10,111 +10,6 @@ import Testing
 /// Large audiences: 60 devices, in chunks of 25 and pages of 10.
 @Suite("The way of an event to many devices", .timeLimit(.minutes(10)))
 struct FanOutPipelineTests {
-    private static let chunks = "apus.fanout"
-
-    private func message(_ body: String) -> Message {
-        var properties = MessageProperties()
-        properties.contentType = "application/cloudevents+json"
-        return Message(properties: properties, body: Array(body.utf8))
-    }
-
-    private func event(_ identifier: String, body: String = "hello", app: String = "chat") -> Message {
-        message(
-            """
-            {"specversion":"1.0","id":"\(identifier)","source":"test","type":"push.requested","data":{"app":"\(app)",\
-            "topic":"news","notification":{"body":"\(body)"}}}
-            """)
-    }
-
-    private var limits: DispatchLimits {
-        var limits = DispatchLimits()
-        limits.devicesPerPageMaximum = 10
-        limits.fanOutThresholdDevices = 20
-        limits.devicesPerChunkMaximum = 25
-        return limits
-    }
-
-    private func registration(_ name: String) throws -> DeviceRegistration {
-        DeviceRegistration(
-            device: Device(
-                deviceID: name, platform: .apns, token: try #require(DeviceToken(bytes: Array(name.utf8))), app: "chat",
-                userID: "crowd", registeredAtMilliseconds: 0), topics: ["news"])
-    }
-
-    private func bench(
-        _ transport: FakeTransport = FakeTransport(), devices: Int = 60, limits: DispatchLimits? = nil
-    ) throws -> PipelineBench {
-        let bench = try PipelineBench(transport: transport, limits: limits ?? self.limits, notesFanOuts: true)
-        try bench.registry().register(try (0..<devices).map { try registration("device-\($0)") })
-        return bench
-    }
-
-    /// A bench that has planned the chunks of an event, and whose APNs answers nothing until `answerAll`.
-    private func plannedBench(pushesInFlightMaximum: Int? = nil) async throws -> PipelineBench {
-        var limits = limits
-        if let pushesInFlightMaximum { limits.pushesInFlightMaximum = pushesInFlightMaximum }
-        let bench = try bench(FakeTransport { _, _ in nil }, limits: limits)
-        await plan(bench, event("1"))
-        return bench
-    }
-
-    private func waitForRequests(_ count: Int, _ bench: PipelineBench) async throws {
-        try await eventually("\(count) requests") {
-            await bench.settledLoop()
-            return bench.transport.requests.count
-        } until: {
-            $0 >= count
-        }
-    }
-
-    private func answerAll(_ bench: PipelineBench) { bench.transport.answerAll(.answered(PushAnswer(status: 200))) }
-
-    /// Answers whatever is sent, for as long as so many deliveries are not settled.
-    private func answerAll(_ bench: PipelineBench, whileUnacknowledged count: Int) async throws {
-        try await bench.turn("an end of \(count) deliveries") {
-            answerAll(bench)
-        } until: {
-            bench.broker.unacknowledgedCount != count
-        }
-    }
-
-    private func plan(
-        _ bench: PipelineBench, _ message: Message, isRedelivered: Bool = false, unacknowledged count: Int = 0
-    ) async {
-        bench.broker.deliver([message], isRedelivered: isRedelivered)
-        await bench.broker.wait { $0.unacknowledgedCount == count }
-    }
-
-    /// Registers 60 devices of each app.
-    private func registerCrowds(_ bench: PipelineBench, apps: [String]) throws {
-        for app in apps {
-            try bench.registry().register(
-                try (0..<60).map { number in
-                    var registration = try registration("\(app)-\(number)")
-                    registration.device.app = app
-                    return registration
-                })
-        }
-    }
-
-    private func serve(_ bench: PipelineBench) async {
-        bench.broker.deliverParked(in: Self.chunks)
-        await bench.broker.wait { $0.unacknowledgedCount == 0 }
-    }
-
-    private func names(_ bench: PipelineBench) -> [String] {
-        bench.transport.requests.map { String(decoding: $0.token.bytes, as: UTF8.self) }
-    }
-
-    private func expectEachOnce(
-        _ bench: PipelineBench, _ count: Int = 60, sourceLocation: SourceLocation = #_sourceLocation
-    ) async throws {
-        let names = names(bench)
-        #expect(names.count == count && Set(names).count == count, sourceLocation: sourceLocation)
-        let ledger = try await bench.dispatch.ledgers()[0]
-        #expect(ledger.accepted == count && ledger.isBalanced, sourceLocation: sourceLocation)
-    }
-
     // MARK: Planning
 
     @Test("A large audience becomes chunks, and reaches those who were there when the event came, each once")
@@ -458,27 +353,34 @@ struct FanOutPipelineTests {
 
     // MARK: Subscribers
 
+    private func subscription(_ identifier: String) -> RecordSubscription {
+        RecordSubscription(
+            key: SubscriptionKey(app: "chat", owner: .user("crowd"), subscriptionID: identifier), recordType: "Song",
+            predicate: .always, savedAtMilliseconds: 0)
+    }
+
+    private func song(_ members: String = "") -> Message {
+        message(
+            """
+            {"specversion":"1.0","id":"r1","source":"test","type":"com.example.record.created","data":\
+            {"recordType":"Song","recordName":"r1","fields":{}\(members)}}
+            """)
+    }
+
     @Test("Subscribers of a record are served in chunks: those who subscribed when the event came, each push once")
     func servesSubscribersInChunks() async throws {
         let bench = try bench()
         let registry = try bench.registry()
         func save(_ identifiers: String...) throws {
             for identifier in identifiers {
-                var subscription = RecordSubscription(
-                    key: SubscriptionKey(app: "chat", owner: .user("crowd"), subscriptionID: identifier),
-                    recordType: "Song", predicate: .always, savedAtMilliseconds: 0)
+                var subscription = subscription(identifier)
                 subscription.notification.alertBody = "New"
                 subscription.notification.shouldBadge = true
                 _ = try registry.save([subscription])
             }
         }
         try save("s1", "s2")
-        let record = message(
-            """
-            {"specversion":"1.0","id":"r1","source":"test","type":"com.example.record.created","data":\
-            {"recordType":"Song","recordName":"r1","fields":{},"deviceId":"device-3"}}
-            """)
-        await plan(bench, record)
+        await plan(bench, song(#","deviceId":"device-3""#))
         #expect(bench.broker.parked(in: Self.chunks).count == 5)
         try save("s3")
         try registry.register([try registration("late")])
@@ -496,19 +398,10 @@ struct FanOutPipelineTests {
     func servesSilentPushesOnce() async throws {
         let bench = try bench()
         let registry = try bench.registry()
-        for identifier in ["s1", "s2", "s3"] {
-            _ = try registry.save([
-                RecordSubscription(
-                    key: SubscriptionKey(app: "chat", owner: .user("crowd"), subscriptionID: identifier),
-                    recordType: "Song", firesOnce: identifier == "s1", savedAtMilliseconds: 0)
-            ])
-        }
-        let record = message(
-            """
-            {"specversion":"1.0","id":"r1","source":"test","type":"com.example.record.created","data":\
-            {"recordType":"Song","recordName":"r1","fields":{}}}
-            """)
-        await plan(bench, record)
+        var once = subscription("s1")
+        once.firesOnce = true
+        _ = try registry.save([once, subscription("s2"), subscription("s3")])
+        await plan(bench, song())
         await serve(bench)
         #expect(bench.transport.requests.count == 60 && Set(names(bench)).count == 60)
         let ledger = try await bench.dispatch.ledgers()[0]

@@ -10,7 +10,7 @@ struct HostileHeaderTests {
         ParkingHeader.devices, ParkingHeader.cursor, ParkingHeader.cursorSubscription, ParkingHeader.fanOut,
         ParkingHeader.chunk, ParkingHeader.chunkDevices, ParkingHeader.through, ParkingHeader.throughSubscription,
         ParkingHeader.subscriptions, ParkingHeader.notifiesOrigin, ParkingHeader.originalExchange,
-        ParkingHeader.originalRoutingKey, ParkingHeader.unreadableHeaders,
+        ParkingHeader.originalRoutingKey, ParkingHeader.unreadableHeaders, ParkingHeader.hops,
     ]
     private static let values: [HeaderValue] = [
         .int64(.min), .int64(.min + 1), .int64(-1), .int64(0), .int64(1 << 62), .int64(.max), .uint64(.max),
