@@ -18,6 +18,11 @@ struct BrokerIdentityTests {
         #expect(!notes("3.12.5").contains("mended"))
         #expect(!notes("3.13.7").contains("16 MiB"))
         for version in ["4.0.0+2", "4.1.5", "4.2.6", "4.3.0", "4.4.0"] { #expect(notes(version).contains("16 MiB")) }
+        let standstill = "retries may stand still"
+        for version in ["4.2.0", "4.2.6", "4.3.0", "4.3.2"] { #expect(notes(version).contains(standstill)) }
+        for version in ["3.13.7", "4.0.0+2", "4.1.5", "4.2.7", "4.3.3"] {
+            #expect(!notes(version).contains(standstill))
+        }
         #expect(notes("4.2.6").contains("mended in 4.2.7"))
         #expect(notes("4.2.6").contains("permission configure"))
         #expect(!notes("4.2.7").contains("mended"))

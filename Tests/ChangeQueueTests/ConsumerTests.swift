@@ -1,4 +1,5 @@
 import ChangeQueue
+import Metrics
 import PushCore
 import PushTestKit
 import Testing
@@ -60,6 +61,30 @@ struct ConsumerTests {
         await consumer.close()
         #expect(try await queue.broker.messageCount(queue: queue.names.work) == 0)
         #expect(try await queue.broker.messageCount(queue: queue.names.fanout) == 12)
+        try await queue.remove()
+    }
+
+    @Test("What is rejected among what is settled becomes a dead letter of the broker, as it was; nothing comes again")
+    func rejects() async throws {
+        let queue = try await TestQueue.make(prefetch: 100)
+        _ = try await queue.publish(queue.messages(0..<300))
+        let consumer = try queue.makeConsumer()
+        let log = DeliveryLog { deliveries in
+            for delivery in deliveries.shuffled() {
+                let number = delivery.message.properties.messageID.flatMap(Int.init) ?? 0
+                if number.isMultiple(of: 7) { consumer.reject([delivery.tag]) } else { consumer.settle([delivery.tag]) }
+            }
+        }
+        consumer.start(handler: log)
+        #expect(await log.state.wait { $0.deliveries.count == 300 })
+        await consumer.cancel()
+        await consumer.close()
+        #expect(log.state.value.deliveries.count == 300 && log.state.value.states.count == 2)
+        #expect(queue.metrics.render().contains("apus_deliveries_rejected_total 43\n"))
+        try await eventually("the dead letters", equals: 43) {
+            try await queue.broker.messageCount(queue: queue.names.deadLetter)
+        }
+        #expect(try await queue.broker.messageCount(queue: queue.names.work) == 0)
         try await queue.remove()
     }
 

@@ -26,7 +26,7 @@ struct PublisherTests {
         messages[60].message.headers = [MessageHeader(name: String(repeating: "n", count: 256), value: .void)]
         let outcomes = try await queue.publish(messages)
         #expect(outcomes.count == 100)
-        guard case .returned(let missing) = outcomes[30], case .returned(let tooLong) = outcomes[60] else {
+        guard case .returned(let missing) = outcomes[30], case .rejected(let tooLong) = outcomes[60] else {
             Issue.record("\(String(describing: outcomes[30])) \(String(describing: outcomes[60]))")
             return
         }

@@ -327,6 +327,12 @@ public final class AMQPSession {
         guard status == AMQP_STATUS_OK.rawValue else { throw failure(status: status, "acknowledging") }
     }
 
+    /// Rejects a delivery: its queue dead-letters it, or drops it if the queue has no dead-letter exchange.
+    public func reject(_ number: UInt64) throws(AMQPError) {
+        let status = amqp_basic_reject(try usableHandle(), Self.channel, number, 0)
+        guard status == AMQP_STATUS_OK.rawValue else { throw failure(status: status, "rejecting") }
+    }
+
     /// Gives a delivery, or all unacknowledged deliveries up to and including it, back to the queue.
     public func giveBack(_ number: UInt64, isMultiple: Bool) throws(AMQPError) {
         let status = amqp_basic_nack(try usableHandle(), Self.channel, number, isMultiple ? 1 : 0, 1)

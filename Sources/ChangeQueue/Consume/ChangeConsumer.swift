@@ -40,6 +40,11 @@ public final class ChangeConsumer: DeliverySource {
         loop.submit { [core] in core.value.settle(tags) }
     }
 
+    /// Rejects deliveries for good, so that their queues dead-letter them; tags of an earlier connection are ignored.
+    public func reject(_ tags: [DeliveryTag]) {
+        loop.submit { [core] in core.value.reject(tags) }
+    }
+
     /// Ends the consumers at the broker, so that the backlog stands there; what was received can still be settled.
     public func pause() {
         loop.submit { [core] in core.value.pause() }

@@ -177,6 +177,22 @@ final class ConsumerCore {
         acknowledge()
     }
 
+    func reject(_ tags: [DeliveryTag]) {
+        guard connection != nil else { return }
+        let now = loop.nowNanoseconds
+        var numbers: [UInt64] = []
+        for tag in tags where tag.epoch == epoch && frontier.rejected(tag.number, nowNanoseconds: now) {
+            numbers.append(tag.number)
+            surplus.settled(tag.number)
+        }
+        // At once: the next acknowledgement of many may reach beyond them.
+        connection?.burst { session throws(AMQPError) in
+            for number in numbers { try session.reject(number) }
+        }
+        metrics.rejected(numbers.count)
+        acknowledge()
+    }
+
     private func acknowledge(isFinal: Bool = false) {
         let countBefore = frontier.unacknowledgedCount
         frontier.takeDue(nowNanoseconds: loop.nowNanoseconds, isFinal: isFinal, into: &due)

@@ -4,6 +4,7 @@ import Metrics
 struct ConsumerMetrics {
     private let receivedTotal: Counter
     private let acknowledgedTotal: Counter
+    private let rejectedTotal: Counter
     private let redeliveredTotal: Counter
     private let unacknowledged: Gauge
     private let paused: Gauge
@@ -13,6 +14,9 @@ struct ConsumerMetrics {
             "apus_deliveries_received_total", help: "Messages that RabbitMQ delivered.")
         acknowledgedTotal = registry.counter(
             "apus_deliveries_acknowledged_total", help: "Deliveries that were acknowledged.")
+        rejectedTotal = registry.counter(
+            "apus_deliveries_rejected_total",
+            help: "Deliveries that RabbitMQ was told to dead-letter, because it takes no copy of them.")
         redeliveredTotal = registry.counter(
             "apus_deliveries_redelivered_total", help: "Deliveries that may have been delivered before.")
         unacknowledged = registry.gauge(
@@ -29,6 +33,8 @@ struct ConsumerMetrics {
         if redeliveredCount > 0 { redeliveredTotal.add(redeliveredCount) }
         unacknowledged.set(unacknowledgedCount)
     }
+
+    func rejected(_ count: Int) { if count > 0 { rejectedTotal.add(count) } }
 
     func acknowledged(_ count: Int, unacknowledgedCount: Int) {
         if count > 0 { acknowledgedTotal.add(count) }

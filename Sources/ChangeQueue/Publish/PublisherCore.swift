@@ -122,7 +122,7 @@ final class PublisherCore {
                         exchange: message.exchange, routingKey: message.routingKey, isMandatory: true)
                 } catch  where error.code == .invalid {
                     waiting.removeFirst()
-                    end(message.identifier, .returned(error.message))
+                    end(message.identifier, .rejected(error.message))
                     continue
                 }
                 // Only now: what the connection's end has cut short stays in the queue.
@@ -308,7 +308,11 @@ extension PublisherCore: AMQPConnectionHandler {
         }
         ledger = PublishLedger()
         if error.isCausedByPublish, unconfirmed.count == 1 {
-            end(unconfirmed.removeFirst().identifier, .returned(error.message))
+            // A missing exchange can be made, a permission given; what breaks a rule of the broker breaks it always.
+            let isForGood = error.code == .different
+            end(
+                unconfirmed.removeFirst().identifier,
+                isForGood ? .rejected(error.message) : .returned(error.message))
         } else if error.isCausedByPublish {
             suspectCount = max(suspectCount, unconfirmed.count)
         }

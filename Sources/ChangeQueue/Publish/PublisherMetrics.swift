@@ -6,6 +6,7 @@ struct PublisherMetrics {
     private let confirmedTotal: Counter
     private let returnedTotal: Counter
     private let refusedTotal: Counter
+    private let rejectedTotal: Counter
     private let isBlocked: Gauge
     private let confirmSeconds: Histogram
 
@@ -18,6 +19,7 @@ struct PublisherMetrics {
         confirmedTotal = counter("confirmed")
         returnedTotal = counter("returned")
         refusedTotal = counter("refused")
+        rejectedTotal = counter("rejected")
         isBlocked = registry.gauge(
             "apus_amqp_blocked", help: "Whether RabbitMQ takes no publishes because it is short of memory or disk.")
         confirmSeconds = registry.histogram(
@@ -34,6 +36,7 @@ struct PublisherMetrics {
         case .confirmed: confirmedTotal.add()
         case .returned: returnedTotal.add()
         case .refused: refusedTotal.add()
+        case .rejected: rejectedTotal.add()
         }
     }
 }

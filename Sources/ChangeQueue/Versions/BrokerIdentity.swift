@@ -61,7 +61,7 @@ public struct BrokerIdentity: Hashable, Sendable {
             "a channel may refuse everything for a queue whose leader died (mended in 3.12.5); workers open another"
         ),
         (
-            range((4, 0, 0), before: (4, 2, 7)),
+            range((4, 2, 0), before: (4, 2, 7)),
             "retries may stand still in a cluster (mended in 4.2.7): watch for overdue messages in retry queues"
         ),
         (

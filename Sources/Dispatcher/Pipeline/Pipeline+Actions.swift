@@ -7,6 +7,7 @@ extension Pipeline {
     func perform() {
         if !actions.chunkPagesEnded.isEmpty { chunkPagesEnded(actions.chunkPagesEnded) }
         if !actions.chunksConfirmed.isEmpty { chunksConfirmed(actions.chunksConfirmed) }
+        if !actions.plansRejected.isEmpty { plansRejected(actions.plansRejected) }
         recordChunks()
         // Pruning comes before settling: a delivery that is settled will not tell us of its dead token again.
         if !actions.deadTokens.isEmpty { prune(actions.deadTokens) }
@@ -14,6 +15,7 @@ extension Pipeline {
         if !actions.publishes.isEmpty { parts.publisher.publish(actions.publishes) }
         if !actions.publishesToRepeat.isEmpty { publishLater(actions.publishesToRepeat) }
         if !actions.settles.isEmpty { parts.source.settle(actions.settles) }
+        for rejection in actions.rejections { reject(rejection) }
         for dataset in actions.datasetsSettled { giveTurn(dataset) }
         for lag in actions.lagsMilliseconds { metrics.lag.observe(nanoseconds: UInt64(lag) &* 1_000_000) }
         for notice in actions.notices { report(notice) }
@@ -21,6 +23,19 @@ extension Pipeline {
         metrics.report(machine.ledgers)
         reportSlowApps()
         lookAtLoadsLater()
+    }
+
+    /// Has the broker dead-letter deliveries, under the reason that it gives to what was rejected.
+    private func reject(_ rejection: DispatchActions.Rejection) {
+        parts.source.reject(rejection.tags)
+        for _ in rejection.tags { metrics.countDeadLetter("rejected") }
+        logger.log(
+            .error, "event.dead-lettered",
+            fields(of: rejection.message) + [
+                .field("reason", "rejected"), .field("detail", rejection.detail),
+                .field("deliveries", rejection.tags.count),
+                .field("advice", "Raise max_message_size of RabbitMQ and replay the letter, or publish less."),
+            ])
     }
 
     /// Lets the transport begin with what is to be sent.

@@ -102,6 +102,22 @@ public struct AcknowledgementFrontier: Sendable {
         advance(nowNanoseconds: nowNanoseconds)
     }
 
+    /// A delivery that is under way is to be rejected, so no acknowledgement may name it any more.
+    ///
+    /// The rejection has to be written before the next acknowledgement of many, which reaches beyond the delivery.
+    ///
+    /// - Parameters:
+    ///   - number: the broker's number.
+    ///   - nowNanoseconds: the time now.
+    /// - Returns: whether to reject it; not if the number is unknown or has ended before.
+    public mutating func rejected(_ number: UInt64, nowNanoseconds: UInt64) -> Bool {
+        guard number >= frontier, number <= delivered, slots[index(number)] == .underWay else { return false }
+        slots[index(number)] = .acknowledged
+        unacknowledgedCount -= 1
+        if number == frontier { advance(nowNanoseconds: nowNanoseconds) }
+        return true
+    }
+
     /// Hands out the acknowledgements that are due.
     ///
     /// - Parameters:

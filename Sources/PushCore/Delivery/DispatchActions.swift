@@ -14,6 +14,23 @@ public struct DispatchActions: Sendable {
         case deadLettered(Message, reason: String, detail: String)
     }
 
+    /// Deliveries of which the broker takes no copy, so that it has to dead-letter them as they are.
+    public struct Rejection: Sendable {
+        /// The deliveries, those of the events among them that the event stands for.
+        public let tags: [DeliveryTag]
+        /// The message of the event.
+        public let message: Message
+        /// Why the broker takes no copy.
+        public let detail: String
+
+        /// Creates a rejection.
+        public init(tags: [DeliveryTag], message: Message, detail: String) {
+            self.tags = tags
+            self.message = message
+            self.detail = detail
+        }
+    }
+
     /// Pushes to send.
     public var sends: [PushRequest] = []
     /// Messages to publish.
@@ -22,6 +39,12 @@ public struct DispatchActions: Sendable {
     public var publishesToRepeat: [OutgoingMessage] = []
     /// Deliveries that have ended.
     public var settles: [DeliveryTag] = []
+    /// Deliveries that have ended and are to be rejected.
+    public var rejections: [Rejection] = []
+    /// The deliveries of chunks that are to be rejected when their last page has ended, each with the reason.
+    public var chunksRejected: [DeliveryTag: String] = [:]
+    /// The plans of which the broker will never take a chunk, each with the reason.
+    public var plansRejected: [UInt64: String] = [:]
     /// The deliveries of chunks that a page has ended of, once for each page.
     public var chunkPagesEnded: [DeliveryTag] = []
     /// The plans of which the broker has confirmed a chunk, once for each chunk.
@@ -44,6 +67,9 @@ public struct DispatchActions: Sendable {
         publishes.removeAll(keepingCapacity: true)
         publishesToRepeat.removeAll(keepingCapacity: true)
         settles.removeAll(keepingCapacity: true)
+        rejections.removeAll(keepingCapacity: true)
+        chunksRejected.removeAll(keepingCapacity: true)
+        plansRejected.removeAll(keepingCapacity: true)
         chunkPagesEnded.removeAll(keepingCapacity: true)
         chunksConfirmed.removeAll(keepingCapacity: true)
         datasetsSettled.removeAll(keepingCapacity: true)

@@ -9,6 +9,9 @@ extension DispatchStateMachine {
             _ = publishes.remove(identifier)
             publishConfirmed(publish, into: &actions)
         case .returned(let text): publishRefused(publish, text, into: &actions)
+        case .rejected(let text):
+            _ = publishes.remove(identifier)
+            publishRejected(publish, text, into: &actions)
         case .refused:
             publishRefused(
                 publish, "the broker refused it (basic.nack): the queue is full, or has just lost its leader",
@@ -36,10 +39,35 @@ extension DispatchStateMachine {
             }
         }
         if case .chunk = publish.kind { return actions.chunksConfirmed.append(publish.job) }
-        guard var job = jobs.take(publish.job) else { return }
+        copyEnded(of: publish.job, rejection: nil, into: &actions)
+    }
+
+    /// The broker takes a copy never, so nothing is gained by publishing it again.
+    ///
+    /// The delivery is rejected when all else of its job has ended: then the broker itself makes a dead letter of the
+    /// original, which it has already. What was pushed or parked of it meanwhile is pushed again by a replay.
+    private mutating func publishRejected(_ publish: Publish, _ reason: String, into actions: inout DispatchActions) {
+        var detail = "RabbitMQ takes no copy for \(publish.message.routingKey), now or later: \(reason)."
+        if !publish.reason.isEmpty { detail += " The copy's reason was \(publish.reason). \(publish.detail)" }
+        switch publish.kind {
+        case .chunk:
+            actions.plansRejected[publish.job] = detail
+        case .continuation:
+            copyEnded(of: publish.job, rejection: detail, into: &actions)
+        case .failure(_, let app, let pushes):
+            let index = app ?? ledgers.count - 1
+            ledgers[index].inFlight -= pushes
+            ledgers[index].parkedAsDeadLetter += pushes
+            copyEnded(of: publish.job, rejection: detail, into: &actions)
+        }
+    }
+
+    private mutating func copyEnded(of number: UInt64, rejection: String?, into actions: inout DispatchActions) {
+        guard var job = jobs.take(number) else { return }
         job.publishesOut -= 1
-        jobs.putBack(job, publish.job)
-        jobAdvanced(publish.job, into: &actions)
+        job.rejection = job.rejection ?? rejection
+        jobs.putBack(job, number)
+        jobAdvanced(number, into: &actions)
     }
 
     /// A delivery of a large fan-out that has not begun has to wait, because the pushes of its app hang.
@@ -161,7 +189,14 @@ extension DispatchStateMachine {
         let failures = job.failures
         job.failures = []
         if failures.isEmpty, job.publishesOut == 0 {
-            actions.settles.append(contentsOf: job.work.tags)
+            if let detail = job.rejection {
+                if let chunk = job.work.chunk { actions.chunksRejected[chunk] = detail }
+                if !job.work.tags.isEmpty {
+                    actions.rejections.append(.init(tags: job.work.tags, message: job.work.message, detail: detail))
+                }
+            } else {
+                actions.settles.append(contentsOf: job.work.tags)
+            }
             if let dataset = job.work.dataset { actions.datasetsSettled.append(dataset) }
             if let app = job.loadedApp { letGo(job.work.tags.count, app: app) }
             if let chunk = job.work.chunk { actions.chunkPagesEnded.append(chunk) }

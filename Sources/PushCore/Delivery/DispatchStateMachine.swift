@@ -8,7 +8,7 @@
 /// | waiting | has devices that were not sent to yet | sent, when the last one was sent or ended |
 /// | sent | waits for answers | parking, when the last push ended and some failed; settled, if none did |
 /// | parking | waits for the broker to confirm its parked copies | settled, when the last one is confirmed |
-/// | settled | its deliveries are acknowledged | none: it is gone |
+/// | settled | its deliveries are acknowledged, or rejected if the broker takes a copy never | none: it is gone |
 ///
 /// A push ends when APNs accepted it, its token is dead, its time has passed, or its parked copy is confirmed. Nothing
 /// else lets go of a delivery, so whatever is lost on the way is still the broker's.
@@ -23,6 +23,8 @@ public struct DispatchStateMachine: Sendable {
         var failures: [Failure] = []
         /// The app under which its deliveries are counted; nil if they are not.
         var loadedApp: Int?
+        /// Why the broker will never take a copy that its deliveries must not end without; nil if there is none such.
+        var rejection: String?
     }
 
     /// Devices of one job that failed in the same way, and go into the same parked copies.

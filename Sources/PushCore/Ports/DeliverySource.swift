@@ -8,6 +8,10 @@ public protocol DeliverySource: AnyObject, Sendable {
     /// Acknowledges deliveries whose work has ended, in any order; tags of an earlier connection are ignored.
     func settle(_ tags: [DeliveryTag])
 
+    /// Rejects deliveries for good, in any order: the broker moves them, as they are, to its dead letters. Tags of an
+    /// earlier connection are ignored.
+    func reject(_ tags: [DeliveryTag])
+
     /// Takes no new deliveries until `resume`; those that were received can still be settled. What was under way still
     /// arrives.
     func pause()

@@ -83,6 +83,14 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
         }
     }
 
+    /// The messages that were rejected, in order.
+    public var rejectedMessages: [Message] { state.read(\.rejectedMessages) }
+
+    /// From now on nothing that is published to this queue is ever taken, as if it were too large.
+    public func setRejecting(queue: String) {
+        state.update { _ = $0.rejectingQueues.insert(queue) }
+    }
+
     /// Waits until a condition holds.
     ///
     /// - Parameter condition: looks at what the broker holds; it is asked at every change.
@@ -110,6 +118,17 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
         state.update { state in
             for tag in tags { state.unacknowledged[tag] = nil }
             state.settledTags += tags
+        }
+    }
+
+    /// Takes the messages from the queue; a tag twice, or an unknown one, rejects nothing.
+    public func reject(_ tags: [DeliveryTag]) {
+        state.update { state in
+            for tag in tags {
+                if let message = state.unacknowledged.removeValue(forKey: tag) {
+                    state.rejectedMessages.append(message)
+                }
+            }
         }
     }
 
@@ -153,6 +172,9 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
             let outcomes = messages.map { message -> (identifier: UInt64, outcome: PublishOutcome) in
                 if state.missingQueues.contains(message.routingKey) {
                     return (message.identifier, .returned("NO_ROUTE"))
+                }
+                if state.rejectingQueues.contains(message.routingKey) {
+                    return (message.identifier, .rejected("PRECONDITION_FAILED"))
                 }
                 state.parkedByQueue[message.routingKey, default: []].append(message.message)
                 return (message.identifier, .confirmed)

@@ -9,10 +9,14 @@ public struct FakeBrokerState: Sendable {
     var unacknowledged: [DeliveryTag: Message] = [:]
     var parkedByQueue: [String: [Message]] = [:]
     var missingQueues: Set<String> = []
+    var rejectingQueues: Set<String> = []
     var nextTag: UInt64 = 1
 
     /// The acknowledged tags, in order.
     public internal(set) var settledTags: [DeliveryTag] = []
+
+    /// The messages that were rejected, in order.
+    public internal(set) var rejectedMessages: [Message] = []
 
     /// Whether the consumer has paused.
     public internal(set) var isPaused = false

@@ -133,6 +133,7 @@ final class PublishRun: PublishHandler {
             case .confirmed: state.confirmedCount += 1
             case .returned: state.returnedCount += 1
             case .refused: state.refusedCount += 1
+            case .rejected: state.badCount += 1
             }
             return state.outstandingLines.removeValue(forKey: identifier) ?? nil
         }
@@ -140,6 +141,7 @@ final class PublishRun: PublishHandler {
         switch outcome {
         case .confirmed: break
         case .returned(let text): progress.finish("\(place): not published: \(text); run `apus topology apply`")
+        case .rejected(let text): progress.finish("\(place): not published: RabbitMQ takes no such message: \(text)")
         case .refused:
             progress.finish(
                 "\(place): not published: RabbitMQ refused it again and again (basic.nack): "

@@ -133,7 +133,36 @@ struct FanOutPipelineTests {
         bench.stop()
     }
 
+    @Test("An event of which the broker takes no chunk is rejected, and its plan ends here")
+    func rejectsUnplannable() async throws {
+        let bench = try bench()
+        bench.broker.setRejecting(queue: Self.chunks)
+        let message = event("1")
+        await plan(bench, message)
+        #expect(bench.broker.rejectedMessages == [message] && bench.broker.settledTags.isEmpty)
+        #expect(bench.metrics.render().contains("apus_dead_letters_total{reason=\"rejected\"} 1\n"))
+        bench.stop()
+    }
+
     // MARK: Serving
+
+    @Test("A chunk is rejected after its last page if the broker takes no copy of what has to wait")
+    func rejectsChunk() async throws {
+        let bench = try bench(
+            FakeTransport { request, _ in
+                let isFirst = request.token.bytes.elementsEqual("device-0".utf8)
+                return .answered(PushAnswer(status: isFirst ? 429 : 200, reason: isFirst ? "TooManyRequests" : ""))
+            })
+        bench.broker.setRejecting(queue: PipelineBench.retryQueue(1_000))
+        await plan(bench, event("1"))
+        let chunks = bench.broker.parked(in: Self.chunks)
+        await serve(bench)
+        #expect(bench.transport.requests.count == 60)
+        #expect(bench.broker.rejectedMessages == [chunks[0]])
+        #expect(bench.metrics.render().contains("apus_fanout_chunks_total{result=\"served\"} 2\n"))
+        #expect(bench.metrics.render().contains("apus_fanout_chunks_total{result=\"rejected\"} 1\n"))
+        bench.stop()
+    }
 
     @Test("A chunk that is there twice is served once")
     func servesChunkOnce() async throws {

@@ -78,6 +78,36 @@ struct WorkerRefusalTests {
         try await fixture.stop()
     }
 
+    @Test("What is too large for its broker to take a copy of ends as a dead letter, and the worker goes on")
+    func aboveMaxMessageSize() async throws {
+        let fixture = try await WorkerFixture(
+            broker: PrivateRabbitMQ.start(), script: #"{"token":"\#(WorkerFixture.tokenText(0))","answer":"throttle"}"#)
+        try fixture.register(3)
+        let large = WorkerFixture.datasetChanged("large", identity: 0, syncCount: 1)
+            .replacing(#""source":"#, with: #""comment":"\#(String(repeating: "x", count: 20_000))","source":"#)
+        try await fixture.publish([large])
+        try await fixture.publish([WorkerFixture.message(String(repeating: " ", count: 20_000) + "{}")])
+        // A new version has a smaller limit than the one that took the events; channels read it when they open.
+        try await fixture.broker.evaluate("application:set_env(rabbit, max_message_size, 16384).")
+        let worker = try fixture.startWorker()
+        try await worker.wait(for: "apus_dead_letters_total", #"reason="rejected""#, toReach: 2)
+        try await fixture.publish([WorkerFixture.datasetChanged("small", identity: 1, syncCount: 1)])
+        _ = try await fixture.accepted(reachingDevices: 1)
+        #expect(try await worker.metric("apus_publishes_total", #"outcome="rejected""#) == 2)
+        let end = await worker.drain()
+        #expect(end.exitCode == 0 && end.errors.contains(#""balanced":true"#), "\(end.errors.suffix(4_000))")
+        #expect(end.errors.contains(#""event.dead-lettered","source":"test","id":"large""#), "\(end.errors)")
+        try await fixture.waitForMessages(0)
+        try await eventually("the dead letters", equals: 2) {
+            try await fixture.broker.messageCount(queue: "\(fixture.namespace).dead-letter")
+        }
+        #expect(try await fixture.deadLetters().map(\.reason) == ["rejected", "rejected"])
+        try await fixture.broker.evaluate("application:set_env(rabbit, max_message_size, 1048576).")
+        let replay = try await fixture.apus("dead-letters", "replay", "--all")
+        #expect(replay.exitCode == 0, "\(replay)")
+        try await fixture.stop()
+    }
+
     @Test("A broker that refuses the password leaves it alive, not ready, and saying so without the password")
     func refusedPassword() async throws {
         let fixture = try await WorkerFixture()

@@ -107,6 +107,7 @@ final class FuzzWorld: DeliverySource, MessagePublisher, PushTransport {
         changed.signal()
     }
 
+    func reject(_ tags: [DeliveryTag]) { settle(tags) }
     func pause() {}
     func resume() {}
     func cancel() async {}

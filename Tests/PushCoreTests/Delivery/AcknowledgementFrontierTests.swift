@@ -22,7 +22,7 @@ struct AcknowledgementFrontierTests {
     }
 
     @Test(
-        "In any order of deliveries and endings, exactly what has ended is acknowledged, once and in time",
+        "In any order of deliveries and endings, exactly what has ended is acknowledged or rejected, once and in time",
         arguments: 0..<200)
     func agreesWithOracle(_ run: Int) {
         let seed = UInt64.random(in: 0 ... .max)
@@ -48,6 +48,13 @@ struct AcknowledgementFrontierTests {
             case 1 where !underWay.isEmpty:
                 let index = Int.random(in: 0..<min(underWay.count, 30), using: &generator)
                 let number = underWay.remove(at: index)
+                guard Int.random(in: 0..<8, using: &generator) > 0 else {
+                    let isFirst = frontier.rejected(number, nowNanoseconds: now)
+                    let isAgain = frontier.rejected(number, nowNanoseconds: now)
+                    #expect(isFirst && !isAgain, "seed \(seed): \(number)")
+                    broker.unacknowledged.remove(number)
+                    break
+                }
                 frontier.settled(number, nowNanoseconds: now)
                 frontier.settled(number, nowNanoseconds: now)
                 settled[number] = now

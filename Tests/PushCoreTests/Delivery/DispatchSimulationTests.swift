@@ -20,7 +20,7 @@ struct DispatchSimulationTests {
     }
 
     @Test(
-        "Every delivery is settled once, after all its pushes have ended or are parked",
+        "Every delivery is settled once, after all its pushes ended or are parked, or rejected if one cannot be parked",
         arguments: 0..<20 as Range<UInt64>)
     func nothingIsLost(seed: UInt64) {
         var limits = DispatchLimits()
@@ -84,10 +84,11 @@ struct DispatchSimulationTests {
         } else if !world.published.isEmpty {
             let index = Int.random(in: 0..<world.published.count, using: &world.random)
             let message = world.published.remove(at: index)
-            let isConfirmed = Int.random(in: 0..<4, using: &world.random) > 0
-            if isConfirmed { noteParked(message, &world) }
-            world.machine.publishEnded(
-                message.identifier, isConfirmed ? .confirmed : .returned("no route"), into: &world.actions)
+            let outcome =
+                [.confirmed, .confirmed, .confirmed, .confirmed, .returned("no route"), .rejected("too large")]
+                .randomElement(using: &world.random) ?? PublishOutcome.confirmed
+            if outcome == .confirmed { noteParked(message, &world) }
+            world.machine.publishEnded(message.identifier, outcome, into: &world.actions)
         }
     }
 
@@ -126,6 +127,10 @@ struct DispatchSimulationTests {
         for tag in world.actions.settles {
             #expect(world.settled.insert(tag.number).inserted, "a delivery was settled twice")
             #expect(world.owed.removeValue(forKey: tag.number) == [], "delivery \(tag.number) was settled too early")
+        }
+        for tag in world.actions.rejections.flatMap(\.tags) {
+            #expect(world.settled.insert(tag.number).inserted, "a delivery was rejected and settled")
+            #expect(world.owed.removeValue(forKey: tag.number) != [], "delivery \(tag.number) was rejected needlessly")
         }
         world.actions.removeAll()
     }

@@ -103,6 +103,48 @@ struct DispatchStateMachineTests {
         #expect(actions.settles.count == 1)
     }
 
+    @Test(
+        "Of what the broker takes no copy, the delivery and those that it stands for are rejected after the last push")
+    mutating func rejectedCopies() {
+        let delivery = Samples.delivery()
+        let tags = [delivery.tag, DeliveryTag(epoch: 1, number: 2)]
+        let sends = send(
+            DispatchJob(
+                tags: tags, message: delivery.message, parking: ParkingRecord(of: delivery, nowMilliseconds: 0),
+                identity: PushIdentity(source: "test", identifier: "1"),
+                renderings: [AppRendering(app: Samples.app, content: Samples.content)],
+                devices: [Samples.device("a"), Samples.device("b")], continuation: AudienceCursor(position: 9)))
+        machine.publishEnded(actions.publishes[0].identifier, .rejected("too large"), into: &actions)
+        #expect(actions.rejections.isEmpty && actions.publishesToRepeat.isEmpty, "two pushes are out")
+        answer(sends[0], 200)
+        answer(sends[1], 429, "TooManyRequests")
+        let retry = actions.publishes[1]
+        #expect(retry.routingKey == "retry.1s")
+        machine.publishEnded(retry.identifier, .rejected("too large"), into: &actions)
+        machine.publishEnded(retry.identifier, .rejected("too large"), into: &actions)
+        #expect(actions.rejections.map(\.tags) == [tags] && actions.settles.isEmpty)
+        #expect(actions.rejections[0].detail.contains("too large"))
+        #expect(actions.publishesToRepeat.isEmpty && machine.jobCount == 0)
+        #expect(machine.ledgers[0].parkedAsDeadLetter == 1 && machine.ledgers[0].isBalanced)
+    }
+
+    @Test("A chunk whose page the broker takes no copy of is to be rejected, and an event whose chunk it does not take")
+    mutating func rejectedChunks() {
+        let chunk = DeliveryTag(epoch: 1, number: 7)
+        let sends = send(Samples.job(devices: [Samples.device("a")], chunk: chunk))
+        answer(sends[0], 429, "TooManyRequests")
+        machine.publishEnded(actions.publishes[0].identifier, .rejected("too large"), into: &actions)
+        #expect(actions.chunksRejected.keys.map(\.self) == [chunk] && actions.chunkPagesEnded == [chunk])
+        #expect(actions.rejections.isEmpty && actions.settles.isEmpty, "other pages of the chunk may be out")
+        let planned = FanOutChunk(number: 1, after: nil, through: nil, deviceCount: 5)
+        machine.chunkPlanned(
+            FanOutChunkJob(fanOut: 3, chunk: planned), of: 4, message: Samples.delivery().message,
+            parking: ParkingRecord(of: Samples.delivery(), nowMilliseconds: 0), into: &actions)
+        machine.publishEnded(actions.publishes[1].identifier, .rejected("too large"), into: &actions)
+        #expect(actions.plansRejected.keys.map(\.self) == [4] && actions.chunksConfirmed.isEmpty)
+        #expect(actions.publishesToRepeat.isEmpty && machine.jobCount == 0)
+    }
+
     @Test("A dead token is pruned with the time that APNs gave, and the push has ended")
     mutating func deadToken() {
         let sends = send(Samples.job(devices: [Samples.device("a")]))

@@ -88,6 +88,8 @@ final class InstantAdapters: DeliverySource, MessagePublisher, PushTransport {
         if isDone { whenSettled() } else { deliver() }
     }
 
+    func reject(_ tags: [DeliveryTag]) { settle(tags) }
+
     func pause() {}
 
     func resume() {}

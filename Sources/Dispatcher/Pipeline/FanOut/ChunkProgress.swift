@@ -25,6 +25,8 @@ struct ChunkProgress {
     var isCancelled = false
     /// Whether a page could not be rendered, so that the chunk has become a dead letter and is not written down.
     var isRejected = false
+    /// Why the broker has to dead-letter the chunk, because it takes no copy of it; nil if it need not.
+    var rejection: String?
 
     /// Whether the chunk has ended.
     var isOver: Bool { isRead && pagesOut == 0 }

@@ -134,6 +134,7 @@ extension Pipeline {
 
     /// Pages of chunks have ended.
     func chunkPagesEnded(_ tags: [DeliveryTag]) {
+        for (tag, detail) in actions.chunksRejected { chunks[tag]?.rejection = detail }
         for tag in tags {
             chunks[tag]?.pagesOut -= 1
             endIfOver(tag)
@@ -145,6 +146,11 @@ extension Pipeline {
         chunks[tag] = nil
         // The chunk after it may go on now.
         if !waitingFanOuts.isEmpty { scheduleFlush() }
+        if let detail = progress.rejection {
+            metrics.fanOuts.chunksRejected.add()
+            return actions.rejections.append(
+                .init(tags: [tag], message: progress.item.delivery.message, detail: detail))
+        }
         guard !progress.isRejected else {
             // It is not written down: what is done about its dead letter has to find it not served.
             metrics.fanOuts.chunksRejected.add()

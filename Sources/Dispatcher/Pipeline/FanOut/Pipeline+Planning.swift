@@ -219,6 +219,18 @@ extension Pipeline {
         }
     }
 
+    /// The broker will never take a chunk of these plans, so their events become dead letters.
+    ///
+    /// What the registry has of a plan stays, so a replay goes on with it.
+    func plansRejected(_ details: [UInt64: String]) {
+        for (number, detail) in details {
+            guard let plan = plans.removeValue(forKey: number) else { continue }
+            metrics.fanOuts.planning.set(plans.count)
+            actions.rejections.append(
+                .init(tags: plan.tags, message: plan.item.delivery.message, detail: detail))
+        }
+    }
+
     private func planFailed(_ plan: FanOutPlan, _ error: RegistryError) {
         metrics.registryFailures.add()
         if error.code == .notFound { plan.planner.fanOutLost() }
