@@ -102,6 +102,11 @@ struct WorkerRefusalTests {
             try await fixture.broker.messageCount(queue: "\(fixture.namespace).dead-letter")
         }
         #expect(try await fixture.deadLetters().map(\.reason) == ["rejected", "rejected"])
+        let tooLarge = try await fixture.apus("publish", "--file", fixture.folder.write("large", large + "\n"))
+        #expect(tooLarge.exitCode == 65 && tooLarge.errors.contains("RabbitMQ takes no such message"), "\(tooLarge)")
+        let refused = try await fixture.apus("dead-letters", "replay", "--all")
+        #expect(refused.exitCode != 0 && refused.errors.contains("larger than"), "\(refused)")
+        #expect(try await fixture.deadLetters().count == 2)
         try await fixture.broker.evaluate("application:set_env(rabbit, max_message_size, 1048576).")
         let replay = try await fixture.apus("dead-letters", "replay", "--all")
         #expect(replay.exitCode == 0, "\(replay)")

@@ -1,0 +1,54 @@
+import AMQP
+import EventLoop
+import PushTestKit
+
+/// A peer that speaks as much AMQP 0-9-1 as a consumer asks for, and behaves as a version of RabbitMQ does.
+///
+/// It has every queue and exchange but a second work queue. Whoever consumes its work queue gets one message, which it
+/// has for as long as nobody has acknowledged it.
+final class ScriptedBroker: Sendable {
+    /// What the tests let differ between versions.
+    struct Script: Sendable {
+        var version: String
+        /// Whether looking at a queue or exchange asks for a permission that the user has not.
+        var refusesLooking = false
+        /// Whether the first consumer of the work queue holds its delivery for too long.
+        var timesFirstConsumerOut = false
+    }
+
+    /// What the client did.
+    struct Facts: Sendable {
+        var connectionCount = 0
+        var consumedQueues: [String] = []
+        /// The connection and the number of each delivery that was acknowledged.
+        var acknowledged: [[UInt64]] = []
+    }
+
+    let port: UInt16
+    let facts = Watched(Facts())
+    private let loop: EventLoop
+    private let listener: LoopBound<TCPListener>
+
+    init(_ script: Script) async throws {
+        let loop = try EventLoop(name: "broker")
+        self.loop = loop
+        let facts = facts
+        listener = try await loop.run {
+            let listener = try TCPListener(host: "127.0.0.1", port: 0, loop: loop) { socket in
+                facts.update { $0.connectionCount += 1 }
+                ScriptedBrokerConnection(
+                    number: facts.value.connectionCount, script: script, facts: facts, loop: loop
+                ).start(socket)
+            }
+            return LoopBound(listener, to: loop)
+        }
+        port = try await loop.run { [listener] in listener.value.port }
+    }
+
+    var url: String { "amqp://guest:guest@127.0.0.1:\(port)/" }
+
+    func stop() async throws {
+        try await loop.run { [listener] in listener.value.close() }
+        loop.stopAndJoin()
+    }
+}

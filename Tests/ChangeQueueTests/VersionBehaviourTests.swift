@@ -1,0 +1,68 @@
+import ChangeQueue
+import EventLoop
+import Metrics
+import PushCore
+import PushTestKit
+import Testing
+
+/// What newer versions of RabbitMQ do otherwise, by their sources.
+@Suite("A consumer of a newer RabbitMQ")
+struct VersionBehaviourTests {
+    private struct Setting {
+        let broker: ScriptedBroker
+        let consumer: ChangeConsumer
+        let log = DeliveryLog()
+        let lines = Watched<[String]>([])
+
+        init(_ script: ScriptedBroker.Script) async throws {
+            broker = try await ScriptedBroker(script)
+            var configuration = try BrokerConfiguration(urls: [broker.url], namespace: "test")
+            configuration.reconnectBaseSeconds = 0.01
+            let lines = lines
+            consumer = try ChangeConsumer(
+                configuration: configuration,
+                logger: Logger(minimum: .debug) { _, event, fields in
+                    lines.update { $0.append("\(event) \(fields.map { "\($0.name)=\($0.value)" })") }
+                }, metrics: MetricsRegistry())
+            consumer.start(handler: log)
+        }
+
+        func stop() async throws {
+            await consumer.close()
+            try await broker.stop()
+        }
+    }
+
+    @Test("Where looking at a queue asks for the permission configure (4.2.6), it is consumed all the same, and said")
+    func consumesUnseen() async throws {
+        let setting = try await Setting(.init(version: "4.2.6", refusesLooking: true))
+        #expect(await setting.log.state.wait { $0.deliveries.count == 1 })
+        #expect(setting.log.state.value.isConsuming)
+        #expect(setting.broker.facts.value.consumedQueues == ["test.fanout", "test.work"])
+        let unseen = setting.lines.value.filter { $0.hasPrefix("amqp.queue.unseen") }
+        #expect(unseen.count == 2 && unseen.allSatisfy { $0.contains("4.2.7") }, "\(unseen)")
+        setting.consumer.settle(setting.log.state.value.deliveries.map(\.tag))
+        #expect(await setting.broker.facts.wait { $0.acknowledged == [[1, 1]] })
+        try await setting.stop()
+    }
+
+    @Test("A consumer that the broker ends for its timeout (4.3) consumes anew, names the cause and asks for nobody")
+    func consumesAgainAfterTimeout() async throws {
+        let setting = try await Setting(.init(version: "4.3.3", timesFirstConsumerOut: true))
+        #expect(await setting.log.state.wait { $0.deliveries.count == 2 })
+        let state = setting.log.state.value
+        #expect(state.deliveries.map(\.isRedelivered) == [false, true])
+        guard state.states.count == 3, case .interrupted(let reason) = state.states[1] else {
+            Issue.record("\(state.states)")
+            return
+        }
+        #expect(reason.contains("consumer_timeout") && reason.contains("test.work"))
+        #expect(state.isConsuming && state.epoch == 2)
+        // What the first consumer held is settled too late: no acknowledgement may name it on the new channel.
+        setting.consumer.settle(state.deliveries.map(\.tag))
+        await setting.consumer.cancel()
+        await setting.consumer.close()
+        #expect(setting.broker.facts.value.acknowledged == [[2, 1]])
+        try await setting.broker.stop()
+    }
+}
