@@ -5,7 +5,8 @@ final class Report {
     private(set) var results: [BenchmarkResult] = []
 
     func add(_ name: String, _ value: Double, _ unit: String, reference: Double? = nil, budget: Budget? = nil) {
-        let ratio = reference.map { value / $0 }
+        // With small counts all may be over before the first look, which leaves nothing to compare with.
+        let ratio = reference.flatMap { $0 > 0 ? value / $0 : nil }
         // Small counts measure nothing.
         let budget = Scale.isSmall ? nil : budget
         let result = BenchmarkResult(
