@@ -17,6 +17,10 @@ public struct AMQPOptions: Hashable, Sendable {
     /// How long sent bytes may stay unacknowledged by the peer's kernel, in seconds (`TCP_USER_TIMEOUT`).
     public var silenceLimitSeconds = 25
 
+    /// Whether deliveries may have longer headers than a frame was agreed to hold, as those have to which the broker
+    /// adds its own (`x-death`, `x-delivery-count`); such a session must turn confirms on before it publishes.
+    public var takesLongHeaders = false
+
     /// Creates the defaults.
     public init() {}
 }

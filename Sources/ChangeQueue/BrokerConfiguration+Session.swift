@@ -31,10 +31,13 @@ extension BrokerConfiguration {
     }
 
     /// Connects to the first node that can be had, in a random order.
-    func open(purpose: String, patienceSeconds: Int = Self.patienceSeconds) throws(AMQPError) -> AMQPSession {
+    func open(
+        purpose: String, patienceSeconds: Int = Self.patienceSeconds, takesLongHeaders: Bool = false
+    ) throws(AMQPError) -> AMQPSession {
         var failure = AMQPError(.unreachable, "the broker has no address")
         var options = options(purpose: purpose)
         options.callTimeoutSeconds = patienceSeconds
+        options.takesLongHeaders = takesLongHeaders
         // A request and its answer are one call into librabbitmq, so the limit of a write holds for both.
         options.stallLimitSeconds = Double(patienceSeconds + 1)
         for endpoint in endpoints.shuffled() {

@@ -226,6 +226,7 @@ extension AMQPSession {
     /// Makes the broker confirm every publish from now on, numbered from 1.
     public func enableConfirms() throws(AMQPError) {
         try checked("turning confirms on") { amqp_confirm_select($0, Self.channel) != nil }
+        try limitFramesAsAgreed()
     }
 
     /// Takes one message from a queue, unacknowledged: closing the session gives it back.

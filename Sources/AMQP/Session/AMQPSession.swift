@@ -15,6 +15,8 @@ public final class AMQPSession {
     static let channel: amqp_channel_t = 1
     private static let goodbyeSeconds: Int32 = 3
     private static let frameBytesMaximum: Int32 = 131_072
+    /// The same for frames from the broker, where its own headers have to find room, too.
+    private static let longFrameBytesMaximum: Int32 = 262_144
     /// What a header frame holds beside texts and headers: frame, class, weight, body size, flags, numeric properties.
     private static let headerFrameOverheadBytes = 8 + 2 + 2 + 8 + 2 + 10
 
@@ -23,6 +25,8 @@ public final class AMQPSession {
     let options: AMQPOptions
     let stallGuard: StallGuard
 
+    /// What a frame may hold by the login, in both directions.
+    private var agreedFrameBytes = frameBytesMaximum
     private var handle: amqp_connection_state_t?
     /// Memory for what is laid out for one call.
     private let pool = UnsafeMutablePointer<amqp_pool_t>.allocate(capacity: 1)
@@ -48,6 +52,23 @@ public final class AMQPSession {
         try connect()
         try logIn()
         try checked("opening a channel") { amqp_channel_open($0, Self.channel) != nil }
+        if options.takesLongHeaders { try limitFrames(toBytes: Self.longFrameBytesMaximum) }
+    }
+
+    /// Sends no longer frames from now on than were agreed upon.
+    func limitFramesAsAgreed() throws(AMQPError) {
+        if options.takesLongHeaders { try limitFrames(toBytes: agreedFrameBytes) }
+    }
+
+    /// Limits frames on this side alone, in both directions, for which librabbitmq has one number.
+    ///
+    /// RabbitMQ never splits headers, however long its own make them; librabbitmq would take that for a broken
+    /// protocol. No frame may be half read: librabbitmq ends the process then.
+    private func limitFrames(toBytes bytes: Int32) throws(AMQPError) {
+        let handle = try usableHandle()
+        let status = amqp_tune_connection(
+            handle, amqp_get_channel_max(handle), bytes, amqp_get_heartbeat(handle))
+        guard status == AMQP_STATUS_OK.rawValue else { throw failure(status: status, "preparing the session") }
     }
 
     deinit {
@@ -153,7 +174,10 @@ public final class AMQPSession {
         let reply = crabbitmq_login(
             handle, endpoint.virtualHost, Self.frameBytesMaximum, Int32(options.heartbeatSeconds), &properties,
             endpoint.user, endpoint.password)
-        guard reply.reply_type != AMQP_RESPONSE_NORMAL else { return }
+        guard reply.reply_type != AMQP_RESPONSE_NORMAL else {
+            agreedFrameBytes = amqp_get_frame_max(handle)
+            return
+        }
         isBroken = true
         throw failure(reply, "the login at \(endpoint)")
     }

@@ -59,7 +59,9 @@ final class ConsumerCore {
         guard !isCancelled, !isPaused else { return }
         let endpoint = attempts.nextEndpoint()
         do {
-            let session = try AMQPSession(endpoint, options: configuration.options(purpose: "consume"))
+            var options = configuration.options(purpose: "consume")
+            options.takesLongHeaders = true
+            let session = try AMQPSession(endpoint, options: options)
             try beginConsuming(session)
             connection = try AMQPConnection(session, on: loop, handler: self)
         } catch let error as AMQPError {

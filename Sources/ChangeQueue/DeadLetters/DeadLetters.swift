@@ -118,7 +118,7 @@ public struct DeadLetters: Sendable {
             defer { loop.stopAndJoin() }
             return try await loop.run {
                 let registry = try openRegistry()
-                let session = try configuration.open(purpose: "dead-letters")
+                let session = try configuration.open(purpose: "dead-letters", takesLongHeaders: true)
                 defer { session.close() }
                 try lock(session)
                 let run = DeadLetterRun(
