@@ -30,7 +30,7 @@ let package = Package(
         .library(name: "CallFaults", type: .dynamic, targets: ["CallFaults"]),
         // For benchmarks: put in front of the C library's own functions by LD_PRELOAD, never linked.
         .library(name: "allocation-counter", type: .dynamic, targets: ["AllocationCounter"]),
-        // For `Tests/Fuzz/`, which is a package of its own; nobody else should build on it.
+        // For the package in `Tests/Fuzz/` only.
         .library(
             name: "ApusInternals",
             targets: [

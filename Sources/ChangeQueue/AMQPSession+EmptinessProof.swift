@@ -13,8 +13,8 @@ extension AMQPSession {
     /// the queue is silent for 250 ms (`rabbit_quorum_queue:stat/2`, 3.10.8 to 4.3.5). So the queue has to count
     /// consumers of ours, for which a majority of its nodes has to agree, and which no silent leader knows of:
     ///
-    /// 1. One consumer, and no message ready: nobody else holds a message, because who does counts as a consumer
-    ///    until it is settled. What is left can only be with ours, and may still be on its way here.
+    /// 1. One consumer, and no message ready: no other consumer holds a message, because a holder counts as a consumer
+    ///    until it settles the message. A remaining message can only be on its way to our consumer.
     /// 2. A second consumer, which has to be counted as well; then the first is cancelled. One that holds a message
     ///    goes on to be counted, so if one is left it is the second, and it came when there was nothing to hold.
     ///

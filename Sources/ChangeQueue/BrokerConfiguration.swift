@@ -29,7 +29,7 @@ public struct BrokerConfiguration: Hashable, Sendable {
     public var refusalPatienceSeconds = 5.0
 
     /// How long a publisher publishes a message again that the broker refuses, in seconds; at 0 it says so at once, and
-    /// whoever publishes decides.
+    /// its caller decides.
     public var refusedAgainSeconds = 0.0
 
     /// Creates a configuration.

@@ -24,7 +24,7 @@ public struct QueueNames: Hashable, Sendable {
     public var fanout: String { "\(namespace).fanout" }
     /// The queue of what needs a person, which commands collect.
     public var deadLetter: String { "\(namespace).dead-letter" }
-    /// The lock of whoever works with the dead letters: a queue that is there for as long as that connection.
+    /// The lock of a command that works with dead letters: an exclusive queue, which ends with its connection.
     public var deadLetterLock: String { "\(namespace).dead-letter.lock" }
     /// The topic exchange of what became of each push.
     public var outcomes: String { "\(namespace).outcomes" }

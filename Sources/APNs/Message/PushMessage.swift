@@ -50,7 +50,7 @@ public struct PushMessage: Sendable {
     /// The kind that was given, or decided from the items.
     public var kind: PushKind? { PushKind(rawValue: content.pushType.rawValue) }
 
-    /// What is sent for one app now.
+    /// The content of a push of one app, with the expiration as of now.
     ///
     /// - Throws: `PushError` (`messageInvalid`) if the expiration cannot be written any more.
     func content(bundleID: String) throws(PushError) -> PushContent {

@@ -367,8 +367,8 @@ extension ConsumerCore: AMQPConnectionHandler {
                 activeTags.remove(tag)
                 shareOutPrefetch()
             case .consumerEnded(let tag):
-                // The queue is gone, or something was held for too long: beginning anew finds out, and says what is
-                // missing. What is held comes again.
+                // The queue was deleted, or a delivery was held for too long. A new connection finds out which, and
+                // reports a missing queue. The broker delivers unsettled messages again.
                 acknowledge(isFinal: true)
                 connection?.close()
                 connectionLost(

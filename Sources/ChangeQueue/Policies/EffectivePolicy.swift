@@ -15,7 +15,7 @@ struct EffectivePolicy: Hashable, Sendable {
         }
     }
 
-    /// The names of the policies that are in force, for whoever has to change them.
+    /// The names of the policies in force; an operator changes a policy by its name.
     var names: [String] = []
     /// Each setting by its key, for example `overflow`.
     var values: [String: Value] = [:]

@@ -84,3 +84,22 @@ extension TopologyObject {
 
     private func argument(_ name: String) -> HeaderValue? { arguments.first { $0.name == name }?.value }
 }
+
+/// A setting of a policy that changes what a queue of ours does.
+public struct PolicyConflict: Hashable, Sendable {
+    /// The setting, for example `overflow = drop-head`.
+    public let setting: String
+    /// What the setting does to the queue.
+    public let effect: String
+    /// Whether messages can be lost by it.
+    public let losesMessages: Bool
+
+    init(_ setting: String, _ effect: String, losesMessages: Bool) {
+        self.setting = setting
+        self.effect = effect
+        self.losesMessages = losesMessages
+    }
+
+    /// The setting and its effect.
+    public var description: String { "\(setting): \(effect)" }
+}

@@ -84,7 +84,7 @@ struct LogLine {
         case .number(let number): writer.double(number)
         case .boolean(let isTrue): writer.boolean(isTrue)
         }
-        // Whoever reads a log does so in a terminal, sooner or later.
+        // Logs are read in terminals, too.
         return Array(String(decoding: writer.bytes, as: UTF8.self).printable().utf8)
     }
 }
