@@ -88,6 +88,8 @@ struct PushErrorTests {
             { try PushMessage([.body(String(repeating: "x", count: 5_000))]) },
             { try PushMessage([.body("Hello")], collapseID: String(repeating: "x", count: 65)) },
             { try PushMessage([.relevanceScore(.nan), .body("Hello")]) },
+            { try PushMessage([.body("")]) }, { try PushMessage([.body("Hello"), .sound("")]) },
+            { try PushMessage([.badge(1), .mutableContent]) },
             { try PushMessage([.body("Hello")], expiration: .after(.zero)) },
             { try PushMessage([.body("Hello")], expiration: .after(.seconds(Int64.max))) },
             { try PushMessage([.body("Hello")], expiration: .at(.distantPast)) },

@@ -110,6 +110,15 @@ struct NativeSubscriptionTests {
             (#"{"recordType":"A","notificationInfo":{"additionalFields":["a","b","c","d"]}}"#, "additionalFields"),
             (#"{"recordType":"A","notificationInfo":{"alertBdy":"x"}}"#, "did you mean alertBody?"),
             (#"{"recordType":"A","notificationInfo":{"sound":"x"}}"#, "did you mean soundName?"),
+            (#"{"recordType":"A","notificationInfo":{"alertBody":""}}"#, "alertBody is an empty string"),
+            (
+                #"{"recordType":"A","notificationInfo":{"alertBody":"x","soundName":""}}"#,
+                "soundName is an empty string"
+            ),
+            (
+                #"{"recordType":"A","notificationInfo":{"shouldBadge":true,"shouldSendMutableContent":true}}"#,
+                "shouldSendMutableContent and no text"
+            ),
             (#"{"recordType":7}"#, "recordType"),
         ])
     func badContent(body: String, place: String) throws {

@@ -3,6 +3,9 @@ internal import PushCore
 
 extension PushCore.Notification {
     mutating func add(_ item: PushItem) throws(PushError) {
+        if let name = item.emptyText {
+            throw PushError(.messageInvalid, "\(name) is empty, and Apple ignores it then; leave it out to say nothing")
+        }
         switch item {
         case .title(let text): title = text
         case .localizedTitle(let key, let arguments): localizedTitle = .init(key: key, arguments: arguments)
@@ -82,5 +85,31 @@ extension PushCore.Notification {
         } catch {
             throw PushError(.messageInvalid, "the value of \(name) cannot be encoded as JSON: \(error)")
         }
+    }
+}
+
+extension PushItem {
+    /// What Apple calls the text of this item, if it is empty.
+    fileprivate var emptyText: String? {
+        let (name, text) =
+            switch self {
+            case .title(let text): ("title", text)
+            case .localizedTitle(let key, _): ("title-loc-key", key)
+            case .subtitle(let text): ("subtitle", text)
+            case .localizedSubtitle(let key, _): ("subtitle-loc-key", key)
+            case .body(let text): ("body", text)
+            case .localizedBody(let key, _): ("loc-key", key)
+            case .action(let key): ("action-loc-key", key)
+            case .launchImage(let name): ("launch-image", name)
+            case .sound(let name), .criticalSound(let name, _): ("sound", name)
+            case .category(let name): ("category", name)
+            case .threadID(let name): ("thread-id", name)
+            case .targetContentID(let name): ("target-content-id", name)
+            case .filterCriteria(let criteria): ("filter-criteria", criteria)
+            case .badge, .contentAvailable, .mutableContent, .contentChanged, .interruptionLevel, .relevanceScore,
+                .liveActivity, .custom:
+                ("", "-")
+            }
+        return text.isEmpty ? name : nil
     }
 }

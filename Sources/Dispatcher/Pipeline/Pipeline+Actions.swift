@@ -14,11 +14,12 @@ extension Pipeline {
         handOverSends()
         if !actions.publishes.isEmpty { parts.publisher.publish(actions.publishes) }
         if !actions.publishesToRepeat.isEmpty { publishLater(actions.publishesToRepeat) }
-        if !actions.settles.isEmpty { parts.source.settle(actions.settles) }
+        // What is said about a delivery comes before it is settled: who sees the queue empty finds it all in the log.
+        for notice in actions.notices { report(notice) }
         for rejection in actions.rejections { reject(rejection) }
+        if !actions.settles.isEmpty { parts.source.settle(actions.settles) }
         for dataset in actions.datasetsSettled { giveTurn(dataset) }
         for lag in actions.lagsMilliseconds { metrics.lag.observe(nanoseconds: UInt64(lag) &* 1_000_000) }
-        for notice in actions.notices { report(notice) }
         actions.removeAll()
         metrics.report(machine.ledgers)
         reportSlowApps()
@@ -27,7 +28,6 @@ extension Pipeline {
 
     /// Has the broker dead-letter deliveries, under the reason that it gives to what was rejected.
     private func reject(_ rejection: DispatchActions.Rejection) {
-        parts.source.reject(rejection.tags)
         for _ in rejection.tags { metrics.countDeadLetter("rejected") }
         logger.log(
             .error, "event.dead-lettered",
@@ -36,6 +36,7 @@ extension Pipeline {
                 .field("deliveries", rejection.tags.count),
                 .field("advice", "Raise max_message_size of RabbitMQ and replay the letter, or publish less."),
             ])
+        parts.source.reject(rejection.tags)
     }
 
     /// Lets the transport begin with what is to be sent.

@@ -33,6 +33,12 @@ extension NotificationRules {
                 "an alert push needs an alert text, a badge or a sound; for a silent push set contentAvailable and "
                     + "nothing else, or options.pushType to background")
         }
+        // Apple, "Modifying content in newly delivered notifications": the extension runs for an alert that is shown.
+        guard !notification.isContentMutable || notification.hasText else {
+            throw invalid(
+                "mutableContent lets the app change the text that is shown, but there is none; add a text or leave "
+                    + "mutableContent out")
+        }
     }
 
     private static func checkBackground(_ notification: Notification) throws(EventRejection) {

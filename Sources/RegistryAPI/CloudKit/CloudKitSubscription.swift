@@ -44,7 +44,7 @@ enum CloudKitSubscription {
     private static func notification(_ value: JSONValue?) throws(CloudKitError) -> NotificationInfo {
         guard let value, !value.isNull else { return NotificationInfo() }
         do throws(EventRejection) {
-            return try NotificationInfo(value, ignoresUnknownMembers: true)
+            return try NotificationInfo(value, isLenient: true)
         } catch {
             throw CloudKitError(.badRequest, error.message)
         }

@@ -62,7 +62,7 @@ extension SQLiteRegistry {
         // Nearly all subscriptions of an app say one of a few things.
         if let known = notifications[json] { return known }
         do {
-            let info = try NotificationInfo(try notificationParser.parse(json), ignoresUnknownMembers: true)
+            let info = try NotificationInfo(try notificationParser.parse(json), isLenient: true)
             if notifications.count >= Self.notificationsRemembered { notifications.removeAll() }
             notifications[json] = info
             return info

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SQLiteRegistry
 
-@Suite("The way of a change of a record to the devices that subscribed to it", .timeLimit(.minutes(10)))
+@Suite("The way of a change of a record to the devices that subscribed to it", .timeLimit(.minutes(30)))
 struct RecordPipelineTests {
     private func event(
         _ identifier: String, _ operation: String = "created", type: String = "Song", name: String = "r1",

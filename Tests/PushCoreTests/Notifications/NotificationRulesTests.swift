@@ -110,6 +110,16 @@ struct NotificationRulesTests {
         #expect(rejection(silent, PushOptions(pushType: .alert))?.reason == .invalidNotification)
     }
 
+    @Test("Only a push that shows a text may be changed by the app before it is shown")
+    func mutableContentNeedsAText() {
+        var badge = notification { $0.badge = 1 }
+        #expect(rejection(badge) == nil)
+        badge.isContentMutable = true
+        #expect(rejection(badge)?.message.contains("mutableContent") == true)
+        badge.localizedBody = Notification.LocalizedText(key: "k")
+        #expect(rejection(badge) == nil)
+    }
+
     @Test("A Live Activity push says what it lacks")
     func liveActivitySaysWhatItLacks() {
         let state = RawJSON(validated: Array("{\"score\":1}".utf8))

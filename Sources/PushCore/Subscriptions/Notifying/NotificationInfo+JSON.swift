@@ -6,14 +6,17 @@ extension NotificationInfo {
     /// - Parameters:
     ///   - value: an object.
     ///   - path: what messages call it.
-    ///   - ignoresUnknownMembers: whether members of other names are passed over: Apple's clients may send more than is
-    ///     documented, and what is stored was read before.
+    ///   - isLenient: whether members of other names, and what Apple ignores, are passed over: Apple's clients may send
+    ///     more than is documented, and an empty sound to be pushed to at all; what is stored was read before.
     /// - Throws: `EventRejection` with `invalidField`, `missingField` or `unknownField`.
     public init(
-        _ value: JSONValue, path: String = "notificationInfo", ignoresUnknownMembers: Bool = false
+        _ value: JSONValue, path: String = "notificationInfo", isLenient: Bool = false
     ) throws(EventRejection) {
         let fields = try FieldReader(value, path: path)
-        if !ignoresUnknownMembers { try fields.allowOnly(Self.members) }
+        if !isLenient {
+            try fields.allowOnly(Self.members)
+            for key in Self.texts { _ = try fields.text(key, .shown) }
+        }
         self.init()
         alertBody = try fields.text("alertBody")
         localizedAlert = try LocalizedText(fields, key: "alertLocalizationKey", arguments: "alertLocalizationArgs")
@@ -32,7 +35,19 @@ extension NotificationInfo {
         collapseIDKey = try fields.text("collapseIDKey")
         threadID = try fields.text("threadID")
         additionalFields = try fields.texts("additionalFields") ?? []
+        if !isLenient, shouldSendMutableContent, !showsText {
+            throw EventRejection(
+                .invalidField,
+                "\(path) has shouldSendMutableContent and no text, but an app can change only what is shown; give it an "
+                    + "alertBody, a title or a subtitle, or leave shouldSendMutableContent out")
+        }
     }
+
+    /// The members that are shown, played or named, and say nothing when they are empty.
+    private static let texts: [StaticString] = [
+        "alertBody", "alertLocalizationKey", "title", "titleLocalizationKey", "subtitle", "subtitleLocalizationKey",
+        "alertActionLocalizationKey", "alertLaunchImage", "soundName", "category", "collapseIDKey", "threadID",
+    ]
 
     private static let members = MemberNames(
         [

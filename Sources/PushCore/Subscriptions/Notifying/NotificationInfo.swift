@@ -75,10 +75,13 @@ public struct NotificationInfo: Hashable, Sendable {
     /// Whether the push plays a sound, and neither shows a text nor a badge.
     var hasOnlySound: Bool { soundName != nil && !showsMoreThanSound }
 
-    private var showsMoreThanSound: Bool {
+    /// Whether the push shows a text.
+    var showsText: Bool {
         alertBody != nil || localizedAlert != nil || title != nil || localizedTitle != nil || subtitle != nil
-            || localizedSubtitle != nil || shouldBadge
+            || localizedSubtitle != nil
     }
+
+    private var showsMoreThanSound: Bool { showsText || shouldBadge }
 
     /// Checks the limits.
     ///

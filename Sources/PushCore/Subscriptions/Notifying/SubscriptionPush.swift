@@ -64,7 +64,7 @@ public struct SubscriptionPush {
         notification.isContentAvailable = info.shouldSendContentAvailable || showsNothing
         guard !showsNothing else { return notification }
         setTexts(&notification, pruning)
-        notification.isContentMutable = info.shouldSendMutableContent
+        notification.isContentMutable = info.shouldSendMutableContent && info.showsText
         notification.badge = info.shouldBadge ? badge : nil
         notification.category = info.category
         notification.threadID = info.threadID.map { text($0, pruning) }
