@@ -118,7 +118,7 @@ let package = Package(
         testTarget("TOMLTests", ["TOML", "PushTestKit"]),
         testTarget("CryptoTests", ["Crypto", "PushTestKit"]),
         testTarget("HTTP2Tests", ["HTTP2", "Crypto", "EventLoop", "PushTestKit"]),
-        testTarget("AMQPTests", ["AMQP", "EventLoop", "PushTestKit"]),
+        testTarget("AMQPTests", ["AMQP", "CRabbitMQ", "EventLoop", "PushTestKit"]),
         testTarget("HTTPServerTests", ["HTTPServer", "Crypto", "PushTestKit"]),
         testTarget("HTTPClientTests", ["HTTPClient", "HTTPServer", "PushTestKit"]),
         testTarget("PushCoreTests", ["PushCore", "JSON", "UnicodeText", "Geography", "PushTestKit"]),

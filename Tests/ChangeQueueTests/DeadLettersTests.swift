@@ -116,6 +116,40 @@ struct DeadLettersTests {
         #expect(try stored().count == 3)
     }
 
+    @Test("A letter that cannot be published is left and named, and no other waits for it or comes twice")
+    func replayLeavesOutTheImpossible() async throws {
+        let queue = try await TestQueue.make()
+        try await queue.bury(0..<3, reason: "x")
+        let letters = queue.deadLetters(in: folder)
+        try await letters.collect()
+        let registry = try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .readWrite)
+        var impossible = Message(body: [1])
+        impossible.headers = [MessageHeader(name: "large", value: .string(String(repeating: "x", count: 200_000)))]
+        let summary = DeadLetterSummary(
+            identifier: String(repeating: "0f", count: 16), reason: "x", deadLetteredMilliseconds: 0, bodySizeBytes: 1)
+        _ = try registry.addDeadLetters([DeadLetter(summary: summary, message: impossible)])
+        try await queue.bury(3..<6, reason: "x")
+        let tally = try await letters.replay(DeadLetterSelection())
+        #expect((tally.selectedCount, tally.doneCount, tally.refusedCount, tally.failure) == (7, 6, 1, nil))
+        #expect(tally.refusal?.contains("0f0f0f0f0f0f") == true && tally.refusal?.contains("a frame holds") == true)
+        #expect(try await queue.broker.messageCount(queue: queue.names.work) == 6)
+        #expect(try stored().map(\.identifier) == [summary.identifier])
+        try await queue.remove()
+    }
+
+    @Test("A letter that is named twice is replayed once")
+    func replaysOnce() async throws {
+        let queue = try await TestQueue.make()
+        try await queue.bury(0..<2, reason: "x")
+        let letters = queue.deadLetters(in: folder)
+        try await letters.collect()
+        let letter = try stored()[0]
+        let names = [letter.identifier, letter.shortIdentifier]
+        #expect(try await letters.replay(DeadLetterSelection(identifiers: names)).doneCount == 1)
+        #expect(try await queue.broker.messageCount(queue: queue.names.work) == 1)
+        try await queue.remove()
+    }
+
     @Test("Purging a letter that was shown deletes that one, whatever was looked at before")
     func purges() async throws {
         let queue = try await TestQueue.make()

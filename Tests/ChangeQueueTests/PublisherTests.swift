@@ -1,4 +1,5 @@
 import ChangeQueue
+import Metrics
 import PushCore
 import PushTestKit
 import Testing
@@ -34,6 +35,29 @@ struct PublisherTests {
         #expect(tooLong.contains("256 bytes"))
         #expect(outcomes.filter { $0.value == .confirmed }.count == 98)
         try await queue.remove()
+    }
+
+    @Test("Where confirms come with the end of their channel, nothing more is published there, and all is confirmed")
+    func publishesNothingOnAnEndedChannel() async throws {
+        // So many may be unconfirmed: then a confirm lets the next one out.
+        let windowCount = 1_024
+        let broker = try await ScriptedBroker(.init(version: "4.2.7", publishesOnFirstChannel: windowCount))
+        var configuration = try BrokerConfiguration(urls: [broker.url], namespace: "test")
+        configuration.reconnectBaseSeconds = 0.01
+        let publisher = try ConfirmedPublisher(
+            configuration: configuration, logger: .silent, metrics: MetricsRegistry())
+        let log = OutcomeLog()
+        publisher.start(handler: log)
+        publisher.publish(
+            (0..<windowCount + 8).map { number in
+                OutgoingMessage(
+                    identifier: UInt64(number), exchange: "", routingKey: "test.fanout", message: Message(body: [1]))
+            })
+        #expect(await log.state.wait { $0.outcomes.count == windowCount + 8 })
+        #expect(log.state.value.outcomes.values.allSatisfy { $0 == .confirmed })
+        #expect(broker.facts.value.publishesAfterClose == 0)
+        #expect(await publisher.close(deadlineSeconds: 60))
+        try await broker.stop()
     }
 
     @Test("What a message carries for the broker is not acted upon again when the message is published on")

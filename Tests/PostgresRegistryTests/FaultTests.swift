@@ -221,6 +221,7 @@ struct FaultTests {
     @Test("A database without a registry is made one by who may write, and left alone by who may not")
     func emptyDatabase() async throws {
         expect(.readOnly, mentioning: "schema version 0") { _ = try open(mode: .readOnly) }
+        expect(.notFound, mentioning: "no registry") { _ = try open(mode: .existing) }
         #expect(try await server.run("SELECT to_regnamespace('apus') IS NULL", database: database) == "t")
         let writer = try open(mode: .readWrite)
         try writer.register(try Fixture.registrations(0..<3))

@@ -38,4 +38,50 @@ struct EditedRowTests {
         planner.chunkFound(through: nil, subscriptions: [], deviceCount: 1)
         _ = planner.step
     }
+
+    @Test(
+        "The least and the greatest number in a row of a dead letter stop nothing that reads it",
+        arguments: [Int64.min, Int64.max])
+    func deadLetters(_ number: Int64) throws {
+        let folder = try TemporaryFolder()
+        let registry = try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .create)
+        let summary = DeadLetterSummary(identifier: "0f", reason: "x", deadLetteredMilliseconds: 0, bodySizeBytes: 1)
+        _ = try registry.addDeadLetters(
+            ["0a", "0b"].map { identifier in
+                var summary = summary
+                summary.identifier = identifier
+                return DeadLetter(summary: summary, message: Message(body: [1]))
+            })
+        try registry.connection.execute(
+            "UPDATE dead_letter SET attempts = \(number), first_seen_at = \(number), dead_lettered_at = \(number), body_bytes = \(number)"
+        )
+        let letters = try registry.deadLetters(matching: DeadLetterFilter(), after: 0, limit: 10)
+        #expect(DeadLetterSummary.batches(letters).joined().count == 2)
+        let bounds = Timestamp.earliest.milliseconds...Timestamp.latest.milliseconds
+        #expect(letters.allSatisfy { bounds.contains($0.deadLetteredMilliseconds) && $0.bodySizeBytes >= 0 })
+        let counts = try registry.deadLetterCounts(matching: DeadLetterFilter())
+        #expect(counts.allSatisfy { bounds.contains($0.oldestMilliseconds) })
+    }
+
+    @Test(
+        "The least and the greatest number in a row of a chunk stop nothing that reads it",
+        arguments: [Int64.min, Int64.max])
+    func chunks(_ number: Int64) throws {
+        let folder = try TemporaryFolder()
+        let registry = try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .create)
+        let fanOut = try registry.beginFanOut(Self.event, planner: 1, nowMilliseconds: 1)
+        try registry.connection.execute(
+            """
+            INSERT INTO fan_out_chunk (fan_out, number, after_position, after_subscription, through_position,
+                through_subscription, subscriptions, devices)
+            VALUES (\(fanOut.number), \(max(number, 1)), \(number), \(number), \(number), \(number), x'0102030405',
+                \(number))
+            """)
+        let chunk = try #require(try registry.chunks(of: fanOut.number, after: 0, limit: 10).first)
+        #expect(chunk.number > 0 && chunk.deviceCount >= 0)
+        let key = FanOutChunkKey(fanOut: fanOut.number, event: Self.event.digest, chunk: chunk.number)
+        #expect(try registry.chunkStates([key]) == [.waiting])
+        try registry.chunksEnded([FanOutChunkEnding(key, isCancelled: false)], nowMilliseconds: 2)
+        #expect(try registry.fanOut(fanOut.number) != nil)
+    }
 }

@@ -22,6 +22,11 @@ public final class AMQPConnection {
     private var tickTimer: EventLoop.Timer?
     private var batch = AMQPBatch()
     private var isReceiveScheduled = false
+    /// Whether the end has come, and what was received before it is still being handed over.
+    ///
+    /// Nothing may be sent any more: the broker closes channels without ending the connection, and a message on the
+    /// channel that the session then opens would be one that nobody confirms.
+    private var isEnding = false
 
     /// Takes over a session on which consumers have been started or confirms been turned on.
     ///
@@ -54,7 +59,7 @@ public final class AMQPConnection {
     @discardableResult
     public func burst(_ body: (AMQPSession) throws(AMQPError) -> Void) -> Bool {
         loop.preconditionOnLoop()
-        guard handler != nil else { return false }
+        guard handler != nil, !isEnding else { return false }
         session.stallGuard.arm()
         do throws(AMQPError) {
             try drain()
@@ -120,12 +125,9 @@ public final class AMQPConnection {
         var failure: AMQPError?
         do throws(AMQPError) { try drain() } catch { failure = error }
         session.stallGuard.disarm()
+        if let failure { return end(failure) }
         handOver()
-        if let failure {
-            end(failure)
-        } else if handler != nil, session.hasUnreadFrames {
-            scheduleReceive()
-        }
+        if handler != nil, session.hasUnreadFrames { scheduleReceive() }
     }
 
     private func drain() throws(AMQPError) {
@@ -142,6 +144,7 @@ public final class AMQPConnection {
     // MARK: The end
 
     private func end(_ error: AMQPError) {
+        isEnding = true
         handOver()
         guard let handler else { return }
         detach()

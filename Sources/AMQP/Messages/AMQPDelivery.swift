@@ -12,7 +12,7 @@ public struct AMQPDelivery: Sendable {
     public var routingKey: String
     /// What was published.
     public var message: AMQPMessage
-    /// Whether the message had headers that lie deeper in each other than `AMQPFieldValue.depthMaximum`; then it comes
-    /// without any.
+    /// Whether the message had tables or arrays that lie deeper in each other than `AMQPFieldValue.depthMaximum`; each
+    /// of them comes as `void`.
     public var hasUnreadableHeaders: Bool
 }

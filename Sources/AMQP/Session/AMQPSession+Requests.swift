@@ -251,30 +251,69 @@ extension AMQPSession {
         return (batch.deliveries[0], remainingCount)
     }
 
+    /// Why the broker does not have a message that was published.
+    public struct PublishFailure: Hashable, Sendable {
+        /// What is wrong.
+        public let text: String
+        /// Whether it is the message itself, so that publishing it again changes nothing.
+        public let isForGood: Bool
+    }
+
     /// Publishes messages and waits until each is confirmed; `enableConfirms` must have been called.
+    ///
+    /// For a message that breaks one of its rules the broker closes the channel, and says neither which it was nor what
+    /// became of those after it. All that are open then are published once more, one by one, so some may come twice.
     ///
     /// - Parameter publishes: what to publish and where, mandatory.
     /// - Returns: for each, nil if the broker has it, else why it does not.
-    /// - Throws: `AMQPError` when the connection or the channel ends first; then it is not known what was taken.
+    /// - Throws: `AMQPError` when the connection ends first; then it is not known what was taken.
     public func publishConfirmed(
         _ publishes: [(message: AMQPMessage, exchange: String, routingKey: String)]
-    ) throws(AMQPError) -> [String?] {
+    ) throws(AMQPError) -> [PublishFailure?] {
+        var failures = [PublishFailure?](repeating: nil, count: publishes.count)
+        let (suspects, _) = try publish(publishes.indices, of: publishes, &failures)
+        for index in suspects {
+            let (open, cause) = try publish(index...index, of: publishes, &failures)
+            guard !open.isEmpty, let cause else { continue }
+            // A missing exchange can be made, a permission given; what breaks a rule of the broker breaks it always.
+            failures[index] = PublishFailure(text: cause.message, isForGood: cause.code == .different)
+        }
+        return failures
+    }
+
+    /// Publishes some of the messages and waits until each is confirmed, or the broker closes the channel for one.
+    ///
+    /// - Returns: those whose outcome is not known, and why; then the channel is a new one.
+    private func publish(
+        _ indices: some Collection<Int>,
+        of publishes: [(message: AMQPMessage, exchange: String, routingKey: String)],
+        _ failures: inout [PublishFailure?]
+    ) throws(AMQPError) -> (open: [Int], cause: AMQPError?) {
         var ledger = PublishLedger()
-        var failures = [String?](repeating: nil, count: publishes.count)
-        for (index, item) in publishes.enumerated() {
-            let number = try publish(
-                item.message, exchange: item.exchange, routingKey: item.routingKey, isMandatory: true)
-            ledger.published(number, index: index)
+        for index in indices {
+            let (message, exchange, routingKey) = publishes[index]
+            do throws(AMQPError) {
+                let number = try publish(message, exchange: exchange, routingKey: routingKey, isMandatory: true)
+                ledger.published(number, index: index)
+            } catch  where error.code == .invalid {
+                failures[index] = PublishFailure(text: error.message, isForGood: true)
+            }
         }
         var batch = AMQPBatch()
         var outcomes: [PublishLedger.Outcome] = []
-        while !ledger.isEmpty {
-            try readWithinCallTimeout(&batch, "waiting for confirms")
+        var cause: AMQPError?
+        while !ledger.isEmpty, cause == nil {
+            do throws(AMQPError) {
+                try readWithinCallTimeout(&batch, "waiting for confirms")
+            } catch  where error.isCausedByPublish { cause = error }
             for event in batch.events { ledger.take(event, into: &outcomes) }
             batch.events = []
         }
-        for outcome in outcomes { failures[outcome.index] = outcome.failure }
-        return failures
+        for outcome in outcomes {
+            failures[outcome.index] = outcome.failure.map { PublishFailure(text: $0, isForGood: false) }
+        }
+        if cause != nil { try enableConfirms() }
+        return (ledger.openIndices, cause)
     }
 
     /// Reads at least one frame, or gives up the connection.

@@ -185,7 +185,7 @@ public final class AMQPSession {
     /// What the broker said of itself at the login.
     public private(set) lazy var server: AMQPServer = {
         let properties = handle.flatMap { amqp_get_server_properties($0) }
-        return AMQPServer(properties: properties.flatMap { TableReader.read($0.pointee) } ?? [])
+        return AMQPServer(properties: properties.map { TableReader.read($0.pointee).headers } ?? [])
     }()
 
     /// Whether the connection has ended, by either side or by a failure.

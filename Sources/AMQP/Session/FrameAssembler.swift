@@ -134,9 +134,9 @@ struct FrameAssembler {
         if has(AMQP_BASIC_APP_ID_FLAG) { properties.appID = applications.string(read.app_id) }
         properties.clusterID = text(AMQP_BASIC_CLUSTER_ID_FLAG, read.cluster_id)
         delivery.message.properties = properties
-        let headers = has(AMQP_BASIC_HEADERS_FLAG) ? TableReader.read(read.headers) : []
-        delivery.message.headers = headers ?? []
-        delivery.hasUnreadableHeaders = headers == nil
+        let (headers, isWhole) = has(AMQP_BASIC_HEADERS_FLAG) ? TableReader.read(read.headers) : ([], true)
+        delivery.message.headers = headers
+        delivery.hasUnreadableHeaders = !isWhole
     }
 
     private static func unexpected(_ what: String) -> AMQPError {

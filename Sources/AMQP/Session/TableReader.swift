@@ -1,16 +1,23 @@
 import CRabbitMQ
 
 /// Copies what librabbitmq decoded into values of our own; librabbitmq takes its memory back after each frame.
-enum TableReader {
-    /// The entries of a table; nil if tables and arrays lie too deep in each other.
-    static func read(_ table: amqp_table_t, depth: Int = 1) -> [AMQPHeader]? {
-        guard depth <= AMQPFieldValue.depthMaximum else { return nil }
+struct TableReader {
+    /// Whether a table or an array lay too deep in others to be read; `void` stands in its place.
+    private var hasLeftOut = false
+
+    /// The entries of a table, those at most `AMQPFieldValue.depthMaximum` deep.
+    static func read(_ table: amqp_table_t) -> (headers: [AMQPHeader], isWhole: Bool) {
+        var reader = TableReader()
+        let headers = reader.entries(of: table, depth: 1)
+        return (headers, !reader.hasLeftOut)
+    }
+
+    private mutating func entries(of table: amqp_table_t, depth: Int) -> [AMQPHeader] {
         var headers: [AMQPHeader] = []
         headers.reserveCapacity(Int(table.num_entries))
         for index in 0..<Int(table.num_entries) {
             let entry = table.entries[index]
-            guard let value = read(entry.value, depth: depth) else { return nil }
-            headers.append(AMQPHeader(string(entry.key), value))
+            headers.append(AMQPHeader(Self.string(entry.key), value(entry.value, depth: depth)))
         }
         return headers
     }
@@ -23,7 +30,7 @@ enum TableReader {
         UnsafeRawBufferPointer(start: bytes.bytes, count: bytes.bytes == nil ? 0 : bytes.len)
     }
 
-    private static func read(_ field: amqp_field_value_t, depth: Int) -> AMQPFieldValue? {
+    private mutating func value(_ field: amqp_field_value_t, depth: Int) -> AMQPFieldValue {
         let value = field.value
         switch field.kind {
         case UInt8(ascii: "t"): return .boolean(value.boolean != 0)
@@ -39,10 +46,16 @@ enum TableReader {
         case UInt8(ascii: "d"): return .float64(value.f64)
         case UInt8(ascii: "D"): return .decimal(scale: value.decimal.decimals, value: value.decimal.value)
         case UInt8(ascii: "T"): return .timestamp(value.u64)
-        case UInt8(ascii: "S"): return longString(value.bytes)
-        case UInt8(ascii: "x"): return .bytes(Array(buffer(value.bytes)))
-        case UInt8(ascii: "A"): return array(value.array, depth: depth + 1)
-        case UInt8(ascii: "F"): return read(value.table, depth: depth + 1).map { .table($0) }
+        case UInt8(ascii: "S"): return Self.longString(value.bytes)
+        case UInt8(ascii: "x"): return .bytes(Array(Self.buffer(value.bytes)))
+        case UInt8(ascii: "A") where depth < AMQPFieldValue.depthMaximum:
+            return .array(
+                (0..<Int(value.array.num_entries)).map { self.value(value.array.entries[$0], depth: depth + 1) })
+        case UInt8(ascii: "F") where depth < AMQPFieldValue.depthMaximum:
+            return .table(entries(of: value.table, depth: depth + 1))
+        case UInt8(ascii: "A"), UInt8(ascii: "F"):
+            hasLeftOut = true
+            return .void
         default: return .void
         }
     }
@@ -51,16 +64,5 @@ enum TableReader {
         let buffer = buffer(bytes)
         guard let text = String(validating: buffer, as: UTF8.self) else { return .rawString(Array(buffer)) }
         return .string(text)
-    }
-
-    private static func array(_ array: amqp_array_t, depth: Int) -> AMQPFieldValue? {
-        guard depth <= AMQPFieldValue.depthMaximum else { return nil }
-        var values: [AMQPFieldValue] = []
-        values.reserveCapacity(Int(array.num_entries))
-        for index in 0..<Int(array.num_entries) {
-            guard let value = read(array.entries[index], depth: depth) else { return nil }
-            values.append(value)
-        }
-        return .array(values)
     }
 }

@@ -59,6 +59,8 @@ final class DeadLetterRun {
 
     /// Publishes letters, and removes those that the broker has confirmed.
     ///
+    /// A letter that the broker never takes, as it is too large by now, stays and does not hold up the others.
+    ///
     /// - Returns: whether to go on; if not, `tally.failure` says why.
     func replay(_ letters: [DeadLetter]) throws -> Bool {
         let failures = try session.publishConfirmed(
@@ -68,13 +70,17 @@ final class DeadLetterRun {
                     routingKey: queue(of: letter)
                 )
             })
-        let outcomes = zip(letters, failures)
-        let confirmed = outcomes.filter { $0.1 == nil }.map(\.0.summary.number)
+        let confirmed = zip(letters, failures).filter { $0.1 == nil }.map(\.0.summary.number)
         if !confirmed.isEmpty { _ = try registry.removeDeadLetters(confirmed) }
         tally.doneCount += confirmed.count
-        if let (letter, failure) = outcomes.first(where: { $0.1 != nil }) {
-            tally.failure =
-                "\(queue(of: letter)) did not take the letter \(letter.summary.shortIdentifier): \(failure ?? "")"
+        for case (let letter, let failure?) in zip(letters, failures) {
+            let text = "\(queue(of: letter)) did not take the letter \(letter.summary.shortIdentifier): \(failure.text)"
+            if failure.isForGood {
+                tally.refusedCount += 1
+                tally.refusal = tally.refusal ?? text
+            } else {
+                tally.failure = tally.failure ?? text
+            }
         }
         return tally.failure == nil
     }

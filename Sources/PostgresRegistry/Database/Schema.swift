@@ -31,7 +31,7 @@ enum Schema {
     ///   - connection: a connection that was just made.
     ///   - mode: what may be done; `readWrite` makes a registry in a database that has none, as `create` does.
     ///   - milliseconds: how long an upgrade may take, another's included that has to be waited for.
-    /// - Throws: `RegistryError` with `.newerSchema`, `.readOnly` if an older registry may not be changed, `.invalid`
+    /// - Throws: `RegistryError` with `.newerSchema`, `.notFound` if one that must exist does not, `.readOnly` if an older registry may not be changed, `.invalid`
     ///   if the schema is another program's.
     static func prepare(
         _ connection: Connection, mode: RegistryOpenMode, milliseconds: Int
@@ -39,6 +39,12 @@ enum Schema {
         let place = connection.address.description
         let deadline = Deadline(milliseconds: connection.callMilliseconds)
         var version = try readVersion(connection, deadline)
+        if version == 0, mode == .existing {
+            throw RegistryError(
+                .notFound,
+                "There is no registry in \(place). Name the database that the workers use in registry.url; 'apus run' "
+                    + "makes a registry where there is none.")
+        }
         if version < currentVersion {
             guard mode != .readOnly else {
                 throw RegistryError(

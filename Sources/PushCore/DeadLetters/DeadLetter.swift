@@ -31,14 +31,14 @@ public struct DeadLetterSummary: Hashable, Sendable {
     /// The beginning of the identifier, for people.
     public var shortIdentifier: String { String(identifier.prefix(Self.shortIdentifierCount)) }
 
-    /// Creates a summary.
+    /// Creates a summary; a time or a size that cannot be, from a row that somebody edited, becomes the nearest bound.
     public init(
         identifier: String, reason: String, deadLetteredMilliseconds: Int64, bodySizeBytes: Int, number: Int64 = 0
     ) {
         self.identifier = identifier
         self.reason = reason
-        self.deadLetteredMilliseconds = deadLetteredMilliseconds
-        self.bodySizeBytes = bodySizeBytes
+        self.deadLetteredMilliseconds = Timestamp(milliseconds: deadLetteredMilliseconds).milliseconds
+        self.bodySizeBytes = min(max(0, bodySizeBytes), Int(UInt32.max))
         self.number = number
     }
 }

@@ -50,6 +50,6 @@ public struct DeadLetterCount: Hashable, Sendable {
         self.reason = reason
         self.app = app
         self.count = count
-        self.oldestMilliseconds = oldestMilliseconds
+        self.oldestMilliseconds = Timestamp(milliseconds: oldestMilliseconds).milliseconds
     }
 }

@@ -2,15 +2,14 @@
 public struct DeadLetterSelection: Hashable, Sendable {
     /// How many letters are read from the store at once.
     private static let pageCount = 200
-    /// The shortest beginning of an identifier that names a letter.
-    public static let prefixCountMinimum = 4
-
     /// Identifiers, or beginnings of them that fit one letter only; empty if the filter says which letters.
     public var identifiers: [String]
     /// Which letters, if none is named.
     public var filter: DeadLetterFilter
-    /// At most so many; nil for all.
+    /// At most so many, if none is named; nil for all.
     public var limit: Int?
+    /// The shortest beginning of an identifier that names a letter.
+    public var prefixCountMinimum = 4
 
     /// Creates a selection.
     public init(identifiers: [String] = [], filter: DeadLetterFilter = DeadLetterFilter(), limit: Int? = nil) {
@@ -31,7 +30,9 @@ public struct DeadLetterSelection: Hashable, Sendable {
         _ body: ([DeadLetterSummary]) throws -> Bool
     ) throws {
         guard identifiers.isEmpty else {
-            _ = try body(try identifiers.map { try Self.letter(named: $0, in: registry) })
+            var named: Set<Int64> = []
+            let letters = try identifiers.map { try letter(named: $0, in: registry) }
+            _ = try body(letters.filter { named.insert($0.number).inserted })
             return
         }
         var remaining = limit ?? .max
@@ -48,7 +49,7 @@ public struct DeadLetterSelection: Hashable, Sendable {
     /// The one letter that an identifier, or its beginning, names.
     ///
     /// - Throws: `RegistryError`, `.notFound` if it names no letter or several.
-    public static func letter(
+    public func letter(
         named name: String, in registry: any DeadLetterRegistry
     ) throws(RegistryError) -> DeadLetterSummary {
         let prefix = name.lowercased()

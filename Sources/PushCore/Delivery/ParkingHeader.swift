@@ -54,13 +54,13 @@ public enum ParkingHeader {
     public static let originalExchange = "apus-original-exchange"
     /// The routing key that the event was published with (string).
     public static let originalRoutingKey = "apus-original-routing-key"
-    /// Stands for all headers of a message whose headers lie too deep in each other to be read (boolean).
+    /// Says that a header of the message lay too deep in others to be read, and came without its value (boolean).
     ///
-    /// It is never published: the adapter of the broker puts it in their place.
+    /// It is never published: the adapter of the broker adds it.
     public static let unreadableHeaders = "apus-headers-unreadable"
     /// The headers that a replay leaves out, because it begins anew: all but those of the devices still to be served.
     public static let ofAttempts: Set<String> = [
         attempt, firstSeenMilliseconds, publishedMilliseconds, heldMilliseconds, reason, detail, expiresAtMilliseconds,
-        deadLetteredMilliseconds, app, hops,
+        deadLetteredMilliseconds, app, hops, unreadableHeaders,
     ]
 }

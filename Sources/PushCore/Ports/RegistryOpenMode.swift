@@ -1,8 +1,10 @@
-/// What may be done with a registry file, and whether it is made.
+/// What may be done with a registry, and whether it is made.
 public enum RegistryOpenMode: Hashable, Sendable {
-    /// The file must be there, in the current schema; nothing is written.
+    /// It must be there, in the current schema; nothing is written.
     case readOnly
-    /// The file must be there; an older schema is brought up to date.
+    /// It must be there; an older schema is brought up to date.
+    case existing
+    /// As `existing` for a file; in a database of a server that has no registry one is made.
     case readWrite
     /// As `readWrite`, and a file that is missing is made.
     case create

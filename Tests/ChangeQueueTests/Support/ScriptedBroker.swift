@@ -2,7 +2,7 @@ import AMQP
 import EventLoop
 import PushTestKit
 
-/// A peer that speaks as much AMQP 0-9-1 as a consumer asks for, and behaves as a version of RabbitMQ does.
+/// A peer that speaks as much AMQP 0-9-1 as a consumer or a publisher asks for, and behaves as RabbitMQ does.
 ///
 /// It has every queue and exchange but a second work queue. Whoever consumes its work queue gets one message, which it
 /// has for as long as nobody has acknowledged it.
@@ -14,6 +14,8 @@ final class ScriptedBroker: Sendable {
         var refusesLooking = false
         /// Whether the first consumer of the work queue holds its delivery for too long.
         var timesFirstConsumerOut = false
+        /// After how many publishes the first channel is closed, and the first of them confirmed in the same breath.
+        var publishesOnFirstChannel = Int.max
     }
 
     /// What the client did.
@@ -22,6 +24,8 @@ final class ScriptedBroker: Sendable {
         var consumedQueues: [String] = []
         /// The connection and the number of each delivery that was acknowledged.
         var acknowledged: [[UInt64]] = []
+        /// How many messages were published after a channel had been closed, on the same connection.
+        var publishesAfterClose = 0
     }
 
     let port: UInt16

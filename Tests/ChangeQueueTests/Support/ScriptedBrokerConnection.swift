@@ -15,6 +15,8 @@ final class ScriptedBrokerConnection {
     private var registration: EventLoop.Registration?
     private var received: [UInt8] = []
     private var isBegun = false
+    private var publishCount = 0
+    private var isChannelClosed = false
 
     init(number: Int, script: ScriptedBroker.Script, facts: Watched<ScriptedBroker.Facts>, loop: EventLoop) {
         self.number = number
@@ -58,7 +60,8 @@ final class ScriptedBrokerConnection {
         case (10, 11): sendTune()
         case (10, 40): reply(frame) { $0.appendShort("") }
         case (20, 10): reply(frame) { $0.appendLong([]) }
-        case (10, 50), (20, 40), (60, 10): reply(frame) { _ in }
+        case (10, 50), (20, 40), (60, 10), (85, 10): reply(frame) { _ in }
+        case (60, 40): confirm(frame)
         case (40, 10), (50, 10): look(frame)
         case (60, 20): consume(frame)
         case (60, 30): reply(frame) { $0.appendShort(frame.shortString(at: 4).text) }
@@ -107,6 +110,25 @@ final class ScriptedBrokerConnection {
         // No answer is expected.
         cancel.append(UInt8(1))
         send(cancel.bytes)
+    }
+
+    /// Confirms each publish; on the first channel those before its end wait, and come with it in one piece.
+    private func confirm(_ publish: AMQPFrame) {
+        guard !isChannelClosed else { return facts.update { $0.publishesAfterClose += 1 } }
+        publishCount += 1
+        let isLast = number == 1 && publishCount == script.publishesOnFirstChannel
+        guard number > 1 || isLast else { return }
+        var confirm = AMQPFrame(channel: publish.channel, method: (60, 80))
+        confirm.append(UInt64(isLast ? 1 : publishCount))
+        confirm.append(UInt8(0))
+        guard isLast else { return send(confirm.bytes) }
+        isChannelClosed = true
+        var close = AMQPFrame(channel: publish.channel, method: (20, 40))
+        close.append(UInt16(406))
+        close.appendShort("PRECONDITION_FAILED - message size 9 is larger than configured max size 8")
+        close.append(UInt16(60))
+        close.append(UInt16(40))
+        send(confirm.bytes + close.bytes)
     }
 
     /// Answers with the method that follows the request's, as nearly all do.

@@ -88,6 +88,10 @@ struct DeadLettersCommandTests {
             let bare = try await CommandRunner.apus(["dead-letters"] + words, in: bench.folder)
             #expect(bare.exitCode == 64, "\(bare)")
         }
+        let limited = try await bench.apus("dead-letters", "purge", all[0].id, "--limit", "1")
+        #expect(limited.exitCode == 64 && limited.errors.contains("--limit"), "\(limited)")
+        let short = try await bench.apus("dead-letters", "purge", String(all[0].id.prefix(4)))
+        #expect(short.exitCode == 65 && short.errors.contains("12 to 32"), "\(short)")
         let dry = try await bench.apus("dead-letters", "purge", "--app", "chat", "-n")
         #expect(dry.errors.contains("3 dead letters would be deleted"), "\(dry)")
         let rest = try await bench.apus("dead-letters", "purge", "--all")

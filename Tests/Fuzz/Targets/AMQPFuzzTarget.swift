@@ -28,7 +28,7 @@ struct AMQPFuzzTarget: FuzzTarget {
             var offset = 0
             let encoded = amqp_bytes_t(len: buffer.count, bytes: buffer.baseAddress)
             guard amqp_decode_table(encoded, &pool, &table, &offset) >= 0 else { return nil }
-            return TableReader.read(table)
+            return TableReader.read(table).headers
         }
     }
 

@@ -67,13 +67,18 @@ enum DeadLettersCommands {
         guard identifiers.isEmpty || filter == DeadLetterFilter() else {
             throw .usage("give the IDs of letters, or options that select some, but not both")
         }
+        guard identifiers.isEmpty || !invocation.has(limit) else {
+            throw .usage("--limit goes with options that select letters, or with --all; IDs name each letter")
+        }
         return DeadLetterSelection(
             identifiers: identifiers, filter: filter, limit: try invocation.integer(limit, in: 1...Int.max))
     }
 
     /// What is to be changed, which has to be said explicitly.
     static func explicitSelection(_ invocation: CommandInvocation) throws(CommandFailure) -> DeadLetterSelection {
-        let selection = try selection(invocation)
+        var selection = try selection(invocation)
+        // What `list` shows: fewer digits could name another letter by the time that the queue is collected.
+        selection.prefixCountMinimum = DeadLetterSummary.shortIdentifierCount
         let isSelected = !selection.identifiers.isEmpty || selection.filter != DeadLetterFilter()
         guard isSelected != invocation.has(all) else {
             throw .usage("give the IDs of letters, or options that select some, or --all for every letter")
@@ -144,7 +149,12 @@ enum DeadLettersCommands {
             let count = isDryRun ? tally.selectedCount : tally.doneCount
             progress.finish(
                 "\(count) dead \(count == 1 ? "letter" : "letters") \(isDryRun ? "would be " : "")\(verb)")
-            guard let problem = tally.failure else { return .ok }
+            if let refusal = tally.refusal {
+                StandardError.line(
+                    "left out: \(tally.refusedCount) that RabbitMQ never takes as they are; the first: \(refusal). Raise "
+                        + "the limit that it names, or export the letters and purge them.")
+            }
+            guard let problem = tally.failure else { return tally.refusal == nil ? .ok : .data }
             StandardError.line("stopped: \(problem); the rest are still dead letters")
             return .unavailable
         } catch {
@@ -158,7 +168,7 @@ enum DeadLettersCommands {
     ) throws(CommandFailure) -> DeadLetters {
         // Not made here: letters would vanish into a file that nobody meant.
         DeadLetters(configuration: try invocation.broker(configuration)) { () throws(RegistryError) in
-            try configuration.openDeadLetterRegistry(mode: .readWrite)
+            try configuration.openDeadLetterRegistry(mode: .existing)
         } progress: { tally in
             progress.update(
                 "\(tally.collectedCount) collected, \(tally.selectedCount) selected, \(tally.doneCount) done")
