@@ -1,12 +1,13 @@
 /// Cuts bytes into JSON values: one over many lines, several in a row, or one on each line.
 ///
 /// It looks at brackets and strings only; whether a value is right is for its reader to say. A value that breaks off is
-/// handed out as far as it goes, so that its reader can say what is wrong, and the next value begins after it.
+/// handed out as far as it goes, so that its reader can say what is wrong, and the next value begins after it. One that
+/// breaks off where a value has to follow, as behind a comma, takes the next along: its lines say how far it reaches.
 public struct JSONValueSplitter {
     /// One value.
     public struct Value: Hashable, Sendable {
-        /// The line on which it begins, counting from 1.
-        public let line: Int
+        /// The lines on which it begins and ends, counting from 1.
+        public let lines: ClosedRange<Int>
         /// Its bytes; nil if there are too many.
         public let bytes: [UInt8]?
     }
@@ -16,6 +17,7 @@ public struct JSONValueSplitter {
     private var isTooLong = false
     private var line = 1
     private var firstLine = 1
+    private var lastLine = 1
     private var depth = 0
     private var isInString = false
     private var isEscaped = false
@@ -88,6 +90,7 @@ public struct JSONValueSplitter {
 
     private mutating func collect(_ byte: UInt8) {
         if bytes.isEmpty, !isTooLong { firstLine = line }
+        lastLine = line
         guard bytes.count < bytesMaximum else {
             isTooLong = true
             bytes = []
@@ -97,7 +100,9 @@ public struct JSONValueSplitter {
     }
 
     private mutating func end() {
-        if !bytes.isEmpty || isTooLong { values.append(Value(line: firstLine, bytes: isTooLong ? nil : bytes)) }
+        if !bytes.isEmpty || isTooLong {
+            values.append(Value(lines: firstLine...max(firstLine, lastLine), bytes: isTooLong ? nil : bytes))
+        }
         bytes = []
         (isTooLong, isInString, isEscaped) = (false, false, false)
         depth = 0

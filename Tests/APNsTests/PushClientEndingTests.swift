@@ -1,6 +1,7 @@
-import APNs
 import APNsSimulator
 import Testing
+
+@testable import APNs
 
 @Suite("Push client: cancelling and closing")
 struct PushClientEndingTests {
@@ -41,6 +42,20 @@ struct PushClientEndingTests {
         for await _ in try client.results(of: message, to: CountedTokens(count: 1_000_000, taken: taken)) { break }
         #expect(taken.value <= 8_192)
         #expect(try await client.send(message, to: try PushService.token(1)).isAccepted)
+        await client.close()
+        _ = try await service.simulator.stop()
+    }
+
+    @Test("Results that nobody reads, or not to their end, leave nothing behind in the client")
+    func forgetsResults() async throws {
+        let service = try await PushService()
+        let client = try service.client()
+        let message = try PushMessage([.body("Hello")])
+        let tokens = try (0..<10).map { try PushService.token($0) }
+        for _ in 0..<100 { _ = try client.results(of: message, to: tokens) }
+        for await _ in try client.results(of: message, to: tokens) { break }
+        for await _ in try client.results(of: message, to: tokens) {}
+        #expect(client.jobs.count == 0)
         await client.close()
         _ = try await service.simulator.stop()
     }

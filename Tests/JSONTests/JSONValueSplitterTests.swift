@@ -12,7 +12,7 @@ struct JSONValueSplitterTests {
             rest = rest.dropFirst(step)
         }
         values += splitter.finish()
-        return values.map { ($0.line, $0.bytes.map { String(decoding: $0, as: UTF8.self) }) }
+        return values.map { ($0.lines.lowerBound, $0.bytes.map { String(decoding: $0, as: UTF8.self) }) }
     }
 
     private func expect(_ text: String, _ expected: [(Int, String?)], maximum: Int = 1_000) {
@@ -43,6 +43,14 @@ struct JSONValueSplitterTests {
         expect("{\"a\":1\n{\"b\":2}\n}", [(1, "{\"a\":1\n"), (2, "{\"b\":2}"), (3, "}")])
         expect("nonsense\n{}", [(1, "nonsense"), (2, "{}")])
         expect("{\"a\":", [(1, "{\"a\":")])
+    }
+
+    @Test("A value tells the lines over which it goes")
+    func lines() {
+        var splitter = JSONValueSplitter(bytesMaximum: 1_000)
+        let text = "{\"a\":1}\n\n{\"b\":\n{\"c\":2}\n{\"d\":[\n]\n}\n{\n"
+        let values = splitter.add(Array(text.utf8)[...]) + splitter.finish()
+        #expect(values.map(\.lines) == [1...1, 3...4, 5...7, 8...8])
     }
 
     @Test("A value that is too long is not collected, and counted once")

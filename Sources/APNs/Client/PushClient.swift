@@ -25,7 +25,7 @@ public final class PushClient: Sendable {
     }
 
     private let client: APNsClient
-    private let jobs = PushJobs()
+    let jobs = PushJobs()
     private let routes: [String: Route]
     private let defaultName: String
     private let state = Mutex(State())
@@ -118,7 +118,7 @@ public final class PushClient: Sendable {
     public func send(
         _ message: PushMessage, to tokens: [PushToken], using name: String? = nil
     ) async throws(PushError) -> [PushResult] {
-        let job = try makeJob(message, name)
+        let job = try prepare(message, name)()
         return await withTaskCancellationHandler {
             await Self.run(job, tokens)
         } onCancel: {
@@ -152,7 +152,7 @@ public final class PushClient: Sendable {
     public func results<Tokens: AsyncSequence & Sendable>(
         of message: PushMessage, to tokens: Tokens, using name: String? = nil
     ) throws(PushError) -> StreamedPushResults<Tokens> where Tokens.Element == PushToken {
-        StreamedPushResults(job: try makeJob(message, name), tokens: tokens)
+        StreamedPushResults(tokens: tokens, makeJob: try prepare(message, name))
     }
 
     /// Sends to many devices, and gives the results as they come.
@@ -166,10 +166,15 @@ public final class PushClient: Sendable {
     public func results<Tokens: Sequence>(
         of message: PushMessage, to tokens: Tokens, using name: String? = nil
     ) throws(PushError) -> PushResults<Tokens> where Tokens.Element == PushToken {
-        PushResults(job: try makeJob(message, name), tokens: tokens)
+        PushResults(tokens: tokens, makeJob: try prepare(message, name))
     }
 
-    private func makeJob(_ message: PushMessage, _ name: String?) throws(PushError) -> PushJob {
+    /// Checks what is to be sent.
+    ///
+    /// - Returns: what makes the job of sending it, which the client holds from then on until it has ended.
+    private func prepare(
+        _ message: PushMessage, _ name: String?
+    ) throws(PushError) -> @Sendable () -> PushJob {
         let name = name ?? defaultName
         guard let route = routes[name] else {
             let known = routes.keys.sorted().map { "\"\($0)\"" }.joined(separator: ", ")
@@ -178,10 +183,12 @@ public final class PushClient: Sendable {
         }
         let content = try message.content(bundleID: route.bundleID)
         let identity = PushIdentity(source: "", identifier: message.identifier)
-        return jobs.add { number in
-            PushJob(
-                number: number, content: content, identity: identity, route: route.index,
-                windowCount: Self.windowCount, client: client, jobs: jobs, instruments: route.instruments)
+        return { [jobs, client] in
+            jobs.add { number in
+                PushJob(
+                    number: number, content: content, identity: identity, route: route.index,
+                    windowCount: Self.windowCount, client: client, jobs: jobs, instruments: route.instruments)
+            }
         }
     }
 

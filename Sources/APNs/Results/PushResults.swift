@@ -1,6 +1,6 @@
 /// The results of sending to a sequence of tokens, as they come: in the order of the answers, not of the tokens.
 ///
-/// Sending begins with the iteration, and there can be one. Reading a result takes the next tokens, so a lazy sequence
+/// Sending begins with the iteration, and a second one would send again. Reading a result takes the next tokens, so a lazy sequence
 /// is never read further ahead than one window of pushes, however many tokens there are. Leaving the loop, or
 /// cancelling its task, sends to no more tokens; what was in flight then may have arrived.
 public struct PushResults<Tokens: Sequence>: AsyncSequence where Tokens.Element == PushToken {
@@ -9,16 +9,17 @@ public struct PushResults<Tokens: Sequence>: AsyncSequence where Tokens.Element 
     /// Reading results throws nothing: each result says how its push ended.
     public typealias Failure = Never
 
-    private let job: PushJob
     private let tokens: Tokens
+    /// Results that are never read leave no job behind.
+    private let makeJob: @Sendable () -> PushJob
 
-    init(job: PushJob, tokens: Tokens) {
-        self.job = job
+    init(tokens: Tokens, makeJob: @escaping @Sendable () -> PushJob) {
         self.tokens = tokens
+        self.makeJob = makeJob
     }
 
     /// Begins to send and to read.
-    public func makeAsyncIterator() -> Iterator { Iterator(job: job, tokens: tokens.makeIterator()) }
+    public func makeAsyncIterator() -> Iterator { Iterator(job: makeJob(), tokens: tokens.makeIterator()) }
 
     /// Takes tokens and reads the results.
     public struct Iterator: AsyncIteratorProtocol {
@@ -72,16 +73,17 @@ where Tokens.Element == PushToken {
     /// The error of the tokens; the pushes themselves throw nothing.
     public typealias Failure = Tokens.Failure
 
-    private let job: PushJob
     private let tokens: Tokens
+    /// Results that are never read leave no job behind.
+    private let makeJob: @Sendable () -> PushJob
 
-    init(job: PushJob, tokens: Tokens) {
-        self.job = job
+    init(tokens: Tokens, makeJob: @escaping @Sendable () -> PushJob) {
         self.tokens = tokens
+        self.makeJob = makeJob
     }
 
     /// Begins to send and to read.
-    public func makeAsyncIterator() -> Iterator { Iterator(job: job, tokens: tokens) }
+    public func makeAsyncIterator() -> Iterator { Iterator(job: makeJob(), tokens: tokens) }
 
     /// Reads the results.
     public struct Iterator: AsyncIteratorProtocol {

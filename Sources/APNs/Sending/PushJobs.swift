@@ -10,6 +10,9 @@ final class PushJobs: PushTransportHandler {
 
     private let state = Mutex(State())
 
+    /// How many jobs have not ended.
+    var count: Int { state.withLock { $0.byNumber.count } }
+
     /// Makes a job under a number of its own.
     func add(_ make: (UInt32) -> PushJob) -> PushJob {
         state.withLock { state in

@@ -20,7 +20,7 @@ struct PublishCommand: Command {
             Publishes one event that the options describe, or many from a file. Each event is
             validated first with the worker's own code: its members, its app (if the
             configuration has apps) and its notification. A bad event of a file is reported with
-            its line, the rest goes on, and the command ends with 65. An event counts as
+            its lines, the rest goes on, and the command ends with 65. An event counts as
             published only when RabbitMQ has confirmed it. What RabbitMQ refuses (a full queue,
             a lost leader) is published again, after 0.1 to 5 seconds; if that does not help
             within the time limit, the command ends with 75.

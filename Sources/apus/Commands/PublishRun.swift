@@ -72,16 +72,18 @@ final class PublishRun: PublishHandler {
 
     private func take(_ value: JSONValueSplitter.Value, _ validator: inout EventValidator) {
         guard let bytes = value.bytes else {
-            return reportBad(value.line, "it is longer than \(EventLimits.bodyBytesMaximum) bytes")
+            return reportBad(value.lines, "it is longer than \(EventLimits.bodyBytesMaximum) bytes")
         }
-        do throws(CommandFailure) { publish(try CheckedEvent(bytes, &validator), line: value.line) } catch {
-            reportBad(value.line, error.message)
+        do throws(CommandFailure) { publish(try CheckedEvent(bytes, &validator), line: value.lines.lowerBound) } catch {
+            reportBad(value.lines, error.message)
         }
     }
 
-    private func reportBad(_ line: Int, _ message: String) {
+    private func reportBad(_ lines: ClosedRange<Int>, _ message: String) {
         state.withLock { $0.badCount += 1 }
-        progress.finish("line \(line): \(message)")
+        let isOne = lines.count == 1
+        let place = isOne ? "line \(lines.lowerBound)" : "lines \(lines.lowerBound) to \(lines.upperBound)"
+        progress.finish("\(place): \(message)")
     }
 
     /// Publishes an event.
