@@ -11,7 +11,7 @@ extension IndexStore {
             pathTable.add(digest.tableHash, number)
             recentNames.forgetPaths()
         }
-        paths[number].users += 1
+        paths.pointer(number).pointee.users += 1
         return number
     }
 

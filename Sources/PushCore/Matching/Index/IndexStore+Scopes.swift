@@ -36,25 +36,25 @@ extension IndexStore {
             if first == 0 {
                 typeTable.add(type.tableHash, number)
             } else {
-                scopes[number].nextOfType = scopes[first].nextOfType
-                scopes[number].previousOfType = first
+                scopes.pointer(number).pointee.nextOfType = scopes[first].nextOfType
+                scopes.pointer(number).pointee.previousOfType = first
                 if scopes[first].nextOfType != 0 { scopes[scopes[first].nextOfType].previousOfType = number }
-                scopes[first].nextOfType = number
+                scopes.pointer(first).pointee.nextOfType = number
             }
         }
-        scopes[number].users += 1
+        scopes.pointer(number).pointee.users += 1
         return number
     }
 
     mutating func releaseScope(_ number: UInt32) {
-        scopes[number].users -= 1
+        scopes.pointer(number).pointee.users -= 1
         let scope = scopes[number]
         guard scope.users == 0 else { return }
         scopeTable.remove(scope.digest.tableHash, number)
         recentNames.forgetScopes()
-        if scope.nextOfType != 0 { scopes[scope.nextOfType].previousOfType = scope.previousOfType }
+        if scope.nextOfType != 0 { scopes.pointer(scope.nextOfType).pointee.previousOfType = scope.previousOfType }
         if scope.previousOfType != 0 {
-            scopes[scope.previousOfType].nextOfType = scope.nextOfType
+            scopes.pointer(scope.previousOfType).pointee.nextOfType = scope.nextOfType
         } else if scope.nextOfType != 0 {
             typeTable.replace(scope.typeDigest.tableHash, number, by: scope.nextOfType)
         } else {

@@ -16,7 +16,7 @@ extension IndexStore {
     /// Adds the first subscriber of a predicate.
     mutating func addFirstSubscriber(_ row: Int64, to posting: UInt32) {
         rowTable.add(hash(row), posting)
-        postings[posting].row = row
+        postings.pointer(posting).pointee.row = row
     }
 
     /// Adds a subscriber to a predicate that has one already.
@@ -24,8 +24,8 @@ extension IndexStore {
         if !postings[posting].hasList {
             let only = postings[posting].row
             let node = nodes.add(SubscriberNode(posting: posting, next: 0))
-            postings[posting].link = node
-            postings[posting].hasList = true
+            postings.pointer(posting).pointee.link = node
+            postings.pointer(posting).pointee.hasList = true
             rowTable.replace(hash(only), posting, by: node | SubscriberNode.mark)
             put(only, into: node)
         }
@@ -33,7 +33,7 @@ extension IndexStore {
         if nodes.pointer(node).pointee.count == SubscriberNode.capacity {
             let newer = nodes.add(SubscriberNode(posting: posting, next: node))
             nodes.pointer(node).pointee.previous = newer
-            postings[posting].link = newer
+            postings.pointer(posting).pointee.link = newer
             node = newer
         }
         rowTable.add(hash(row), node | SubscriberNode.mark)
@@ -73,8 +73,8 @@ extension IndexStore {
             guard entry.pointee.count == 1 else { return }
             let only = entry.pointee.rows[0]
             rowTable.replace(hash(only), node | SubscriberNode.mark, by: entry.pointee.posting)
-            postings[entry.pointee.posting].hasList = false
-            postings[entry.pointee.posting].row = only
+            postings.pointer(entry.pointee.posting).pointee.hasList = false
+            postings.pointer(entry.pointee.posting).pointee.row = only
         } else {
             let room = older == 0 ? 0 : SubscriberNode.capacity - Int(nodes.pointer(older).pointee.count)
             guard entry.pointee.count <= min(room, SubscriberNode.capacity / 4) else { return }
@@ -87,7 +87,7 @@ extension IndexStore {
             if newer != 0 {
                 nodes.pointer(newer).pointee.next = older
             } else {
-                postings[entry.pointee.posting].link = older
+                postings.pointer(entry.pointee.posting).pointee.link = older
             }
         }
         nodes.remove(node)
