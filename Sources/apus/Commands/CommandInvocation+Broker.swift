@@ -8,11 +8,11 @@ extension CommandInvocation {
     /// - Returns: the part of it that a command needs to talk to the broker.
     /// - Throws: `CommandFailure` if an address is wrong.
     func broker(_ configuration: Configuration) throws(CommandFailure) -> BrokerConfiguration {
-        let rabbitMQ = configuration.rabbitMQ
         do {
-            return try BrokerConfiguration(
-                urls: rabbitMQ.urls.map(\.revealed), caFile: rabbitMQ.caFile ?? "", namespace: rabbitMQ.namespace,
-                connectionName: path.joined(separator: " "))
+            // Made where a worker's is made, so that no setting counts for workers alone.
+            var broker = try configuration.broker(purpose: "")
+            broker.connectionName = path.joined(separator: " ")
+            return broker
         } catch { throw CommandFailure(error) }
     }
 }
