@@ -62,15 +62,17 @@ struct PolicyConflictTests {
                 .isEmpty)
     }
 
-    @Test("No policy is an empty object or array or nothing, and a policy of which nothing is known yet is no answer")
+    @Test("No policy is an empty object or array or no name, and what says nothing of policies yet is no answer")
     func absent() throws {
         for text in [
-            #"{"effective_policy_definition": []}"#, #"{"effective_policy_definition": {}}"#, "{}",
+            #"{"effective_policy_definition": []}"#, #"{"effective_policy_definition": {}}"#,
             #"{"policy": null, "operator_policy": ""}"#,
         ] {
             let policy = EffectivePolicy(queue: try JSONParser().parse(text))
             #expect(policy == EffectivePolicy())
         }
-        #expect(EffectivePolicy(queue: try JSONParser().parse(#"{"operator_policy": "o"}"#)) == nil)
+        for text in ["{}", #"{"name": "t.work", "durable": true}"#, #"{"operator_policy": "o"}"#] {
+            #expect(EffectivePolicy(queue: try JSONParser().parse(text)) == nil)
+        }
     }
 }

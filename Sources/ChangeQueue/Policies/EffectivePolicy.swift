@@ -20,15 +20,18 @@ struct EffectivePolicy: Hashable, Sendable {
     /// Each setting by its key, for example `overflow`.
     var values: [String: Value] = [:]
 
-    /// Reads an answer of `GET /api/queues/VHOST/NAME`; nil if a policy is in force of which RabbitMQ does not say yet
-    /// what it sets.
+    /// Reads an answer of `GET /api/queues/VHOST/NAME`; nil if RabbitMQ does not say yet which policies are in force,
+    /// or what they set.
+    ///
+    /// It says so with a queue's statistics, which come some seconds after the queue: an answer without them names no
+    /// policy, not even that there is none.
     ///
     /// - Parameter queue: the answer.
     init?(queue: JSONValue) {
-        let names = ["policy", "operator_policy"] as [StaticString]
-        self.names = names.compactMap { queue[$0]?.string }.filter { !$0.isEmpty }
+        let members = (["policy", "operator_policy"] as [StaticString]).compactMap { queue[$0] }
+        names = members.compactMap(\.string).filter { !$0.isEmpty }
         guard let definition = queue["effective_policy_definition"] else {
-            guard self.names.isEmpty else { return nil }
+            guard !members.isEmpty, names.isEmpty else { return nil }
             return
         }
         // Without a policy some versions write an empty array.

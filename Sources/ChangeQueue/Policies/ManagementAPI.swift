@@ -7,6 +7,18 @@ import JSON
 struct ManagementAPI: Sendable {
     private static let queueBytesMaximum = 4 * 1_024 * 1_024
 
+    /// How long to go on asking of queues of which RabbitMQ does not say yet what policies do to them.
+    ///
+    /// It gathers that every five seconds, and of a new queue tells it after at most ten.
+    private static let patience = Duration.seconds(30)
+
+    /// What the API says of a queue.
+    private enum Finding: Sendable {
+        case missing
+        case unsaid
+        case policy(EffectivePolicy)
+    }
+
     private let url: String
     private let virtualHost: String
     private let client: HTTPClient
@@ -35,17 +47,36 @@ struct ManagementAPI: Sendable {
         do {
             let loop = try EventLoop(name: "management")
             defer { loop.stopAndJoin() }
-            return try await loop.run {
-                var policies: [String: EffectivePolicy] = [:]
-                for queue in queues { policies[queue] = try effectivePolicy(of: queue) }
-                return policies
+            var policies: [String: EffectivePolicy] = [:]
+            var open = queues
+            let deadline = ContinuousClock.now + Self.patience
+            while true {
+                let asked = open
+                let answers = try await loop.run { try asked.map { try (queue: $0, finding: effectivePolicy(of: $0)) } }
+                open = []
+                for (queue, finding) in answers {
+                    switch finding {
+                    case .policy(let policy): policies[queue] = policy
+                    case .missing: break
+                    case .unsaid: open.append(queue)
+                    }
+                }
+                guard let first = open.first else { return policies }
+                guard ContinuousClock.now < deadline else {
+                    throw ChangeQueueError(
+                        .unavailable,
+                        "the management API does not say yet what policies do to \(first), because it has no "
+                            + "statistics of it; ask again, and see to it that RabbitMQ gathers them "
+                            + "(management.disable_stats)")
+                }
+                try await Task.sleep(for: .seconds(1))
             }
         } catch let error as ChangeQueueError { throw error } catch {
             throw ChangeQueueError(.unavailable, "\(error)")
         }
     }
 
-    private func effectivePolicy(of queue: String) throws(ChangeQueueError) -> EffectivePolicy? {
+    private func effectivePolicy(of queue: String) throws(ChangeQueueError) -> Finding {
         let path = "/api/queues/\(Self.encoded(virtualHost))/\(Self.encoded(queue))"
         let answer: HTTPClient.Answer
         do throws(HTTPClient.Failure) { answer = try client.get(url + path) } catch {
@@ -53,7 +84,7 @@ struct ManagementAPI: Sendable {
         }
         switch answer.status {
         case 200: break
-        case 404: return nil
+        case 404: return .missing
         case 401, 403:
             throw ChangeQueueError(
                 .refused,
@@ -69,11 +100,7 @@ struct ManagementAPI: Sendable {
         } catch {
             throw ChangeQueueError(.unavailable, "the management API's answer cannot be read: \(error)")
         }
-        guard let policy = EffectivePolicy(queue: parsed) else {
-            throw ChangeQueueError(
-                .unavailable, "the management API does not say yet what policies do to \(queue); ask again")
-        }
-        return policy
+        return EffectivePolicy(queue: parsed).map(Finding.policy) ?? .unsaid
     }
 
     private static func encoded(_ text: String) -> String {

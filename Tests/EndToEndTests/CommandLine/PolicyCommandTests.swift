@@ -75,6 +75,16 @@ struct PolicyCommandTests {
         try await fixture.stop()
     }
 
+    @Test("Queues that are made under such a policy are told of by the same command")
+    func fresh() async throws {
+        try await fixture.broker.control(
+            "set_policy", "broad", "^fresh\\.", #"{"overflow":"drop-head"}"#, "--apply-to", "queues")
+        let applied = try await fixture.apus("topology", "apply", "--set", "rabbitmq.namespace=fresh")
+        #expect(applied.exitCode == 78, "\(applied)")
+        #expect(applied.output.contains("the policy broad changes what it does"), "\(applied)")
+        try await fixture.stop()
+    }
+
     @Test("A management API that does not answer is the exit code 69, one that refuses the user 77, after the findings")
     func unusable() async throws {
         let port = fixture.broker.port
