@@ -10,7 +10,7 @@ extension Pipeline {
         case unmatched
         /// A newer change of its dataset speaks for it.
         case coalesced
-        /// It has devices, but no use any more.
+        /// It has devices, but no use any more, or will have none when its slow app has time for it.
         case expired
         /// Its app is slow and has more than its share, so it waits in a retry queue.
         case deferred

@@ -267,7 +267,7 @@ extension Pipeline {
                 tags.append(item.delivery.tag)
                 for place in group.superseded { tags.append(prepared[place].delivery.tag) }
             }
-            let isDeferred = machine.jobArrived(
+            let arrival = machine.jobArrived(
                 DispatchJob(
                     tags: tags, lane: item.delivery.lane, message: item.delivery.message, parking: parking,
                     identity: PushIdentity(source: item.event.source, identifier: item.event.identifier),
@@ -278,7 +278,7 @@ extension Pipeline {
                 into: &actions)
             let isSuperseded = devices.isEmpty && !audience.isEmpty
             log(
-                item, isSuperseded ? .coalesced : fate(item, devices.count, isDeferred: isDeferred),
+                item, isSuperseded ? .coalesced : fate(item, devices.count, arrival),
                 apps: renderings.map(\.app.name), deviceCount: audience.count)
         } catch {
             if parking.chunk != nil {
@@ -291,10 +291,14 @@ extension Pipeline {
     }
 
     /// What became of an event whose job has begun.
-    func fate(_ item: PreparedEvent, _ deviceCount: Int, isDeferred: Bool) -> EventFate {
+    func fate(_ item: PreparedEvent, _ deviceCount: Int, _ arrival: JobArrival) -> EventFate {
         guard deviceCount > 0 else { return .unmatched }
         if item.parking.hasExpired(nowMilliseconds: parts.nowMilliseconds()) { return .expired }
-        return isDeferred ? .deferred : .matched
+        return switch arrival {
+        case .taken: .matched
+        case .deferred: .deferred
+        case .ended: .expired
+        }
     }
 
     private func isNowOrNever(_ event: ChangeEvent) -> Bool {

@@ -56,3 +56,13 @@ public final class DispatchJob: Sendable {
         self.dataset = dataset
     }
 }
+
+/// What became of a job when it arrived.
+public enum JobArrival: Hashable, Sendable {
+    /// Its pushes go out, or it has none.
+    case taken
+    /// It waits in a retry queue, because its app is slow.
+    case deferred
+    /// Its app is slow and it could not wait: it would have lost its use by then, or was tried for too long already.
+    case ended
+}

@@ -195,15 +195,21 @@ extension DispatchStateMachine {
     }
 
     /// Parks a job instead of sending it; no attempt is spent.
-    mutating func holdBack(_ number: UInt64) {
-        guard var job = jobs.take(number) else { return }
+    ///
+    /// - Returns: whether any of it waits for a retry: not if its time will have passed by then.
+    mutating func holdBack(_ number: UInt64) -> Bool {
+        guard var job = jobs.take(number) else { return false }
         for device in job.work.devices.indices {
             guard let rendering = renderingOrFailure(of: device, &job) else { continue }
             let app = job.work.renderings[rendering].app.index
             retry(&job, device, app: app, .congested, afterSeconds: nil, nowMilliseconds: latestMilliseconds)
         }
         job.nextDevice = job.work.devices.count
+        let isWaiting = job.failures.contains { failure in
+            if case .retry = failure.destination { true } else { false }
+        }
         jobs.putBack(job, number)
+        return isWaiting
     }
 
     /// Parks the pushes of slow apps that have been out for too long, so that what they hold is free for others.

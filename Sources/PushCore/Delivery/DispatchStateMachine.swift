@@ -165,9 +165,9 @@ public struct DispatchStateMachine: Sendable {
 
     /// A page of an audience is ready to be pushed to.
     ///
-    /// - Returns: whether it is parked instead, because its app is slow and has more than its share in hand.
+    /// - Returns: what becomes of it: it is held back if its app is slow and has more than its share in hand.
     @discardableResult
-    public mutating func jobArrived(_ work: DispatchJob, into actions: inout DispatchActions) -> Bool {
+    public mutating func jobArrived(_ work: DispatchJob, into actions: inout DispatchActions) -> JobArrival {
         for device in work.devices.indices {
             let app = rendering(of: device, in: work).map { work.renderings[$0].app.index } ?? ledgers.count - 1
             ledgers[app].matched += 1
@@ -179,14 +179,15 @@ public struct DispatchStateMachine: Sendable {
         let isHeldBack = takeInHand(&job)
         let number = jobs.insert(job)
         if let continuation { publishContinuation(continuation, of: number, into: &actions) }
+        var arrival = JobArrival.taken
         if isHeldBack {
-            holdBack(number)
+            arrival = holdBack(number) ? .deferred : .ended
         } else if !work.devices.isEmpty {
             lanes[Self.place(of: work.lane)].waits(number, devices: work.devices.count, flow: flow(of: job))
-            return false
+            return .taken
         }
         jobAdvanced(number, into: &actions)
-        return isHeldBack
+        return arrival
     }
 
     /// A delivery cannot be acted on: it goes to the dead letters as it is.

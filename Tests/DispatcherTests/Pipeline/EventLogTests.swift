@@ -77,10 +77,8 @@ struct EventLogTests {
         ])
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
         let entries = book.entries(of: "event.handled")
-        let outcomes = Dictionary(grouping: entries) { $0.fields["id"] ?? "-" }
-            .mapValues { $0.map { $0.fields["outcome"] } }
         #expect(
-            outcomes == [
+            outcomes(of: "event.handled") == [
                 "late": ["expired"], "older": ["coalesced"], "newer": ["matched"], "nobody": ["unmatched"],
                 "broken": ["rejected"],
                 "other": ["rejected"],
@@ -89,6 +87,59 @@ struct EventLogTests {
         let matched = entries.first { $0.fields["outcome"] == "matched" }?.fields
         #expect(matched?["app"] == "chat" && matched?["devices"] == "1", "\(String(describing: matched))")
         #expect(entries.filter { $0.fields["outcome"] == "rejected" }.allSatisfy { $0.fields["reason"] != nil })
+        bench.stop()
+    }
+
+    /// The outcomes that an event's lines tell, by the identifier of each event.
+    private func outcomes(of name: String) -> [String: [String?]] {
+        Dictionary(grouping: book.entries(of: name)) { $0.fields["id"] ?? "-" }
+            .mapValues { $0.map { $0.fields["outcome"] } }
+    }
+
+    @Test("An event whose app is slow has one line that says that it is deferred, and one for each time it comes back")
+    func deferredEvents() async throws {
+        let way = RouteSwitch()
+        way.turnOff([0])
+        var limits = DispatchLimits()
+        limits.deliveriesInHandMaximum = 100
+        let bench = try PipelineBench(
+            transport: FakeTransport { request, _ in
+                way.isOff(request.route) ? nil : .answered(PushAnswer(status: 200))
+            }, apps: ["chat", "mail"], delaysMilliseconds: [5_000, 60_000], limits: limits,
+            logger: book.logger(minimum: .debug))
+        await bench.settledLoop()
+        // Most of the window is unanswered for longer than patience lasts.
+        bench.broker.deliver((0..<60).map { PipelineBench.push($0) })
+        await bench.settledLoop()
+        bench.clock.advance(milliseconds: AppLoad.patienceMilliseconds + 1)
+        var late = PipelineBench.push(62)
+        late.properties.expiration = "1000"
+        bench.broker.deliver([
+            PipelineBench.push(60), PipelineBench.push(61, options: #"{"expiration":0}"#), late,
+            PipelineBench.push(63, app: "mail"),
+        ])
+        await bench.broker.wait { $0.settledTags.count == 4 }
+        var expected: [String: [String?]] = [
+            // It waits in a retry queue. The next two could not wait until they came back.
+            "chat-60": ["deferred"], "chat-61": ["expired"], "chat-62": ["expired"], "mail-63": ["matched"],
+        ]
+        for number in 0..<60 { expected["chat-\(number)"] = ["matched"] }
+        #expect(outcomes(of: "event.handled") == expected)
+        #expect(bench.broker.parked(in: "apus.retry.5s").count == 1)
+
+        bench.broker.deliverParked(in: "apus.retry.5s")
+        await bench.broker.wait { $0.settledTags.count == 5 }
+        #expect(outcomes(of: "event.retried") == ["chat-60": ["deferred"]])
+        way.turnOn([0])
+        bench.transport.answerAll(.answered(PushAnswer(status: 200)))
+        await bench.broker.wait { $0.settledTags.count == 65 }
+        for queue in ["apus.retry.5s", "apus.retry.1m"] { bench.broker.deliverParked(in: queue) }
+        await bench.broker.wait { $0.settledTags.count == 66 }
+        #expect(outcomes(of: "event.retried") == ["chat-60": ["deferred", "matched"]])
+        #expect(book.entries(of: "event.retried").allSatisfy { $0.fields["attempt"] == "0" })
+        #expect(outcomes(of: "event.handled") == expected, "none was said twice")
+        let ledger = try await bench.dispatch.ledgers()[0]
+        #expect(ledger.accepted == 61 && ledger.expired == 2 && ledger.isBalanced, "\(ledger)")
         bench.stop()
     }
 

@@ -141,7 +141,7 @@ extension Pipeline {
         } else {
             metrics.countEvent(item.type, assembly.devices.isEmpty ? .unmatched : .dispatched)
         }
-        let isDeferred = machine.jobArrived(
+        let arrival = machine.jobArrived(
             DispatchJob(
                 tags: isChunk ? [] : [item.delivery.tag], lane: item.delivery.lane, message: item.delivery.message,
                 parking: item.parking,
@@ -151,7 +151,7 @@ extension Pipeline {
                 changed: item.event.time),
             into: &actions)
         log(
-            item, fate(item, assembly.devices.count, isDeferred: isDeferred),
+            item, fate(item, assembly.devices.count, arrival),
             apps: assembly.renderings.reduce(into: []) { apps, rendering in
                 if !apps.contains(rendering.app.name) { apps.append(rendering.app.name) }
             }, deviceCount: assembly.devices.count)
