@@ -1,24 +1,15 @@
 @testable import APNsTransport
-@testable import PushCore
 
 /// Reads an answer of APNs (lines of header fields, an empty line, the body), and an answer of a proxy.
 ///
-/// Whatever was answered, to a push with whatever history, its delivery must end, and the books must balance.
+/// Whatever was answered, in whatever order, over connections that come and go, to pushes with whatever history: each
+/// push must end once, and each delivery, and the books must balance. The choices are those of `PushServiceWorld`.
 struct AnswerFuzzTarget: FuzzTarget {
-    private static let delaysMilliseconds: [Int64] = [1_000, 60_000, 900_000]
-
     func run(_ input: FuzzInput) throws(FuzzFailure) {
-        var input = input
         try readProxyAnswer(input)
-        let parser = AnswerParser()
-        _ = parser.reason(inGoAway: input.text)
-        let outcomes = input.parts.map { part in
-            let answer = Self.read(part)
-            return PushOutcome.answered(
-                parser.answer(
-                    status: answer.status, body: answer.body, retryAfterSeconds: answer.retryAfterSeconds))
-        }
-        try decide(outcomes, &input)
+        _ = AnswerParser().reason(inGoAway: input.text)
+        var world = PushServiceWorld(answers: input.parts.map(Self.read), input)
+        try world.run()
     }
 
     private static func read(_ part: [UInt8]) -> PartialAnswer {
@@ -49,63 +40,5 @@ struct AnswerFuzzTarget: FuzzTarget {
         var last = ProxyAnswer.Verdict.incomplete
         for byte in input.text { last = pieces.add([byte]) }
         try promise(last == verdict, "a proxy's answer in pieces is \(last), and \(verdict) as a whole")
-    }
-
-    /// Answers the pushes of one delivery, whose history is any that a parked copy may have.
-    private func decide(_ outcomes: [PushOutcome], _ input: inout FuzzInput) throws(FuzzFailure) {
-        let headers = EventFuzzTarget.headers(&input)
-        let delivery = Delivery(
-            tag: DeliveryTag(epoch: 1, number: 1), lane: .work, isRedelivered: false, exchange: "",
-            routingKey: "test", message: Message(headers: headers, body: Array("{}".utf8)))
-        let now: Int64 = 1_700_000_000_000
-        let app = AppRoute(
-            index: 0, name: "chat", bundleID: "com.example.chat", productionRoute: 0, sandboxRoute: 1, webRoute: 2)
-        let content = PushContent(
-            payload: Array("{}".utf8), topic: "com.example.chat", pushType: .alert, priority: .immediate,
-            expirationSeconds: nil, collapseID: nil)
-        var machine = DispatchStateMachine(
-            appCount: 1,
-            policy: RetryPolicy(
-                delaysMilliseconds: Self.delaysMilliseconds, attemptsMaximum: 3, ageMaximumMilliseconds: 3_600_000,
-                serverErrorDelayMilliseconds: 900_000),
-            queues: DispatchQueues(
-                retry: Dictionary(uniqueKeysWithValues: Self.delaysMilliseconds.map { ($0, "retry.\($0)") }),
-                fanout: "fanout", deadLetter: "dead"), limits: DispatchLimits())
-        let devices = outcomes.indices.compactMap { index in
-            DeviceToken(bytes: Array("token \(index)".utf8)).map { token in
-                Recipient(deviceID: "device-\(index)", platform: .apns, token: token, app: "chat")
-            }
-        }
-        var actions = DispatchActions()
-        machine.jobArrived(
-            DispatchJob(
-                tags: [delivery.tag], message: delivery.message,
-                parking: ParkingRecord(of: delivery, nowMilliseconds: now),
-                identity: PushIdentity(source: "fuzz", identifier: "1"),
-                renderings: [AppRendering(app: app, content: content)], devices: devices), into: &actions)
-        machine.sendWaiting(nowMilliseconds: now, into: &actions)
-        // Each push gets its answer; pushes that are sent again get another, as often as they are.
-        var step = 0
-        while !actions.sends.isEmpty || !actions.publishes.isEmpty {
-            let sends = actions.sends
-            let publishes = actions.publishes
-            actions.sends = []
-            actions.publishes = []
-            for send in sends {
-                let outcome = input.choice([
-                    outcomes[step % outcomes.count], .ambiguous("lost"), .notProcessed("refused"),
-                ])
-                step += 1
-                machine.pushEnded(
-                    PushResult(identifier: send.identifier, outcome: outcome, durationNanoseconds: 1),
-                    nowMilliseconds: now, into: &actions)
-            }
-            for publish in publishes { machine.publishEnded(publish.identifier, .confirmed, into: &actions) }
-            machine.sendWaiting(nowMilliseconds: now, into: &actions)
-            try promise(step < 10_000, "the pushes of one delivery are sent again for ever")
-        }
-        try promise(actions.settles == [delivery.tag], "the delivery was settled as \(actions.settles)")
-        try promise(machine.jobCount == 0 && machine.pushesInFlight == 0, "something is left of the delivery")
-        try promise(machine.ledgers.allSatisfy { $0.isBalanced && $0.inFlight == 0 }, "\(machine.ledgers)")
     }
 }

@@ -29,6 +29,9 @@ struct FuzzInput {
     /// The first part.
     var text: [UInt8] { parts[0] }
 
+    /// Whether no choice is left.
+    var isUsedUp: Bool { choices.isEmpty }
+
     /// The next choice; zero if there is none.
     mutating func byte() -> UInt8 { choices.popFirst() ?? 0 }
 
