@@ -66,7 +66,7 @@ extension Pipeline {
     }
 
     private func publishLater(_ messages: [OutgoingMessage]) {
-        loop.schedule(afterNanoseconds: Self.repeatDelayNanoseconds) { [self] in
+        loop.schedule(afterNanoseconds: repeatDelayNanoseconds) { [self] in
             parts.publisher.publish(messages)
         }
     }

@@ -201,7 +201,7 @@ extension Pipeline {
             error.code == .unavailable ? .warning : .error, "registry.failed",
             [.field("code", error.code.rawValue), .field("message", error.message)])
         health.set(.registry, "the registry does not answer: \(error.message)")
-        registryRetry = loop.schedule(afterNanoseconds: Self.repeatDelayNanoseconds) { [self] in
+        registryRetry = loop.schedule(afterNanoseconds: repeatDelayNanoseconds) { [self] in
             registryRetry = nil
             scheduleFlush()
         }

@@ -16,8 +16,6 @@ final class Pipeline {
     /// When a batch finds more devices than this, the next one is smaller: so the memory for devices that wait to be
     /// sent to is bounded, however large the audiences are.
     static let devicesPerBatchWanted = 4_096
-    /// How long to wait before the registry is asked again, and before a refused message is published again.
-    static let repeatDelayNanoseconds: UInt64 = 1_000_000_000
     /// How long after one look at apps that may be slow the next one is taken, if nothing happens meanwhile.
     static let loadLookDelayNanoseconds: UInt64 = 250_000_000
     /// How long large audiences are served page by page after the registry could not keep a fan-out.
@@ -29,6 +27,7 @@ final class Pipeline {
     let health: PipelineHealth
     let logger: Logger
     let limits: DispatchLimits
+    let repeatDelayNanoseconds: UInt64
 
     var machine: DispatchStateMachine
     var renderer: ContentRenderer
@@ -92,6 +91,7 @@ final class Pipeline {
         self.health = health
         self.logger = logger
         limits = configuration.limits
+        repeatDelayNanoseconds = configuration.repeatDelayNanoseconds
         answeredMilliseconds = Array(repeating: 0, count: configuration.apps.count)
         machine = DispatchStateMachine(
             appCount: configuration.apps.count, policy: configuration.retryPolicy, queues: configuration.queues,

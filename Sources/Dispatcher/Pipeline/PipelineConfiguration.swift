@@ -24,6 +24,8 @@ public struct PipelineConfiguration: Sendable {
     public var queues: DispatchQueues
     /// The bounds.
     public var limits: DispatchLimits
+    /// How long to wait before the registry is asked again, and before a refused message is published again.
+    public var repeatDelayNanoseconds: UInt64 = 1_000_000_000
 
     /// Creates a configuration.
     public init(

@@ -10,10 +10,10 @@ import Synchronization
 @testable import Dispatcher
 
 /// Sends messages through the pipeline of a worker: each part is the body of one, and the choices are its properties,
-/// its headers, and the answers of the push service.
+/// its headers, the answers of the push service, and what the broker says to each copy.
 ///
-/// Each delivery must be settled once. What was parked is delivered again, as a retry queue does, for a few rounds. The
-/// books must balance at the end.
+/// Each delivery must be settled once, and not before the broker has its copies. What was parked is delivered again, as
+/// a retry queue does, for a few rounds. The books must balance at the end.
 struct EventFuzzTarget: FuzzTarget {
     private static let messagesMaximum = 6
     private static let roundsMaximum = 5
@@ -79,6 +79,7 @@ struct EventFuzzTarget: FuzzTarget {
                     health: PipelineHealth(), logger: .silent),
                 to: loop)
             let inbox = PipelineInbox(pipeline)
+            world.loop.withLock { $0 = loop }
             world.transportHandler.withLock { $0 = inbox }
             world.publishHandler.withLock { $0 = inbox }
             pipeline.value.inbox = inbox
@@ -93,7 +94,7 @@ struct EventFuzzTarget: FuzzTarget {
         limits.devicesPerPageMaximum = 2
         limits.fanOutThresholdDevices = 3
         limits.devicesPerChunkMaximum = 2
-        return PipelineConfiguration(
+        var configuration = PipelineConfiguration(
             apps: ["chat", "mail"].enumerated().map { index, name in
                 let route = AppRoute(
                     index: index, name: name, bundleID: "com.example.\(name)", productionRoute: 2 * index,
@@ -107,6 +108,8 @@ struct EventFuzzTarget: FuzzTarget {
                 retry: Dictionary(uniqueKeysWithValues: delaysMilliseconds.map { ($0, "apus.retry.\($0)") }),
                 fanout: FuzzWorld.fanOutQueue, deadLetter: FuzzWorld.deadLetterQueue),
             limits: limits)
+        configuration.repeatDelayNanoseconds = 1
+        return configuration
     }()
 
     /// Five devices of one identity and user, all subscribed to what the examples are about.

@@ -1,14 +1,18 @@
 import Dispatch
+import EventLoop
 import PushCore
 import PushTestKit
 import Synchronization
 
-/// The broker and the push service around a pipeline: both answer at once, by the choices of an input.
+/// The broker and the push service around a pipeline: both answer by the choices of an input, the broker some ticks
+/// later.
 ///
-/// It keeps book of what it delivered, and notes the first promise that is broken.
+/// It keeps book of what it delivered and of the copies that it was given, and notes the first promise that is broken.
 final class FuzzWorld: DeliverySource, MessagePublisher, PushTransport {
     static let fanOutQueue = "apus.fanout"
     static let deadLetterQueue = "apus.dead-letter"
+    /// Names the delivery in the copies that are made of it.
+    private static let deliveryHeader = "x-fuzz-delivery"
     private static let parkedMaximum = 64
     private static let statuses = [200, 410, 400, 403, 429, 500, 503, 413, 404, 405, 200, 599, 0]
     private static let reasons = [
@@ -22,12 +26,22 @@ final class FuzzWorld: DeliverySource, MessagePublisher, PushTransport {
         var deliveryHandler: (any DeliveryHandler)?
         var early: [Delivery] = []
         var owed: Set<DeliveryTag> = []
+        /// The delivery of each copy that was published and that the broker has not confirmed, by the copy's number.
+        var unconfirmed: [UInt64: DeliveryTag] = [:]
+        /// The deliveries of which the broker takes some copy never.
+        var impossible: Set<DeliveryTag> = []
         var lastTag: UInt64 = 0
         var parked: [(message: Message, lane: DeliveryLane)] = []
         var failure: String?
+
+        mutating func promise(_ isKept: Bool, _ message: @autoclosure () -> String) {
+            if !isKept, failure == nil { failure = message() }
+        }
     }
 
     let clock = ManualWallClock()
+    /// Where the pipeline lives.
+    let loop = Mutex<EventLoop?>(nil)
     let transportHandler = Mutex<(any PushTransportHandler)?>(nil)
     let publishHandler = Mutex<(any PublishHandler)?>(nil)
     private let state: Mutex<State>
@@ -49,6 +63,9 @@ final class FuzzWorld: DeliverySource, MessagePublisher, PushTransport {
                 state.lastTag += 1
                 let tag = DeliveryTag(epoch: 1, number: state.lastTag)
                 state.owed.insert(tag)
+                var message = message
+                message.headers.removeAll { $0.name == Self.deliveryHeader }
+                message.headers.append(MessageHeader(name: Self.deliveryHeader, value: .uint64(tag.number)))
                 return Delivery(
                     tag: tag, lane: lane, isRedelivered: isRedelivered, exchange: exchange, routingKey: "test",
                     message: message)
@@ -81,6 +98,7 @@ final class FuzzWorld: DeliverySource, MessagePublisher, PushTransport {
         state.withLock { $0.deliveryHandler = nil }
         transportHandler.withLock { $0 = nil }
         publishHandler.withLock { $0 = nil }
+        loop.withLock { $0 = nil }
     }
 
     // MARK: DeliverySource
@@ -100,14 +118,30 @@ final class FuzzWorld: DeliverySource, MessagePublisher, PushTransport {
 
     func settle(_ tags: [DeliveryTag]) {
         state.withLock { state in
-            for tag in tags where state.owed.remove(tag) == nil && state.failure == nil {
-                state.failure = "delivery \(tag) was settled twice"
+            for tag in tags {
+                state.promise(
+                    !state.unconfirmed.values.contains(tag), "\(tag) is acknowledged before its copy was confirmed")
+                state.promise(!state.impossible.contains(tag), "\(tag) is acknowledged without its copy")
             }
+            Self.end(tags, &state)
         }
         changed.signal()
     }
 
-    func reject(_ tags: [DeliveryTag]) { settle(tags) }
+    func reject(_ tags: [DeliveryTag]) {
+        state.withLock { state in
+            // An event that stands for others is the one that is copied.
+            state.promise(
+                tags.contains { state.impossible.contains($0) }, "\(tags) are rejected, and each copy may be taken")
+            Self.end(tags, &state)
+        }
+        changed.signal()
+    }
+
+    private static func end(_ tags: [DeliveryTag], _ state: inout State) {
+        for tag in tags { state.promise(state.owed.remove(tag) != nil, "delivery \(tag) was settled twice") }
+    }
+
     func pause() {}
     func resume() {}
     func cancel() async {}
@@ -118,13 +152,49 @@ final class FuzzWorld: DeliverySource, MessagePublisher, PushTransport {
     func start(handler: any PublishHandler) {}
 
     func publish(_ messages: [OutgoingMessage]) {
-        state.withLock { state in
-            for message in messages where message.routingKey != Self.deadLetterQueue {
-                guard state.parked.count < Self.parkedMaximum else { break }
-                state.parked.append((message.message, message.routingKey == Self.fanOutQueue ? .fanout : .work))
+        for message in messages {
+            let (outcome, ticks) = state.withLock { state in
+                if let tag = Self.delivery(of: message.message) { state.unconfirmed[message.identifier] = tag }
+                return (Self.publishOutcome(&state.input), Int(state.input.byte() % 4))
             }
+            answer(message, outcome, afterTicks: ticks)
         }
-        publishHandler.withLock { $0 }?.publishesEnded(messages.map { ($0.identifier, .confirmed) })
+    }
+
+    /// Answers to a copy on the pipeline's loop, after the tick in which it was published and some more.
+    private func answer(_ message: OutgoingMessage, _ outcome: PublishOutcome, afterTicks ticks: Int) {
+        loop.withLock { $0 }?.submit { [self] in
+            guard ticks == 0 else { return answer(message, outcome, afterTicks: ticks - 1) }
+            state.withLock { Self.note(message, outcome, &$0) }
+            publishHandler.withLock { $0 }?.publishesEnded([(message.identifier, outcome)])
+        }
+    }
+
+    private static func note(_ message: OutgoingMessage, _ outcome: PublishOutcome, _ state: inout State) {
+        switch outcome {
+        case .refused, .returned: return
+        case .rejected:
+            if let tag = state.unconfirmed.removeValue(forKey: message.identifier) { state.impossible.insert(tag) }
+        case .confirmed:
+            state.unconfirmed[message.identifier] = nil
+            guard message.routingKey != deadLetterQueue, state.parked.count < parkedMaximum else { return }
+            state.parked.append((message.message, message.routingKey == fanOutQueue ? .fanout : .work))
+        }
+    }
+
+    /// The delivery that a message is a copy of.
+    private static func delivery(of message: Message) -> DeliveryTag? {
+        guard case .uint64(let number) = message.header(deliveryHeader) else { return nil }
+        return DeliveryTag(epoch: 1, number: number)
+    }
+
+    private static func publishOutcome(_ input: inout FuzzInput) -> PublishOutcome {
+        switch input.byte() % 8 {
+        case 5: .refused
+        case 6: .returned("NO_ROUTE")
+        case 7: .rejected("too large")
+        default: .confirmed
+        }
     }
 
     func close(deadlineSeconds: Double) async -> Bool { true }

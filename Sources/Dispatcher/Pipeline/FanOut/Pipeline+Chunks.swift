@@ -188,7 +188,7 @@ extension Pipeline {
     }
 
     private func recordChunksLater() {
-        chunkRetry = loop.schedule(afterNanoseconds: Self.repeatDelayNanoseconds) { [self] in
+        chunkRetry = loop.schedule(afterNanoseconds: repeatDelayNanoseconds) { [self] in
             chunkRetry = nil
             scheduleFlush()
         }

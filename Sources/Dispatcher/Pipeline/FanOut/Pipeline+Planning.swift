@@ -126,7 +126,7 @@ extension Pipeline {
                 try takeStep(plan, number)
             } catch {
                 planFailed(plan, error)
-                continuePlan(number, afterNanoseconds: Self.repeatDelayNanoseconds)
+                continuePlan(number, afterNanoseconds: repeatDelayNanoseconds)
             }
         }
     }
@@ -147,7 +147,7 @@ extension Pipeline {
             return
         case .waitForOther:
             plan.planner.asked()
-            return continuePlan(number, afterNanoseconds: Self.repeatDelayNanoseconds)
+            return continuePlan(number, afterNanoseconds: repeatDelayNanoseconds)
         case .finish:
             return finish(plan, number)
         }
@@ -160,7 +160,7 @@ extension Pipeline {
             switch (call, result) {
             case (_, .failure(let error)):
                 planFailed(plan, error)
-                return continuePlan(number, afterNanoseconds: Self.repeatDelayNanoseconds)
+                return continuePlan(number, afterNanoseconds: repeatDelayNanoseconds)
             case (.plan, .success(.fanOut(let fanOut))): plan.planner.planSaved(fanOut)
             case (_, .success(.fanOut(let fanOut))): plan.planner.fanOutRead(fanOut)
             case (_, .success(.chunks(let chunks))): plan.planner.unpublishedRead(chunks)

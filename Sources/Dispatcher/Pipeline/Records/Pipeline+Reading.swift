@@ -25,7 +25,7 @@ extension Pipeline {
             loop.schedule(afterNanoseconds: 0) { [self] in readSubscriptions(whenReady: whenReady) }
         } catch {
             registryFailed(error)
-            loop.schedule(afterNanoseconds: Self.repeatDelayNanoseconds) { [self] in
+            loop.schedule(afterNanoseconds: repeatDelayNanoseconds) { [self] in
                 readSubscriptions(whenReady: whenReady)
             }
         }
