@@ -179,6 +179,7 @@ let package = Package(
             name: "bare-consumer", path: "Benchmarks/Sources/BareConsumer",
             linkerSettings: [.linkedLibrary("rabbitmq")]),
         .target(name: "AllocationCounter", path: "Benchmarks/Sources/AllocationCounter"),
+        testTarget("BenchmarkTests", ["apus-benchmarks", "PushTestKit"]),
         testTarget("FaultLedgerTests", ["FaultLedger", "PushTestKit"]),
         // The targets of `make fuzz`, which replay their corpus here; `Tests/Fuzz` is a package of its own as well.
         .testTarget(

@@ -10,11 +10,20 @@ struct BenchmarkOptions {
     /// The one that this process is to run itself.
     private(set) var scenarioOfProcess: BenchmarkScenario?
     private var named: [BenchmarkScenario] = []
+    private var secondsMaximum: Double?
+    private var mebibytesMaximum: Int?
 
     /// The scenarios to run: all, if none is named.
     var scenarios: [BenchmarkScenario] { isWhole ? BenchmarkScenario.allCases : named }
     /// Whether all are run.
     var isWhole: Bool { named.isEmpty }
+
+    /// What a scenario may take: its own limits, as far as the command line names no others.
+    func limits(of scenario: BenchmarkScenario) -> ScenarioLimits {
+        ScenarioLimits(
+            seconds: secondsMaximum ?? scenario.limits.seconds,
+            mebibytes: mebibytesMaximum ?? scenario.limits.mebibytes)
+    }
 
     init(_ arguments: [String]) throws(ChildProcess.Failure) {
         var rest = arguments[...]
@@ -25,6 +34,8 @@ struct BenchmarkOptions {
             case "--peer-python": peerPythonPath = rest.popFirst() ?? ""
             case "--peer-script": peerScriptPath = rest.popFirst() ?? ""
             case "--fan-out-devices": fanOutDevices = rest.popFirst().flatMap { Int($0) } ?? fanOutDevices
+            case "--seconds-maximum": secondsMaximum = rest.popFirst().flatMap { Double($0) } ?? secondsMaximum
+            case "--mebibytes-maximum": mebibytesMaximum = rest.popFirst().flatMap { Int($0) } ?? mebibytesMaximum
             case "--results": resultsPath = rest.popFirst()
             case "--small": break
             case "--scenario-process": scenarioOfProcess = rest.popFirst().flatMap(BenchmarkScenario.init)

@@ -3,15 +3,13 @@ enum BenchmarkScenario: String, CaseIterable {
     case client, distance, peer, allocations, micro, matching, pipeline, subscriptions
     case worker, replicas, queues, latency, fanout, fairness, isolation, memory
 
-    /// How long it may take, and how much memory all its processes may have resident, with the broker and others.
-    ///
-    /// Both are generous: they end what has gone wrong.
-    var limits: (minutes: Double, mebibytes: Int) {
+    /// What it may take; generous, because the limits end what has gone wrong.
+    var limits: ScenarioLimits {
         switch self {
-        case .matching: (15, 8_192)
-        case .subscriptions: (30, 12_288)
-        case .isolation: (20, 4_096)
-        default: (10, 4_096)
+        case .matching: ScenarioLimits(seconds: 900, mebibytes: 8_192)
+        case .subscriptions: ScenarioLimits(seconds: 1_800, mebibytes: 12_288)
+        case .isolation: ScenarioLimits(seconds: 1_200, mebibytes: 4_096)
+        default: ScenarioLimits(seconds: 600, mebibytes: 4_096)
         }
     }
 

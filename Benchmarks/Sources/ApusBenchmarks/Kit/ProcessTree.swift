@@ -1,30 +1,66 @@
 import Foundation
 
 /// A process and all that descend from it, as `/proc` shows them.
-enum ProcessTree {
-    /// The fields of `/proc/PID/stat` after the name, which is in parentheses (proc(5)).
-    private static let parentField = 1
-    private static let residentPagesField = 21
+struct ProcessTree {
+    private struct Member {
+        let identifier: Int32
+        let parent: Int32
+        /// When it began, which tells it from another that gets its number later.
+        let beganTicks: String
+        let residentPages: Int
+        let isOver: Bool
 
-    /// How much memory they have resident together, in MiB; pages that several share count for each.
-    static func residentMebibytes(below root: Int32) -> Int {
-        var children: [Int32: [Int32]] = [:]
-        var pages: [Int32: Int] = [:]
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? [] {
-            guard let identifier = Int32(name),
-                let text = try? String(contentsOfFile: "/proc/\(name)/stat", encoding: .utf8)
-            else { continue }
+        /// The fields of `/proc/PID/stat` after the name, which is in parentheses (proc(5)).
+        private static let stateField = 0
+        private static let parentField = 1
+        private static let beganField = 19
+        private static let residentPagesField = 21
+
+        init?(_ identifier: Int32) {
+            guard let text = try? String(contentsOfFile: "/proc/\(identifier)/stat", encoding: .utf8) else {
+                return nil
+            }
             let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
-            guard fields.count > residentPagesField, let parent = Int32(fields[parentField]) else { continue }
-            children[parent, default: []].append(identifier)
-            pages[identifier] = Int(fields[residentPagesField])
+            guard fields.count > Self.residentPagesField, let parent = Int32(fields[Self.parentField]) else {
+                return nil
+            }
+            self.identifier = identifier
+            self.parent = parent
+            beganTicks = String(fields[Self.beganField])
+            residentPages = Int(fields[Self.residentPagesField]) ?? 0
+            // It has ended, and nobody has asked how.
+            isOver = fields[Self.stateField] == "Z"
         }
-        var total = 0
-        var open = [root]
-        while let identifier = open.popLast() {
-            total += pages[identifier] ?? 0
-            open += children[identifier] ?? []
+    }
+
+    private let members: [Member]
+
+    /// Looks who descends from a process now.
+    init(of root: Int32) {
+        var children: [Int32: [Member]] = [:]
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? [] {
+            guard let member = Int32(name).flatMap(Member.init) else { continue }
+            children[member.parent, default: []].append(member)
         }
-        return total * Int(sysconf(Int32(_SC_PAGESIZE))) >> 20
+        var members = Member(root).map { [$0] } ?? []
+        var next = 0
+        while next < members.count {
+            members += children[members[next].identifier] ?? []
+            next += 1
+        }
+        self.members = members
+    }
+
+    /// How much memory they had resident together, in MiB; pages that several share count for each.
+    var residentMebibytes: Int {
+        (members.reduce(0) { $0 + $1.residentPages } * Int(sysconf(Int32(_SC_PAGESIZE)))) >> 20
+    }
+
+    /// Those that are still there.
+    var running: [Int32] {
+        members.filter { member in
+            guard let now = Member(member.identifier) else { return false }
+            return now.beganTicks == member.beganTicks && !now.isOver
+        }.map(\.identifier)
     }
 }

@@ -3,9 +3,11 @@ import Foundation
 /// Runs each scenario in a process of its own, and ends one that takes more time or memory than it may.
 ///
 /// All that a scenario has started ends with it: programs by the signal that Linux sends when their parent dies,
-/// private servers because their supervisors see the end of a pipe.
+/// private servers because their supervisors see the end of a pipe. What is still there after a while is killed.
 struct ScenarioSupervisor {
     private static let lookMicroseconds: UInt32 = 100_000
+    /// How long those that a scenario has left may take to end by themselves.
+    static let endSeconds = 10.0
 
     let options: BenchmarkOptions
     let arguments: [String]
@@ -38,11 +40,8 @@ struct ScenarioSupervisor {
         let process = try ChildProcess(
             program, arguments + ["--scenario-process", scenario.rawValue, "--results", file],
             environment: scenario.environment)
-        defer {
-            process.endNow()
-            Workbench.removeFolders(of: process.identifier)
-        }
-        let exitCode = try watch(process, scenario)
+        defer { Workbench.removeFolders(of: process.identifier) }
+        let exitCode = try Self.supervise(process, options.limits(of: scenario))
         guard exitCode == 0 else {
             throw ChildProcess.Failure(description: "ended with \(exitCode): \(process.errors.suffix(4_000))")
         }
@@ -57,10 +56,19 @@ struct ScenarioSupervisor {
         }
     }
 
-    /// Shows what a scenario prints until it ends, and sees to its limits.
-    private func watch(_ process: ChildProcess, _ scenario: BenchmarkScenario) throws -> Int32 {
+    /// Shows what a scenario prints until it ends, or ends it and all that it has started if it takes more than it may.
+    ///
+    /// - Parameters:
+    ///   - process: its process.
+    ///   - limits: what it may take.
+    ///   - endSeconds: how long what it has started may take to end by itself.
+    /// - Returns: its exit code.
+    /// - Throws: `ChildProcess.Failure` if it was ended, with the limit and what to do.
+    static func supervise(
+        _ process: ChildProcess, _ limits: ScenarioLimits, endSeconds: Double = endSeconds
+    ) throws(ChildProcess.Failure) -> Int32 {
+        defer { end(process, endSeconds: endSeconds) }
         let start = ContinuousClock.now
-        let limits = scenario.limits
         var shown = 0
         while true {
             let exitCode = process.exitCode
@@ -68,16 +76,30 @@ struct ScenarioSupervisor {
             FileHandle.standardOutput.write(Data(output.utf8.dropFirst(shown)))
             shown = output.utf8.count
             if let exitCode { return exitCode }
-            let mebibytes = ProcessTree.residentMebibytes(below: process.identifier)
+            let mebibytes = ProcessTree(of: process.identifier).residentMebibytes
             guard mebibytes <= limits.mebibytes else {
                 throw ChildProcess.Failure(
-                    description: "its processes had \(mebibytes) MiB resident, more than \(limits.mebibytes): ended")
+                    description: """
+                        its processes had \(mebibytes) MiB resident, more than its limit of \(limits.mebibytes) MiB: \
+                        ended. Look for what grows, or raise the limit with --mebibytes-maximum.
+                        """)
             }
-            guard start.duration(to: .now).seconds <= limits.minutes * 60 else {
+            guard start.duration(to: .now).seconds <= limits.seconds else {
                 throw ChildProcess.Failure(
-                    description: "not done after \(limits.minutes) minutes: ended; \(process.errors.suffix(4_000))")
+                    description: """
+                        not done within its limit of \(limits.seconds) s: ended. Run it while nothing else is busy, or \
+                        raise the limit with --seconds-maximum. \(process.errors.suffix(4_000))
+                        """)
             }
-            usleep(Self.lookMicroseconds)
+            usleep(lookMicroseconds)
         }
+    }
+
+    private static func end(_ process: ChildProcess, endSeconds: Double) {
+        let tree = ProcessTree(of: process.identifier)
+        process.endNow()
+        let start = ContinuousClock.now
+        while !tree.running.isEmpty, start.duration(to: .now).seconds < endSeconds { usleep(lookMicroseconds) }
+        for identifier in tree.running { kill(identifier, SIGKILL) }
     }
 }
