@@ -132,8 +132,12 @@ static ssize_t failure(int descriptor) {
 
 // The next definition of a function, which is the C library's.
 #define NEXT(name)                                                                                                     \
-    static __typeof__(&name) next;                                                                                     \
-    if (!next) next = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
+    static __typeof__(&name) found;                                                                                    \
+    __typeof__(&name) next = __atomic_load_n(&found, __ATOMIC_RELAXED);                                                \
+    if (!next) {                                                                                                       \
+        next = (__typeof__(&name))dlsym(RTLD_NEXT, #name);                                                             \
+        __atomic_store_n(&found, next, __ATOMIC_RELAXED);                                                              \
+    }
 
 // A read is made first, to know whether there was something; what it read is lost with the connection.
 #define READ(name, arguments, shorter)                                                                                 \

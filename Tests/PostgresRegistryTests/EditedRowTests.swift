@@ -69,7 +69,10 @@ struct EditedRowTests {
                 return DeadLetter(summary: summary, message: Message(body: [1]))
             })
         try execute(
-            "UPDATE dead_letter SET attempts = \(number), first_seen_at = \(number), dead_lettered_at = \(number), body_bytes = \(number)",
+            """
+            UPDATE dead_letter SET attempts = \(number), first_seen_at = \(number), dead_lettered_at = \(number),
+                body_bytes = \(number)
+            """,
             url)
         let letters = try registry.deadLetters(matching: DeadLetterFilter(), after: 0, limit: 10)
         #expect(DeadLetterSummary.batches(letters).joined().count == 2)

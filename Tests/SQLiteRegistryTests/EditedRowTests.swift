@@ -53,7 +53,10 @@ struct EditedRowTests {
                 return DeadLetter(summary: summary, message: Message(body: [1]))
             })
         try registry.connection.execute(
-            "UPDATE dead_letter SET attempts = \(number), first_seen_at = \(number), dead_lettered_at = \(number), body_bytes = \(number)"
+            """
+            UPDATE dead_letter SET attempts = \(number), first_seen_at = \(number), dead_lettered_at = \(number),
+                body_bytes = \(number)
+            """
         )
         let letters = try registry.deadLetters(matching: DeadLetterFilter(), after: 0, limit: 10)
         #expect(DeadLetterSummary.batches(letters).joined().count == 2)

@@ -31,8 +31,8 @@ enum Schema {
     ///   - connection: a connection that was just made.
     ///   - mode: what may be done; `readWrite` makes a registry in a database that has none, as `create` does.
     ///   - milliseconds: how long an upgrade may take, another's included that has to be waited for.
-    /// - Throws: `RegistryError` with `.newerSchema`, `.notFound` if one that must exist does not, `.readOnly` if an older registry may not be changed, `.invalid`
-    ///   if the schema is another program's.
+    /// - Throws: `RegistryError` with `.newerSchema`, `.notFound` if one that must exist does not, `.readOnly` if an
+    ///   older registry may not be changed, `.invalid` if the schema is another program's.
     static func prepare(
         _ connection: Connection, mode: RegistryOpenMode, milliseconds: Int
     ) throws(RegistryError) {

@@ -1,11 +1,11 @@
 @testable import APNsTransport
 @testable import PushCore
 
-/// A push service that does what an input chooses, around the two state machines that have to cope with it: the one that
-/// decides about deliveries, and the pool of connections that sends what the first wants sent.
+/// A push service that does what an input chooses, around the two state machines that have to cope with it: the one
+/// that decides about deliveries, and the pool of connections that sends what the first wants sent.
 ///
-/// It stands where the pipeline and the route of the transport stand, without threads and clocks, and keeps books of its
-/// own. Once the choices are used up, the service behaves: it takes connections and answers in order.
+/// It stands where the pipeline and the route of the transport stand, without threads and clocks, and keeps books of
+/// its own. Once the choices are used up, the service behaves: it takes connections and answers in order.
 struct PushServiceWorld: ~Copyable {
     /// One connection as the push service sees it.
     private struct Peer {

@@ -38,8 +38,8 @@ extension NotificationInfo {
         if !isLenient, shouldSendMutableContent, !showsText {
             throw EventRejection(
                 .invalidField,
-                "\(path) has shouldSendMutableContent and no text, but an app can change only what is shown; give it an "
-                    + "alertBody, a title or a subtitle, or leave shouldSendMutableContent out")
+                "\(path) has shouldSendMutableContent and no text, but an app can change only what is shown; give it "
+                    + "an alertBody, a title or a subtitle, or leave shouldSendMutableContent out")
         }
     }
 

@@ -151,8 +151,8 @@ enum DeadLettersCommands {
                 "\(count) dead \(count == 1 ? "letter" : "letters") \(isDryRun ? "would be " : "")\(verb)")
             if let refusal = tally.refusal {
                 StandardError.line(
-                    "left out: \(tally.refusedCount) that RabbitMQ never takes as they are; the first: \(refusal). Raise "
-                        + "the limit that it names, or export the letters and purge them.")
+                    "left out: \(tally.refusedCount) that RabbitMQ never takes as they are; the first: \(refusal). "
+                        + "Raise the limit that it names, or export the letters and purge them.")
             }
             guard let problem = tally.failure else { return tally.refusal == nil ? .ok : .data }
             StandardError.line("stopped: \(problem); the rest are still dead letters")
