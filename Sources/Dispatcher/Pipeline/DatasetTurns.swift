@@ -4,6 +4,8 @@ import PushCore
 ///
 /// APNs promises no order between two pushes that are out at once, so the second waits until the first has been
 /// settled. What waits coalesces when its turn comes. Bounded by the prefetch, as everything that is unacknowledged.
+///
+/// Nothing waits unless something is under way: `wait` refuses it, because nobody would end that wait.
 struct DatasetTurns {
     /// Each dataset with an event under way, and what waits for it.
     private var waiting: [DatasetKey: [Delivery]] = [:]
@@ -11,10 +13,15 @@ struct DatasetTurns {
     /// Whether an event of that dataset is under way.
     func isBusy(_ key: DatasetKey) -> Bool { waiting[key] != nil }
 
-    /// The delivery waits for its turn.
-    mutating func wait(_ delivery: Delivery, for key: DatasetKey) { waiting[key, default: []].append(delivery) }
+    /// The delivery waits for its turn, if an event of the dataset is under way.
+    ///
+    /// - Returns: whether it waits; if not, its turn has come.
+    mutating func wait(_ delivery: Delivery, for key: DatasetKey) -> Bool {
+        guard waiting[key]?.append(delivery) != nil else { return false }
+        return true
+    }
 
-    /// An event of the dataset is under way from now on.
+    /// An event of the dataset is under way from now on, until `end`.
     mutating func begin(_ key: DatasetKey) {
         if waiting[key] == nil { waiting[key] = [] }
     }
@@ -22,8 +29,8 @@ struct DatasetTurns {
     /// The event that was under way has been settled; gives those whose turn has come.
     mutating func end(_ key: DatasetKey) -> [Delivery] { waiting.removeValue(forKey: key) ?? [] }
 
-    /// What waits goes back to the broker; what is under way stays so.
-    mutating func forgetWaiting() {
-        for key in waiting.keys { waiting[key] = [] }
+    /// What waits goes back to the broker, but for what is to be kept; what is under way stays so.
+    mutating func forgetWaiting(except isKept: (Delivery) -> Bool = { _ in false }) {
+        for key in waiting.keys { waiting[key]?.removeAll { !isKept($0) } }
     }
 }

@@ -48,7 +48,7 @@ extension Pipeline {
 
     private func giveTurn(_ dataset: DatasetKey) {
         let next = turns.end(dataset)
-        guard !next.isEmpty, !isDraining else { return }
+        guard !next.isEmpty else { return }
         receive(next)
         scheduleFlush()
     }

@@ -44,7 +44,6 @@ extension Pipeline {
         guard let audiences = resolve(groups, prepared) else {
             return putBack(batch)
         }
-        for (delivery, key) in delayed { turns.wait(delivery, for: key) }
         if batch.first?.lane == .work { adaptBatchSize(devicesFound: audiences.reduce(0) { $0 + $1.count }) }
         for (delivery, parking) in returned {
             machine.deliveryOfFanOutLane(delivery.tag, message: delivery.message, parking: parking, into: &actions)
@@ -59,10 +58,14 @@ extension Pipeline {
             case .chunkOver(let state): chunkIsOver(prepared[group.representative], state)
             }
         }
+        // What was before them may be over already: a large fan-out, for example, becomes a plan, which announces
+        // nothing, so nothing waits for it.
+        putBack(delayed.compactMap { delivery, key in turns.wait(delivery, for: key) ? nil : delivery })
     }
 
     private func putBack(_ batch: [Delivery]) {
-        guard let first = batch.first, first.lane == .fanout else { return waiting.putBack(batch) }
+        guard let first = batch.first else { return }
+        guard first.lane == .fanout else { return waiting.putBack(batch) }
         for delivery in batch.reversed() { waitingFanOuts.putInFront(delivery, flow: fanOutFlow(of: delivery)) }
     }
 

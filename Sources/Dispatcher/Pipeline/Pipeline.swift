@@ -231,7 +231,7 @@ final class Pipeline {
         registryRetry = nil
         waiting.removeAll { chunks[$0.tag] == nil }
         waitingFanOuts.removeAll { chunks[$0.tag] == nil }
-        turns.forgetWaiting()
+        turns.forgetWaiting { chunks[$0.tag] != nil }
         self.whenDrained = whenDrained
         scheduleFlush()
     }

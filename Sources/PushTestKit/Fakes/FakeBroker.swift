@@ -30,11 +30,12 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
         let (handler, deliveries) = state.update { state in
             let deliveries = messages.map { message in
                 defer { state.nextTag += 1 }
-                let tag = DeliveryTag(epoch: 1, number: state.nextTag)
-                state.unacknowledged[tag] = message
-                return Delivery(
+                let tag = DeliveryTag(epoch: state.epoch, number: state.nextTag)
+                let delivery = Delivery(
                     tag: tag, lane: lane, isRedelivered: isRedelivered, exchange: exchange, routingKey: "test",
                     message: message)
+                state.unacknowledged[tag] = delivery
+                return delivery
             }
             guard let handler = state.deliveryHandler, !state.isPaused else {
                 state.early += deliveries
@@ -53,6 +54,21 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
         deliver(
             state.update { $0.parkedByQueue.removeValue(forKey: queue) ?? [] },
             lane: queue.hasSuffix(".fanout") ? .fanout : .work, exchange: "")
+    }
+
+    /// Loses the connection, consumes again at once, and delivers what was not acknowledged again.
+    public func reconnect() {
+        let (handler, epoch, again) = state.update { state in
+            let again = state.unacknowledged.values.sorted { $0.tag.number < $1.tag.number }
+            state.unacknowledged = [:]
+            state.epoch += 1
+            return (state.deliveryHandler, state.epoch, again)
+        }
+        handler?.sourceStateChanged(.interrupted(reason: "the test wants it"))
+        handler?.sourceStateChanged(.consuming(epoch: epoch))
+        for delivery in again {
+            deliver([delivery.message], lane: delivery.lane, isRedelivered: true, exchange: delivery.exchange)
+        }
     }
 
     /// The messages that are parked in a queue.
@@ -125,8 +141,8 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
     public func reject(_ tags: [DeliveryTag]) {
         state.update { state in
             for tag in tags {
-                if let message = state.unacknowledged.removeValue(forKey: tag) {
-                    state.rejectedMessages.append(message)
+                if let delivery = state.unacknowledged.removeValue(forKey: tag) {
+                    state.rejectedMessages.append(delivery.message)
                 }
             }
         }

@@ -6,11 +6,12 @@ public struct FakeBrokerState: Sendable {
     var publishHandler: (any PublishHandler)?
     /// Published while nobody consumed.
     var early: [Delivery] = []
-    var unacknowledged: [DeliveryTag: Message] = [:]
+    var unacknowledged: [DeliveryTag: Delivery] = [:]
     var parkedByQueue: [String: [Message]] = [:]
     var missingQueues: Set<String> = []
     var rejectingQueues: Set<String> = []
     var nextTag: UInt64 = 1
+    var epoch: UInt32 = 1
 
     /// The acknowledged tags, in order.
     public internal(set) var settledTags: [DeliveryTag] = []
