@@ -86,19 +86,16 @@ extension Pipeline {
         return delayed
     }
 
-    /// Notes what devices are told of now, so that nothing older is announced after it.
-    func noteAnnounced(_ group: DatasetCoalescer.Group, _ item: PreparedEvent) {
-        guard item.isFresh, case .dataset(var change) = item.event.kind else { return }
-        if !group.superseded.isEmpty { change.deviceID = group.excludedDeviceID }
-        recent.announced(
-            change, source: item.event.source, identifier: item.event.identifier,
-            at: Timestamp(milliseconds: parts.nowMilliseconds()))
+    /// Notes what devices have been told, so that they are told of nothing older after it.
+    func noteTold() {
+        for (deviceID, announcement) in actions.told { recent.told(deviceID, of: announcement) }
+        actions.told.removeAll(keepingCapacity: true)
     }
 
     /// Counts begin anew after a deletion, whatever becomes of its event.
     private func forgetCounts(_ item: PreparedEvent) {
         guard item.isFresh, case .dataset(let change) = item.event.kind, change.operation != .changed else { return }
-        recent.forget(change.key)
+        recent.forget(change.key, at: Timestamp(milliseconds: parts.nowMilliseconds()))
     }
 
     private func adaptBatchSize(devicesFound: Int) {
@@ -253,14 +250,14 @@ extension Pipeline {
         var parking = item.parking
         if !group.superseded.isEmpty, group.excludedDeviceID == nil { parking.notifiesOrigin = true }
         let audience = devices
-        leaveOutSuperseded(&devices, item)
+        let announcement = item.announcement
+        if let announcement { leaveOutTold(&devices, of: announcement) }
         do throws(EventRejection) {
             let isChunk = parking.chunk != nil
             let renderings = try renderer.render(
                 item.event, expiresAt: parking.expiresAt, devices: devices,
                 known: isChunk ? chunks[item.delivery.tag]?.renderings ?? [] : devices.isEmpty ? [] : item.renderings)
             countCoalesced(group, audience, prepared)
-            if !devices.isEmpty { noteAnnounced(group, item) }
             var tags: [DeliveryTag] = []
             if isChunk {
                 chunkPageBegins(item, next: page.next, renderings: renderings)
@@ -277,7 +274,7 @@ extension Pipeline {
                     renderings: renderings, devices: devices, continuation: isChunk ? nil : page.next,
                     chunk: isChunk ? item.delivery.tag : nil, changed: item.event.time,
                     isNowOrNever: isNowOrNever(item.event),
-                    dataset: dataset),
+                    dataset: dataset, announcement: announcement),
                 into: &actions)
             let isSuperseded = devices.isEmpty && !audience.isEmpty
             log(
@@ -310,14 +307,10 @@ extension Pipeline {
     }
 
     /// Leaves out the devices that this worker has told of a state that is not older, by another event.
-    private func leaveOutSuperseded(_ devices: inout [Recipient], _ item: PreparedEvent) {
-        guard case .dataset(let change) = item.event.kind,
-            let newer = recent.newer(
-                than: change, source: item.event.source, identifier: item.event.identifier,
-                firstSeen: item.parking.firstSeen)
-        else { return }
+    private func leaveOutTold(_ devices: inout [Recipient], of announcement: DatasetAnnouncement) {
+        guard devices.contains(where: { recent.isRedundant(announcement, for: $0.deviceID) }) else { return }
         devices.removeAll { device in
-            let wasTold = newer.wasTold(device.deviceID)
+            let wasTold = recent.isRedundant(announcement, for: device.deviceID)
             if wasTold { machine.pushesCoalesced(1, app: renderer.appIndex(named: device.app)) }
             return wasTold
         }

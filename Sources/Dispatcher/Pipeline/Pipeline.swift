@@ -167,6 +167,7 @@ final class Pipeline {
             if case .answered = result.outcome { answeredMilliseconds[app] = now }
             metrics.observePush(app: app, nanoseconds: result.durationNanoseconds)
         }
+        noteTold()
         scheduleFlush()
     }
 

@@ -44,6 +44,13 @@ final class PreparedEvent {
     /// The dataset that it is about, if it is about one.
     let dataset: DatasetKey?
 
+    /// What it tells its devices of its dataset; nil if it is no sync count.
+    var announcement: DatasetAnnouncement? {
+        guard case .dataset(let change) = event.kind else { return nil }
+        return DatasetAnnouncement(
+            change, source: event.source, identifier: event.identifier, firstSeen: parking.firstSeen)
+    }
+
     /// Whether it comes whole from a backend, and not as a retry or as a page of a large fan-out.
     var isFresh: Bool { !parking.isParkedCopy && parking.deviceIDs == nil && parking.cursor == nil }
 

@@ -51,6 +51,8 @@ public struct DispatchActions: Sendable {
     public var chunksConfirmed: [UInt64] = []
     /// The datasets of jobs that have ended.
     public var datasetsSettled: [DatasetKey] = []
+    /// The devices that have been told of a sync count, and of which.
+    public var told: [(deviceID: String, announcement: DatasetAnnouncement)] = []
     /// Tokens to prune.
     public var deadTokens: [DeadToken] = []
     /// For each push sent for the first time: how long ago its event was published, in milliseconds.
@@ -73,6 +75,7 @@ public struct DispatchActions: Sendable {
         chunkPagesEnded.removeAll(keepingCapacity: true)
         chunksConfirmed.removeAll(keepingCapacity: true)
         datasetsSettled.removeAll(keepingCapacity: true)
+        told.removeAll(keepingCapacity: true)
         deadTokens.removeAll(keepingCapacity: true)
         lagsMilliseconds.removeAll(keepingCapacity: true)
         notices.removeAll(keepingCapacity: true)

@@ -31,6 +31,8 @@ public final class DispatchJob: Sendable {
     public let isNowOrNever: Bool
     /// The dataset whose turn ends with this job; nil if others need not wait for it.
     public let dataset: DatasetKey?
+    /// What it tells its devices of the dataset; nil if it is no sync count.
+    public let announcement: DatasetAnnouncement?
 
     /// Creates a job.
     public init(
@@ -38,7 +40,8 @@ public final class DispatchJob: Sendable {
         identity: PushIdentity,
         renderings: [AppRendering], devices: [Recipient], assignments: [PushAssignment] = [],
         continuation: AudienceCursor? = nil, chunk: DeliveryTag? = nil,
-        changed: Timestamp? = nil, isNowOrNever: Bool = false, dataset: DatasetKey? = nil
+        changed: Timestamp? = nil, isNowOrNever: Bool = false, dataset: DatasetKey? = nil,
+        announcement: DatasetAnnouncement? = nil
     ) {
         self.tags = tags
         self.lane = lane
@@ -54,6 +57,7 @@ public final class DispatchJob: Sendable {
         self.changed = changed
         self.isNowOrNever = isNowOrNever
         self.dataset = dataset
+        self.announcement = announcement
     }
 }
 

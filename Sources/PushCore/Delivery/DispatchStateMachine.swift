@@ -416,6 +416,9 @@ public struct DispatchStateMachine: Sendable {
         case .accepted:
             noteGoodToken(push, job.work)
             end(app: app) { $0.accepted += 1 }
+            if let announcement = job.work.announcement {
+                actions.told.append((job.work.devices[device].deviceID, announcement))
+            }
         case .tokenDead(let since):
             noteGoodToken(push, job.work)
             end(app: app) { $0.tokenDead += 1 }

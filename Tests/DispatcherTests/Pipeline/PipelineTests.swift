@@ -180,14 +180,73 @@ struct PipelineTests {
         bench.stop()
     }
 
+    private enum Ending: CaseIterable { case expired, deadLetter, deadToken }
+
+    @Test("A device that a push never reached is told of the same count by another event", arguments: Ending.allCases)
+    private func untoldDevice(_ ending: Ending) async throws {
+        let (status, reason) =
+            switch ending {
+            case .expired: (429, "TooManyRequests")
+            case .deadLetter: (400, "PayloadEmpty")
+            case .deadToken: (410, "Unregistered")
+            }
+        let bench = try bench(
+            transport: FakeTransport { request, attempt in
+                let isReached = attempt > 1 || !request.token.bytes.elementsEqual("device-0".utf8)
+                return .answered(PushAnswer(status: isReached ? 200 : status, reason: isReached ? "" : reason))
+            })
+        var first = event("1", count: 7)
+        if ending == .expired { first.properties.expiration = "2000" }
+        await deliver(first, to: bench)
+        bench.clock.advance(milliseconds: 2_000)
+        bench.broker.deliverParked(in: "apus.retry.1s")
+        await bench.broker.wait { $0.unacknowledgedCount == 0 }
+        #expect(bench.transport.requests.count == 2, "neither device is tried again")
+        let device = PipelineBench.device("device-0", identity: Self.identity, pool: Self.pool)
+        try bench.register([device], dataset: "notes")
+        for count in [6, 7, 7] { await deliver(event("again-\(bench.clock.nowMilliseconds)", count: count), to: bench) }
+        #expect(told(bench.transport.requests.dropFirst(2)) == ["device-0", "device-0"])
+        #expect(syncCounts(Array(bench.transport.requests.dropFirst(2))) == ["6", "7"])
+        bench.stop()
+    }
+
+    @Test("A device that subscribed after a count was announced is told of that count by another event")
+    func lateDevice() async throws {
+        let bench = try bench(devices: 1)
+        await deliver(event("1", count: 7), to: bench)
+        try bench.register(
+            [PipelineBench.device("late", identity: Self.identity, pool: Self.pool)], dataset: "notes")
+        await deliver(event("2", count: 7), to: bench)
+        #expect(told(bench.transport.requests[...]) == ["device-0", "late"])
+        bench.stop()
+    }
+
+    @Test("A retry that was accepted after a deletion is not held against the counts that begin anew")
+    func retryAfterDeletion() async throws {
+        let bench = try bench(
+            transport: FakeTransport { _, attempt in
+                .answered(PushAnswer(status: attempt == 1 ? 429 : 200, reason: attempt == 1 ? "TooManyRequests" : ""))
+            }, devices: 1)
+        await deliver(event("1", count: 500), to: bench)
+        await deliver(event("deleted", type: "dataset.deleted", count: 501), to: bench)
+        bench.broker.deliverParked(in: "apus.retry.1s")
+        await bench.broker.wait { $0.unacknowledgedCount == 0 }
+        await deliver(event("anew", count: 1), to: bench)
+        #expect(syncCounts(bench.transport.requests) == ["500", "501", "500", "1"])
+        bench.stop()
+    }
+
+    private func told(_ requests: ArraySlice<PushRequest>) -> [String] {
+        requests.map { String(decoding: $0.token.bytes, as: UTF8.self) }
+    }
+
     @Test("The device that made the newest change is told of an older one of another device")
     func olderCountForTheMaker() async throws {
         let bench = try bench(devices: 3)
         await deliver(event("1", count: 9, device: "device-0"), to: bench)
         await deliver(event("2", count: 7, device: "device-1"), to: bench)
         await deliver(event("3", count: 7, device: "device-1"), to: bench)
-        let told = bench.transport.requests.dropFirst(2).map { String(decoding: $0.token.bytes, as: UTF8.self) }
-        #expect(told == ["device-0"])
+        #expect(told(bench.transport.requests.dropFirst(2)) == ["device-0"])
         bench.stop()
     }
 

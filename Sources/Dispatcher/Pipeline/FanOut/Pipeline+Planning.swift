@@ -74,7 +74,6 @@ extension Pipeline {
             metrics.countEvent(prepared[place].type, .coalesced)
             log(prepared[place], .coalesced)
         }
-        noteAnnounced(group, item)
         var parking = item.parking
         if !group.superseded.isEmpty, group.excludedDeviceID == nil { parking.notifiesOrigin = true }
         let excluded = group.superseded.isEmpty ? item.excludedDeviceID : group.excludedDeviceID
