@@ -1,4 +1,6 @@
 import ChangeQueue
+import Metrics
+import PushCore
 import PushTestKit
 import Testing
 
@@ -32,9 +34,19 @@ struct PolicyTests {
             #expect(finding.description.contains("the policy broad"))
             #expect(finding.description.contains("overflow = drop-head"))
         }
+        #expect(await reported(queue).contains("apus_policy_conflicts \(lossy.count)\n"))
         queue.configuration.managementURL = "http://nobody:nothing@127.0.0.1:\(port)"
+        #expect(await !reported(queue).contains("apus_policy_conflicts"), "0 would say that there is none")
         await #expect(throws: ChangeQueueError.self) {
             try await queue.topology.withPolicies(findings, of: queue.configuration)
         }
+        queue.configuration.managementURL = ""
+        #expect(await !reported(queue).contains("apus_policy_conflicts"), "nobody has looked")
+    }
+
+    private func reported(_ queue: TestQueue) async -> String {
+        let metrics = MetricsRegistry()
+        await queue.topology.reportPolicies(of: queue.configuration, logger: .silent, metrics: metrics)
+        return metrics.render()
     }
 }

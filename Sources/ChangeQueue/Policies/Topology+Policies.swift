@@ -47,13 +47,12 @@ extension Topology {
     /// - Parameters:
     ///   - configuration: where the broker is.
     ///   - logger: where to say it.
-    ///   - metrics: where to count what may lose messages.
+    ///   - metrics: where to count what may lose messages; nothing is counted unless RabbitMQ has told it, because a
+    ///     count of 0 says that there is none.
     public func reportPolicies(
         of configuration: BrokerConfiguration, logger: Logger, metrics: MetricsRegistry
     ) async {
-        let gauge = metrics.gauge(
-            "apus_policy_conflicts",
-            help: "Settings of RabbitMQ's policies, seen at the start, by which messages may be lost.")
+        guard !configuration.managementURL.isEmpty else { return }
         let findings: [TopologyFinding]
         do throws(ChangeQueueError) { findings = try await policyFindings(of: configuration) } catch {
             return logger.log(.warning, "topology.policy.unknown", [.field("reason", error.message)])
@@ -73,6 +72,9 @@ extension Topology {
                     ])
             }
         }
-        gauge.set(losingCount)
+        metrics.gauge(
+            "apus_policy_conflicts",
+            help: "Settings of RabbitMQ's policies, seen at the start, by which messages may be lost."
+        ).set(losingCount)
     }
 }
