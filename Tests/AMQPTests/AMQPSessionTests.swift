@@ -138,7 +138,6 @@ struct AMQPSessionTests {
             #expect(different?.code == .different)
             #expect(different?.message.contains("x-message-ttl") == true)
             #expect(try session.get(queue) == nil)
-            #expect(try session.purgeQueue(queue) == 0)
             try session.deleteQueue(queue)
         }
     }

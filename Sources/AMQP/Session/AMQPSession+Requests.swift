@@ -124,23 +124,6 @@ extension AMQPSession {
         try checked("deleting exchange \(name)") { amqp_exchange_delete($0, Self.channel, nameBytes, 0) != nil }
     }
 
-    /// Deletes all ready messages of a queue.
-    ///
-    /// - Returns: how many there were.
-    /// - Throws: `AMQPError`: `missing`, `refused`, or the connection's end.
-    @discardableResult
-    public func purgeQueue(_ name: String) throws(AMQPError) -> Int {
-        var writer = makeWriter()
-        let nameBytes = try writer.shortString(name, "name of the queue")
-        var count = 0
-        try checked("purging queue \(name)") { handle in
-            guard let answer = amqp_queue_purge(handle, Self.channel, nameBytes) else { return false }
-            count = Int(answer.pointee.message_count)
-            return true
-        }
-        return count
-    }
-
     /// Limits how many unacknowledged deliveries each consumer that is started from now on may have.
     public func setPrefetch(_ count: UInt16) throws(AMQPError) {
         try checked("setting the prefetch") { amqp_basic_qos($0, Self.channel, 0, count, 0) != nil }
@@ -202,17 +185,16 @@ extension AMQPSession {
     ///
     /// `basic.ack` has no answer. RabbitMQ's channel passes acknowledgements on to a quorum queue without waiting; when
     /// more than 32 such commands are under way it holds the next ones back, and when the channel closes it forgets
-    /// them,
-    /// so that messages come again that were settled long ago. What the channel does wait for is a new consumer. So
-    /// this
-    /// starts one without credit, which gets no message, and ends it again: twice, because the first time makes the
-    /// channel pass on what it had held back. From 4.0 on RabbitMQ ignores the credit; there it is
-    /// `awaitSettlement(of:)`.
+    /// them, so that messages come again that were settled long ago. What the channel does wait for is a new consumer.
+    /// So this starts one without credit, which gets no message, and ends it again: more than once, because the first
+    /// time makes the channel pass on what it had held back.
     ///
-    /// - Parameter queue: a quorum queue, on which this session has no consumer left.
+    /// From 4.0 on RabbitMQ ignores the credit and would give the consumer a message: there `awaitSettlement(of:)` is
+    /// to be called instead.
+    ///
+    /// - Parameter queue: a quorum queue of a broker that heeds the credit; this session has no consumer left on it.
     /// - Throws: `AMQPError` if the queue is not there any more, or the connection's end.
     public func synchronize(with queue: String) throws(AMQPError) {
-        guard heedsCredit else { return awaitSettlement(of: [queue]) }
         try setPrefetch(1)
         for round in 0..<3 {
             let tag = "synchronize-\(round)"

@@ -357,12 +357,6 @@ public final class AMQPSession {
         guard status == AMQP_STATUS_OK.rawValue else { throw failure(status: status, "rejecting") }
     }
 
-    /// Gives a delivery, or all unacknowledged deliveries up to and including it, back to the queue.
-    public func giveBack(_ number: UInt64, isMultiple: Bool) throws(AMQPError) {
-        let status = amqp_basic_nack(try usableHandle(), Self.channel, number, isMultiple ? 1 : 0, 1)
-        guard status == AMQP_STATUS_OK.rawValue else { throw failure(status: status, "giving back") }
-    }
-
     /// Asks the broker to start a consumer that acknowledges, without waiting; a queue that is not there closes the
     /// channel.
     public func startConsumer(of queue: String, tag: String) throws(AMQPError) {

@@ -22,8 +22,6 @@ extension TopologyObject {
     /// Whether RabbitMQ itself moves messages on from here: all queues but that of the dead letters.
     private var deadLetters: Bool { argument("x-dead-letter-strategy") != nil }
 
-    private var isRetryQueue: Bool { argument("x-message-ttl") != nil }
-
     private func overflow(_ policy: EffectivePolicy) -> PolicyConflict? {
         guard deadLetters, let overflow = policy.text("overflow"), overflow != "reject-publish" else { return nil }
         return PolicyConflict(
