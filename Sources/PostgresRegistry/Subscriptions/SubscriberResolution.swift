@@ -9,6 +9,13 @@ final class SubscriberResolution {
         var subscription: Int64
     }
 
+    /// How many silent subscriptions of an owner are asked for at first.
+    private static let silentRowsAtFirst = 64
+    /// How many an answer may have of all owners.
+    private static let silentRowsMaximum = 16_384
+    /// How many it may have of each, however many owners there are.
+    private static let silentRowsMinimum = 8
+
     private let registry: PostgresRegistry
     private let requests: [SubscriberRequest]
     private let limit: Int
@@ -120,17 +127,58 @@ final class SubscriberResolution {
         return pages
     }
 
+    // MARK: Covering
+
     private func cover(_ pages: inout [SubscriberPage]) throws(RegistryError) {
-        let silent = pages.indices.flatMap { page in
-            pages[page].entriesToCover(requests[page]).map { (page: page, entry: $0) }
+        var searched: [Int] = []
+        var searches: [SilentCovering] = []
+        for page in pages.indices {
+            guard let search = SilentCovering(pages[page], of: requests[page]) else { continue }
+            searched.append(page)
+            searches.append(search)
         }
-        guard !silent.isEmpty else { return }
-        let devices = silent.map { pages[$0.page].entries[$0.entry].recipient.deviceID }
-        let answer = try registry.ask([SubscriptionCalls.silent(ofDevices: devices)])[0]
-        var rows: [[Int64]] = Array(repeating: [], count: silent.count)
-        for row in 0..<answer.count { rows[Int(answer.integer(row, 0)) - 1].append(answer.integer(row, 1)) }
-        for (place, rows) in zip(silent, rows) {
-            pages[place.page].cover(place.entry, by: rows, of: requests[place.page])
+        guard !searches.isEmpty else { return }
+        let owners = try registry.ask(searches.map { SubscriptionCalls.owners(ofDevices: $0.deviceIDs) })
+        for (search, rows) in owners.enumerated() {
+            for row in 0..<rows.count {
+                let device = Int(rows.integer(row, 0)) - 1
+                let app = rows.integer(row, 2)
+                searches[search].add(.device(rows.integer(row, 1), app: app), ofDevice: device)
+                if let userID = rows.optionalText(row, 3) {
+                    searches[search].add(.user(userID, app: app), ofDevice: device)
+                }
+            }
+        }
+        try answer(&searches)
+        for (page, search) in zip(searched, searches) { search.cover(&pages[page]) }
+    }
+
+    /// Finds the lowest row for each question.
+    ///
+    /// Nearly always it is among the first few of the owner. If not, more are asked for, as many as one answer may have,
+    /// until one is found or there are no more.
+    private func answer(_ searches: inout [SilentCovering]) throws(RegistryError) {
+        var open = searches.indices.flatMap { search in
+            searches[search].questions.indices.map { (search: search, question: $0) }
+        }
+        var limit = Self.silentRowsAtFirst
+        while !open.isEmpty {
+            limit = min(limit, max(Self.silentRowsMinimum, Self.silentRowsMaximum / open.count))
+            let call = SubscriptionCalls.silent(
+                open.map { searches[$0.search].questions[$0.question] }, limit: limit)
+            let rows = try registry.ask([call])[0]
+            var counts = Array(repeating: 0, count: open.count)
+            for row in 0..<rows.count {
+                let place = Int(rows.integer(row, 0)) - 1
+                let (search, question) = open[place]
+                counts[place] += 1
+                searches[search].found(rows.integer(row, 1), question: question)
+                searches[search].foundAll(through: rows.integer(row, 1), question: question)
+            }
+            open = zip(open, counts).filter { place, count in
+                count == limit && searches[place.search].questions[place.question].lowest == nil
+            }.map(\.0)
+            limit = Self.silentRowsMaximum
         }
     }
 

@@ -204,18 +204,41 @@ enum SubscriptionCalls {
             """, "d.device_id = r.name", limit: "", parameters)
     }
 
-    /// The silent subscriptions of devices that fire always: index of the device from 1, row of the subscription.
-    static func silent(ofDevices deviceIDs: [String]) -> Call {
-        let condition = "t.app = d.app AND t.is_silent AND NOT t.fires_once AND t.fired_event IS NULL"
+    /// Devices by their names: index from 1, row of the device, row of its app, its user.
+    static func owners(ofDevices deviceIDs: [String]) -> Call {
+        Call(
+            """
+            SELECT r.k, d.id, d.app, d.user_id FROM unnest($1::text[]) WITH ORDINALITY r(name, k)
+            JOIN device d ON d.device_id = r.name
+            """, [.texts(deviceIDs)])
+    }
+
+    /// The silent subscriptions of owners that fire always, in the order of their rows: index of the question from 1,
+    /// row of the subscription.
+    ///
+    /// An owner's subscriptions are found by the owner and then sorted. `OFFSET 0` keeps the planner from walking those
+    /// of all owners in the order of their rows instead.
+    static func silent(_ questions: [SilentCovering.Question], limit: Int) -> Call {
+        let condition = "t.app = r.app AND t.is_silent AND NOT t.fires_once AND t.fired_event IS NULL"
         return Call(
             """
-            SELECT r.k, t.id FROM unnest($1::text[]) WITH ORDINALITY r(name, k)
-            JOIN device d ON d.device_id = r.name
+            SELECT r.k, t.id
+            FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]) WITH ORDINALITY
+                r(user_id, device, app, first_row, below, k)
             CROSS JOIN LATERAL (
-                SELECT t.id FROM subscription t WHERE t.user_id = d.user_id AND \(condition)
-                UNION ALL
-                SELECT t.id FROM subscription t WHERE t.device = d.id AND \(condition)) t
-            """, [.texts(deviceIDs)])
+                SELECT t.id FROM (
+                    SELECT t.id FROM subscription t WHERE t.user_id = r.user_id AND \(condition)
+                    UNION ALL
+                    SELECT t.id FROM subscription t WHERE t.device = r.device AND \(condition)
+                    OFFSET 0) t
+                WHERE t.id >= r.first_row AND t.id < r.below ORDER BY t.id LIMIT $6::bigint) t
+            ORDER BY r.k, t.id
+            """,
+            [
+                .optionalTexts(questions.map(\.owner.userID)), .optionalIntegers(questions.map(\.owner.device)),
+                .integers(questions.map(\.owner.app)), .integers(questions.map(\.first)),
+                .integers(questions.map(\.below)), .integer(Int64(limit)),
+            ])
     }
 
     private static func subscribers(

@@ -3,11 +3,13 @@ public import PushCore
 extension InMemoryRegistry: SubscriptionRegistry {
     /// The subscriptions whose owner is still there, by row.
     private var live: [InMemorySubscriptions.Entry] {
-        records.entries.values.filter { entry in
-            guard case .device(let deviceID) = entry.stored.subscription.key.owner else { return true }
-            guard let device = entries[deviceID] else { return false }
-            return device.number == entry.deviceNumber && device.device.app == entry.stored.subscription.key.app
-        }.sorted { $0.stored.row < $1.stored.row }
+        records.entries.values.filter(isLive).sorted { $0.stored.row < $1.stored.row }
+    }
+
+    private func isLive(_ entry: InMemorySubscriptions.Entry) -> Bool {
+        guard case .device(let deviceID) = entry.stored.subscription.key.owner else { return true }
+        guard let device = entries[deviceID] else { return false }
+        return device.number == entry.deviceNumber && device.device.app == entry.stored.subscription.key.app
     }
 
     private var visible: [StoredSubscription] { live.filter { $0.firedFor == nil }.map(\.stored) }
@@ -26,7 +28,7 @@ extension InMemoryRegistry: SubscriptionRegistry {
     private func save(_ subscription: RecordSubscription) -> Int64 {
         var number: Int64?
         if case .device(let deviceID) = subscription.key.owner { number = entries[deviceID]?.number }
-        let known = live.first { $0.stored.subscription.key == subscription.key }
+        let known = records.entries.values.first { $0.stored.subscription.key == subscription.key && isLive($0) }
         if known == nil { records.lastRow += 1 }
         let row = known?.stored.row ?? records.lastRow
         records.entries[row] = InMemorySubscriptions.Entry(
@@ -87,16 +89,28 @@ extension InMemoryRegistry: SubscriptionRegistry {
         try check()
         return requests.map { request in
             var page = page(request, limit: max(limit, 1))
-            for index in page.entriesToCover(request) {
-                let deviceID = page.entries[index].recipient.deviceID
-                let silent = visible.filter { stored in
-                    !stored.subscription.notification.isVisible && !stored.subscription.firesOnce
-                        && devices(of: stored.subscription).contains { $0.device.deviceID == deviceID }
-                }
-                page.cover(index, by: silent.map(\.row), of: request)
+            let toCover = page.entriesToCover(request)
+            guard !toCover.isEmpty else { return page }
+            let lowest = lowestSilentRows(request)
+            for index in toCover {
+                let row = lowest[page.entries[index].recipient.deviceID]
+                page.cover(index, by: row.map { [$0] } ?? [], of: request)
             }
             return page
         }
+    }
+
+    /// The lowest row of the silent subscriptions of each device that a request asks for and that fire always.
+    private func lowestSilentRows(_ request: SubscriberRequest) -> [String: Int64] {
+        let asked = Set(request.subscriptions)
+        var lowest: [String: Int64] = [:]
+        for stored in visible where asked.contains(stored.row) {
+            guard !stored.subscription.notification.isVisible, !stored.subscription.firesOnce else { continue }
+            for device in devices(of: stored.subscription) where lowest[device.device.deviceID] == nil {
+                lowest[device.device.deviceID] = stored.row
+            }
+        }
+        return lowest
     }
 
     private func page(_ request: SubscriberRequest, limit: Int) -> SubscriberPage {

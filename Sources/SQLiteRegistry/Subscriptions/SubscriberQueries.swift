@@ -12,9 +12,11 @@ struct SubscriberQueries {
     let oneDeviceOfUsers: AudienceQuery
     /// The device of a device's own subscription, if it is that one: the same probes.
     let oneDeviceItself: AudienceQuery
-    /// The silent subscriptions of a device's user that fire always: name = the device's identifier.
+    /// Whose subscriptions push to a device: name = the device's identifier.
+    let owners: AudienceQuery
+    /// The silent subscriptions of a user that fire always: name = the user; app, the first row, the row to end before.
     let silentOfUsers: AudienceQuery
-    /// Those of the device itself: the same probes.
+    /// Those of a device: row of the device, then the same numbers.
     let silentThemselves: AudienceQuery
 
     /// Creates the questions; nothing is prepared yet.
@@ -38,17 +40,19 @@ struct SubscriberQueries {
         devicesThemselves = query(.none, ["subscription", "after", "as_of"], isOwn, isLater)
         oneDeviceOfUsers = query(.text, ["subscription"], isUsers, "d.device_id = r.name")
         oneDeviceItself = query(.text, ["subscription"], isOwn, "d.device_id = r.name")
-        func silent(_ owner: String) -> AudienceQuery {
+        owners = AudienceQuery(
+            name: .text, numbers: [], columns: ", d.id, d.app, d.user_id",
+            from: "CROSS JOIN device d ON d.device_id = r.name", connection: connection)
+        func silent(_ name: AudienceQuery.Name, _ numbers: [String], _ owner: String) -> AudienceQuery {
             AudienceQuery(
-                name: .text, numbers: [], columns: ", t.id",
+                name: name, numbers: numbers + ["app", "first_row", "below"], columns: ", t.id",
                 from: """
-                    CROSS JOIN device d ON d.device_id = r.name
-                    CROSS JOIN subscription t ON \(owner) AND t.app = d.app AND t.is_silent AND NOT t.fires_once
-                        AND t.fired_event IS NULL
+                    CROSS JOIN subscription t ON \(owner) AND t.app = r.app AND t.is_silent AND NOT t.fires_once
+                        AND t.fired_event IS NULL AND t.id >= r.first_row AND t.id < r.below
                     """,
                 connection: connection)
         }
-        silentOfUsers = silent("t.user_id = d.user_id")
-        silentThemselves = silent("t.device = d.id")
+        silentOfUsers = silent(.text, [], "t.user_id = r.name")
+        silentThemselves = silent(.none, ["device"], "t.device = r.device")
     }
 }

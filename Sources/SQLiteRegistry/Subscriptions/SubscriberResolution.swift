@@ -44,23 +44,48 @@ final class SubscriberResolution {
     }
 
     private func cover(_ index: Int) throws(RegistryError) {
-        var rest = pages[index].entriesToCover(requests[index])[...]
-        while !rest.isEmpty {
-            let part = Array(rest.prefix(ProbeBuffer.probesMaximum))
-            rest = rest.dropFirst(part.count)
-            for entry in part {
-                buffer.append(request: index, name: pages[index].entries[entry].recipient.deviceID.utf8)
-            }
-            defer { buffer.removeAll() }
-            var silent: [[Int64]] = Array(repeating: [], count: part.count)
-            for query in [registry.subscriberQueries.silentOfUsers, registry.subscriberQueries.silentThemselves] {
-                try query.run(buffer) { probe, row throws(RegistryError) in
-                    silent[probe].append(row.integer(1))
-                    return true
-                }
-            }
-            for (entry, rows) in zip(part, silent) { pages[index].cover(entry, by: rows, of: requests[index]) }
+        guard var covering = SilentCovering(pages[index], of: requests[index]) else { return }
+        let queries = registry.subscriberQueries
+        let deviceIDs = covering.deviceIDs
+        try ask(queries.owners, about: deviceIDs.indices) { device in
+            buffer.append(request: index, element: device, name: deviceIDs[device].utf8)
+        } row: { device, row in
+            let app = row.integer(2)
+            covering.add(.device(row.integer(1), app: app), ofDevice: device)
+            if let userID = row.optionalText(3) { covering.add(.user(userID, app: app), ofDevice: device) }
         }
+        let questions = covering.questions
+        for (query, isUsers) in [(queries.silentOfUsers, true), (queries.silentThemselves, false)] {
+            let asked = questions.indices.filter { (questions[$0].owner.userID != nil) == isUsers }
+            try ask(query, about: asked) { place in
+                let (owner, first, below) = (questions[place].owner, questions[place].first, questions[place].below)
+                buffer.append(
+                    request: index, element: place, name: (owner.userID ?? "").utf8,
+                    numbers: owner.device.map { ($0, owner.app, first, below) } ?? (owner.app, first, below, 0))
+            } row: { place, row in
+                covering.found(row.integer(1), question: place)
+            }
+        }
+        covering.cover(&pages[index])
+    }
+
+    /// Asks about the elements of a list, whose probes `append` adds to the buffer.
+    private func ask(
+        _ query: AudienceQuery, about list: some Sequence<Int>, append: (Int) -> Void, row: (Int, Statement) -> Void
+    ) throws(RegistryError) {
+        defer { buffer.removeAll() }
+        func flush() throws(RegistryError) {
+            try query.run(buffer) { probe, found in
+                row(buffer.probes[probe].element, found)
+                return true
+            }
+            buffer.removeAll()
+        }
+        for element in list {
+            if buffer.isFull { try flush() }
+            append(element)
+        }
+        try flush()
     }
 
     private func ask(_ request: SubscriberRequest, at index: Int) throws(RegistryError) {
