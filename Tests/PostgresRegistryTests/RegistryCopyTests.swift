@@ -191,4 +191,76 @@ struct RegistryCopyTests {
         let expected = DatasetSubscriptions(datasetNames: ["notes"], includesFuture: true)
         #expect(try target.datasetSubscriptions(of: "device-1") == expected)
     }
+
+    // MARK: Dead letters that name rows
+
+    /// A dead letter as a worker parks it and a command collects it.
+    private func letter(
+        _ identifier: UInt8, type: String, _ change: (inout ParkingRecord) -> Void
+    ) -> DeadLetter {
+        var message = Message(
+            body: Array(
+                #"{"specversion":"1.0","id":"\#(identifier)","source":"/test","type":"com.example.\#(type)"}"#.utf8))
+        message.properties.contentType = "application/cloudevents+json"
+        let fresh = Delivery(
+            tag: DeliveryTag(epoch: 1, number: 1), lane: .work, isRedelivered: false, exchange: "apus.changes",
+            routingKey: type, message: message)
+        var parking = ParkingRecord(of: fresh, nowMilliseconds: 5)
+        change(&parking)
+        let copy = parking.parkedCopy(of: message, reason: "attempts-exhausted", detail: "because")
+        let reader = DeadLetterReader { _ in Array(repeating: identifier, count: 16) }
+        return reader.read(copy, publishedTo: "", nowMilliseconds: 9)
+    }
+
+    @Test("Dead letters that name rows of their store are left out, each time, and all others are copied")
+    func leavesOutRows() async throws {
+        let (source, target) = try await makeStores(.withinSQLite)
+        func chunk(after: AudienceCursor?, through: AudienceCursor?, _ subscriptions: [Int64]) -> FanOutChunkJob {
+            FanOutChunkJob(
+                fanOut: 4,
+                chunk: FanOutChunk(
+                    number: 1, after: after, through: through, subscriptions: subscriptions, deviceCount: 9))
+        }
+        let bound = [
+            letter(1, type: "record.created") { $0.deviceIDs = ["17:a", "18:b"] },
+            letter(2, type: "record.updated") {
+                $0.cursor = AudienceCursor(position: 7, subscription: 3)
+                $0.chunk = chunk(after: $0.cursor, through: AudienceCursor(position: 9, subscription: 3), [3])
+            },
+            letter(3, type: "record.deleted") { $0.chunk = chunk(after: nil, through: nil, [3, 4]) },
+            letter(4, type: "push.requested") { $0.cursor = AudienceCursor(position: 7) },
+            letter(5, type: "dataset.changed") {
+                $0.chunk = chunk(after: nil, through: AudienceCursor(position: 9), [])
+            },
+        ]
+        let free = [
+            letter(16, type: "record.created") { _ in },
+            letter(17, type: "push.requested") { $0.deviceIDs = ["17:a"] },
+            letter(18, type: "dataset.changed") { $0.deviceIDs = ["a", "b"] },
+        ]
+        #expect(try source.addDeadLetters(bound + free) == 8)
+        for _ in 0..<2 {
+            let counts = try RegistryCopy(from: source, to: target).run()
+            #expect(counts.read[.deadLetters] == 8)
+            #expect(counts.deadLettersLeftOut == 5)
+            #expect(counts.deadLettersLeftOutFirst == bound.map(\.summary.identifier))
+            let copied = try target.deadLetters(matching: DeadLetterFilter(), after: 0, limit: 10)
+            #expect(copied.map(\.identifier) == free.map(\.summary.identifier))
+        }
+    }
+
+    @Test("A dead letter that was copied stays until it is purged, and comes back while the original is there")
+    func keepsCopiedLetters() async throws {
+        let (source, target) = try await makeStores(.withinSQLite)
+        func numbers(_ store: any RegistryCopy.Store) throws -> [Int64] {
+            try store.deadLetters(matching: DeadLetterFilter(), after: 0, limit: 10).map(\.number)
+        }
+        _ = try source.addDeadLetters([letter(16, type: "record.created") { _ in }])
+        _ = try RegistryCopy(from: source, to: target).run()
+        _ = try target.removeDeadLetters(try numbers(target))
+        #expect(try RegistryCopy(from: source, to: target).run().written[.deadLetters] == 1)
+        _ = try source.removeDeadLetters(try numbers(source))
+        _ = try RegistryCopy(from: source, to: target).run()
+        #expect(try numbers(target).count == 1)
+    }
 }

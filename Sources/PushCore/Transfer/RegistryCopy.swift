@@ -6,6 +6,9 @@
 /// since. What the target has besides stays. Subscriptions that have fired their only push, large fan-outs, and
 /// notifications that wait for `WEB` clients are not copied.
 ///
+/// The target numbers its rows anew. So dead letters that name rows of the source are left out and counted: replayed in
+/// the target they would push to nobody, or for the wrong subscriptions.
+///
 /// Memory is bounded by a step, however large the registry is.
 public final class RegistryCopy {
     /// All ports of a store.
@@ -146,12 +149,20 @@ public final class RegistryCopy {
             var addedCount = 0
             for batch in DeadLetterSummary.batches(list) {
                 let messages = try source.deadLetterMessages(batch.map(\.number))
-                addedCount += try target.addDeadLetters(
-                    batch.compactMap { summary in
-                        messages[summary.number].map { DeadLetter(summary: summary, message: $0) }
-                    })
+                let letters = batch.compactMap { summary in
+                    messages[summary.number].map { DeadLetter(summary: summary, message: $0) }
+                }
+                for letter in letters where letter.namesRows { leaveOut(letter) }
+                addedCount += try target.addDeadLetters(letters.filter { !$0.namesRows })
             }
             return addedCount
+        }
+    }
+
+    private func leaveOut(_ letter: DeadLetter) {
+        counts.deadLettersLeftOut += 1
+        if counts.deadLettersLeftOutFirst.count < RegistryCopyCounts.leftOutFirstMaximum {
+            counts.deadLettersLeftOutFirst.append(letter.summary.identifier)
         }
     }
 }

@@ -18,11 +18,18 @@ public struct RegistryCopyCounts: Hashable, Sendable {
         case deadLetters
     }
 
+    /// How many identifiers of dead letters that were left out are kept, so that memory is bounded.
+    static let leftOutFirstMaximum = 10
+
     /// How many were read from the source.
     public var read: [Kind: Int] = [:]
     /// How many of them the target did not have, or had otherwise; datasets and users' topics are handed over without
     /// a comparison and do not count.
     public var written: [Kind: Int] = [:]
+    /// How many of the dead letters that were read were left out, because a replay of them needs rows of the source.
+    public var deadLettersLeftOut = 0
+    /// The identifiers of the first of them.
+    public var deadLettersLeftOutFirst: [String] = []
     /// What is being copied.
     public var current = Kind.datasets
 

@@ -1,4 +1,6 @@
+import PushCore
 import PushTestKit
+import SQLiteRegistry
 import Testing
 
 @Suite("apus registry copy")
@@ -34,6 +36,35 @@ struct RegistryCopyCommandTests {
         let first = try await apus("device", "list", "--json", "--set", set)
         let second = try await apus("device", "list", "--json", "--set", "registry.url=sqlite:b.db")
         #expect(first.output == second.output && first.output.contains("device-49"))
+    }
+
+    @Test("It says which dead letters it leaves out, why, and what to do, and has succeeded all the same")
+    func leavesOutDeadLetters() async throws {
+        let folder = try TemporaryFolder()
+        let registry = try SQLiteRegistry.open(path: folder.path + "/a.db", mode: .create)
+        let letters = (10..<22).map { number in
+            var message = Message(body: [])
+            let name = number > 10 ? "7:device" : "device"
+            message.headers = [MessageHeader(name: ParkingHeader.devices, value: .array([.string(name)]))]
+            return DeadLetter(
+                summary: DeadLetterSummary(
+                    identifier: String(repeating: "\(number)", count: 16), reason: "test", deadLetteredMilliseconds: 1,
+                    bodySizeBytes: 0),
+                message: message)
+        }
+        _ = try registry.addDeadLetters(letters)
+        let copy = try await CommandRunner.apus(["registry", "copy", "sqlite:a.db", "sqlite:b.db"], in: folder)
+        #expect(copy.exitCode == 0)
+        #expect(copy.output.contains("dead letters: 12 read, 1 written, 11 left out\n"), "\(copy)")
+        #expect(copy.errors.contains("11 dead letters were left out, because"), "\(copy)")
+        #expect(copy.errors.contains("apus dead-letters replay 111111111111 121212121212 "), "\(copy)")
+        #expect(copy.errors.contains(" 202020202020 and 1 more\n"), "\(copy)")
+        let again = try await CommandRunner.apus(
+            ["registry", "copy", "sqlite:a.db", "sqlite:b.db", "--json"], in: folder)
+        #expect(again.exitCode == 0)
+        #expect(again.output.contains(#""leftOut":{"deadLetters":11}"#), "\(again)")
+        let whole = try await CommandRunner.apus(["registry", "copy", "sqlite:b.db", "sqlite:c.db"], in: folder)
+        #expect(whole.output.contains("dead letters: 1 read, 1 written\n") && whole.errors.isEmpty, "\(whole)")
     }
 
     @Test("Stores that are not there, cannot be read or are the same are told apart")

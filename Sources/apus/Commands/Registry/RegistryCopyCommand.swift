@@ -22,11 +22,22 @@ struct RegistryCopyCommand: Command {
             where it was, and one that is repeated writes only what has changed since. What TO
             has besides stays.
 
-            To move workers to another store: copy while they work; stop publishing; let the
-            workers empty the work, fan-out and retry queues, because what waits there names
-            rows of the old store; stop them; copy once more; start them with the new
-            registry.url. Notifications that WEB clients have not fetched yet, and the list of
-            large fan-outs, are not copied.
+            To move workers to another store: copy while they work; stop publishing; replay or
+            purge the dead letters that are left out, see below; let the workers empty the work,
+            fan-out and retry queues, because what waits there names rows of the old store; stop
+            them; copy once more; start them with the new registry.url. Notifications that WEB
+            clients have not fetched yet, and the list of large fan-outs, are not copied.
+
+            Dead letters that name rows of FROM are left out: those of record events that only
+            some devices still wait for, and parts of large fan-outs. TO numbers its rows anew,
+            so a replay there would push to nobody, or for another subscription. They stay in
+            FROM and are counted; the exit code is 0 all the same. Replay or purge them with FROM
+            as registry.url before you move, while workers use FROM; 'apus dead-letters list'
+            first collects those that still wait in their queue, which no copy sees.
+
+            A dead letter that was copied and then replayed or purged in FROM stays in TO:
+            purge it there, too, or its pushes can go out twice. One that was replayed or purged
+            in TO comes back with the next copy as long as FROM has it.
             """,
         examples: [
             .init(
@@ -58,14 +69,16 @@ struct RegistryCopyCommand: Command {
             }
             return try copy.run()
         }
-        progress.finish()
+        progress.finish(Self.advice(counts))
         let seconds = Double(MonotonicClock.nowNanoseconds() - start) / 1e9
         if invocation.isJSON {
             invocation.output.line(Self.json(counts, seconds: seconds))
         } else {
             for kind in RegistryCopyCounts.Kind.allCases {
                 let written = counts.written[kind].map { ", \($0) written" } ?? ""
-                invocation.output.line("\(Self.name(kind)): \(counts.read[kind] ?? 0) read\(written)")
+                let isShort = kind == .deadLetters && counts.deadLettersLeftOut > 0
+                let leftOut = isShort ? ", \(counts.deadLettersLeftOut) left out" : ""
+                invocation.output.line("\(Self.name(kind)): \(counts.read[kind] ?? 0) read\(written)\(leftOut)")
             }
         }
         return .ok
@@ -85,6 +98,19 @@ struct RegistryCopyCommand: Command {
         }
     }
 
+    /// What to do about what was left out; nil if nothing was.
+    private static func advice(_ counts: RegistryCopyCounts) -> String? {
+        let count = counts.deadLettersLeftOut
+        guard count > 0 else { return nil }
+        let named = counts.deadLettersLeftOutFirst.map { $0.prefix(DeadLetterSummary.shortIdentifierCount) }
+        let more = count > named.count ? " and \(count - named.count) more" : ""
+        return """
+            \(count) dead \(count == 1 ? "letter was" : "letters were") left out, because a replay needs rows of FROM, \
+            which have other numbers in TO. Before workers change to TO, replay or purge with FROM as registry.url: \
+            apus dead-letters replay \(named.joined(separator: " "))\(more)
+            """
+    }
+
     private static func line(_ counts: RegistryCopyCounts) -> String {
         "\(name(counts.current)): \(counts.read[counts.current] ?? 0) read, "
             + "\(counts.written[counts.current] ?? 0) written"
@@ -102,6 +128,11 @@ struct RegistryCopyCommand: Command {
             }
             writer.endObject()
         }
+        writer.key("leftOut")
+        writer.beginObject()
+        writer.key(dynamic: RegistryCopyCounts.Kind.deadLetters.rawValue)
+        writer.integer(counts.deadLettersLeftOut)
+        writer.endObject()
         writer.key("durationSeconds")
         writer.double(seconds)
         writer.endObject()
