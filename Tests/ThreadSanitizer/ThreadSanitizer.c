@@ -22,7 +22,7 @@ __attribute__((swiftcall)) void apus_lock_slow(uint32_t thread, __attribute__((s
 
 typedef __attribute__((swiftcall)) void lock_slow(uint32_t thread, __attribute__((swift_context)) void *mutex);
 
-void apus_lock_slow(uint32_t thread, __attribute__((swift_context)) void *mutex) {
+__attribute__((swiftcall)) void apus_lock_slow(uint32_t thread, __attribute__((swift_context)) void *mutex) {
     static lock_slow *found;
     lock_slow *next = __atomic_load_n(&found, __ATOMIC_RELAXED);
     if (!next) {

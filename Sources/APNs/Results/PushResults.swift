@@ -1,8 +1,8 @@
 /// The results of sending to a sequence of tokens, as they come: in the order of the answers, not of the tokens.
 ///
 /// Sending begins with the iteration, and a second one would send again. Reading a result takes the next tokens, so a
-/// lazy sequence is never read further ahead than one window of pushes, however many tokens there are. Leaving the loop,
-/// or cancelling its task, sends to no more tokens; what was in flight then may have arrived.
+/// lazy sequence is never read further ahead than one window of pushes, however many tokens there are. Leaving the
+/// loop, or cancelling its task, sends to no more tokens; what was in flight then may have arrived.
 public struct PushResults<Tokens: Sequence>: AsyncSequence where Tokens.Element == PushToken {
     /// A result.
     public typealias Element = PushResult
