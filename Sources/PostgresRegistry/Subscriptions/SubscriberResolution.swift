@@ -155,8 +155,8 @@ final class SubscriberResolution {
 
     /// Finds the lowest row for each question.
     ///
-    /// Nearly always it is among the first few of the owner. If not, more are asked for, as many as one answer may have,
-    /// until one is found or there are no more.
+    /// Nearly always it is among the first few of the owner. If not, more are asked for, as many as one answer may
+    /// have, until one is found or there are no more.
     private func answer(_ searches: inout [SilentCovering]) throws(RegistryError) {
         var open = searches.indices.flatMap { search in
             searches[search].questions.indices.map { (search: search, question: $0) }
