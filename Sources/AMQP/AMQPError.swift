@@ -32,6 +32,11 @@ public struct AMQPError: Error, Hashable, Sendable, CustomStringConvertible {
     /// rule.
     public let isCausedByPublish: Bool
 
+    /// Whether publishing the same message again changes nothing: AMQP cannot express it, or it breaks a broker's rule.
+    ///
+    /// A missing exchange can be made, and a permission be given.
+    public var refusesForGood: Bool { code == .invalid || isCausedByPublish && code == .different }
+
     /// Creates an error.
     public init(_ code: Code, _ message: String, isCausedByPublish: Bool = false) {
         self.code = code

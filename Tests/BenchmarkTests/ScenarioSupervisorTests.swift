@@ -22,7 +22,7 @@ struct ScenarioSupervisorTests {
 
     @Test("A scenario whose children take too much memory is ended with them, and the error names limit and size")
     func memory() async throws {
-        // `tail` keeps what has no line end, and nobody reads what it writes.
+        // `tail` keeps 64 MiB of zeros in memory, because they are one line without an end.
         let scenario = try Scenario(
             script: "sleep 1000 & echo $!; head -c 67108864 /dev/zero | tail -n 1 | sleep 1001")
         var limits = Self.generous

@@ -22,10 +22,10 @@ public final class AMQPConnection {
     private var tickTimer: EventLoop.Timer?
     private var batch = AMQPBatch()
     private var isReceiveScheduled = false
-    /// Whether the end has come, and what was received before it is still being handed over.
+    /// Whether the connection has failed, and the handler still gets what was received before.
     ///
-    /// Nothing may be sent any more: the broker closes channels without ending the connection, and a message on the
-    /// channel that the session then opens would be one that nobody confirms.
+    /// Nothing may be sent any more. When the broker closes the channel the session opens another, on which confirms
+    /// are off; a message published there would never be confirmed.
     private var isEnding = false
 
     /// Takes over a session on which consumers have been started or confirms been turned on.

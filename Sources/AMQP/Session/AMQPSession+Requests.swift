@@ -257,8 +257,7 @@ extension AMQPSession {
         for index in suspects {
             let (open, cause) = try publish(index...index, of: publishes, &failures)
             guard !open.isEmpty, let cause else { continue }
-            // A missing exchange can be made, a permission given; what breaks a rule of the broker breaks it always.
-            failures[index] = PublishFailure(text: cause.message, isForGood: cause.code == .different)
+            failures[index] = PublishFailure(text: cause.message, isForGood: cause.refusesForGood)
         }
         return failures
     }
@@ -278,7 +277,7 @@ extension AMQPSession {
                 let number = try publish(message, exchange: exchange, routingKey: routingKey, isMandatory: true)
                 ledger.published(number, index: index)
             } catch  where error.code == .invalid {
-                failures[index] = PublishFailure(text: error.message, isForGood: true)
+                failures[index] = PublishFailure(text: error.message, isForGood: error.refusesForGood)
             }
         }
         var batch = AMQPBatch()

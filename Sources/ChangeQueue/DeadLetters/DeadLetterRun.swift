@@ -59,7 +59,8 @@ final class DeadLetterRun {
 
     /// Publishes letters, and removes those that the broker has confirmed.
     ///
-    /// A letter that the broker never takes, as it is too large by now, stays and does not hold up the others.
+    /// A letter that the broker never takes, for example because its limit is lower now, stays a dead letter; the
+    /// others are published all the same.
     ///
     /// - Returns: whether to go on; if not, `tally.failure` says why.
     func replay(_ letters: [DeadLetter]) throws -> Bool {

@@ -308,11 +308,9 @@ extension PublisherCore: AMQPConnectionHandler {
         }
         ledger = PublishLedger()
         if error.isCausedByPublish, unconfirmed.count == 1 {
-            // A missing exchange can be made, a permission given; what breaks a rule of the broker breaks it always.
-            let isForGood = error.code == .different
             end(
                 unconfirmed.removeFirst().identifier,
-                isForGood ? .rejected(error.message) : .returned(error.message))
+                error.refusesForGood ? .rejected(error.message) : .returned(error.message))
         } else if error.isCausedByPublish {
             suspectCount = max(suspectCount, unconfirmed.count)
         }

@@ -5,7 +5,8 @@ import PushCore
 /// APNs promises no order between two pushes that are out at once, so the second waits until the first has been
 /// settled. What waits coalesces when its turn comes. Bounded by the prefetch, as everything that is unacknowledged.
 ///
-/// Nothing waits unless something is under way: `wait` refuses it, because nobody would end that wait.
+/// A delivery waits only for an event that is under way. `wait` takes no other delivery, because only the end of an
+/// event lets waiting deliveries go.
 struct DatasetTurns {
     /// Each dataset with an event under way, and what waits for it.
     private var waiting: [DatasetKey: [Delivery]] = [:]
@@ -29,7 +30,9 @@ struct DatasetTurns {
     /// The event that was under way has been settled; gives those whose turn has come.
     mutating func end(_ key: DatasetKey) -> [Delivery] { waiting.removeValue(forKey: key) ?? [] }
 
-    /// What waits goes back to the broker, but for what is to be kept; what is under way stays so.
+    /// Forgets the waiting deliveries, which the broker delivers again, except those to be kept.
+    ///
+    /// Events that are under way stay under way.
     mutating func forgetWaiting(except isKept: (Delivery) -> Bool = { _ in false }) {
         for key in waiting.keys { waiting[key]?.removeAll { !isKept($0) } }
     }

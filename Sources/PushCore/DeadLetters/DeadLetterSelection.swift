@@ -2,6 +2,9 @@
 public struct DeadLetterSelection: Hashable, Sendable {
     /// How many letters are read from the store at once.
     private static let pageCount = 200
+    /// The shortest beginning of an identifier that names a letter, if nothing else is asked for.
+    public static let prefixCountMinimum = 4
+
     /// Identifiers, or beginnings of them that fit one letter only; empty if the filter says which letters.
     public var identifiers: [String]
     /// Which letters, if none is named.
@@ -9,7 +12,7 @@ public struct DeadLetterSelection: Hashable, Sendable {
     /// At most so many, if none is named; nil for all.
     public var limit: Int?
     /// The shortest beginning of an identifier that names a letter.
-    public var prefixCountMinimum = 4
+    public var prefixCountMinimum = Self.prefixCountMinimum
 
     /// Creates a selection.
     public init(identifiers: [String] = [], filter: DeadLetterFilter = DeadLetterFilter(), limit: Int? = nil) {
@@ -31,7 +34,9 @@ public struct DeadLetterSelection: Hashable, Sendable {
     ) throws {
         guard identifiers.isEmpty else {
             var named: Set<Int64> = []
-            let letters = try identifiers.map { try letter(named: $0, in: registry) }
+            let letters = try identifiers.map {
+                try Self.letter(named: $0, in: registry, prefixCountMinimum: prefixCountMinimum)
+            }
             _ = try body(letters.filter { named.insert($0.number).inserted })
             return
         }
@@ -48,9 +53,14 @@ public struct DeadLetterSelection: Hashable, Sendable {
 
     /// The one letter that an identifier, or its beginning, names.
     ///
+    /// - Parameters:
+    ///   - name: the identifier, or its beginning.
+    ///   - registry: where the letter is.
+    ///   - prefixCountMinimum: the shortest beginning that is taken.
+    /// - Returns: the letter.
     /// - Throws: `RegistryError`, `.notFound` if it names no letter or several.
-    public func letter(
-        named name: String, in registry: any DeadLetterRegistry
+    public static func letter(
+        named name: String, in registry: any DeadLetterRegistry, prefixCountMinimum: Int = Self.prefixCountMinimum
     ) throws(RegistryError) -> DeadLetterSummary {
         let prefix = name.lowercased()
         let shown = "\"\(name.shortened(bytesMaximum: 80).printable())\""

@@ -6,8 +6,8 @@
 /// since. What the target has besides stays. Subscriptions that have fired their only push, large fan-outs, and
 /// notifications that wait for `WEB` clients are not copied.
 ///
-/// The target numbers its rows anew. So dead letters that name rows of the source are left out and counted: replayed in
-/// the target they would push to nobody, or for the wrong subscriptions.
+/// The target gives its rows other numbers. So the copy leaves out and counts each dead letter that names a row of the
+/// source: a replay in the target would push to nobody, or for another subscription.
 ///
 /// Memory is bounded by a step, however large the registry is.
 public final class RegistryCopy {

@@ -16,7 +16,8 @@ struct SubscriberQueries {
     let owners: AudienceQuery
     /// The silent subscriptions of a user that fire always: name = the user; app, the first row, the row to end before.
     let silentOfUsers: AudienceQuery
-    /// Those of a device: row of the device, then the same numbers.
+    /// The silent subscriptions of a device that fire always: row of the device, app, the first row, the row to end
+    /// before.
     let silentThemselves: AudienceQuery
 
     /// Creates the questions; nothing is prepared yet.

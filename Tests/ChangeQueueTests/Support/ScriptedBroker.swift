@@ -4,8 +4,8 @@ import PushTestKit
 
 /// A peer that speaks as much AMQP 0-9-1 as a consumer or a publisher asks for, and behaves as RabbitMQ does.
 ///
-/// It has every queue and exchange but a second work queue. Whoever consumes its work queue gets one message, which it
-/// has for as long as nobody has acknowledged it.
+/// Every queue and exchange exists, except a second work queue. The work queue delivers one message to each consumer
+/// until a consumer acknowledges it.
 final class ScriptedBroker: Sendable {
     /// What the tests let differ between versions.
     struct Script: Sendable {

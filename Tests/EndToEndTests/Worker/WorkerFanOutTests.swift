@@ -14,14 +14,7 @@ struct WorkerFanOutTests {
     private func fixture(chunkDevices: Int) async throws -> WorkerFixture {
         let fixture = try await WorkerFixture(
             configuration: "[fanout]\nthreshold_devices = 1000\nchunk_devices = \(chunkDevices)")
-        let registry = try SQLiteRegistry.open(path: fixture.folder.path + "/registry.db", mode: .create)
-        try registry.register(
-            try (0..<Self.count).map { index in
-                DeviceRegistration(
-                    device: Device(
-                        deviceID: "device-\(index)", platform: .apns, token: try WorkerFixture.token(index),
-                        app: "chat", registeredAtMilliseconds: 1_600_000_000_000), topics: ["news"])
-            })
+        try fixture.registerReaders(Self.count)
         return fixture
     }
 

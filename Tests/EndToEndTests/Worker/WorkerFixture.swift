@@ -84,6 +84,18 @@ final class WorkerFixture: Sendable {
     /// Starts a worker.
     func startWorker() throws -> WorkerProcess { try WorkerProcess(in: folder) }
 
+    /// Registers devices that joined the topic `news`.
+    func registerReaders(_ count: Int) throws {
+        let registry = try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .create)
+        try registry.register(
+            try (0..<count).map { index in
+                DeviceRegistration(
+                    device: Device(
+                        deviceID: "device-\(index)", platform: .apns, token: try Self.token(index), app: "chat",
+                        registeredAtMilliseconds: 1_600_000_000_000), topics: ["news"])
+            })
+    }
+
     /// Registers devices of identities, each subscribed to `notes`: device n belongs to identity n / `perIdentity`.
     func register(_ count: Int, perIdentity: Int = 1) throws {
         let registry = try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .create)

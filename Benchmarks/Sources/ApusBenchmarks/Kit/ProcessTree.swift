@@ -28,7 +28,7 @@ struct ProcessTree {
             self.parent = parent
             beganTicks = String(fields[Self.beganField])
             residentPages = Int(fields[Self.residentPagesField]) ?? 0
-            // It has ended, and nobody has asked how.
+            // A zombie: the process has ended, and its parent has not waited for it yet.
             isOver = fields[Self.stateField] == "Z"
         }
     }
@@ -56,7 +56,7 @@ struct ProcessTree {
         (members.reduce(0) { $0 + $1.residentPages } * Int(sysconf(Int32(_SC_PAGESIZE)))) >> 20
     }
 
-    /// Those that are still there.
+    /// The members that still run.
     var running: [Int32] {
         members.filter { member in
             guard let now = Member(member.identifier) else { return false }

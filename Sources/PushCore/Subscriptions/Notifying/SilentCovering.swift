@@ -1,4 +1,5 @@
-/// The search for what covers the silent entries of a page: whom to ask a store for, and what comes of its answers.
+/// Finds the silent subscription, if there is one, that already pushes to a device of a page: it says which owners a
+/// registry has to look up, and marks the entries that its answers cover.
 ///
 /// Each owner is asked for once, however many entries and devices of the page are its own: a user can have thousands of
 /// silent subscriptions and each of them an entry for each of the user's devices. Of the rows that an owner has, the

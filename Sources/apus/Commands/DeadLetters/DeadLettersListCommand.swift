@@ -30,7 +30,7 @@ struct DeadLettersListCommand: Command {
         selection.limit = limit == .max ? limit : limit + 1
         return try await DeadLettersCommands.read(invocation) { registry in
             let last = try invocation.string(Self.after).map { (name) throws(RegistryError) in
-                try DeadLetterSelection().letter(named: name, in: registry)
+                try DeadLetterSelection.letter(named: name, in: registry)
             }
             var shown: DeadLetterSummary?
             var shownCount = 0
