@@ -52,7 +52,6 @@ let package = Package(
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-        .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
         .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
         .target(name: "CTOML"),
         // Without its pkg-config file, whose -D flag the package manager refuses with a warning.
@@ -70,7 +69,7 @@ let package = Package(
         swiftTarget("Crypto", ["COpenSSL"]),
         swiftTarget("HTTP2", ["CNghttp2", "EventLoop", "Crypto"]),
         swiftTarget("AMQP", ["CRabbitMQ", "EventLoop"]),
-        swiftTarget("HTTPServer", ["CMicroHTTPD"]),
+        swiftTarget("HTTPServer", ["EventLoop", "Crypto"]),
         swiftTarget("HTTPClient", ["CCurl"]),
 
         // Ring 2: the core. Pure values and state machines.
@@ -121,8 +120,8 @@ let package = Package(
         testTarget("CryptoTests", ["Crypto", "PushTestKit"]),
         testTarget("HTTP2Tests", ["HTTP2", "Crypto", "EventLoop", "PushTestKit"]),
         testTarget("AMQPTests", ["AMQP", "CRabbitMQ", "EventLoop", "PushTestKit"]),
-        testTarget("HTTPServerTests", ["HTTPServer", "Crypto", "PushTestKit"]),
-        testTarget("HTTPClientTests", ["HTTPClient", "HTTPServer", "PushTestKit"]),
+        testTarget("HTTPServerTests", ["HTTPServer", "Crypto", "EventLoop", "PushTestKit"]),
+        testTarget("HTTPClientTests", ["HTTPClient", "HTTPServer", "Crypto", "PushTestKit"]),
         testTarget("PushCoreTests", ["PushCore", "JSON", "UnicodeText", "Geography", "PushTestKit"]),
         testTarget(
             "APNsTransportTests",

@@ -29,6 +29,12 @@ static inline void copenssl_configure_transfer(SSL_CTX *context, size_t read_buf
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
 }
 
+// A silent connection gives its buffers back.
+static inline void copenssl_release_buffers(SSL_CTX *context) {
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_default_read_buffer_len(context, 16 * 1024 + 512);
+}
+
 static inline int copenssl_set_server_name(SSL *session, const char *name) {
     return (int)SSL_set_tlsext_host_name(session, name);
 }

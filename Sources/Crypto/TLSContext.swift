@@ -73,14 +73,22 @@ public final class TLSContext: @unchecked Sendable {
     /// - Parameters:
     ///   - identity: the certificate chain to show and its private key.
     ///   - applicationProtocols: what to accept by ALPN, the preferred first; with none, ALPN is not answered.
+    ///   - isForManyConnections: whether connections that are silent hold as little memory as can be, at the price of
+    ///     more calls to the allocator.
     /// - Returns: a context for any number of sessions on any thread.
     /// - Throws: `CryptoError` if a certificate or the key cannot be read, or they do not belong together.
     public static func server(
         _ identity: ServerIdentity,
-        applicationProtocols: [String]
+        applicationProtocols: [String],
+        isForManyConnections: Bool = false
     ) throws(CryptoError) -> TLSContext {
         let context = try TLSContext(method: TLS_server_method(), applicationProtocols: applicationProtocols)
         try identity.install(in: context.pointer)
+        // TLS 1.2 without forward secrecy, or with CBC and SHA-1, is what old attacks are made for.
+        guard SSL_CTX_set_cipher_list(context.pointer, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1 else {
+            throw OpenSSLErrors.failure(of: "SSL_CTX_set_cipher_list")
+        }
+        if isForManyConnections { copenssl_release_buffers(context.pointer) }
         // Tickets would cost two more records a connection, and resumption is worth nothing to connections of days.
         guard SSL_CTX_set_num_tickets(context.pointer, 0) == 1 else {
             throw OpenSSLErrors.failure(of: "SSL_CTX_set_num_tickets")

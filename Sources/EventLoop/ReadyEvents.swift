@@ -12,6 +12,8 @@ public struct ReadyEvents: OptionSet, Sendable {
     public static let writable = ReadyEvents(rawValue: 0x004)
     /// An error is pending (`EPOLLERR`); always reported, asked for or not.
     public static let error = ReadyEvents(rawValue: 0x008)
+    /// The peer has closed its side (`EPOLLRDHUP`), whatever of it has been read.
+    public static let peerClosed = ReadyEvents(rawValue: 0x2000)
     /// Both directions are closed (`EPOLLHUP`); always reported, asked for or not.
     public static let hangUp = ReadyEvents(rawValue: 0x010)
 }

@@ -16,6 +16,7 @@ public final class TCPListener {
     private var registration: EventLoop.Registration?
     private var resumption: EventLoop.Timer?
     private var isClosed = false
+    private var isPaused = false
 
     /// Binds and listens; must be called on the loop.
     ///
@@ -25,11 +26,27 @@ public final class TCPListener {
     ///   - loop: where connections are accepted.
     ///   - accepted: takes each non-blocking socket, and from then on owns it.
     /// - Throws: `EventLoopError` if the address cannot be bound.
-    public init(
+    public convenience init(
         host: String, port: UInt16, loop: EventLoop, accepted: @escaping (Int32) -> Void
     ) throws(EventLoopError) {
+        let (descriptor, port) = try TCPSocket.listen(host: host, port: port)
+        try self.init(adopting: descriptor, port: port, loop: loop, accepted: accepted)
+    }
+
+    /// Takes over a socket that listens; must be called on the loop.
+    ///
+    /// - Parameters:
+    ///   - descriptor: a socket of `TCPSocket.listen`, which belongs to the listener even if this fails.
+    ///   - port: the port that it has.
+    ///   - loop: where connections are accepted.
+    ///   - accepted: takes each non-blocking socket, and from then on owns it.
+    /// - Throws: `EventLoopError` if the kernel refuses to watch it.
+    public init(
+        adopting descriptor: Int32, port: UInt16, loop: EventLoop, accepted: @escaping (Int32) -> Void
+    ) throws(EventLoopError) {
         loop.preconditionOnLoop()
-        (descriptor, self.port) = try TCPSocket.listen(host: host, port: port)
+        self.descriptor = descriptor
+        self.port = port
         self.loop = loop
         self.accepted = accepted
         do throws(EventLoopError) {
@@ -58,25 +75,45 @@ public final class TCPListener {
         Glibc.close(descriptor)
     }
 
+    /// Leaves connections in the kernel's queue until `resume`.
+    public func pause() {
+        loop.preconditionOnLoop()
+        isPaused = true
+        watch()
+    }
+
+    /// Accepts again.
+    public func resume() {
+        loop.preconditionOnLoop()
+        isPaused = false
+        watch()
+    }
+
+    private func watch() {
+        guard let registration else { return }
+        loop.modify(registration, for: isPaused || resumption != nil ? [] : .readable)
+    }
+
     private func acceptWaiting() {
         for _ in 0..<Self.acceptsPerTickMaximum {
-            guard !isClosed else { return }
+            guard !isClosed, !isPaused else { return }
             do throws(EventLoopError) {
                 guard let connection = try TCPSocket.accept(descriptor) else { return }
                 accepted(connection)
             } catch {
-                return pause()
+                return rest()
             }
         }
     }
 
-    /// The connection still waits, so the socket stays readable: without a pause the loop would spin.
-    private func pause() {
-        guard let registration else { return }
-        loop.modify(registration, for: [])
+    /// The connection still waits, so the socket stays readable: without a rest the loop would spin.
+    private func rest() {
+        guard registration != nil else { return }
         resumption = loop.schedule(afterNanoseconds: Self.refusalPauseNanoseconds) { [weak self] in
             guard let self, !isClosed else { return }
-            loop.modify(registration, for: .readable)
+            resumption = nil
+            watch()
         }
+        watch()
     }
 }

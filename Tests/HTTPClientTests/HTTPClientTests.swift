@@ -20,9 +20,7 @@ struct HTTPClientTests {
     private func start(_ identity: ServerIdentity? = nil) throws -> HTTPServer {
         var configuration = HTTPServerConfiguration(
             name: "the test server", settingName: "test.listen", host: "127.0.0.1", port: 0)
-        configuration.tls = identity.map {
-            HTTPServerConfiguration.TLS(certificateChainPEM: $0.certificateChainPEM, privateKeyPEM: $0.privateKeyPEM)
-        }
+        configuration.identity = identity
         return try HTTPServer(configuration: configuration, handler: Handler())
     }
 

@@ -10,7 +10,7 @@ enum Ring: Int, Comparable {
 
     static let members: [Ring: Set<String>] = [
         .cLibraries: [
-            "CRabbitMQ", "COpenSSL", "CNghttp2", "CCurl", "CSQLite", "CPostgres", "CMicroHTTPD", "CSimdJSON", "CTOML",
+            "CRabbitMQ", "COpenSSL", "CNghttp2", "CCurl", "CSQLite", "CPostgres", "CSimdJSON", "CTOML",
             "CLinux", "CCommandLine", "CUTF8Proc", "CPrefetch",
         ],
         .mechanism: [
@@ -37,6 +37,7 @@ enum Ring: Int, Comparable {
         "HTTP2": ["EventLoop", "Crypto"],
         "AMQP": ["EventLoop"],
         "HTTPClient": ["EventLoop"],
+        "HTTPServer": ["EventLoop", "Crypto"],
         "apus": ["Dispatcher"],
     ]
 

@@ -26,13 +26,29 @@ public enum PlainHTTP {
             "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\(length)Connection: close\r\n\r\n\(body)", port)
     }
 
-    /// Sends any text and reads until the server closes, or for ten seconds.
-    public static func exchange(_ text: String, _ port: UInt16) -> Answer {
-        let descriptor = connect(port)
+    /// Sends any text and reads until the server closes.
+    ///
+    /// - Parameters:
+    ///   - text: what to send.
+    ///   - port: the server's port.
+    ///   - source: the address of this machine that it comes from; nil for any.
+    /// - Returns: the answer; its status is 0 if there was none.
+    public static func exchange(_ text: String, _ port: UInt16, from source: String? = nil) -> Answer {
+        let descriptor = connect(port, from: source)
         guard descriptor >= 0 else { return Answer(status: 0, headers: [:], body: "") }
         defer { close(descriptor) }
-        let request = Array(text.utf8)
-        send(descriptor, request, request.count, Int32(MSG_NOSIGNAL))
+        write(text, to: descriptor)
+        return readToEnd(descriptor)
+    }
+
+    /// Sends text over a connected socket.
+    public static func write(_ text: String, to descriptor: Int32) {
+        let bytes = Array(text.utf8)
+        send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+
+    /// Reads from a connected socket until the server closes.
+    public static func readToEnd(_ descriptor: Int32) -> Answer {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while true {
@@ -44,24 +60,36 @@ public enum PlainHTTP {
     }
 
     /// A connected socket, whose reads wait for two minutes at most; -1 if nothing listens there.
-    public static func connect(_ port: UInt16) -> Int32 {
+    ///
+    /// - Parameters:
+    ///   - port: the server's port.
+    ///   - source: the address of this machine that it comes from, for example `127.0.0.2`; nil for any.
+    /// - Returns: a descriptor that is the caller's to close.
+    public static func connect(_ port: UInt16, from source: String? = nil) -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var timeout = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let code = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard code == 0 else {
+        let isBound = source.map { call(bind, descriptor, $0, 0) == 0 } ?? true
+        guard isBound, call(Glibc.connect, descriptor, "127.0.0.1", port) == 0 else {
             close(descriptor)
             return -1
         }
         return descriptor
+    }
+
+    private static func call(
+        _ function: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32, _ descriptor: Int32, _ host: String,
+        _ port: UInt16
+    ) -> Int32 {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        inet_pton(AF_INET, host, &address.sin_addr)
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                function(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
     }
 
     private static func parse(_ text: String) -> Answer {

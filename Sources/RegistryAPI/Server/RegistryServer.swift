@@ -36,7 +36,10 @@ public final class RegistryServer: Sendable {
     ) throws(RegistryServerError) {
         var options = HTTPServerConfiguration(
             name: "the registry's API", settingName: "registry.listen", host: configuration.host,
-            port: configuration.port, tls: try Self.tls(configuration))
+            port: configuration.port,
+            identity: configuration.identity.map {
+                ServerIdentity(certificateChainPEM: $0.certificateChainPEM, privateKeyPEM: $0.privateKeyPEM)
+            })
         options.connectionsMaximum = Self.connectionsMaximum + CourierDesk.waitingMaximum
         options.idleSecondsMaximum = Self.idleSecondsMaximum
         options.bodyBytesMaximum = Self.bodyBytesMaximum
@@ -87,20 +90,5 @@ public final class RegistryServer: Sendable {
         isStopped.store(true, ordering: .relaxed)
         server.stop()
         loop.stopAndJoin()
-    }
-
-    /// OpenSSL says better than the server's own library what is wrong with a certificate.
-    private static func tls(
-        _ configuration: RegistryServerConfiguration
-    ) throws(RegistryServerError) -> HTTPServerConfiguration.TLS? {
-        guard let (chain, key) = configuration.identity else { return nil }
-        do {
-            _ = try TLSContext.server(
-                ServerIdentity(certificateChainPEM: chain, privateKeyPEM: key), applicationProtocols: [])
-        } catch {
-            throw RegistryServerError(
-                .certificateInvalid, "the registry's API cannot use its certificate: \(error.message)")
-        }
-        return HTTPServerConfiguration.TLS(certificateChainPEM: chain, privateKeyPEM: key)
     }
 }

@@ -4,11 +4,11 @@ public final class HTTPResponder: Sendable {
 
     init(_ exchange: HTTPExchange) { self.exchange = exchange }
 
-    deinit { exchange.resume(with: nil) }
+    deinit { exchange.end(nil) }
 
     /// Whether nobody would read an answer: the client has closed its side of the connection, or there was one already.
     public var isAbandoned: Bool { exchange.isAbandoned }
 
     /// Answers; only the first call counts.
-    public func respond(_ response: HTTPResponse) { exchange.resume(with: response) }
+    public func respond(_ response: HTTPResponse) { exchange.end(.response(response)) }
 }

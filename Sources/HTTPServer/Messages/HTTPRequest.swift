@@ -22,6 +22,11 @@ public struct HTTPRequest: Sendable {
         self.clientAddress = clientAddress
     }
 
+    /// The same request with its body.
+    func with(body: [UInt8]) -> HTTPRequest {
+        HTTPRequest(method: method, target: target, fields: fields, body: body, clientAddress: clientAddress)
+    }
+
     /// The value of the only field of that name, which is given in lower case; nil if there is none or several.
     public func field(_ name: String) -> String? {
         let found = fields.lazy.filter { $0.name == name }.prefix(2)

@@ -1,0 +1,44 @@
+import Glibc
+
+/// Whoever is at the other end of a connection.
+struct ClientAddress: Hashable {
+    private static let mappedPrefix = "::ffff:"
+
+    /// The address in numbers, an IPv4 address as such even if the socket is one of IPv6; empty if it is not known.
+    let text: String
+    /// Whose share of the connections one of this address takes.
+    ///
+    /// A network of IPv6 has at least 2^64 addresses, all of one owner: its first half counts.
+    let share: String
+
+    /// The peer of a connected socket.
+    init(peerOf socket: Int32) {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let text = withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> String in
+                guard getpeername(socket, address, &length) == 0 else { return "" }
+                var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+                guard getnameinfo(address, length, &host, socklen_t(host.count), nil, 0, NI_NUMERICHOST) == 0 else {
+                    return ""
+                }
+                return String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            }
+        }
+        self.init(text)
+    }
+
+    /// An address in numbers.
+    init(_ text: String) {
+        self.text = text.hasPrefix(Self.mappedPrefix) ? String(text.dropFirst(Self.mappedPrefix.count)) : text
+        share = self.text.contains(":") ? Self.network(self.text) : self.text
+    }
+
+    /// The first 64 bits of an address of IPv6.
+    private static func network(_ text: String) -> String {
+        var address = in6_addr()
+        let plain = text.prefix { $0 != "%" }
+        guard inet_pton(AF_INET6, String(plain), &address) == 1 else { return text }
+        return withUnsafeBytes(of: address) { $0.prefix(8).map { String($0, radix: 16) }.joined(separator: ".") }
+    }
+}

@@ -1,0 +1,227 @@
+import Crypto
+import EventLoop
+
+/// One connection of a client: carries bytes between its socket and its machine; lives on the server's loop.
+final class HTTPConnection {
+    /// How often a connection is read before the others have their turn.
+    private static let readsPerTurnMaximum = 4
+
+    let identifier: UInt64
+    let address: ClientAddress
+    private unowned let core: HTTPServerCore
+    private var transport: HTTPTransport
+    private var machine: HTTPConnectionMachine
+    private var registration: EventLoop.Registration?
+    private var interest: ReadyEvents = []
+    private var output: [UInt8] = []
+    private var sentBytes = 0
+    private var wantsWritable = false
+    private var hasPeerClosed = false
+    /// How much memory the server has counted for this connection.
+    private var counted = HTTPServerMemory()
+    /// The request that somebody else answers.
+    private(set) var exchange: HTTPExchange?
+    /// Whether a request has come whose answer has not left.
+    private(set) var isBusy = false
+
+    init(
+        identifier: UInt64, address: ClientAddress, core: HTTPServerCore, transport: HTTPTransport
+    ) {
+        self.identifier = identifier
+        self.address = address
+        self.core = core
+        self.transport = transport
+        machine = HTTPConnectionMachine(
+            configuration: core.configuration, peer: address, nowNanoseconds: core.nowNanoseconds)
+    }
+
+    var hasServed: Bool { machine.hasServed }
+    /// The target of the present request as it was sent.
+    var rawTarget: String { machine.rawTarget }
+    var phase: HTTPConnectionMachine.Phase { machine.phase }
+    var phaseBeganNanoseconds: UInt64 { machine.phaseBeganNanoseconds }
+
+    /// Begins to watch the socket.
+    func start(_ socket: Int32) throws(EventLoopError) {
+        interest = .readable
+        registration = try core.loop.register(socket, for: interest) { [weak self] events in self?.ready(events) }
+    }
+
+    // MARK: What happens
+
+    /// The deadline may have passed.
+    func checkDeadline() {
+        guard let deadline = machine.deadlineNanoseconds, deadline <= core.nowNanoseconds else { return }
+        perform(machine.expired(nowNanoseconds: core.nowNanoseconds))
+    }
+
+    /// Gives its place to another, or ends because the server does.
+    func close() { perform(machine.close()) }
+
+    /// The request cannot be served.
+    func refuse(_ refusal: HTTPRefusal) { perform(machine.refuse(refusal, nowNanoseconds: core.nowNanoseconds)) }
+
+    /// An answer has come for what somebody else was asked.
+    func ended(_ exchange: HTTPExchange, with answer: HTTPExchange.Answer) {
+        guard self.exchange === exchange else { return }
+        self.exchange = nil
+        switch answer {
+        case .response(let response): respond(response, closes: false)
+        case .admitted(let bytesMaximum): admit(bytesMaximum)
+        }
+    }
+
+    private func ready(_ events: ReadyEvents) {
+        if events.contains(.peerClosed), !hasPeerClosed {
+            hasPeerClosed = true
+            exchange?.abandon()
+        }
+        if !events.isDisjoint(with: [.error, .hangUp]), !machine.wantsInput { return close() }
+        if wantsWritable { flush() }
+        read()
+        watch()
+        count()
+    }
+
+    // MARK: Reading
+
+    private func read() {
+        // What a client sends without end is taken in turns with the others.
+        for _ in 0..<Self.readsPerTurnMaximum where machine.wantsInput && output.isEmpty {
+            switch transport.read(into: core.readBuffer) {
+            case .bytes(let count):
+                let bytes = UnsafeRawBufferPointer(rebasing: core.readBuffer[..<count])
+                perform(machine.received(bytes, nowNanoseconds: core.nowNanoseconds))
+            case .wantsRead: return
+            case .wantsWrite:
+                wantsWritable = true
+                return
+            case .closed: return perform(machine.inputEnded())
+            }
+        }
+        if machine.wantsInput, transport.hasPendingInput {
+            core.loop.atEndOfTick { [weak self] in
+                self?.read()
+                self?.watch()
+            }
+        }
+    }
+
+    // MARK: Acting
+
+    private func perform(_ actions: [HTTPConnectionMachine.Action]) {
+        for action in actions {
+            switch action {
+            case .admit(let request, let bodyBytes):
+                begin()
+                core.admit(request, bodyBytes: bodyBytes, on: self)
+            case .answer(let request):
+                begin()
+                core.answer(request, on: self)
+            case .refuse(let refusal, let rawTarget):
+                begin()
+                respond(core.response(to: refusal, rawTarget: rawTarget), closes: true)
+            case .send(let bytes):
+                output += bytes
+                flush()
+            case .endOutput: transport.endOutput()
+            case .close: release()
+            }
+        }
+        watch()
+        count()
+    }
+
+    /// Tells the server how much memory the connection holds.
+    private func count() {
+        let held = HTTPServerMemory(bodyBytes: machine.bodyBytes, answerBytes: output.count - sentBytes)
+        guard held != counted else { return }
+        core.memoryChanged(from: counted, to: held)
+        counted = held
+    }
+
+    private func begin() {
+        guard !isBusy else { return }
+        isBusy = true
+        core.requestBegan()
+    }
+
+    private func end() {
+        guard isBusy else { return }
+        isBusy = false
+        core.requestEnded()
+    }
+
+    /// Waits for somebody else's answer.
+    func wait(for exchange: HTTPExchange) {
+        self.exchange = exchange
+        if hasPeerClosed { exchange.abandon() }
+        watch()
+    }
+
+    /// Answers the request that waits.
+    func respond(_ response: HTTPResponse, closes: Bool) {
+        perform(
+            machine.respond(
+                response, closes: closes || core.isStopping, date: core.date(), nowNanoseconds: core.nowNanoseconds))
+    }
+
+    /// Lets the body of the request that waits come.
+    func admit(_ bytesMaximum: Int) {
+        perform(machine.admitted(bodyBytesMaximum: bytesMaximum, nowNanoseconds: core.nowNanoseconds))
+        read()
+        watch()
+    }
+
+    // MARK: Writing
+
+    private func flush() {
+        wantsWritable = false
+        while sentBytes < output.count {
+            let transfer = output.withUnsafeBytes {
+                transport.write(UnsafeRawBufferPointer(rebasing: $0[sentBytes...]))
+            }
+            switch transfer {
+            case .bytes(let count): sentBytes += count
+            case .wantsRead: return
+            case .wantsWrite:
+                wantsWritable = true
+                return
+            case .closed: return close()
+            }
+        }
+        output = []
+        sentBytes = 0
+        guard machine.phase == .sending else { return }
+        end()
+        perform(machine.sent(nowNanoseconds: core.nowNanoseconds))
+        // What the client sent ahead may wait where no readiness tells of it.
+        if transport.hasPendingInput { core.loop.atEndOfTick { [weak self] in self?.read() } }
+    }
+
+    /// Tells the loop what is wanted now.
+    private func watch() {
+        guard let registration else { return }
+        var wanted: ReadyEvents = []
+        if machine.wantsInput || wantsWritable { wanted.insert(.readable) }
+        if wantsWritable { wanted.insert(.writable) }
+        if exchange != nil, !hasPeerClosed { wanted.insert(.peerClosed) }
+        guard wanted != interest else { return }
+        interest = wanted
+        core.loop.modify(registration, for: wanted)
+    }
+
+    private func release() {
+        guard let registration else { return }
+        self.registration = nil
+        core.loop.deregister(registration)
+        exchange?.abandon()
+        exchange = nil
+        output = []
+        sentBytes = 0
+        end()
+        count()
+        transport.close()
+        core.closed(self)
+    }
+}

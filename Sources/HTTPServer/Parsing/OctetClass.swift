@@ -1,0 +1,35 @@
+/// The classes of octets that HTTP's grammar is made of (RFC 9110 section 5.6.2, RFC 5234 appendix B.1).
+enum OctetClass {
+    static let carriageReturn = UInt8(ascii: "\r")
+    static let lineFeed = UInt8(ascii: "\n")
+    static let space = UInt8(ascii: " ")
+    static let tab = UInt8(ascii: "\t")
+
+    private static let tokenMarks = Array("!#$%&'*+-.^_`|~".utf8)
+
+    /// Whether an octet may stand in a token: a method or the name of a field.
+    static func isToken(_ octet: UInt8) -> Bool { isDigit(octet) || isLetter(octet) || tokenMarks.contains(octet) }
+
+    /// Whether an octet may stand in the value of a field, blanks included.
+    static func isFieldContent(_ octet: UInt8) -> Bool { octet >= 0x20 && octet != 0x7F || octet == tab }
+
+    /// Whether an octet is a printable character of ASCII, and no blank.
+    static func isVisible(_ octet: UInt8) -> Bool { (0x21...0x7E).contains(octet) }
+
+    /// Whether an octet is a blank that may stand around values.
+    static func isBlank(_ octet: UInt8) -> Bool { octet == space || octet == tab }
+
+    static func isDigit(_ octet: UInt8) -> Bool { (0x30...0x39).contains(octet) }
+
+    static func isLetter(_ octet: UInt8) -> Bool { (0x41...0x5A).contains(octet) || (0x61...0x7A).contains(octet) }
+
+    /// The value of a hexadecimal digit; nil for any other octet.
+    static func hexadecimalValue(_ octet: UInt8) -> UInt8? {
+        switch octet {
+        case 0x30...0x39: octet - 0x30
+        case 0x41...0x46: octet - 0x37
+        case 0x61...0x66: octet - 0x57
+        default: nil
+        }
+    }
+}
