@@ -19,11 +19,13 @@ public final class AdminServer: Sendable {
     /// - Parameters:
     ///   - host: an address or a name of this machine.
     ///   - port: the port; 0 lets the system choose one, which the property `port` then tells.
+    ///   - names: the names by which it is reached besides the host, `localhost` and the machine's own; `*` for all.
     ///   - routes: the answers.
     /// - Throws: `AdminServerError` if the address cannot be bound.
-    public init(host: String, port: UInt16, routes: AdminRoutes) throws(AdminServerError) {
-        let configuration = HTTPServerConfiguration(
+    public init(host: String, port: UInt16, names: [String] = [], routes: AdminRoutes) throws(AdminServerError) {
+        var configuration = HTTPServerConfiguration(
             name: "the admin server", settingName: "admin.listen", host: host, port: port)
+        configuration.hosts = .names(names + [host])
         do {
             server = try HTTPServer(configuration: configuration, handler: Handler(routes: routes))
         } catch {

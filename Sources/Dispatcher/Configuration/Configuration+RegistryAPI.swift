@@ -42,5 +42,17 @@ extension Configuration {
         ///
         /// `registry.public_url`, default `""` for nil.
         public var publicURL: String?
+        /// The names by which clients reach it besides those that are always served; `*` for all.
+        ///
+        /// `registry.hosts`, default none.
+        public var hosts: [String]
+        /// How many connections an address may have; 0 for no limit.
+        ///
+        /// `registry.connections_per_address`, default 256.
+        public var connectionsPerAddressMaximum: Int
+        /// The proxies in front of it, addresses in numbers.
+        ///
+        /// `registry.trusted_proxies`, default none.
+        public var trustedProxies: [String]
     }
 }

@@ -93,6 +93,25 @@ extension ConfigurationKey {
             How many requests each key or token may make in a second (1 to 100000), four times as many
             for a moment; more are answered with 429.
             """)
+    static let registryHosts = ConfigurationKey(
+        section: "registry", name: "hosts", kind: .strings, standard: texts([]),
+        comment: """
+            The names by which clients reach the API, besides that of public_url, localhost, this machine's
+            own and addresses in numbers. A request for another name is answered with 421, so that no page
+            in a browser reaches the API by a name of its own. ["*"] for all names.
+            """)
+    static let registryConnectionsPerAddress = ConfigurationKey(
+        section: "registry", name: "connections_per_address", kind: .integer(0...100_000), standard: .integer(256),
+        comment: """
+            How many connections to the API one address may have (0 to 100000, 0 for no limit); one more
+            is answered with 503. An IPv6 network of 64 bits counts as one address.
+            """)
+    static let registryTrustedProxies = ConfigurationKey(
+        section: "registry", name: "trusted_proxies", kind: .strings, standard: texts([]),
+        comment: """
+            The addresses of proxies in front of the API, in numbers. They have no limit of connections,
+            and the last address in their X-Forwarded-For is taken for the client's.
+            """)
     static let retryDelays = ConfigurationKey(
         section: "retry", name: "delays", kind: .timeSpans(TimeSpan(milliseconds: 1)...TimeSpan.hours(168)),
         standard: texts(["1s", "5s", "30s", "2m", "15m", "1h"]),
@@ -133,6 +152,13 @@ extension ConfigurationKey {
     static let adminListen = ConfigurationKey(
         section: "admin", name: "listen", kind: .string, standard: .string("127.0.0.1:9464"),
         comment: "Where /livez, /readyz, /metrics and /version are served: HOST:PORT; \"\" for nowhere.")
+    static let adminHosts = ConfigurationKey(
+        section: "admin", name: "hosts", kind: .strings, standard: texts([]),
+        comment: """
+            The names by which the admin server is reached, for example by Prometheus, besides localhost,
+            this machine's own and addresses in numbers; a request for another name is answered with 421.
+            ["*"] for all names.
+            """)
     static let logLevel = ConfigurationKey(
         section: "log", name: "level", kind: .choice(["debug", "info", "warning", "error"]), standard: .string("info"),
         comment: "What is logged to standard error: \"debug\", \"info\", \"warning\" or \"error\" and what is worse.")
@@ -214,9 +240,10 @@ extension ConfigurationKey {
         rabbitMQURL, rabbitMQCAFile, rabbitMQNamespace, rabbitMQPrefetch, rabbitMQWorkQueues, rabbitMQManagementURL,
         registryURL,
         registryListen, registryPublicURL, registryCertificateFile, registryKeyFile, registryIsInsecure,
-        registryAccessKeys,
-        registryAccessKeysFile, registryRequestsPerSecond, retryDelays, retryAttemptsMaximum,
-        retryAgeMaximum, retryServerErrorDelay, fanOutThreshold, fanOutChunk, adminListen, logLevel, logFormat,
+        registryAccessKeys, registryAccessKeysFile, registryRequestsPerSecond, registryHosts,
+        registryConnectionsPerAddress, registryTrustedProxies, retryDelays, retryAttemptsMaximum,
+        retryAgeMaximum, retryServerErrorDelay, fanOutThreshold, fanOutChunk, adminListen, adminHosts, logLevel,
+        logFormat,
         workerDrainTimeout, workerPushTimeout, workerDeclaresTopology, appName, appBundleID, appIdentityPools,
         appKeyFile, appKeyID, appTeamID, appEndpoint, appPort, appProxy, appCAFile, appConnections,
         appConnectionsMaximum,

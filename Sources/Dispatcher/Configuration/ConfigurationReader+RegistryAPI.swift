@@ -1,3 +1,4 @@
+import Crypto
 import PushCore
 
 extension ConfigurationReader {
@@ -24,7 +25,28 @@ extension ConfigurationReader {
         return Configuration.RegistryAPI(
             listen: listen, certificateFile: certificateFile, keyFile: keyFile, isInsecure: isInsecure,
             accessKeys: readAccessKeys(), requestsPerSecondMaximum: integer(.registryRequestsPerSecond),
-            publicURL: readPublicURL())
+            publicURL: readPublicURL(), hosts: readHosts(.registryHosts),
+            connectionsPerAddressMaximum: integer(.registryConnectionsPerAddress),
+            trustedProxies: readTrustedProxies())
+    }
+
+    /// Reads the names by which a server is reached.
+    mutating func readHosts(_ key: ConfigurationKey) -> [String] {
+        let hosts = texts(key)
+        for host in hosts where host != "*" && !Self.isName(host, allowing: "-_.", countMaximum: 255) {
+            fail(key, "\(host.quoted) is no name of a host", "write names without ports, or \"*\" for all")
+        }
+        return hosts
+    }
+
+    private mutating func readTrustedProxies() -> [String] {
+        let addresses = texts(.registryTrustedProxies)
+        for address in addresses where !IPAddress.isNumeric(address) {
+            fail(
+                .registryTrustedProxies, "\(address.quoted) is no address in numbers",
+                "write addresses such as 10.0.0.7 or 2001:db8::7")
+        }
+        return addresses
     }
 
     private mutating func readPublicURL() -> String? {

@@ -139,7 +139,7 @@ extension ConfigurationReader {
             fail(
                 .adminListen, "\(listen.quoted) is not right", "write HOST:PORT, or \"\" for no admin server")
         }
-        return Configuration.Admin(listen: address)
+        return Configuration.Admin(listen: address, hosts: readHosts(.adminHosts))
     }
 
     private mutating func readLog() -> Configuration.Log {

@@ -24,6 +24,9 @@ extension Configuration {
             })
         options.requestsPerSecondMaximum = registryAPI.requestsPerSecondMaximum
         options.publicURL = registryAPI.publicURL
+        options.hosts = registryAPI.hosts
+        options.connectionsPerAddressMaximum = registryAPI.connectionsPerAddressMaximum
+        options.trustedProxies = registryAPI.trustedProxies
         if let certificateFile = registryAPI.certificateFile, let keyFile = registryAPI.keyFile {
             options.identity = (try Self.text(of: certificateFile), try Self.text(of: keyFile))
         }

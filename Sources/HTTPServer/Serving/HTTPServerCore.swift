@@ -216,6 +216,7 @@ final class HTTPServerCore {
     /// What stands in place of an answer.
     func response(to refusal: HTTPRefusal, rawTarget: String) -> HTTPResponse {
         var response = handler.response(to: refusal, rawPath: String(rawTarget.prefix { $0 != "?" }))
+        response.status = refusal.status
         if refusal == .busy { response.fields.append(HTTPField("Retry-After", "1")) }
         return response
     }

@@ -22,6 +22,8 @@ struct NativeProblem: Error, Hashable {
     /// What is wrong and what to do, for people.
     let detail: String
     var retryAfterSeconds: Int?
+    /// The status of a request that HTTP itself refuses; nil for that of the code.
+    private var refusalStatus: Int?
 
     init(_ code: Code, _ detail: String, retryAfterSeconds: Int? = nil) {
         self.code = code
@@ -60,6 +62,7 @@ struct NativeProblem: Error, Hashable {
     init(status: Int, _ message: String) {
         let code = Self.statuses.first { $0.value == status }?.key ?? .invalid
         self.init(code, message)
+        refusalStatus = status
     }
 
     private static let statuses: [Code: Int] = [
@@ -68,7 +71,7 @@ struct NativeProblem: Error, Hashable {
     ]
 
     /// The HTTP status.
-    var status: Int { Self.statuses[code] ?? 500 }
+    var status: Int { refusalStatus ?? Self.statuses[code] ?? 500 }
 
     /// The response.
     var response: HTTPResponse {

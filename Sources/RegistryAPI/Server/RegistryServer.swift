@@ -44,6 +44,10 @@ public final class RegistryServer: Sendable {
         options.idleSecondsMaximum = Self.idleSecondsMaximum
         options.bodyBytesMaximum = Self.bodyBytesMaximum
         options.deferredRequestsMaximum = Self.waitingRequestsMaximum
+        options.hosts = .names(configuration.hosts + [configuration.host, configuration.publicHost].compactMap(\.self))
+        options.connectionsPerAddressMaximum =
+            configuration.connectionsPerAddressMaximum > 0 ? configuration.connectionsPerAddressMaximum : nil
+        options.trustedProxies = configuration.trustedProxies
         do {
             loop = try EventLoop(name: "registry-api")
         } catch {
@@ -83,6 +87,21 @@ public final class RegistryServer: Sendable {
     /// How long ago the loop last turned, in nanoseconds; 0 after the stop.
     public func nanosecondsSinceLastTick() -> UInt64 {
         isStopped.load(ordering: .relaxed) ? 0 : loop.nanosecondsSinceLastTick()
+    }
+
+    /// Shows another certificate to the clients that connect from now on.
+    ///
+    /// - Parameters:
+    ///   - certificateChainPEM: the certificate and those that lead to its anchor, as PEM text.
+    ///   - privateKeyPEM: its key as PEM text.
+    /// - Throws: `RegistryServerError`, `.certificateInvalid`; the old one is shown then.
+    public func replace(certificateChainPEM: String, privateKeyPEM: String) throws(RegistryServerError) {
+        do throws(HTTPServerError) {
+            try server.replace(
+                identity: ServerIdentity(certificateChainPEM: certificateChainPEM, privateKeyPEM: privateKeyPEM))
+        } catch {
+            throw RegistryServerError(.certificateInvalid, error.message)
+        }
     }
 
     /// Answers what has come, closes the port, and waits for both threads; a second call does nothing.

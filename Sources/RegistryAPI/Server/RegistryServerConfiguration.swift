@@ -15,6 +15,14 @@ public struct RegistryServerConfiguration: Sendable {
     /// How clients reach the server, for example `https://push.example.com`; nil for what they say themselves in the
     /// header `Host`.
     public var publicURL: String?
+    /// The names by which clients reach it, besides that of `publicURL`, `localhost` and the machine's own.
+    ///
+    /// `*` stands for all.
+    public var hosts: [String] = []
+    /// How many connections an address may have; 0 for no limit.
+    public var connectionsPerAddressMaximum = 256
+    /// The addresses of proxies in front of it, which have no such limit and say for whom they ask.
+    public var trustedProxies: [String] = []
     /// How long a client that asks for its notifications waits for the next one, in seconds.
     public var courierWaitSecondsMaximum = 50
 
@@ -24,5 +32,12 @@ public struct RegistryServerConfiguration: Sendable {
         self.port = port
         self.apps = apps
         self.accessKeys = accessKeys
+    }
+
+    /// The host of `publicURL`, without its port.
+    var publicHost: String? {
+        guard let publicURL, let authority = publicURL.split(separator: "/").dropFirst().first else { return nil }
+        let end = authority.lastIndex(of: ":") ?? authority.endIndex
+        return String(authority.hasSuffix("]") ? authority : authority[..<end])
     }
 }

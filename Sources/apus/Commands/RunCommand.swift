@@ -28,7 +28,8 @@ struct RunCommand: Command {
 
             A key file that changes is read again by itself within seconds. SIGHUP reads all
             of them at once, and key_file and key_id of the apps from the configuration;
-            every other change of the configuration takes a restart.
+            every other change of the configuration takes a restart. The same holds for the
+            certificate of the registry's API and its key.
             """,
         examples: [
             .init("apus run", "Runs with apus.toml in this folder."),
@@ -52,7 +53,13 @@ struct RunCommand: Command {
             let admin = try startAdminServer(worker, api, configuration.admin)
             if let admin { logger.log(.info, "admin.listening", [.field("port", Int(admin.port))]) }
             try await worker.start()
-            stop.onHangUp { reloadKeys(of: worker, invocation, logger) }
+            let certificate = try api.flatMap { api throws(WorkerError) in
+                try CertificateWatcher(configuration.registryAPI, of: api, logger: logger)
+            }
+            stop.onHangUp {
+                reloadKeys(of: worker, invocation, logger)
+                certificate?.reread()
+            }
             await stop.wait()
             api?.stop()
             let outcome = await worker.drain()
@@ -88,7 +95,7 @@ struct RunCommand: Command {
         guard let address = configuration.listen else { return nil }
         do {
             return try AdminServer(
-                host: address.host, port: address.port,
+                host: address.host, port: address.port, names: configuration.hosts,
                 routes: worker.adminRoutes(version: ProductVersion.current, registryServer: api))
         } catch {
             throw CommandFailure(.unavailable, error.message)

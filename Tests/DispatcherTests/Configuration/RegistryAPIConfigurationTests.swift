@@ -73,6 +73,23 @@ struct RegistryAPIConfigurationTests {
         }
     }
 
+    @Test("Hosts are names without ports, and proxies are addresses in numbers")
+    func hostsAndProxies() throws {
+        let fixture = try ConfigurationFixture()
+        let loaded = try fixture.load(
+            "[registry]\nhosts = [\"a.example\"]\nconnections_per_address = 0\ntrusted_proxies = [\"::1\"]\n"
+                + "[admin]\nhosts = [\"*\"]\n" + ConfigurationFixture.app)
+        let api = loaded.configuration.registryAPI
+        #expect(api.hosts == ["a.example"] && api.connectionsPerAddressMaximum == 0 && api.trustedProxies == ["::1"])
+        #expect(loaded.configuration.admin.hosts == ["*"])
+        for (key, value) in [
+            ("registry.hosts", "a.example:80"), ("admin.hosts", "https://a"),
+            ("registry.trusted_proxies", "10.0.0.0/8"),
+        ] {
+            #expect(try fixture.problems(ConfigurationFixture.app, set: [(key, value)]).count == 1, "\(key)")
+        }
+    }
+
     @Test("Readable secrets are warned of")
     func warnings() throws {
         let fixture = try ConfigurationFixture()

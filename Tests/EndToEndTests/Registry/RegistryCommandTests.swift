@@ -158,7 +158,7 @@ struct RegistryCommandTests {
         func send(_ method: String, _ path: String, _ body: String = "") -> Int {
             let bearer = token.output.split(separator: "\n").first ?? ""
             return PlainHTTP.exchange(
-                "\(method) /v1/\(path) HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(bearer)\r\n"
+                "\(method) /v1/\(path) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(bearer)\r\n"
                     + "Content-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)", port
             ).status
         }

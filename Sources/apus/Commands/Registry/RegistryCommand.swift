@@ -37,7 +37,8 @@ struct RegistryCommand: Command {
 
             It listens at [registry] listen, or 127.0.0.1:8080, and prints a line with its
             address when it is ready. An address that other machines reach needs [registry]
-            certificate_file and key_file. With [admin] listen it answers /livez, /readyz,
+            certificate_file and key_file, which are read again within seconds when they
+            change, and at once at SIGHUP. With [admin] listen it answers /livez, /readyz,
             /metrics and /version there. The registry is made if it is not there yet. The log
             goes to standard error.
             """,
@@ -72,6 +73,8 @@ struct RegistryCommand: Command {
             let admin = try startAdminServer(api, configuration.admin, metrics: metrics)
             if let admin { logger.log(.info, "admin.listening", [.field("port", Int(admin.port))]) }
             announce(api, address, usesTLS: configuration.registryAPI.certificateFile != nil, to: invocation)
+            let certificate = try CertificateWatcher(configuration.registryAPI, of: api, logger: logger)
+            stop.onHangUp { certificate?.reread() }
             await stop.wait()
             api.stop()
             admin?.stop()
@@ -100,7 +103,8 @@ struct RegistryCommand: Command {
             product: "apus",
             version: ProductVersion.current)
         do {
-            return try AdminServer(host: address.host, port: address.port, routes: routes)
+            return try AdminServer(
+                host: address.host, port: address.port, names: configuration.hosts, routes: routes)
         } catch {
             throw CommandFailure(.unavailable, error.message)
         }

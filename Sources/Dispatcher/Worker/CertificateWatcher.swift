@@ -1,0 +1,103 @@
+import EventLoop
+public import PushCore
+public import RegistryAPI
+
+/// Shows the certificate of the registry's API anew when its files change, without a restart.
+///
+/// The files are looked at on a thread of its own. A pair that does not serve is logged once, and the old one stays.
+public final class CertificateWatcher: Sendable {
+    /// What one thread after the other works with: the watcher's loop.
+    private final class Core {
+        let loop: EventLoop
+        let paths: (certificate: String, key: String)
+        let server: RegistryServer
+        let intervalNanoseconds: UInt64
+        let logger: Logger
+        var seen: (certificate: String, key: String)?
+        var failure: String?
+
+        init(
+            loop: EventLoop, paths: (certificate: String, key: String), server: RegistryServer,
+            intervalNanoseconds: UInt64, logger: Logger
+        ) {
+            self.loop = loop
+            self.paths = paths
+            self.server = server
+            self.intervalNanoseconds = intervalNanoseconds
+            self.logger = logger
+        }
+
+        func look() {
+            reread()
+            loop.schedule(afterNanoseconds: intervalNanoseconds) { [weak self] in self?.look() }
+        }
+
+        func reread() {
+            do {
+                let texts = (certificate: try read(paths.certificate), key: try read(paths.key))
+                guard let seen else {
+                    self.seen = texts
+                    return
+                }
+                guard seen != texts else { return }
+                try server.replace(certificateChainPEM: texts.certificate, privateKeyPEM: texts.key)
+                self.seen = texts
+                failure = nil
+                logger.log(.info, "registry.certificate.renewed", [.field("file", paths.certificate)])
+            } catch let error as SmallFile.Failure {
+                failed("\(error.message); \(error.remedy)")
+            } catch {
+                failed("\(error)")
+            }
+        }
+
+        private func read(_ path: String) throws(SmallFile.Failure) -> String {
+            String(decoding: try SmallFile.read(path), as: UTF8.self)
+        }
+
+        private func failed(_ reason: String) {
+            guard reason != failure else { return }
+            failure = reason
+            logger.log(
+                .error, "registry.certificate.refused",
+                [
+                    .field("file", paths.certificate), .field("reason", reason),
+                    .field("hint", "the server goes on with the certificate that it has"),
+                ])
+        }
+    }
+
+    private let core: LoopBound<Core>
+
+    /// Begins to look at the files of a server that shows a certificate.
+    ///
+    /// - Parameters:
+    ///   - configuration: names the files.
+    ///   - server: what shows the certificate.
+    ///   - intervalNanoseconds: how often the files are looked at.
+    ///   - logger: where a renewal, or a pair that cannot be used, is logged.
+    /// - Returns: nil if the server speaks plain HTTP.
+    /// - Throws: `WorkerError` if there is no thread.
+    public init?(
+        _ configuration: Configuration.RegistryAPI, of server: RegistryServer,
+        intervalNanoseconds: UInt64 = 10_000_000_000, logger: Logger
+    ) throws(WorkerError) {
+        guard let certificate = configuration.certificateFile, let key = configuration.keyFile else { return nil }
+        let loop: EventLoop
+        do throws(EventLoopError) {
+            loop = try EventLoop(name: "certificates")
+        } catch {
+            throw WorkerError(.unavailable, "certificates cannot be watched: \(error)")
+        }
+        core = LoopBound(
+            Core(
+                loop: loop, paths: (certificate, key), server: server, intervalNanoseconds: intervalNanoseconds,
+                logger: logger), to: loop)
+        loop.submit { [core] in core.value.look() }
+    }
+
+    deinit { core.loop.stopAndJoin() }
+
+    /// Looks at the files at once.
+    public func reread() { core.loop.submit { [core] in core.value.reread() } }
+}
