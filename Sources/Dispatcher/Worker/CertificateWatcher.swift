@@ -69,14 +69,13 @@ public final class CertificateWatcher: Sendable {
 
     private let core: LoopBound<Core>
 
-    /// Begins to look at the files of a server that shows a certificate.
+    /// Begins to look at the files of a server that shows a certificate; nil if it speaks plain HTTP.
     ///
     /// - Parameters:
     ///   - configuration: names the files.
     ///   - server: what shows the certificate.
     ///   - intervalNanoseconds: how often the files are looked at.
     ///   - logger: where a renewal, or a pair that cannot be used, is logged.
-    /// - Returns: nil if the server speaks plain HTTP.
     /// - Throws: `WorkerError` if there is no thread.
     public init?(
         _ configuration: Configuration.RegistryAPI, of server: RegistryServer,
