@@ -30,13 +30,14 @@ public final class PostgresRegistry: Registry {
     ///   - mode: what may be done; both that write make a registry in a database that has none.
     ///   - callMilliseconds: how long one call waits for the server.
     ///   - connectMilliseconds: how long to wait for a connection.
+    ///   - lockMilliseconds: how long one statement waits for somebody else's lock; nil for as long as the call.
     ///   - upgradeMilliseconds: how long bringing the schema up to date may take.
     /// - Returns: the registry.
     /// - Throws: `RegistryError`: `.unavailable` (out of reach, login refused), `.readOnly`, `.newerSchema`, `.invalid`
     ///   (the URL, or another program's schema). No error holds the password.
     public static func open(
         url: String, mode: RegistryOpenMode, callMilliseconds: Int = 10_000, connectMilliseconds: Int = 5_000,
-        upgradeMilliseconds: Int = 600_000
+        lockMilliseconds: Int? = nil, upgradeMilliseconds: Int = 600_000
     ) throws(RegistryError) -> PostgresRegistry {
         let timeout = max(callMilliseconds, 1)
         // Every question is answered through an index; without statistics, in a new registry, the planner would scan.
@@ -53,6 +54,9 @@ public final class PostgresRegistry: Registry {
         ) { (connection) throws(RegistryError) in
             try connection.execute(settings, Deadline(milliseconds: timeout))
             try Schema.prepare(connection, mode: mode, milliseconds: upgradeMilliseconds)
+            // Not before: who makes the schema is waited for.
+            guard let lockMilliseconds else { return }
+            try connection.execute("SET lock_timeout = \(max(lockMilliseconds, 1))", Deadline(milliseconds: timeout))
         }
         try connection.ensureOpen()
         return PostgresRegistry(connection)

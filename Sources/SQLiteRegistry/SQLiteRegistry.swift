@@ -1,3 +1,4 @@
+import CSQLite
 import JSON
 public import PushCore
 
@@ -47,17 +48,19 @@ public final class SQLiteRegistry: Registry {
         path: String, mode: RegistryOpenMode, busyTimeoutMilliseconds: Int = 5_000, cacheSizeKibibytes: Int = 16_384
     ) throws(RegistryError) -> SQLiteRegistry {
         let connection = try Connection(
-            path: path, mode: mode, busyTimeoutMilliseconds: Int32(clamping: busyTimeoutMilliseconds))
+            path: path, mode: mode, busyTimeoutMilliseconds: Int32(clamping: busyTimeoutMilliseconds),
+            cacheSizeKibibytes: cacheSizeKibibytes)
         // A damaged file must not make SQLite read outside a page, nor may its schema call functions.
         try connection.execute(
             """
-            PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF; PRAGMA foreign_keys = ON;
-            PRAGMA cache_size = -\(max(cacheSizeKibibytes, 64)); PRAGMA mmap_size = 0;
+            PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF; PRAGMA foreign_keys = ON; PRAGMA mmap_size = 0;
             """)
+        try connection.setCacheSize()
         if mode != .readOnly {
             try connection.switchToWriteAheadLog(waitingMilliseconds: busyTimeoutMilliseconds)
         }
         try Schema.prepare(connection, mode: mode)
+        connection.noteFiles()
         return SQLiteRegistry(connection)
     }
 
@@ -79,6 +82,11 @@ public final class SQLiteRegistry: Registry {
         subscriberQueries = SubscriberQueries(connection: connection)
     }
 
+    /// Sets how long a call waits for another process that writes, for calls from now on.
+    public func setBusyTimeout(milliseconds: Int) {
+        sqlite3_busy_timeout(connection.handle, Int32(clamping: milliseconds))
+    }
+
     // MARK: Transactions
 
     /// Runs `body` so that it sees one state of the registry.
@@ -87,6 +95,9 @@ public final class SQLiteRegistry: Registry {
     }
 
     /// Runs `body` and keeps all or none of what it writes; waits for other writers up to the busy timeout.
+    ///
+    /// It looks for the files a second time when all is done, so that nothing is confirmed that went into a file which
+    /// was removed.
     ///
     /// - Parameters:
     ///   - durable: whether it must survive a loss of power, see the type.
@@ -99,12 +110,15 @@ public final class SQLiteRegistry: Registry {
             isDurable = durable
         }
         ownWrites += 1
-        return try transaction(begin: "BEGIN IMMEDIATE", body)
+        let value = try transaction(begin: "BEGIN IMMEDIATE", body)
+        try connection.requireSameFiles()
+        return value
     }
 
     private func transaction<Value>(
         begin: String, _ body: () throws(RegistryError) -> Value
     ) throws(RegistryError) -> Value {
+        try connection.requireSameFiles()
         try statements.statement(begin).run()
         do throws(RegistryError) {
             let value = try body()

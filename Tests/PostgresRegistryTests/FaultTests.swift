@@ -118,6 +118,26 @@ struct FaultTests {
         #expect(try registry.deviceCount() == 1)
     }
 
+    @Test("A lock is waited for as long as is set, which is told of, and a check finds it and changes nothing")
+    func lockTimeout() async throws {
+        let registry = try PostgresRegistry.open(
+            url: url, mode: .create, callMilliseconds: 120_000, connectMilliseconds: 60_000, lockMilliseconds: 50)
+        for isThorough in [false, true] { try registry.checkWriting(thoroughly: isThorough) }
+        let other = try open()
+        try other.lockDevices()
+        expect(.unavailable, mentioning: "locked") { try registry.upsert([try Fixture.device(1)]) }
+        for isThorough in [false, true] {
+            expect(.unavailable, mentioning: "locked") { try registry.checkWriting(thoroughly: isThorough) }
+        }
+        other.disconnect()
+        for isThorough in [false, true] { try registry.checkWriting(thoroughly: isThorough) }
+        #expect(try registry.deviceCount() == 0)
+        #expect(try registry.poolConfigurations().isEmpty)
+        expect(.readOnly, mentioning: "cannot be written") {
+            try open(mode: .readOnly).checkWriting(thoroughly: false)
+        }
+    }
+
     @Test("A server that accepts a connection and says nothing is given up after the deadline")
     func silentServer() throws {
         let (socket, port) = try TCPSocket.listen(host: "127.0.0.1", port: 0)

@@ -47,6 +47,13 @@ extension Configuration {
         }
     }
 
+    /// Says in the log whose files of the registry others may use, too.
+    ///
+    /// - Parameter logger: where.
+    public func warnOfLooseModes(_ logger: Logger) {
+        for reason in registry.modeWarnings { logger.log(.warning, "registry.mode.loose", [.field("reason", reason)]) }
+    }
+
     /// Opens the registry for the pipeline, which needs less of it.
     ///
     /// Not `openRegistry` and a conversion: of that the compiler cannot tell that it may be sent to a loop.

@@ -37,6 +37,14 @@ extension Configuration.RegistryLocation {
         self = .sqlite(path: String(path))
     }
 
+    /// What to say of files that others than their owner may use; empty if there are none.
+    public var modeWarnings: [String] {
+        switch self {
+        case .sqlite(let path): SQLiteRegistry.modeWarnings(path: path)
+        case .postgres: []
+        }
+    }
+
     /// Opens the registry with all its ports.
     ///
     /// - Parameter mode: what may be done with it.

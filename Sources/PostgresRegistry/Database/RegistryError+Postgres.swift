@@ -12,7 +12,12 @@ extension RegistryError {
         let start = "The registry \(place)"
         let reason = "(\(message), SQLSTATE \(state))"
         switch (state.prefix(2), state) {
-        case (_, "57014"), (_, "55P03"):
+        case (_, "55P03"):
+            self.init(
+                .unavailable,
+                "\(start) is locked by another session for longer than the time we wait \(reason). Look for long "
+                    + "transactions and locks in pg_stat_activity; the call may succeed later.")
+        case (_, "57014"):
             self.init(
                 .unavailable,
                 "\(start) did not answer within \(milliseconds) ms \(reason). Look for long transactions, locks and "

@@ -3,6 +3,13 @@
 /// The same store as `Registry`, with the same rules: calls are synchronous, come from one thread, and throw
 /// `RegistryError`.
 public protocol RegistryAdministration: AnyObject {
+    /// Finds out whether the store can be written, and changes nothing.
+    ///
+    /// - Parameter thoroughly: whether to write as much as a client would, so that a full disk is found, too; else it
+    ///   is enough that nobody is in the way.
+    /// - Throws: `RegistryError` if it cannot be written.
+    func checkWriting(thoroughly: Bool) throws(RegistryError)
+
     /// Keeps a token; one with the same name is replaced.
     func saveToken(_ token: APIToken) throws(RegistryError)
 

@@ -8,12 +8,17 @@ import PushCore
 final class Connection {
     let path: String
     let handle: OpaquePointer
+    private let cacheSizeKibibytes: Int
+    private var files: [RegistryFile]
 
     /// Opens the file.
     ///
     /// - Throws: `RegistryError` with `.unavailable` if the file or its folder is missing, `.readOnly` if the mode asks
     ///   to write and that is not allowed.
-    init(path: String, mode: RegistryOpenMode, busyTimeoutMilliseconds: Int32) throws(RegistryError) {
+    init(
+        path: String, mode: RegistryOpenMode, busyTimeoutMilliseconds: Int32, cacheSizeKibibytes: Int = 16_384
+    ) throws(RegistryError) {
+        if mode == .create { RegistryFile.make(path: path) }
         var opened: OpaquePointer?
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         switch mode {
@@ -29,6 +34,13 @@ final class Connection {
         }
         self.path = path
         self.handle = opened
+        self.cacheSizeKibibytes = max(cacheSizeKibibytes, 64)
+        files = [RegistryFile(path: path)].compactMap(\.self)
+        var hasMoved: Int32 = 0
+        sqlite3_file_control(opened, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+        guard hasMoved == 0, !files.isEmpty else {
+            throw RegistryFile.lost(path, "removed or replaced by another", registry: path)
+        }
         sqlite3_busy_timeout(opened, busyTimeoutMilliseconds)
         if mode != .readOnly, sqlite3_db_readonly(opened, "main") == 1 {
             throw RegistryError(sqliteResult: SQLITE_READONLY, systemError: 0, detail: nil, path: path)
@@ -39,6 +51,22 @@ final class Connection {
         // The "v2" form waits for statements that are still alive, so the order of release does not matter.
         sqlite3_close_v2(handle)
     }
+
+    /// The files of a registry: the database, its write-ahead log and the index of that.
+    static func files(of path: String) -> [String] { [path, path + "-wal", path + "-shm"] }
+
+    /// Notes the files as they are; called when all are open, and SQLite replaces none of them as long as they are.
+    func noteFiles() { files = Self.files(of: path).compactMap { RegistryFile(path: $0) } }
+
+    /// Makes sure that the files have still their names.
+    ///
+    /// - Throws: `RegistryError` with `.unavailable` if one was removed or replaced.
+    func requireSameFiles() throws(RegistryError) {
+        for file in files { try file.requireSame(registry: path) }
+    }
+
+    /// Sets how much of the file is kept in memory to what it was opened with.
+    func setCacheSize() throws(RegistryError) { try execute("PRAGMA cache_size = -\(cacheSizeKibibytes)") }
 
     /// Rows that the last statement changed.
     var changedRows: Int { Int(sqlite3_changes64(handle)) }

@@ -49,6 +49,7 @@ struct RunCommand: Command {
         try await stop.watch(exitCodeOfSecond: .temporaryFailure)
         do {
             let worker = try Worker(configuration: configuration, logger: logger, metrics: metrics)
+            configuration.warnOfLooseModes(logger)
             let api = try startRegistryServer(configuration, logger: logger, metrics: metrics)
             let admin = try startAdminServer(worker, api, configuration.admin)
             if let admin { logger.log(.info, "admin.listening", [.field("port", Int(admin.port))]) }

@@ -89,7 +89,9 @@ enum ConnectionProbes {
                     place = postgres.place
                 }
                 let count = try registry.deviceCount()
-                return .ok("\(place) has \(count) \(count == 1 ? "device" : "devices")")
+                let text = "\(place) has \(count) \(count == 1 ? "device" : "devices")"
+                // Others may be meant to use it: nothing that keeps a worker from working.
+                return .ok(([text] + configuration.registry.modeWarnings).joined(separator: "\n"))
             } catch { return .failed("\(error)", error.code == .readOnly ? .noPermission : .unavailable) }
         }
     }

@@ -70,6 +70,7 @@ struct RegistryCommand: Command {
         let address = configuration.registryAPI.listen ?? Configuration.RegistryAPI.standardListen
         do {
             let api = try configuration.registryServer(at: address, mode: .create, metrics: metrics, logger: logger)
+            configuration.warnOfLooseModes(logger)
             let admin = try startAdminServer(api, configuration.admin, metrics: metrics)
             if let admin { logger.log(.info, "admin.listening", [.field("port", Int(admin.port))]) }
             announce(api, address, usesTLS: configuration.registryAPI.certificateFile != nil, to: invocation)
