@@ -138,8 +138,9 @@ let package = Package(
         testTarget(
             "RegistryAPITests",
             [
-                "RegistryAPI", "HTTPServer", "PushCore", "SQLiteRegistry", "Crypto", "JSON", "Metrics", "EventLoop",
-                "PushTestKit",
+                "RegistryAPI", "HTTPServer", "PushCore", "SQLiteRegistry", "PostgresRegistry", "Crypto", "JSON",
+                "Metrics",
+                "EventLoop", "PushTestKit",
             ], exclude: ["Scripts"]),
         testTarget(
             "PostgresRegistryTests", ["PostgresRegistry", "SQLiteRegistry", "EventLoop", "PushCore", "PushTestKit"]),

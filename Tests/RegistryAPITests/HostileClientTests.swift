@@ -98,7 +98,7 @@ struct HostileClientTests {
                 host: "127.0.0.1", port: 0, apps: [RegistryAPIApp(name: "chat", bundleID: "com.example.chat")],
                 accessKeys: []),
             registry: try SQLiteRegistry.open(path: path, mode: .readWrite, busyTimeoutMilliseconds: 10),
-            metrics: MetricsRegistry(), logger: .silent)
+            reader: try SQLiteRegistry.open(path: path, mode: .readOnly), metrics: MetricsRegistry(), logger: .silent)
         defer { server.stop() }
         func send(_ method: String, _ path: String, _ body: String) -> PlainHTTP.Answer {
             PlainHTTP.exchange(

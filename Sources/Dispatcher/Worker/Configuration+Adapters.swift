@@ -54,6 +54,23 @@ extension Configuration {
         for reason in registry.modeWarnings { logger.log(.warning, "registry.mode.loose", [.field("reason", reason)]) }
     }
 
+    /// Opens the registry for its API, whose clients do not wait long for others who write.
+    func openServedRegistry(mode: RegistryOpenMode) throws(RegistryError) -> sending any ServedRegistry {
+        switch registry {
+        case .sqlite(let path):
+            let registry = try SQLiteRegistry.open(path: path, mode: mode)
+            // Not before: who makes the schema is waited for.
+            registry.setBusyTimeout(milliseconds: Self.servedLockMilliseconds)
+            return registry
+        case .postgres(let url):
+            return try PostgresRegistry.open(
+                url: url.revealed, mode: mode, lockMilliseconds: Self.servedLockMilliseconds)
+        }
+    }
+
+    /// How long a request waits for somebody else's lock, before it is answered with 503.
+    private static var servedLockMilliseconds: Int { 1_000 }
+
     /// Opens the registry for the pipeline, which needs less of it.
     ///
     /// Not `openRegistry` and a conversion: of that the compiler cannot tell that it may be sent to a loop.

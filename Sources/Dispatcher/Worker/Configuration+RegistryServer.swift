@@ -3,7 +3,7 @@ public import PushCore
 public import RegistryAPI
 
 extension Configuration {
-    /// Serves the registry over HTTP, with a connection of its own to the store.
+    /// Serves the registry over HTTP, with connections of its own to the store.
     ///
     /// - Parameters:
     ///   - listen: where.
@@ -31,8 +31,11 @@ extension Configuration {
             options.identity = (try Self.text(of: certificateFile), try Self.text(of: keyFile))
         }
         do {
-            let registry = try openRegistry(mode: mode)
-            return try RegistryServer(configuration: options, registry: registry, metrics: metrics, logger: logger)
+            // The first makes what is missing.
+            let registry = try openServedRegistry(mode: mode)
+            let reader = try openServedRegistry(mode: .readOnly)
+            return try RegistryServer(
+                configuration: options, registry: registry, reader: reader, metrics: metrics, logger: logger)
         } catch {
             throw WorkerError(starting: error)
         }

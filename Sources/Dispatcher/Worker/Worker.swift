@@ -105,7 +105,10 @@ public final class Worker: Sendable {
     public func adminRoutes(version: String, registryServer: RegistryServer?) -> AdminRoutes {
         AdminRoutes(
             liveness: { self.livenessChecks() + [registryServer].compactMap { $0?.livenessCheck } },
-            readiness: { self.health.checks.map { HealthCheck($0.concern.rawValue, failure: $0.reason) } },
+            readiness: {
+                self.health.checks.map { HealthCheck($0.concern.rawValue, failure: $0.reason) }
+                    + [registryServer].compactMap { $0.map { HealthCheck("registry-api", failure: $0.failure) } }
+            },
             metrics: { self.metrics.render() }, product: "apus", version: version)
     }
 

@@ -29,10 +29,14 @@ struct CloudKitDialect: Dialect {
         let create: Operation = { call throws(CloudKitError) in try call.createToken() }
         let register: Operation = { call throws(CloudKitError) in try call.registerToken() }
         return [
-            route("subscriptions/modify", "POST", "\(subscriptions)/modify", writes: true, modify),
+            route(
+                "subscriptions/modify", "POST", "\(subscriptions)/modify", writes: true,
+                bodyBytesMaximum: Route.largeBodyBytes, modify),
             route("subscriptions/list", "GET", "\(subscriptions)/list", writes: false, list),
             route("subscriptions/list", "POST", "\(subscriptions)/list", writes: false, list),
-            route("subscriptions/lookup", "POST", "\(subscriptions)/lookup", writes: false, lookup),
+            route(
+                "subscriptions/lookup", "POST", "\(subscriptions)/lookup", writes: false,
+                bodyBytesMaximum: Route.mediumBodyBytes, lookup),
         ]
             // Apple's reference has the first, its own library the second.
             + ["database", "device"].flatMap { first in
@@ -44,36 +48,42 @@ struct CloudKitDialect: Dialect {
             }
     }
 
-    func refusal(_ status: Int, _ message: String) -> HTTPResponse {
-        CloudKitError(status: status, message).response(status: status)
+    func refusal(_ status: Int, _ message: String, retryAfterSeconds: Int?) -> HTTPResponse {
+        var error = CloudKitError(status: status, message)
+        error.retryAfterSeconds = retryAfterSeconds
+        return error.response(status: status)
     }
 
     private func route(
-        _ name: String, _ method: String, _ path: String, writes: Bool, _ perform: @escaping Operation
+        _ name: String, _ method: String, _ path: String, writes: Bool,
+        bodyBytesMaximum: Int = Route.smallBodyBytes, _ perform: @escaping Operation
     ) -> Route {
-        Route(name, method, path) { request, values in
+        Route(name, method, path, bodyBytesMaximum: bodyBytesMaximum) { request, values in
             guard let digest = TokenVerifier.digestOfCloudKit(in: request) else {
                 return .answered(CloudKitError(gate.missing(request)).response())
             }
-            return .admitted { context in
-                do throws(CloudKitError) {
-                    return try perform(try call(digest, request, values, writes: writes, context))
+            let first = RegistryStep.reading { context in
+                let token: APIToken
+                do throws(TokenRefusal) {
+                    token = try gate.open(digest, request, writes: writes, context)
                 } catch {
-                    return error.response()
+                    return .answered(CloudKitError(error).response())
+                }
+                return .last(writes: writes, from: context) { context in
+                    do throws(CloudKitError) {
+                        return try perform(try call(token, request, values, context))
+                    } catch {
+                        return error.response()
+                    }
                 }
             }
+            return .admitted(as: gate.credential(digest, request), first)
         }
     }
 
     private func call(
-        _ digest: [UInt8], _ request: HTTPRequest, _ values: PathValues, writes: Bool, _ context: RegistryContext
+        _ token: APIToken, _ request: HTTPRequest, _ values: PathValues, _ context: RegistryContext
     ) throws(CloudKitError) -> CloudKitCall {
-        let token: APIToken
-        do throws(TokenRefusal) {
-            token = try gate.open(digest, request, writes: writes, context)
-        } catch {
-            throw CloudKitError(error)
-        }
         let container = values["container"]
         guard let app = apps.first(where: { "iCloud.\($0.bundleID)" == container }),
             token.app == nil || token.app == app.name

@@ -43,22 +43,25 @@ struct CognitoDialect: Dialect {
                 call, context throws(CognitoError) in
                 try call.configuration(context)
             },
-            route("SetIdentityPoolConfiguration", "POST", "\(pool)/configuration") {
+            route(
+                "SetIdentityPoolConfiguration", "POST", "\(pool)/configuration",
+                bodyBytesMaximum: Route.mediumBodyBytes
+            ) {
                 call, context throws(CognitoError) in
                 try call.setConfiguration(context)
             },
         ]
     }
 
-    func refusal(_ status: Int, _ message: String) -> HTTPResponse {
-        CognitoError.ofStatus(status, message).response()
+    func refusal(_ status: Int, _ message: String, retryAfterSeconds: Int?) -> HTTPResponse {
+        CognitoError.ofStatus(status, message).response(retryAfterSeconds: retryAfterSeconds)
     }
 
     private func route(
-        _ name: String, _ method: String, _ path: String,
+        _ name: String, _ method: String, _ path: String, bodyBytesMaximum: Int = Route.smallBodyBytes,
         perform: @escaping @Sendable (CognitoCall, RegistryContext) throws(CognitoError) -> [UInt8]
     ) -> Route {
-        Route(name, method, path) { request, values in
+        Route(name, method, path, bodyBytesMaximum: bodyBytesMaximum) { request, values in
             admit(request, values) { call, context in
                 do throws(CognitoError) {
                     return CognitoResponse.json(200, try perform(call, context))
@@ -84,14 +87,15 @@ struct CognitoDialect: Dialect {
             }
             return .answered(CognitoError(error).response())
         }
-        if let wait = credentials.take(key.identifier) {
+        let credential = "key \(key.identifier)"
+        if let wait = credentials.take(credential) {
             return .answered(
                 CognitoError.tooManyRequests("This access key makes too many requests.")
                     .response(retryAfterSeconds: wait))
         }
         do throws(CognitoError) {
             let call = try call(request, values, key)
-            return .admitted { perform(call, $0) }
+            return .admitted(as: credential, .last(writes: request.method != "GET") { perform(call, $0) })
         } catch {
             return .answered(error.response())
         }

@@ -20,5 +20,9 @@ struct CourierDialect: Dialect {
         ]
     }
 
-    func refusal(_ status: Int, _ message: String) -> HTTPResponse { CourierAnswer.refusal(status, message) }
+    func refusal(_ status: Int, _ message: String, retryAfterSeconds: Int?) -> HTTPResponse {
+        var response = CourierAnswer.refusal(status, message)
+        if let retryAfterSeconds { response.fields.append(HTTPField("Retry-After", "\(retryAfterSeconds)")) }
+        return response
+    }
 }

@@ -26,7 +26,9 @@ struct NativeDialect: Dialect {
         let device = "/v1/devices/{deviceId}"
         return [
             route("listDevices", "GET", "/v1/devices") { call throws(NativeProblem) in try call.listDevices() },
-            route("putDevice", "PUT", device) { call throws(NativeProblem) in try call.putDevice() },
+            route("putDevice", "PUT", device, bodyBytesMaximum: Route.largeBodyBytes) { call throws(NativeProblem) in
+                try call.putDevice()
+            },
             route("getDevice", "GET", device) { call throws(NativeProblem) in try call.getDevice() },
             route("deleteDevice", "DELETE", device) { call throws(NativeProblem) in try call.deleteDevice() },
             route("putToken", "PUT", "\(device)/tokens/{kind}") { call throws(NativeProblem) in try call.putToken() },
@@ -76,7 +78,8 @@ struct NativeDialect: Dialect {
             route("countSubscriptions", "GET", "/v1/subscriptions/counts") { call throws(NativeProblem) in
                 try call.countSubscriptions()
             },
-            route("putDeviceSubscription", "PUT", device) { call throws(NativeProblem) in
+            route("putDeviceSubscription", "PUT", device, bodyBytesMaximum: Route.mediumBodyBytes) {
+                call throws(NativeProblem) in
                 try call.putDeviceSubscription()
             },
             route("getDeviceSubscription", "GET", device) { call throws(NativeProblem) in
@@ -85,7 +88,10 @@ struct NativeDialect: Dialect {
             route("deleteDeviceSubscription", "DELETE", device) { call throws(NativeProblem) in
                 try call.deleteDeviceSubscription()
             },
-            route("putUserSubscription", "PUT", user) { call throws(NativeProblem) in try call.putUserSubscription() },
+            route("putUserSubscription", "PUT", user, bodyBytesMaximum: Route.mediumBodyBytes) {
+                call throws(NativeProblem) in
+                try call.putUserSubscription()
+            },
             route("getUserSubscription", "GET", user) { call throws(NativeProblem) in try call.getUserSubscription() },
             route("deleteUserSubscription", "DELETE", user) { call throws(NativeProblem) in
                 try call.deleteUserSubscription()
@@ -102,35 +108,41 @@ struct NativeDialect: Dialect {
         ]
     }
 
-    func refusal(_ status: Int, _ message: String) -> HTTPResponse { NativeProblem(status: status, message).response }
+    func refusal(_ status: Int, _ message: String, retryAfterSeconds: Int?) -> HTTPResponse {
+        var problem = NativeProblem(status: status, message)
+        problem.retryAfterSeconds = retryAfterSeconds
+        return problem.response
+    }
 
     // MARK: Who asks
 
     /// A route that needs a token: one that may write, unless the method only looks.
-    private func route(_ name: String, _ method: String, _ path: String, perform: @escaping Operation) -> Route {
-        Route(name, method, path) { request, values in
+    private func route(
+        _ name: String, _ method: String, _ path: String, bodyBytesMaximum: Int = Route.smallBodyBytes,
+        perform: @escaping Operation
+    ) -> Route {
+        let writes = !["GET", "HEAD"].contains(method)
+        return Route(name, method, path, bodyBytesMaximum: bodyBytesMaximum) { request, values in
             guard let digest = TokenVerifier.digest(in: request) else {
                 return .answered(NativeProblem(gate.missing(request)).response)
             }
-            return .admitted { context in
-                do throws(NativeProblem) {
-                    let token = try open(digest, request, context)
-                    return try perform(
-                        NativeCall(token: token, apps: apps, request: request, values: values, context: context))
+            let first = RegistryStep.reading { context in
+                let token: APIToken
+                do throws(TokenRefusal) {
+                    token = try gate.open(digest, request, writes: writes, context)
                 } catch {
-                    return error.response
+                    return .answered(NativeProblem(error).response)
+                }
+                return .last(writes: writes, from: context) { context in
+                    do throws(NativeProblem) {
+                        return try perform(
+                            NativeCall(token: token, apps: apps, request: request, values: values, context: context))
+                    } catch {
+                        return error.response
+                    }
                 }
             }
-        }
-    }
-
-    private func open(
-        _ digest: [UInt8], _ request: HTTPRequest, _ context: RegistryContext
-    ) throws(NativeProblem) -> APIToken {
-        do throws(TokenRefusal) {
-            return try gate.open(digest, request, writes: request.method != "GET", context)
-        } catch {
-            throw NativeProblem(error)
+            return .admitted(as: gate.credential(digest, request), first)
         }
     }
 }

@@ -4,8 +4,8 @@ import HTTPServer
 enum Admission: Sendable {
     /// It ends here, with this answer.
     case answered(HTTPResponse)
-    /// Its sender may do it: this is done on the registry's thread.
-    case admitted(@Sendable (RegistryContext) -> HTTPResponse)
-    /// The answer waits for something to happen: this is done on the registry's thread, and answers then or later.
+    /// It waits for its turn among the requests of this credential, and then this is done.
+    case admitted(as: String, RegistryStep)
+    /// The answer waits for something to happen: this is done on the loop that writes, and answers then or later.
     case held(@Sendable (RegistryContext, HeldRequest) -> Void)
 }

@@ -12,6 +12,14 @@ protocol Dialect: Sendable {
     /// - Parameters:
     ///   - status: 400, 404, 405, 413, 429, 500 or 503.
     ///   - message: what is wrong, for people.
+    ///   - retryAfterSeconds: when to try again, if that is known.
     /// - Returns: the response in the dialect's own form.
-    func refusal(_ status: Int, _ message: String) -> HTTPResponse
+    func refusal(_ status: Int, _ message: String, retryAfterSeconds: Int?) -> HTTPResponse
+}
+
+extension Dialect {
+    /// Says that something is wrong which does not pass by itself.
+    func refusal(_ status: Int, _ message: String) -> HTTPResponse {
+        refusal(status, message, retryAfterSeconds: nil)
+    }
 }

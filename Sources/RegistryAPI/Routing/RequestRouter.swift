@@ -2,16 +2,16 @@ import EventLoop
 import HTTPServer
 import PushCore
 
-/// Finds the route of a request, and takes it to the registry's thread.
+/// Finds the route of a request, and lets it wait for its turn on one of the registry's loops.
 struct RequestRouter: HTTPHandler {
     private let dialects: [any Dialect]
     private let routes: [String: [(route: Route, metrics: RouteMetrics)]]
-    private let context: LoopBound<RegistryContext>
+    private let lines: RequestLines
 
     /// Gathers the routes of the dialects; the first dialect answers for paths that belong to none.
-    init(dialects: [any Dialect], context: LoopBound<RegistryContext>, metrics: RegistryAPIMetrics) {
+    init(dialects: [any Dialect], lines: RequestLines, metrics: RegistryAPIMetrics) {
         self.dialects = dialects
-        self.context = context
+        self.lines = lines
         var routes: [String: [(route: Route, metrics: RouteMetrics)]] = [:]
         for dialect in dialects {
             for route in dialect.routes {
@@ -32,7 +32,7 @@ struct RequestRouter: HTTPHandler {
                 allowed.append(route.method)
                 continue
             }
-            return answer(request, route, values, metrics)
+            return answer(request, route, values, metrics, dialect)
         }
         guard allowed.isEmpty else {
             var refusal = dialect.refusal(405, "only \(allowed.joined(separator: ", ")) is answered here")
@@ -48,27 +48,34 @@ struct RequestRouter: HTTPHandler {
     }
 
     private func answer(
-        _ request: HTTPRequest, _ route: Route, _ values: PathValues, _ metrics: RouteMetrics
+        _ request: HTTPRequest, _ route: Route, _ values: PathValues, _ metrics: RouteMetrics, _ dialect: any Dialect
     ) -> HTTPAnswer {
         let began = MonotonicClock.nowNanoseconds()
-        switch route.admit(request, values) {
+        switch admission(request, route, values, dialect) {
         case .answered(let response):
             metrics.count(response, sinceNanoseconds: began)
             return .now(response)
-        case .admitted(let work):
-            return .later { [context] responder in
-                context.loop.submit {
-                    let response = work(context.value)
-                    metrics.count(response, sinceNanoseconds: began)
-                    responder.respond(response)
-                }
+        case .admitted(let credential, let step):
+            return .later { [lines] responder in
+                let request = HeldRequest(responder: responder, metrics: metrics, beganNanoseconds: began)
+                lines.proceed(step, request, of: credential, dialect)
             }
         case .held(let work):
-            return .held { [context] responder in
+            return .held { [context = lines.writing.context] responder in
                 let request = HeldRequest(responder: responder, metrics: metrics, beganNanoseconds: began)
                 context.loop.submit { work(context.value, request) }
             }
         }
+    }
+
+    private func admission(
+        _ request: HTTPRequest, _ route: Route, _ values: PathValues, _ dialect: any Dialect
+    ) -> Admission {
+        guard request.body.count <= route.bodyBytesMaximum else {
+            return .answered(
+                dialect.refusal(413, "the body of this request may have \(route.bodyBytesMaximum) bytes at most"))
+        }
+        return route.admit(request, values)
     }
 
     private func dialect(for firstSegment: String) -> any Dialect {

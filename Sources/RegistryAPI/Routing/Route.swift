@@ -2,22 +2,33 @@ import HTTPServer
 
 /// One thing that a dialect can do: a method, a path, and what follows.
 struct Route: Sendable {
+    /// Enough for a few members.
+    static let smallBodyBytes = 16 * 1_024
+    /// Enough for some hundred names, or for a subscription: its predicate has 64 KiB at most, and JSON writes some
+    /// characters with two.
+    static let mediumBodyBytes = 128 * 1_024
+    /// Enough for everything; the server takes no longer ones.
+    static let largeBodyBytes = RegistryServer.bodyBytesMaximum
+
     /// The name by which metrics and logs call it, for example `RegisterDevice`.
     let name: String
     /// The method, for example `POST`.
     let method: String
     /// The path.
     let path: PathPattern
+    /// The longest body, in bytes; a longer one is refused before anybody looks into it.
+    let bodyBytesMaximum: Int
     /// Finds out who sends a request, and whether he may; runs on the server's thread.
     let admit: @Sendable (HTTPRequest, PathValues) -> Admission
 
     init(
-        _ name: String, _ method: String, _ path: String,
+        _ name: String, _ method: String, _ path: String, bodyBytesMaximum: Int = Route.smallBodyBytes,
         admit: @escaping @Sendable (HTTPRequest, PathValues) -> Admission
     ) {
         self.name = name
         self.method = method
         self.path = PathPattern(path)
+        self.bodyBytesMaximum = bodyBytesMaximum
         self.admit = admit
     }
 }

@@ -9,9 +9,13 @@ final class CredentialGuard: Sendable {
     private static let failuresPerSecond = 1
     private static let failuresAtOnce = 30
     private static let burstFactor = 4
+    /// How many tokens are remembered; there are a few.
+    private static let knownMaximum = 10_000
 
     private let requests: Mutex<RequestBudget>
     private let failures: Mutex<RequestBudget>
+    /// The digests of tokens that were found in the registry.
+    private let known = Mutex<Set<[UInt8]>>([])
     private let logger: Logger
 
     init(requestsPerSecondMaximum: Int, logger: Logger) {
@@ -38,6 +42,20 @@ final class CredentialGuard: Sendable {
             [.field("address", request.clientAddress), .field("reason", reason)])
         return failures.withLock { $0.take(request.clientAddress, nowNanoseconds: now) }
     }
+
+    /// Whether a token was in the registry when it was last shown.
+    func isKnown(_ digest: [UInt8]) -> Bool { known.withLock { $0.contains(digest) } }
+
+    /// A token was found in the registry.
+    func remember(_ digest: [UInt8]) {
+        known.withLock { known in
+            if known.count >= Self.knownMaximum { known.removeAll() }
+            known.insert(digest)
+        }
+    }
+
+    /// A token was not found.
+    func forget(_ digest: [UInt8]) { known.withLock { _ = $0.remove(digest) } }
 
     /// Takes one request of a credential: nil if it may be made, else in how many seconds the next may.
     func take(_ credential: String) -> Int? {

@@ -2,30 +2,50 @@ import EventLoop
 import JSON
 import PushCore
 
-/// What routes work with on the registry's thread.
+/// What routes work with on one of the registry's two threads.
 final class RegistryContext {
-    /// How long a registry that failed is left alone before it is asked again.
-    private static let probeIntervalNanoseconds: UInt64 = 1_000_000_000
+    /// What a thread does with its connection to the store.
+    enum Purpose: Hashable, Sendable {
+        /// It looks, and waits for nobody who writes.
+        case reading
+        /// It changes something.
+        case writing
+    }
+
+    /// How often the store is looked after.
+    private static let lookIntervalNanoseconds: UInt64 = 1_000_000_000
+    /// Each how many looks it is written to, while nothing is wrong with it.
+    private static let looksUntilThorough = 30
+    /// A call that failed after so long has waited for something that did not come.
+    private static let vainNanosecondsMinimum: UInt64 = 250_000_000
+
+    private static let busy = RegistryError(
+        .unavailable, "The registry was asked a moment ago, and did not answer in time. Try again.")
 
     /// Devices, subscriptions, tokens and the configurations of identity pools.
     private let registry: any ServedRegistry
+    private let purpose: Purpose
     /// Reads bodies; each is read before the next.
     let parser = JSONParser(depthMaximum: 32, bytesMaximum: RegistryServer.bodyBytesMaximum, roundsNumbers: true)
     /// Where failures of ours are told.
     private let logger: Logger
-    /// The clients that wait for their notifications.
+    /// The clients that wait for their notifications, on the thread that writes.
     let courier: CourierDesk
     private let health: RegistryHealth
     private let clock: () -> Int64
     private let loop: EventLoop
-    private var isProbing = false
+    private var isFailing = false
+    /// Whether somebody has waited in vain; until the store answers again, others are told so at once.
+    private var isWaitingVain = false
+    private var looks = 0
 
     init(
-        loop: EventLoop, registry: any ServedRegistry, courier: CourierDesk, health: RegistryHealth, logger: Logger,
-        nowMilliseconds: @escaping () -> Int64
+        loop: EventLoop, registry: any ServedRegistry, purpose: Purpose, courier: CourierDesk, health: RegistryHealth,
+        logger: Logger, nowMilliseconds: @escaping () -> Int64
     ) {
         self.loop = loop
         self.registry = registry
+        self.purpose = purpose
         self.courier = courier
         self.health = health
         self.logger = logger
@@ -37,49 +57,68 @@ final class RegistryContext {
 
     /// Uses the registry, and tells the operator of failures that the client is told nothing of.
     ///
-    /// What is the client's own fault is not worth a line.
+    /// What is the client's own fault is not worth a line. After a call that waited in vain, for a lock or a silent
+    /// server, others are refused at once until the store has answered, so that their times do not add up.
     ///
-    /// - Parameter body: what to do.
+    /// - Parameters:
+    ///   - isPatient: whether to ask even then, for what cannot be asked again by somebody else.
+    ///   - body: what to do.
     /// - Returns: what `body` returns.
-    /// - Throws: what `body` throws.
+    /// - Throws: what `body` throws, or that the registry is busy.
     func using<Value>(
-        _ body: (any ServedRegistry) throws(RegistryError) -> Value
+        isPatient: Bool = false, _ body: (any ServedRegistry) throws(RegistryError) -> Value
     ) throws(RegistryError) -> Value {
+        guard isPatient || !isWaitingVain else { throw Self.busy }
+        let began = MonotonicClock.nowNanoseconds()
         do throws(RegistryError) {
-            let value = try body(registry)
-            health.succeeded()
-            return value
+            return try body(registry)
         } catch {
-            if error.code == .notFound || error.code == .invalid {
-                health.succeeded()
-            } else {
-                health.failed(error)
-                logger.log(
-                    .error, "registry.request.failed",
-                    [.field("code", error.code.rawValue), .field("reason", error.message)])
-                scheduleProbe()
-            }
+            guard error.code != .notFound, error.code != .invalid else { throw error }
+            failed(error, sinceNanoseconds: began)
+            logger.log(
+                .error, "registry.request.failed",
+                [.field("code", error.code.rawValue), .field("reason", error.message)])
             throw error
         }
     }
 
-    /// Asks the registry until it answers again: who routes by `/readyz` sends no request that would find it out.
-    private func scheduleProbe() {
-        guard !isProbing else { return }
-        isProbing = true
-        loop.schedule(afterNanoseconds: Self.probeIntervalNanoseconds) { [weak self] in self?.probe() }
+    // MARK: Looking after the store
+
+    /// Begins to look after the store: who routes by `/readyz` sends no request that would find out that it is back.
+    func beginLooking() {
+        loop.preconditionOnLoop()
+        loop.schedule(afterNanoseconds: Self.lookIntervalNanoseconds) { [weak self] in
+            self?.look()
+            self?.beginLooking()
+        }
     }
 
-    private func probe() {
-        isProbing = false
+    private func look() {
+        looks += 1
+        let began = MonotonicClock.nowNanoseconds()
+        let wasFailing = isFailing
         do throws(RegistryError) {
-            // No token has an empty name, so this writes nothing, and fails where a write does.
-            _ = try registry.removeToken(named: "")
-            health.succeeded()
+            switch purpose {
+            case .reading: if isFailing { _ = try registry.tokens() }
+            case .writing:
+                try registry.checkWriting(thoroughly: isFailing || looks.isMultiple(of: Self.looksUntilThorough))
+            }
+            isFailing = false
+            isWaitingVain = false
+            health.succeeded(purpose)
+            if wasFailing { logger.log(.info, "registry.check.succeeded", [.field("purpose", "\(purpose)")]) }
         } catch {
-            guard error.code != .readOnly else { return health.succeeded() }
-            health.failed(error)
-            scheduleProbe()
+            failed(error, sinceNanoseconds: began)
+            logger.log(
+                wasFailing ? .debug : .error, "registry.check.failed",
+                [.field("code", error.code.rawValue), .field("reason", error.message)])
         }
+    }
+
+    private func failed(_ error: RegistryError, sinceNanoseconds began: UInt64) {
+        isFailing = true
+        let waitedNanoseconds = MonotonicClock.nowNanoseconds() - began
+        if error.code == .unavailable, waitedNanoseconds >= Self.vainNanosecondsMinimum { isWaitingVain = true }
+        health.failed(purpose, error)
     }
 }

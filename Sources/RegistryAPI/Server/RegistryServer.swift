@@ -5,18 +5,20 @@ public import Metrics
 public import PushCore
 import Synchronization
 
-/// Serves the registry over HTTP: its own thread for the connections, and a loop that owns the registry.
+/// Serves the registry over HTTP: its own thread for the connections, and two loops, one that reads the registry and
+/// one that writes it, each with a connection of its own to the store.
 public final class RegistryServer: Sendable {
     /// The longest body of a request, in bytes.
     static let bodyBytesMaximum = 1 << 20
     private static let connectionsMaximum = 512
     private static let idleSecondsMaximum = 30
-    private static let waitingRequestsMaximum = 256
+    /// Some more than wait for their turns, so that these decide who may.
+    private static let waitingRequestsMaximum = 2 * RequestLine.countMaximum + 64
 
     /// The port that it listens on, also where the configuration asks for any.
     public var port: UInt16 { server.port }
     private let server: HTTPServer
-    private let loop: EventLoop
+    private let loops: (reading: EventLoop, writing: EventLoop)
     private let health: RegistryHealth
     private let isStopped = Atomic<Bool>(false)
 
@@ -25,12 +27,15 @@ public final class RegistryServer: Sendable {
     /// - Parameters:
     ///   - configuration: where, and to whom.
     ///   - registry: what is served; nobody else uses it from now on.
+    ///   - reader: another connection to the same store, for what changes nothing, so that it waits for nobody who
+    ///     writes; nobody else uses it from now on.
     ///   - nowMilliseconds: the wall clock, in milliseconds since 1970.
     ///   - metrics: where the counters are registered.
     ///   - logger: where events of interest go.
     /// - Throws: `RegistryServerError`.
     public init(
         configuration: RegistryServerConfiguration, registry: sending any ServedRegistry,
+        reader: sending any ServedRegistry,
         nowMilliseconds: @escaping @Sendable () -> Int64 = { WallClock.nowMilliseconds() }, metrics: MetricsRegistry,
         logger: Logger
     ) throws(RegistryServerError) {
@@ -48,18 +53,18 @@ public final class RegistryServer: Sendable {
         options.connectionsPerAddressMaximum =
             configuration.connectionsPerAddressMaximum > 0 ? configuration.connectionsPerAddressMaximum : nil
         options.trustedProxies = configuration.trustedProxies
-        do {
-            loop = try EventLoop(name: "registry-api")
-        } catch {
-            throw RegistryServerError(.unavailable, "the registry's API cannot start its thread: \(error)")
+        loops = try Self.makeLoops()
+        let health = RegistryHealth()
+        self.health = health
+        let makeLine = { (loop: EventLoop, registry: sending any ServedRegistry, purpose: RegistryContext.Purpose) in
+            Self.line(
+                RegistryContext(
+                    loop: loop, registry: registry, purpose: purpose,
+                    courier: CourierDesk(loop: loop, waitSecondsMaximum: configuration.courierWaitSecondsMaximum),
+                    health: health, logger: logger, nowMilliseconds: nowMilliseconds), loop)
         }
-        health = RegistryHealth()
-        let context = LoopBound(
-            RegistryContext(
-                loop: loop, registry: registry,
-                courier: CourierDesk(loop: loop, waitSecondsMaximum: configuration.courierWaitSecondsMaximum),
-                health: health, logger: logger, nowMilliseconds: nowMilliseconds),
-            to: loop)
+        let lines = RequestLines(
+            reading: makeLine(loops.reading, reader, .reading), writing: makeLine(loops.writing, registry, .writing))
         let credentials = CredentialGuard(
             requestsPerSecondMaximum: configuration.requestsPerSecondMaximum, logger: logger)
         let router = RequestRouter(
@@ -69,11 +74,11 @@ public final class RegistryServer: Sendable {
                 CognitoDialect(
                     configuration: configuration, credentials: credentials, nowMilliseconds: nowMilliseconds),
                 CourierDialect(),
-            ], context: context, metrics: RegistryAPIMetrics(metrics))
+            ], lines: lines, metrics: RegistryAPIMetrics(metrics))
         do {
             server = try HTTPServer(configuration: options, handler: router)
         } catch {
-            loop.stopAndJoin()
+            Self.stop(loops)
             throw RegistryServerError(
                 error.code == .certificateInvalid ? .certificateInvalid : .unavailable, error.message)
         }
@@ -81,12 +86,13 @@ public final class RegistryServer: Sendable {
 
     deinit { stop() }
 
-    /// Why the registry could not be used when it was last asked; nil if it could.
+    /// Why the registry could not be read or written when it was last tried, which is once a second; nil if it could.
     public var failure: String? { health.failure }
 
-    /// How long ago the loop last turned, in nanoseconds; 0 after the stop.
+    /// How long ago the slower of the loops last turned, in nanoseconds; 0 after the stop.
     public func nanosecondsSinceLastTick() -> UInt64 {
-        isStopped.load(ordering: .relaxed) ? 0 : loop.nanosecondsSinceLastTick()
+        if isStopped.load(ordering: .relaxed) { return 0 }
+        return max(loops.reading.nanosecondsSinceLastTick(), loops.writing.nanosecondsSinceLastTick())
     }
 
     /// Shows another certificate to the clients that connect from now on.
@@ -104,10 +110,36 @@ public final class RegistryServer: Sendable {
         }
     }
 
-    /// Answers what has come, closes the port, and waits for both threads; a second call does nothing.
+    /// Answers what has come, closes the port, and waits for all threads; a second call does nothing.
     public func stop() {
         isStopped.store(true, ordering: .relaxed)
         server.stop()
-        loop.stopAndJoin()
+        Self.stop(loops)
+    }
+
+    private static func stop(_ loops: (reading: EventLoop, writing: EventLoop)) {
+        // In the order in which requests go from one to the other.
+        loops.reading.stopAndJoin()
+        loops.writing.stopAndJoin()
+    }
+
+    private static func makeLoops() throws(RegistryServerError) -> (reading: EventLoop, writing: EventLoop) {
+        do {
+            let reading = try EventLoop(name: "registry-read")
+            do {
+                return (reading, try EventLoop(name: "registry-write"))
+            } catch {
+                reading.stopAndJoin()
+                throw error
+            }
+        } catch {
+            throw RegistryServerError(.unavailable, "the registry's API cannot start its threads: \(error)")
+        }
+    }
+
+    private static func line(_ context: sending RegistryContext, _ loop: EventLoop) -> RequestLine {
+        let bound = LoopBound(context, to: loop)
+        loop.submit { bound.value.beginLooking() }
+        return RequestLine(bound)
     }
 }

@@ -1,3 +1,4 @@
+import Crypto
 import HTTPServer
 import PushCore
 
@@ -11,7 +12,14 @@ struct TokenGate: Sendable {
         return .unknownTooOften(retryAfterSeconds: wait)
     }
 
-    /// Finds the token with a digest, and counts the request; runs on the registry's thread.
+    /// Among whose requests one waits that shows a token: the token's own, if it is known to be one.
+    ///
+    /// Else whoever makes tokens up would have as many turns as he likes.
+    func credential(_ digest: [UInt8], _ request: HTTPRequest) -> String {
+        credentials.isKnown(digest) ? "token \(Base64URL.encode(digest))" : "address \(request.clientAddress)"
+    }
+
+    /// Finds the token with a digest, and counts the request; runs on the loop that reads.
     ///
     /// - Parameters:
     ///   - digest: of what the request shows.
@@ -29,7 +37,11 @@ struct TokenGate: Sendable {
         } catch {
             throw .failed(error)
         }
-        guard let token = TokenVerifier.token(with: digest, among: tokens) else { throw missing(request) }
+        guard let token = TokenVerifier.token(with: digest, among: tokens) else {
+            credentials.forget(digest)
+            throw missing(request)
+        }
+        credentials.remember(digest)
         if let wait = credentials.take("token \(token.name)") { throw .tooMany(retryAfterSeconds: wait) }
         guard !writes || token.permission == .write else { throw .readOnly }
         return token

@@ -50,6 +50,28 @@ struct RegistryCommandTests {
         #expect(listed.output.split(separator: "\n").count == 4)
     }
 
+    @Test("Its readiness tells when the file of the registry is gone, and when it is back")
+    func tellsOfLostFile() async throws {
+        let command = try RunningCommand(["registry", "--set", "registry.listen=127.0.0.1:0"], in: folder)
+        _ = try await endpoint(of: command)
+        let name = #""event":"admin.listening","port":"#
+        try await command.wait(for: name, in: \.errors)
+        let rest = try #require(command.errors.ranges(of: name).first).upperBound
+        let port = try #require(UInt16(command.errors[rest...].prefix { $0.isNumber }))
+        #expect(PlainHTTP.request("GET", "/readyz", port: port).status == 200)
+        #expect(rename(folder.path + "/registry.db", folder.path + "/aside") == 0)
+        try await eventually("readiness to be red") {
+            let answer = PlainHTTP.request("GET", "/readyz", port: port)
+            return answer.status == 503 && answer.body.contains("registry.db was removed")
+        }
+        #expect(rename(folder.path + "/aside", folder.path + "/registry.db") == 0)
+        try await eventually("readiness to be green") {
+            PlainHTTP.request("GET", "/readyz", port: port).status == 200
+        }
+        command.signal(SIGTERM)
+        #expect(await command.end().exitCode == 0)
+    }
+
     @Test("With --json it says where it is for programs")
     func announcesJSON() async throws {
         let command = try RunningCommand(["registry", "--json", "--set", "registry.listen=127.0.0.1:0"], in: folder)

@@ -58,8 +58,9 @@ struct APIFuzzTarget: FuzzTarget {
         defer { withExtendedLifetime(folder) {} }
         let context = LoopBound(
             RegistryContext(
-                loop: loop, registry: registry, courier: CourierDesk(loop: loop, waitSecondsMaximum: 0),
-                health: RegistryHealth(), logger: .silent, nowMilliseconds: { nowMilliseconds }),
+                loop: loop, registry: registry, purpose: .writing,
+                courier: CourierDesk(loop: loop, waitSecondsMaximum: 0), health: RegistryHealth(), logger: .silent,
+                nowMilliseconds: { nowMilliseconds }),
             to: loop)
         let credentials = CredentialGuard(requestsPerSecondMaximum: 1_000_000, logger: .silent)
         let dialects: [any Dialect] = [
@@ -70,7 +71,8 @@ struct APIFuzzTarget: FuzzTarget {
             CourierDialect(),
         ]
         let router = RequestRouter(
-            dialects: dialects, context: context, metrics: RegistryAPIMetrics(MetricsRegistry()))
+            dialects: dialects, lines: RequestLines(reading: RequestLine(context), writing: RequestLine(context)),
+            metrics: RegistryAPIMetrics(MetricsRegistry()))
         for request in requests {
             if case .now(let response) = router.answer(request) { try check(response, request) }
             guard let response = answer(request, dialects, context.value) else { continue }
@@ -86,11 +88,18 @@ struct APIFuzzTarget: FuzzTarget {
             guard let values = route.path.match(request.target.segments) else { continue }
             return switch route.admit(request, values) {
             case .answered(let response): response
-            case .admitted(let work): work(context)
+            case .admitted(_, let step): answer(step, context)
             case .held: nil
             }
         }
         return nil
+    }
+
+    private static func answer(_ step: RegistryStep, _ context: RegistryContext) -> HTTPResponse {
+        switch step {
+        case .answered(let response): response
+        case .reading(let work), .writing(let work): answer(work(context), context)
+        }
     }
 
     private static func check(_ response: HTTPResponse, _ request: HTTPRequest) throws(FuzzFailure) {

@@ -33,7 +33,8 @@ struct RegistryFixture {
         change(&configuration)
         server = try RegistryServer(
             configuration: configuration,
-            registry: try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .create), metrics: metrics,
+            registry: try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .create),
+            reader: try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .readOnly), metrics: metrics,
             logger: .silent)
     }
 

@@ -1,0 +1,77 @@
+/// What waits for one worker that takes it in turns between the owners: one element of each, round and round.
+///
+/// An owner may let a share wait, and all together a count. When all places are taken, an owner with few of them gets
+/// the last place of the one who has most, so that nobody keeps others out by being first.
+struct FairQueue<Element> {
+    /// What became of an element that came.
+    enum Placement {
+        /// It waits.
+        case waiting
+        /// It waits in the place of this one, which was the last of whoever had most.
+        case displacing(Element)
+        /// It does not wait.
+        case refused(FairQueueRefusal)
+    }
+
+    private let countMaximum: Int
+    private let shareMaximum: Int
+    private var waiting: [String: [Element]] = [:]
+    /// The owners of what waits, who is next first.
+    private var turns: [String] = []
+    /// How many wait.
+    private(set) var count = 0
+
+    /// Creates an empty queue.
+    ///
+    /// - Parameters:
+    ///   - countMaximum: how many may wait.
+    ///   - shareMaximum: how many of one owner.
+    init(countMaximum: Int, shareMaximum: Int) {
+        self.countMaximum = max(1, countMaximum)
+        self.shareMaximum = max(1, shareMaximum)
+    }
+
+    /// Lets an element wait behind the others of its owner, if there is a place.
+    mutating func append(_ element: Element, of owner: String) -> Placement {
+        let own = waiting[owner]?.count ?? 0
+        guard own < shareMaximum else { return .refused(.share) }
+        var displaced: Element?
+        if count >= countMaximum {
+            guard let last = takeLast(ifMoreThan: own + 1) else { return .refused(.full) }
+            displaced = last
+        }
+        if own == 0 { turns.append(owner) }
+        waiting[owner, default: []].append(element)
+        count += 1
+        return displaced.map { .displacing($0) } ?? .waiting
+    }
+
+    /// Takes the first element of the owner whose turn it is; nil if nothing waits.
+    mutating func popFirst() -> Element? {
+        guard !turns.isEmpty else { return nil }
+        let owner = turns.removeFirst()
+        guard var elements = waiting.removeValue(forKey: owner), !elements.isEmpty else { return nil }
+        let first = elements.removeFirst()
+        count -= 1
+        if !elements.isEmpty {
+            waiting[owner] = elements
+            turns.append(owner)
+        }
+        return first
+    }
+
+    /// Takes the last element of the owner who has most, of several the one whose turn comes first.
+    ///
+    /// - Parameter minimum: how many the owner has to have more than; at least 1, so that one stays.
+    /// - Returns: the element, or nil if nobody has so many.
+    private mutating func takeLast(ifMoreThan minimum: Int) -> Element? {
+        var greediest: (owner: String, count: Int)?
+        for owner in turns {
+            let count = waiting[owner]?.count ?? 0
+            if count > max(minimum, greediest?.count ?? 0) { greediest = (owner, count) }
+        }
+        guard let greediest, let last = waiting[greediest.owner]?.popLast() else { return nil }
+        count -= 1
+        return last
+    }
+}
