@@ -14,7 +14,9 @@ enum Schema {
     static let futureDatasets: Int64 = 0
 
     /// What leads from version `index` to version `index + 1`.
-    static let migrations: [String] = [versionOne, versionTwo, versionThree, deadLetters, deviceTokens]
+    static let migrations: [String] = [
+        versionOne, versionTwo, versionThree, deadLetters, deviceTokens, cloudKitDictionaries,
+    ]
 
     /// Whoever changes the schema holds this advisory lock: the letters `APUS`, then `REGI`.
     private static let lock: Int64 = 0x4150_5553_5245_4749

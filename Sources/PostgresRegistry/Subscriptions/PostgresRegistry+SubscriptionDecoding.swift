@@ -33,6 +33,19 @@ extension PostgresRegistry {
         return StoredSubscription(row: number, subscription: subscription)
     }
 
+    /// Reads the columns of `SubscriptionCalls.wholeColumns`, which begin the row.
+    ///
+    /// - Parameters:
+    ///   - rows: an answer.
+    ///   - row: which row.
+    /// - Returns: the subscription with its number, and with the dictionary of CloudKit Web Services.
+    /// - Throws: `RegistryError` with `.corrupt` if the row makes no subscription.
+    func decodeWholeSubscription(_ rows: Rows, _ row: Int) throws(RegistryError) -> StoredSubscription {
+        var stored = try decodeSubscription(rows, row)
+        stored.subscription.cloudKitJSON = rows.optionalText(row, 14).map { Array($0.utf8) }
+        return stored
+    }
+
     /// Reads the columns of `SubscriptionCalls.followedColumns`.
     ///
     /// - Parameters:

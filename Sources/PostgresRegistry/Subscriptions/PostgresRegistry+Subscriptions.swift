@@ -78,7 +78,7 @@ extension PostgresRegistry: SubscriptionRegistry {
         let row = found.integer(0, 1)
         let rows = try ask([SubscriptionCalls.list(SubscriptionFilter(), after: row - 1, limit: 1)])[0]
         guard rows.count > 0, rows.integer(0, 0) == row else { return nil }
-        return try decodeSubscription(rows, 0)
+        return try decodeWholeSubscription(rows, 0)
     }
 
     /// Subscriptions in the order of their rows.
@@ -86,7 +86,7 @@ extension PostgresRegistry: SubscriptionRegistry {
         matching filter: SubscriptionFilter, after row: Int64?, limit: Int
     ) throws(RegistryError) -> [StoredSubscription] {
         let rows = try ask([SubscriptionCalls.list(filter, after: row ?? 0, limit: limit)])[0]
-        return try (0..<rows.count).map { (row) throws(RegistryError) in try decodeSubscription(rows, row) }
+        return try (0..<rows.count).map { (row) throws(RegistryError) in try decodeWholeSubscription(rows, row) }
     }
 
     /// How many subscriptions there are, by app and record type.

@@ -7,6 +7,8 @@ enum SubscriptionCalls {
         s.id, a.name, s.user_id, o.device_id, s.subscription_id, s.kind, s.database, s.zone, s.record_type, \
         s.predicate, s.fires_on, s.fires_once::int, s.notification, s.saved_at
         """
+    /// The columns that `decodeWholeSubscription` reads.
+    static let wholeColumns = "\(columns), s.cloudkit_json"
     /// The joins that `a` and `o` come from.
     static let joins = "JOIN app a ON a.id = s.app LEFT JOIN device o ON o.id = s.device"
 
@@ -34,7 +36,7 @@ enum SubscriptionCalls {
             INSERT INTO subscription (app, user_id, device, subscription_id, \(contents))
             SELECT (SELECT a.id FROM app a WHERE a.name = r.app), r.owner_user,
                 (SELECT d.id FROM device d WHERE d.device_id = r.owner_device), r.subscription_id, \(values)
-            FROM unnest($11::text[], $12::text[], $13::text[], $14::text[], \(arrays)) WITH ORDINALITY
+            FROM unnest($12::text[], $13::text[], $14::text[], $15::text[], \(arrays)) WITH ORDINALITY
                 r(app, owner_user, owner_device, subscription_id, \(contents), k)
             ORDER BY r.k
             """, parameters(list) + names(list.map(\.key)))
@@ -46,20 +48,21 @@ enum SubscriptionCalls {
             """
             UPDATE subscription s
             SET (\(contents), fired_event, fired_at) = (SELECT \(values), NULL::bytea, NULL::bigint)
-            FROM unnest($11::bigint[], \(arrays)) r(id, \(contents)) WHERE s.id = r.id
+            FROM unnest($12::bigint[], \(arrays)) r(id, \(contents)) WHERE s.id = r.id
             """, parameters(list.map(\.subscription)) + [.integers(list.map(\.row))])
     }
 
     private static let contents = """
-        kind, database, zone, record_type, predicate, fires_on, fires_once, notification, saved_at, is_silent
+        kind, database, zone, record_type, predicate, fires_on, fires_once, notification, saved_at, is_silent, \
+        cloudkit_json
         """
     private static let values = """
         r.kind, r.database, r.zone, r.record_type, r.predicate, r.fires_on, r.fires_once <> 0, r.notification, \
-        r.saved_at, r.is_silent <> 0
+        r.saved_at, r.is_silent <> 0, r.cloudkit_json
         """
     private static let arrays = """
         $1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bytea[], $6::bigint[], $7::bigint[], $8::text[], \
-        $9::bigint[], $10::bigint[]
+        $9::bigint[], $10::bigint[], $11::text[]
         """
 
     private static func parameters(_ list: [RecordSubscription]) -> [Parameter] {
@@ -71,6 +74,7 @@ enum SubscriptionCalls {
             .texts(list.map { String(decoding: $0.notification.json, as: UTF8.self) }),
             .integers(list.map(\.savedAtMilliseconds)),
             .integers(list.map { $0.notification.isVisible ? 0 : 1 }),
+            .optionalTexts(list.map { $0.cloudKitJSON.map { String(decoding: $0, as: UTF8.self) } }),
         ]
     }
 
@@ -107,7 +111,7 @@ enum SubscriptionCalls {
     static func named(_ keys: [SubscriptionKey]) -> Call {
         Call(
             """
-            SELECT \(columns) FROM (SELECT s.id \(namedRows)) x JOIN subscription s ON s.id = x.id \(joins)
+            SELECT \(wholeColumns) FROM (SELECT s.id \(namedRows)) x JOIN subscription s ON s.id = x.id \(joins)
             WHERE s.fired_event IS NULL
             """, names(keys))
     }
@@ -142,7 +146,7 @@ enum SubscriptionCalls {
             """
             WITH s AS \(filter.owner == nil ? "NOT " : "")MATERIALIZED (
                 SELECT * FROM subscription s WHERE \(conditions.joined(separator: " AND ")))
-            SELECT \(columns) FROM s \(joins) ORDER BY s.id LIMIT $2::bigint
+            SELECT \(wholeColumns) FROM s \(joins) ORDER BY s.id LIMIT $2::bigint
             """, parameters)
     }
 

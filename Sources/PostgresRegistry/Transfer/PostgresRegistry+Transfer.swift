@@ -121,7 +121,7 @@ extension PostgresRegistry: RegistryTransfer {
     public func storedSubscriptions(_ keys: [SubscriptionKey]) throws(RegistryError) -> [StoredSubscription] {
         guard !keys.isEmpty else { return [] }
         let rows = try ask([SubscriptionCalls.named(keys)])[0]
-        return try (0..<rows.count).map { (row) throws(RegistryError) in try decodeSubscription(rows, row) }
+        return try (0..<rows.count).map { (row) throws(RegistryError) in try decodeWholeSubscription(rows, row) }
     }
 
     /// All configurations of identity pools.

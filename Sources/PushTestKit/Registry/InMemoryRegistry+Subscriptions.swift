@@ -138,7 +138,11 @@ extension InMemoryRegistry: SubscriptionRegistry {
                     page.next = end
                     return page
                 }
-                if page.subscriptions.last?.row != entry.stored.row { page.subscriptions.append(entry.stored) }
+                if page.subscriptions.last?.row != entry.stored.row {
+                    var stored = entry.stored
+                    stored.subscription.cloudKitJSON = nil
+                    page.subscriptions.append(stored)
+                }
                 page.entries.append(
                     SubscriberPage.Entry(
                         recipient: Recipient(device.device), subscription: page.subscriptions.count - 1))

@@ -23,6 +23,7 @@ extension SubscriptionConformance {
             everything.notification.title = "{a} \"quoted\" \u{1F981}"
             everything.notification.shouldBadge = true
             everything.notification.additionalFields = ["a"]
+            everything.cloudKitJSON = Array(#"{"subscriptionID":"s1","größe":"\u0000"}"#.utf8)
             let row = try registry.save([everything])[0]
             try RegistryConformance.expect(
                 try registry.subscription(everything.key),
@@ -36,6 +37,25 @@ extension SubscriptionConformance {
             try RegistryConformance.expect(stored?.subscription.recordType, is: "Album", "the record type")
             let all = try registry.subscriptions(matching: SubscriptionFilter(), after: nil, limit: 10)
             try RegistryConformance.expect(all.map(\.row), is: first, "all rows")
+        },
+        RegistryConformance("CloudKit's own dictionary is kept with a subscription, and goes with the next save") {
+            registry in
+            try devices(["d1"], in: registry)
+            var saved = try subscription(key("s1"))
+            saved.cloudKitJSON = Array(#"{"subscriptionID":"s1"}"#.utf8)
+            let row = try registry.save([saved])[0]
+            let stored = StoredSubscription(row: row, subscription: saved)
+            let all = try registry.subscriptions(matching: SubscriptionFilter(), after: nil, limit: 10)
+            try RegistryConformance.expect(all, is: [stored], "the list")
+            let page = try registry.resolveSubscribers([SubscriberRequest(subscriptions: [row])], limit: 10)[0]
+            try RegistryConformance.expect(
+                page.subscriptions.map(\.subscription.cloudKitJSON), is: [nil], "what an event is pushed to")
+            let natively = try subscription(key("s1"))
+            _ = try registry.save([natively])
+            try RegistryConformance.expect(
+                try registry.subscription(natively.key)?.subscription, is: natively, "what was saved without one")
+            saved.cloudKitJSON = Array(repeating: 0x20, count: SubscriptionRules.cloudKitJSONBytesMaximum + 1)
+            try RegistryConformance.expect(.invalid, "saving a long one") { _ = try registry.save([saved]) }
         },
         RegistryConformance("Equal identifiers of other owners and apps are other subscriptions") { registry in
             try devices(["d1"], in: registry)

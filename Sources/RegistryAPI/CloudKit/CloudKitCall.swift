@@ -43,14 +43,20 @@ struct CloudKitCall {
         let key = change.key
         let old = try using(key.subscriptionID) { (registry) throws(RegistryError) in try registry.subscription(key) }
         switch change.change {
-        case .create(let subscription):
+        case .create(let created):
             guard old == nil else {
                 throw CloudKitError(.exists, "There is a subscription of this name.").about(key.subscriptionID)
             }
-            try save(subscription, to: &writer)
-        case .update(let subscription):
-            guard old?.subscription.database == subscription.database else { throw missing(key.subscriptionID) }
-            try save(subscription, to: &writer)
+            guard !created.hasPredicateText else { throw unansweredPredicate(key.subscriptionID) }
+            try save(created.subscription, to: &writer)
+        case .update(let updated):
+            guard let old = old?.subscription, old.database == updated.subscription.database else {
+                throw missing(key.subscriptionID)
+            }
+            guard !updated.hasPredicateText || old.predicate == updated.subscription.predicate else {
+                throw unansweredPredicate(key.subscriptionID)
+            }
+            try save(updated.subscription, to: &writer)
         case .delete(let database):
             guard old?.subscription.database == database else { throw missing(key.subscriptionID) }
             _ = try using(key.subscriptionID) { (registry) throws(RegistryError) in
@@ -110,6 +116,13 @@ struct CloudKitCall {
                 }
             }
         }
+    }
+
+    private func unansweredPredicate(_ subscriptionID: String) -> CloudKitError {
+        CloudKitError(
+            .badRequest,
+            "query.predicate can only be sent back as it was answered; give filterBy to say what records must satisfy."
+        ).about(subscriptionID)
     }
 
     private func missing(_ subscriptionID: String) -> CloudKitError {

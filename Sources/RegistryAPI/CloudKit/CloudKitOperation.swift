@@ -5,8 +5,8 @@ import PushCore
 struct CloudKitOperation {
     /// What is to be done.
     enum Change {
-        case create(RecordSubscription)
-        case update(RecordSubscription)
+        case create(CloudKitSubscription)
+        case update(CloudKitSubscription)
         case delete(RecordDatabase)
     }
 
@@ -40,7 +40,7 @@ struct CloudKitOperation {
             throw CloudKitError(.badRequest, "operationType is create, update or delete.").about(key.subscriptionID)
         }
         do throws(CloudKitError) {
-            let subscription = try CloudKitSubscription.read(
+            let subscription = try CloudKitSubscription(
                 dictionary, key: key, database: database, savedAtMilliseconds: context.nowMilliseconds)
             return type == "create" ? .create(subscription) : .update(subscription)
         } catch {

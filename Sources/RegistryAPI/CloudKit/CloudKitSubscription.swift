@@ -1,13 +1,22 @@
 import JSON
 import PushCore
 
-/// The subscription dictionary of CloudKit Web Services.
-enum CloudKitSubscription {
-    private static let operations: [(name: String, firing: FiringOperations)] = [
-        ("create", .created), ("update", .updated), ("delete", .deleted),
-    ]
+/// The subscription dictionary of CloudKit Web Services, read strictly.
+///
+/// A registry keeps what a subscription means, and beside it the client's own dictionary (`cloudKitJSON`), which is
+/// answered: the filters in their order and spelling, `sortBy`, the owner of a zone, the zones of references. What is
+/// answered and sent back means the same and is answered the same.
+struct CloudKitSubscription {
+    /// What it means.
+    private(set) var subscription: RecordSubscription
+    /// Whether it has a `query.predicate`, which only sends back what was answered: CloudKit itself has no such member.
+    private(set) var hasPredicateText = false
 
-    // MARK: Reading
+    private static let members: [StaticString] = [
+        "subscriptionID", "subscriptionType", "query", "firesOn", "firesOnce", "zoneWide", "zoneID", "recordType",
+        "notificationInfo",
+    ]
+    private static let zoneMembers: [StaticString] = ["zoneName", "ownerRecordName", "ownerName", "zoneType"]
 
     /// Reads a dictionary.
     ///
@@ -16,52 +25,109 @@ enum CloudKitSubscription {
     ///   - key: its name and whose it is.
     ///   - database: the database that the request is about.
     ///   - savedAtMilliseconds: when it is.
-    /// - Returns: the subscription; whether its parts go together is for the registry to say.
-    /// - Throws: `CloudKitError` that says which member is wrong.
-    static func read(
+    /// - Throws: `CloudKitError` that says which member is wrong; whether the parts go together is for the registry to
+    ///   say.
+    init(
         _ value: JSONValue, key: SubscriptionKey, database: RecordDatabase, savedAtMilliseconds: Int64
-    ) throws(CloudKitError) -> RecordSubscription {
-        guard let type = value["subscriptionType"]?.string.flatMap({ SubscriptionKind(rawValue: $0) }) else {
+    ) throws(CloudKitError) {
+        let members = try CloudKitMembers.object(value, "subscription", Self.members)
+        // Before anything of it is looked at closely.
+        let bytes = value.minified.count
+        guard bytes <= SubscriptionRules.cloudKitJSONBytesMaximum else {
+            throw CloudKitError(
+                .badRequest,
+                "subscription has \(bytes) bytes; at most \(SubscriptionRules.cloudKitJSONBytesMaximum) are accepted.")
+        }
+        guard let kind = members["subscriptionType"]?.string.flatMap({ SubscriptionKind(rawValue: $0) }) else {
             throw CloudKitError(.badRequest, "subscriptionType is query, zone or database.")
         }
-        var subscription = RecordSubscription(
-            key: key, kind: type, database: database, recordType: nil, savedAtMilliseconds: savedAtMilliseconds)
-        subscription.notification = try notification(value["notificationInfo"])
-        subscription.zoneName = try zoneName(value)
-        guard type == .query else { return subscription }
-        guard let query = value["query"], let recordType = query["recordType"]?.string else {
+        subscription = RecordSubscription(
+            key: key, kind: kind, database: database, recordType: nil, savedAtMilliseconds: savedAtMilliseconds)
+        subscription.notification = try Self.notification(members.given("notificationInfo"))
+        subscription.zoneName = try Self.zoneName(members.given("zoneID"))
+        subscription.firesOnce = try Self.flag(members.given("firesOnce"), "firesOnce") ?? false
+        if kind == .query {
+            try readQuery(members)
+        } else {
+            try readWhole(members)
+        }
+        subscription.cloudKitJSON = Self.completed(members, subscription)
+    }
+
+    /// Reads what a query has.
+    private mutating func readQuery(_ members: JSONObject) throws(CloudKitError) {
+        guard members.given("recordType") == nil else {
+            throw CloudKitError(.badRequest, "recordType belongs into query.")
+        }
+        guard let value = members.given("query") else {
+            throw CloudKitError(.badRequest, "query.recordType is missing.")
+        }
+        let query = try CloudKitMembers.object(value, "query", ["recordType", "filterBy", "sortBy", "predicate"])
+        guard let recordType = query["recordType"]?.string else {
             throw CloudKitError(.badRequest, "query.recordType is missing.")
         }
         subscription.recordType = recordType
-        if let filters = query["filterBy"] { subscription.predicate = try predicate(filters) }
-        subscription.firesOn = try firesOn(value["firesOn"])
-        subscription.firesOnce = try flag(value["firesOnce"], "firesOnce") ?? false
-        let isZoneWide = try flag(value["zoneWide"], "zoneWide") ?? (subscription.zoneName == nil)
+        guard query.given("sortBy").map({ $0.array != nil }) ?? true else {
+            throw CloudKitError(.badRequest, "query.sortBy is no array.")
+        }
+        subscription.predicate = try predicate(query)
+        subscription.firesOn = try Self.firesOn(members.given("firesOn"))
+        let isZoneWide =
+            try Self.flag(members.given("zoneWide"), "zoneWide") ?? (subscription.zoneName == nil)
         subscription.zoneName = isZoneWide ? nil : subscription.zoneName ?? RecordChange.defaultZoneName
-        return subscription
     }
 
+    /// Reads what a zone or a database has; the record type and what it fires on are our own members.
+    private mutating func readWhole(_ members: JSONObject) throws(CloudKitError) {
+        for name in ["query", "zoneWide"] as [StaticString] where members.given(name) != nil {
+            throw CloudKitError(.badRequest, "\(name) belongs to the subscriptionType query.")
+        }
+        if let recordType = members.given("recordType") {
+            guard let text = recordType.string else { throw CloudKitError(.badRequest, "recordType is no string.") }
+            subscription.recordType = text
+        }
+        if let firesOn = members.given("firesOn") { subscription.firesOn = try Self.firesOn(firesOn) }
+    }
+
+    private mutating func predicate(_ query: JSONObject) throws(CloudKitError) -> Predicate {
+        let filters = query.given("filterBy")
+        do throws(PredicateError) {
+            guard let text = query.given("predicate") else {
+                guard let filters else { return .always }
+                return try Predicate(filterBy: filters, path: "query.filterBy")
+            }
+            if filters == nil, let text = text.string {
+                hasPredicateText = true
+                return try Predicate(parsing: text)
+            }
+        } catch {
+            throw CloudKitError(.badRequest, hasPredicateText ? "query.predicate: \(error)" : error.description)
+        }
+        throw CloudKitError(
+            .badRequest, "query.predicate is no string, or there is a filterBy, which says what records must satisfy.")
+    }
+
+    // MARK: Parts
+
     private static func notification(_ value: JSONValue?) throws(CloudKitError) -> NotificationInfo {
-        guard let value, !value.isNull else { return NotificationInfo() }
+        guard let value else { return NotificationInfo() }
         do throws(EventRejection) {
-            return try NotificationInfo(value, isLenient: true)
+            return try NotificationInfo(cloudKit: value)
         } catch {
             throw CloudKitError(.badRequest, error.message)
         }
     }
 
-    private static func predicate(_ value: JSONValue) throws(CloudKitError) -> Predicate {
-        do throws(PredicateError) {
-            return try Predicate(filterBy: value, path: "query.filterBy")
-        } catch {
-            throw CloudKitError(.badRequest, error.description)
-        }
-    }
-
-    private static func zoneName(_ value: JSONValue) throws(CloudKitError) -> String? {
-        guard let zone = value["zoneID"], !zone.isNull else { return nil }
+    private static func zoneName(_ value: JSONValue?) throws(CloudKitError) -> String? {
+        guard let value else { return nil }
+        let zone = try CloudKitMembers.object(value, "zoneID", zoneMembers)
         guard let name = zone["zoneName"]?.string else {
             throw CloudKitError(.badRequest, "zoneID.zoneName is missing, or no string.")
+        }
+        for member in zoneMembers {
+            guard zone.given(member).map({ $0.string != nil }) ?? true else {
+                throw CloudKitError(.badRequest, "zoneID.\(member) is no string.")
+            }
         }
         return name
     }
@@ -72,7 +138,7 @@ enum CloudKitSubscription {
         guard let array = value?.array else { throw problem }
         var firesOn: FiringOperations = []
         for element in array {
-            guard let known = operations.first(where: { $0.name == element.string }) else { throw problem }
+            guard let known = operations.first(where: { element.isString($0.name) }) else { throw problem }
             firesOn.insert(known.firing)
         }
         guard !firesOn.isEmpty else { throw problem }
@@ -80,61 +146,8 @@ enum CloudKitSubscription {
     }
 
     private static func flag(_ value: JSONValue?, _ name: StaticString) throws(CloudKitError) -> Bool? {
-        guard let value, !value.isNull else { return nil }
+        guard let value else { return nil }
         guard let flag = value.bool else { throw CloudKitError(.badRequest, "\(name) is true or false.") }
         return flag
-    }
-
-    // MARK: Writing
-
-    /// Writes a dictionary; a predicate that CloudKit's filters cannot say stands as text in `query.predicate`.
-    static func write(_ subscription: RecordSubscription, to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.key("subscriptionID")
-        writer.string(subscription.key.subscriptionID)
-        writer.key("subscriptionType")
-        writer.string(subscription.kind.rawValue)
-        if let recordType = subscription.recordType, subscription.kind == .query {
-            writeQuery(subscription, recordType, to: &writer)
-        }
-        if let zoneName = subscription.zoneName {
-            writer.key("zoneID")
-            writer.beginObject()
-            writer.key("zoneName")
-            writer.string(zoneName)
-            writer.endObject()
-        }
-        writer.key("notificationInfo")
-        subscription.notification.write(to: &writer)
-        writer.endObject()
-    }
-
-    private static func writeQuery(
-        _ subscription: RecordSubscription, _ recordType: String, to writer: inout JSONWriter
-    ) {
-        var filters = JSONWriter()
-        let isFilter = subscription.predicate.writeFilterBy(to: &filters)
-        writer.key("query")
-        writer.beginObject()
-        writer.key("recordType")
-        writer.string(recordType)
-        if isFilter {
-            writer.key("filterBy")
-            writer.raw(filters.bytes)
-        } else {
-            writer.key("predicate")
-            writer.string(subscription.predicate.description)
-        }
-        writer.endObject()
-        writer.key("firesOn")
-        writer.beginArray()
-        for operation in operations where subscription.firesOn.contains(operation.firing) {
-            writer.string(operation.name)
-        }
-        writer.endArray()
-        writer.key("firesOnce")
-        writer.boolean(subscription.firesOnce)
-        writer.key("zoneWide")
-        writer.boolean(subscription.zoneName == nil)
     }
 }

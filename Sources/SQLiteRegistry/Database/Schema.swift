@@ -15,7 +15,9 @@ enum Schema {
     static let futureDatasets: Int64 = 0
 
     /// What leads from version `index` to version `index + 1`.
-    static let migrations: [String] = [versionOne, versionTwo, versionThree, versionFour, deadLetters, deviceTokens]
+    static let migrations: [String] = [
+        versionOne, versionTwo, versionThree, versionFour, deadLetters, deviceTokens, cloudKitDictionaries,
+    ]
 
     /// Checks whose file it is and its version, and brings it up to date if the mode allows that.
     ///

@@ -31,6 +31,17 @@ extension SQLiteRegistry {
         return StoredSubscription(row: number, subscription: subscription)
     }
 
+    /// Reads the columns of `SubscriptionRow.wholeColumns`, which begin the row.
+    ///
+    /// - Parameter row: a statement that stands on a row.
+    /// - Returns: the subscription with its number, and with the dictionary of CloudKit Web Services.
+    /// - Throws: `RegistryError` with `.corrupt` if the row makes no subscription.
+    func decodeWholeSubscription(_ row: Statement) throws(RegistryError) -> StoredSubscription {
+        var stored = try decodeSubscription(row, firstColumn: 0)
+        stored.subscription.cloudKitJSON = row.optionalText(SubscriptionRow.columnCount).map { Array($0.utf8) }
+        return stored
+    }
+
     /// Reads the columns of `SubscriptionRow.followedColumns`.
     ///
     /// - Parameters:

@@ -38,22 +38,23 @@ extension SQLiteRegistry: SubscriptionRegistry {
         statement.bind(12, String(decoding: subscription.notification.json, as: UTF8.self))
         statement.bind(13, subscription.savedAtMilliseconds)
         statement.bind(14, subscription.notification.isVisible ? 0 : 1)
-        if let known { statement.bind(15, known) }
+        statement.bind(15, subscription.cloudKitJSON.map { String(decoding: $0, as: UTF8.self) })
+        if let known { statement.bind(16, known) }
         try statement.run()
         return known ?? connection.lastInsertedRow
     }
 
     private static let insertion = """
         INSERT INTO subscription (app, user_id, device, subscription_id, kind, database, zone, record_type, predicate,
-            fires_on, fires_once, notification, saved_at, is_silent)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+            fires_on, fires_once, notification, saved_at, is_silent, cloudkit_json)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
         """
 
     private static let update = """
         UPDATE subscription SET app = ?1, user_id = ?2, device = ?3, subscription_id = ?4, kind = ?5, database = ?6,
             zone = ?7, record_type = ?8, predicate = ?9, fires_on = ?10, fires_once = ?11, notification = ?12,
-            saved_at = ?13, is_silent = ?14, fired_event = NULL, fired_at = NULL
-        WHERE id = ?15
+            saved_at = ?13, is_silent = ?14, cloudkit_json = ?15, fired_event = NULL, fired_at = NULL
+        WHERE id = ?16
         """
 
     /// Removes a subscription.
@@ -74,11 +75,11 @@ extension SQLiteRegistry: SubscriptionRegistry {
         try reading { () throws(RegistryError) in
             guard let row = try row(of: key) else { return nil }
             let statement = try statements.statement(
-                "SELECT \(SubscriptionRow.columns) FROM subscription s \(SubscriptionRow.join) WHERE s.id = ?")
+                "SELECT \(SubscriptionRow.wholeColumns) FROM subscription s \(SubscriptionRow.join) WHERE s.id = ?")
             statement.bind(1, row)
             defer { statement.reset() }
             guard try statement.step(), statement.integer(SubscriptionRow.columnCount - 1) == 0 else { return nil }
-            return try decodeSubscription(statement, firstColumn: 0)
+            return try decodeWholeSubscription(statement)
         }
     }
 
@@ -98,7 +99,7 @@ extension SQLiteRegistry: SubscriptionRegistry {
             statement.bind(5, Int64(max(limit, 0)))
             var found: [StoredSubscription] = []
             try statement.forEachRow { row throws(RegistryError) in
-                found.append(try decodeSubscription(row, firstColumn: 0))
+                found.append(try decodeWholeSubscription(row))
             }
             return found
         }
@@ -116,7 +117,7 @@ extension SQLiteRegistry: SubscriptionRegistry {
         }
         let order = filter.owner == nil ? "s.id" : "+s.id"
         return """
-            SELECT \(SubscriptionRow.columns) FROM subscription s \(SubscriptionRow.join)
+            SELECT \(SubscriptionRow.wholeColumns) FROM subscription s \(SubscriptionRow.join)
             WHERE \(order) > ?1 AND \(conditions.joined(separator: " AND ")) ORDER BY \(order) LIMIT ?5
             """
     }

@@ -6,8 +6,10 @@ enum SubscriptionRow {
         """
     /// The join that `o` comes from.
     static let join = "LEFT JOIN device o ON o.id = s.device"
-    /// How many columns there are.
+    /// How many columns there are; who asks for the dictionary of CloudKit Web Services, has it behind them.
     static let columnCount: Int32 = 15
+    /// The columns that `SQLiteRegistry.decodeWholeSubscription` reads.
+    static let wholeColumns = "\(columns), s.cloudkit_json"
     /// The columns that `SQLiteRegistry.decodeFollowed` reads.
     static let followedColumns = """
         s.id, s.app, s.user_id, s.database, s.zone, s.record_type, s.predicate, s.fires_on, s.fired_event IS NOT NULL

@@ -152,6 +152,19 @@ struct SubscriptionPushTests {
             error?.message.contains("category (1800), alertLocalizationArgs (1458)") == true, "\(error?.message ?? "")")
     }
 
+    @Test(
+        "The payload names the user whose subscription it is, and a device's subscription names nobody",
+        arguments: [(SubscriptionOwner.user("anna"), true), (.device("d"), false)])
+    func owner(owner: SubscriptionOwner, isNamed: Bool) throws {
+        let subscription = RecordSubscription(
+            key: SubscriptionKey(app: "chat", owner: owner, subscriptionID: "s"), recordType: "Song",
+            savedAtMilliseconds: 0)
+        let change = RecordChange(operation: .created, recordType: "Song", recordName: "r", fields: RecordFields())
+        let payload = String(decoding: try Self.rendered(Self.push(subscription, change)).content, as: UTF8.self)
+        #expect(payload.contains(#""ckuserid":"anna","nid":"#) == isNamed, "\(payload)")
+        #expect(payload.contains("ckuserid") == isNamed, "\(payload)")
+    }
+
     @Test("A text of one endless character is cut like any other")
     func cutsEndlessCharacters() throws {
         var subscription = RecordSubscription(

@@ -6,8 +6,8 @@ extension NotificationInfo {
     /// - Parameters:
     ///   - value: an object.
     ///   - path: what messages call it.
-    ///   - isLenient: whether members of other names, and what Apple ignores, are passed over: Apple's clients may send
-    ///     more than is documented, and an empty sound to be pushed to at all; what is stored was read before.
+    ///   - isLenient: whether members of other names, and what Apple ignores, are passed over: an empty sound, for
+    ///     example, or arguments of a text that has no key. What is stored was read before.
     /// - Throws: `EventRejection` with `invalidField`, `missingField` or `unknownField`.
     public init(
         _ value: JSONValue, path: String = "notificationInfo", isLenient: Bool = false
@@ -19,12 +19,14 @@ extension NotificationInfo {
         }
         self.init()
         alertBody = try fields.text("alertBody")
-        localizedAlert = try LocalizedText(fields, key: "alertLocalizationKey", arguments: "alertLocalizationArgs")
+        localizedAlert = try LocalizedText(
+            fields, key: "alertLocalizationKey", arguments: "alertLocalizationArgs", isLenient: isLenient)
         title = try fields.text("title")
-        localizedTitle = try LocalizedText(fields, key: "titleLocalizationKey", arguments: "titleLocalizationArgs")
+        localizedTitle = try LocalizedText(
+            fields, key: "titleLocalizationKey", arguments: "titleLocalizationArgs", isLenient: isLenient)
         subtitle = try fields.text("subtitle")
         localizedSubtitle = try LocalizedText(
-            fields, key: "subtitleLocalizationKey", arguments: "subtitleLocalizationArgs")
+            fields, key: "subtitleLocalizationKey", arguments: "subtitleLocalizationArgs", isLenient: isLenient)
         alertActionLocalizationKey = try fields.text("alertActionLocalizationKey")
         alertLaunchImage = try fields.text("alertLaunchImage")
         soundName = try fields.text("soundName")
@@ -49,7 +51,8 @@ extension NotificationInfo {
         "alertActionLocalizationKey", "alertLaunchImage", "soundName", "category", "collapseIDKey", "threadID",
     ]
 
-    private static let members = MemberNames(
+    /// The members that it may have.
+    static let members = MemberNames(
         [
             "alertBody", "alertLocalizationKey", "alertLocalizationArgs", "title", "titleLocalizationKey",
             "titleLocalizationArgs", "subtitle", "subtitleLocalizationKey", "subtitleLocalizationArgs",
@@ -122,11 +125,11 @@ extension NotificationInfo {
 extension NotificationInfo.LocalizedText {
     /// Reads a key and the fields of its arguments; nil if neither is there.
     fileprivate init?(
-        _ fields: FieldReader, key: StaticString, arguments argumentsKey: StaticString
+        _ fields: FieldReader, key: StaticString, arguments argumentsKey: StaticString, isLenient: Bool
     ) throws(EventRejection) {
         let arguments = try fields.texts(argumentsKey)
         guard let key = try fields.text(key) else {
-            guard arguments?.isEmpty ?? true else {
+            guard isLenient || arguments?.isEmpty ?? true else {
                 throw fields.missing(key, "the key in the app's strings that \(argumentsKey) belong to")
             }
             return nil

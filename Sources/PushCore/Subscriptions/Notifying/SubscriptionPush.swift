@@ -113,6 +113,11 @@ public struct SubscriptionPush {
         writer.integer(2)
         writer.key("cid")
         writer.string(containerID)
+        if case .user(let user) = stored.subscription.key.owner, pruning < .zone {
+            // What `CKNotification.subscriptionOwnerUserRecordID` is made of: whoever the subscription belongs to.
+            writer.key("ckuserid")
+            writer.string(user)
+        }
         writer.key("nid")
         writer.string(notificationID)
         if pruning > .nothing {

@@ -18,6 +18,20 @@ enum PredicateFault {
         PredicateError(.invalidSyntax, at: .member(path), "it is missing; expected \(expected)")
     }
 
+    /// Refuses an object that has a member of another name, or one of these twice: what it says would be lost.
+    static func allow(
+        _ names: [StaticString], in object: JSONObject, _ path: String
+    ) throws(PredicateError) {
+        if let name = object.firstMember(notAmong: names)?.key {
+            let expected = names.map { "\($0)" }.joined(separator: ", ")
+            throw PredicateError(
+                .invalidSyntax, at: .member(path), "found the unknown member \(name.excerpt); expected \(expected)")
+        }
+        for name in names where object.hasSeveral(name) {
+            throw PredicateError(.invalidSyntax, at: .member(path), "it has the member \(name) twice")
+        }
+    }
+
     /// Runs something whose errors have no place yet.
     static func locating<Result>(
         _ path: String, _ body: () throws(PredicateError) -> Result

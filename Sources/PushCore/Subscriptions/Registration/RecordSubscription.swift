@@ -20,6 +20,11 @@ public struct RecordSubscription: Hashable, Sendable {
     public var notification: NotificationInfo
     /// When it was saved last, in milliseconds since 1970.
     public var savedAtMilliseconds: Int64
+    /// The dictionary that a client of CloudKit Web Services saved it as, completed; nil if it was saved otherwise.
+    ///
+    /// It tells the same in the client's own words, which the client gets back. A registry answers it with what it is
+    /// asked for by name or as a list, and not with what an event is pushed to.
+    public var cloudKitJSON: [UInt8]?
 
     /// Creates a subscription.
     public init(

@@ -5,6 +5,9 @@ public enum SubscriptionRules {
     /// How many events a device remembers that have counted on its badge; more than are redelivered to it at once.
     public static let badgeEventsMaximum = 64
 
+    /// The longest dictionary of CloudKit Web Services, in bytes without white space.
+    public static let cloudKitJSONBytesMaximum = 64 * 1024
+
     /// Checks a subscription.
     ///
     /// - Throws: `RegistryError` with `.invalid`, saying which part is wrong and what would be right.
@@ -20,6 +23,10 @@ public enum SubscriptionRules {
             guard case .user = subscription.key.owner else {
                 throw invalid(subscription, "watches a database of one user, so it must belong to a user, not a device")
             }
+        }
+        if let count = subscription.cloudKitJSON?.count, count > cloudKitJSONBytesMaximum {
+            throw invalid(
+                subscription, "takes \(count) bytes as a dictionary; at most \(cloudKitJSONBytesMaximum) are accepted")
         }
         try subscription.notification.check()
         try SubscriptionPush.checkSize(of: subscription)

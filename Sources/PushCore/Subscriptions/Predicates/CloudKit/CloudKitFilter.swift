@@ -11,10 +11,15 @@ struct CloudKitFilter {
     private let value: FieldValue
     private let distanceMetres: Double?
 
+    private static let members: [StaticString] = [
+        "comparator", "fieldName", "systemFieldName", "fieldValue", "distance",
+    ]
+
     init(_ filter: JSONValue, path: String) throws(PredicateError) {
         guard let object = filter.object else {
             throw PredicateFault.mismatch(path, filter, "a filter: an object with comparator, fieldName and fieldValue")
         }
+        try PredicateFault.allow(Self.members, in: object, path)
         self.path = path
         comparator = try Self.comparator(object, path)
         fieldPath = try Self.fieldPath(object, path, comparator)
@@ -120,12 +125,14 @@ struct CloudKitFilter {
     private static func fieldPath(
         _ object: JSONObject, _ path: String, _ comparator: CloudKitComparator
     ) throws(PredicateError) -> String {
-        if let name = object["fieldName"], !name.isNull {
-            return try PredicateFault.fieldPath(name, at: "\(path).fieldName")
-        }
         // CloudKit JS has another member for the fields that every record has.
-        if let name = object["systemFieldName"], !name.isNull {
-            return try PredicateFault.fieldPath(name, at: "\(path).systemFieldName")
+        let members = (["fieldName", "systemFieldName"] as [StaticString]).filter { object[$0]?.isNull == false }
+        guard members.count < 2 else {
+            throw PredicateError(
+                .invalidPath, at: .member(path), "it has fieldName and systemFieldName; give one of them")
+        }
+        if let member = members.first, let name = object[member] {
+            return try PredicateFault.fieldPath(name, at: "\(path).\(member)")
         }
         guard comparator.searches else {
             throw PredicateFault.missing(
@@ -153,6 +160,7 @@ struct CloudKitFilter {
         _ json: JSONValue, _ path: String, _ comparator: CloudKitComparator
     ) throws(PredicateError) -> FieldValue {
         guard let value = json["value"] else { return try fieldValue(json, nil, path, comparator) }
+        if let object = json.object { try PredicateFault.allow(["value", "type"], in: object, path) }
         let type = try type(json, "\(path).type", isList: value.kind == .array)
         return try fieldValue(value, type, "\(path).value", comparator)
     }
