@@ -67,6 +67,31 @@ struct CognitoClientTests {
         try await run("bad_parameters", fixture)
     }
 
+    @Test("The twelve operations on datasets raise what the client's model has for each, once it is known who asks")
+    func datasetOperations() async throws {
+        let fixture = try RegistryFixture()
+        defer { fixture.server.stop() }
+        try await run("dataset_operations", fixture)
+    }
+
+    @Test("Which paths there are is told to whoever signs")
+    func unknownPaths() async throws {
+        let fixture = try RegistryFixture()
+        defer { fixture.server.stop() }
+        try await run("unknown_paths", fixture)
+    }
+
+    @Test("Datasets may be called . and .., whose paths are signed without them")
+    func dottedDatasets() async throws {
+        let fixture = try RegistryFixture()
+        defer { fixture.server.stop() }
+        let result = try await fixture.python("dotted_datasets")
+        #expect(result.exitCode == 0, "\(result.errors)")
+        let device = result.output.split(whereSeparator: \.isNewline).joined()
+        let names = try fixture.registry().datasetSubscriptions(of: device).datasetNames
+        #expect(names.sorted() == [".", "..", "notes"])
+    }
+
     @Test("A key that asks too often is told when to come again, and the others are served")
     func limits() async throws {
         let fixture = try RegistryFixture {

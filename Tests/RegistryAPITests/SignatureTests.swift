@@ -77,6 +77,16 @@ struct SignatureTests {
         ])
     func dates(text: String) { #expect(AmazonDate(text) == nil) }
 
+    @Test(
+        "A path is signed without dots and empty segments",
+        arguments: [
+            ("/", "/"), ("/a/b", "/a/b"), ("/a/b/", "/a/b/"), ("/a/./b", "/a/b"), ("/a/../b", "/b"), ("/../a", "/a"),
+            ("//a///b", "/a/b"), ("/a/..", "/"), ("/a/...", "/a/..."), ("/a/%2E/b", "/a/%2E/b"), ("/a/b/..", "/a"),
+        ])
+    func normalizedPaths(path: String, expected: String) {
+        #expect(CanonicalRequest.normalized(path) == expected)
+    }
+
     @Test("Dates are read and written alike")
     func dateRoundTrip() throws {
         for seconds: Int64 in [0, 951_827_696, 1_440_938_160, 4_102_444_799] {

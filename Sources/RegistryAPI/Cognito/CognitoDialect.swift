@@ -6,8 +6,12 @@ import PushCore
 ///
 /// A request is signed with an access key of the configuration (Signature Version 4). A pool that no app has does not
 /// exist.
+///
+/// The operations on datasets, which Apus does not keep, are answered with an error that the API's model has for them.
+/// Datasets may be called `.` and `..`, as the model allows: clients sign a path without such segments and send it with
+/// them, which is told apart here. A client that sends the path without them, as browsers do, reaches no route.
 struct CognitoDialect: Dialect {
-    let firstSegments = ["identitypools", "bulkpublish", "getBulkPublishDetails"]
+    let firstSegments = ["identitypools"]
     private let verifier: SignatureVerifier
     private let credentials: CredentialGuard
     private let appByPool: [String: String]
@@ -50,11 +54,24 @@ struct CognitoDialect: Dialect {
                 call, context throws(CognitoError) in
                 try call.setConfiguration(context)
             },
-        ]
+        ] + CognitoDatasetOperation.all.map(route)
     }
 
     func refusal(_ status: Int, _ message: String, retryAfterSeconds: Int?) -> HTTPResponse {
         CognitoError.ofStatus(status, message).response(retryAfterSeconds: retryAfterSeconds)
+    }
+
+    func admitStray(_ request: HTTPRequest, _ refusal: HTTPResponse) -> Admission {
+        admit(request) { _ throws(CognitoError) in { _ in refusal } }
+    }
+
+    private func route(_ operation: CognitoDatasetOperation) -> Route {
+        Route(operation.name, operation.method, operation.path) { request, values in
+            admit(request) { key throws(CognitoError) in
+                if values.values["IdentityPoolId"] != nil { _ = try call(request, values, key) }
+                throw operation.error
+            }
+        }
     }
 
     private func route(
@@ -62,19 +79,28 @@ struct CognitoDialect: Dialect {
         perform: @escaping @Sendable (CognitoCall, RegistryContext) throws(CognitoError) -> [UInt8]
     ) -> Route {
         Route(name, method, path, bodyBytesMaximum: bodyBytesMaximum) { request, values in
-            admit(request, values) { call, context in
-                do throws(CognitoError) {
-                    return CognitoResponse.json(200, try perform(call, context))
-                } catch {
-                    return error.response()
+            admit(request) { key throws(CognitoError) in
+                let call = try call(request, values, key)
+                return { context in
+                    do throws(CognitoError) {
+                        return CognitoResponse.json(200, try perform(call, context))
+                    } catch {
+                        return error.response()
+                    }
                 }
             }
         }
     }
 
+    /// Lets a request through that was signed with a key which may make it now.
+    ///
+    /// - Parameters:
+    ///   - request: what has come.
+    ///   - work: what is to be done on the registry's thread for the holder of the key.
+    /// - Returns: the work, or why it is not done.
     private func admit(
-        _ request: HTTPRequest, _ values: PathValues,
-        perform: @escaping @Sendable (CognitoCall, RegistryContext) -> HTTPResponse
+        _ request: HTTPRequest,
+        _ work: (AccessKey) throws(CognitoError) -> @Sendable (RegistryContext) -> HTTPResponse
     ) -> Admission {
         let key: AccessKey
         do throws(SignatureRefusal) {
@@ -94,8 +120,7 @@ struct CognitoDialect: Dialect {
                     .response(retryAfterSeconds: wait))
         }
         do throws(CognitoError) {
-            let call = try call(request, values, key)
-            return .admitted(as: credential, .last(writes: request.method != "GET") { perform(call, $0) })
+            return .admitted(as: credential, .last(writes: request.method != "GET", try work(key)))
         } catch {
             return .answered(error.response())
         }

@@ -18,7 +18,10 @@ enum CognitoRules {
 
     /// Checks a `DeviceId`.
     static func checkDeviceID(_ text: String) throws(CognitoError) {
-        guard TextRule.name.isFollowed(by: text) else { throw failure(text, "deviceId", "1 to 256 characters") }
+        // A signature of DeleteDataset would be one of UnsubscribeFromDataset for a device that is called so.
+        guard TextRule.name.isFollowed(by: text), text != ".", text != ".." else {
+            throw failure(text, "deviceId", "1 to 256 characters, and not . or ..")
+        }
     }
 
     /// Checks an `ApplicationArn`: `arn:aws:sns:[-0-9a-z]+:\d+:app/[A-Z_]+/[a-zA-Z0-9_.-]+`.

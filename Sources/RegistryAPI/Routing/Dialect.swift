@@ -15,6 +15,17 @@ protocol Dialect: Sendable {
     ///   - retryAfterSeconds: when to try again, if that is known.
     /// - Returns: the response in the dialect's own form.
     func refusal(_ status: Int, _ message: String, retryAfterSeconds: Int?) -> HTTPResponse
+
+    /// Decides on a request for which there is no route.
+    ///
+    /// - Parameters:
+    ///   - request: what has come.
+    ///   - refusal: what is answered to whoever may know what there is.
+    /// - Returns: the refusal, unless the dialect asks for a credential first.
+    func admitStray(_ request: HTTPRequest, _ refusal: HTTPResponse) -> Admission
+
+    /// Adds to an answer what depends on the request alone, whatever the answer is.
+    func completed(_ response: HTTPResponse, for request: HTTPRequest) -> HTTPResponse
 }
 
 extension Dialect {
@@ -22,4 +33,8 @@ extension Dialect {
     func refusal(_ status: Int, _ message: String) -> HTTPResponse {
         refusal(status, message, retryAfterSeconds: nil)
     }
+
+    func admitStray(_: HTTPRequest, _ refusal: HTTPResponse) -> Admission { .answered(refusal) }
+
+    func completed(_ response: HTTPResponse, for _: HTTPRequest) -> HTTPResponse { response }
 }

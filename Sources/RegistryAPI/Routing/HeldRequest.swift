@@ -5,6 +5,8 @@ struct HeldRequest: Sendable {
     let responder: HTTPResponder
     let metrics: RouteMetrics
     let beganNanoseconds: UInt64
+    /// Adds to the answer what depends on the request alone.
+    let complete: @Sendable (HTTPResponse) -> HTTPResponse
 
     /// Whether nobody would read an answer.
     var isAbandoned: Bool { responder.isAbandoned }
@@ -12,6 +14,6 @@ struct HeldRequest: Sendable {
     /// Answers, and counts it.
     func answer(_ response: HTTPResponse) {
         metrics.count(response, sinceNanoseconds: beganNanoseconds)
-        responder.respond(response)
+        responder.respond(complete(response))
     }
 }

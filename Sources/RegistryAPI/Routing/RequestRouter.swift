@@ -7,11 +7,14 @@ struct RequestRouter: HTTPHandler {
     private let dialects: [any Dialect]
     private let routes: [String: [(route: Route, metrics: RouteMetrics)]]
     private let lines: RequestLines
+    /// The metrics of requests for which there is no route.
+    private let strays: RouteMetrics
 
     /// Gathers the routes of the dialects; the first dialect answers for paths that belong to none.
     init(dialects: [any Dialect], lines: RequestLines, metrics: RegistryAPIMetrics) {
         self.dialects = dialects
         self.lines = lines
+        strays = metrics.route("unknown")
         var routes: [String: [(route: Route, metrics: RouteMetrics)]] = [:]
         for dialect in dialects {
             for route in dialect.routes {
@@ -32,14 +35,15 @@ struct RequestRouter: HTTPHandler {
                 allowed.append(route.method)
                 continue
             }
-            return answer(request, route, values, metrics, dialect)
+            return answer(request, dialect, metrics) { admission(request, route, values, dialect) }
         }
         guard allowed.isEmpty else {
             var refusal = dialect.refusal(405, "only \(allowed.joined(separator: ", ")) is answered here")
             refusal.fields.append(HTTPField("Allow", allowed.joined(separator: ", ")))
-            return .now(refusal)
+            return answer(request, dialect, strays) { dialect.admitStray(request, refusal) }
         }
-        return .now(dialect.refusal(404, "there is no \(request.method) of such a path"))
+        let refusal = dialect.refusal(404, "there is no \(request.method) of such a path")
+        return answer(request, dialect, strays) { dialect.admitStray(request, refusal) }
     }
 
     func response(to refusal: HTTPRefusal, rawPath: String) -> HTTPResponse {
@@ -48,21 +52,24 @@ struct RequestRouter: HTTPHandler {
     }
 
     private func answer(
-        _ request: HTTPRequest, _ route: Route, _ values: PathValues, _ metrics: RouteMetrics, _ dialect: any Dialect
+        _ request: HTTPRequest, _ dialect: any Dialect, _ metrics: RouteMetrics, _ admit: () -> Admission
     ) -> HTTPAnswer {
         let began = MonotonicClock.nowNanoseconds()
-        switch admission(request, route, values, dialect) {
+        let complete: @Sendable (HTTPResponse) -> HTTPResponse = { dialect.completed($0, for: request) }
+        switch admit() {
         case .answered(let response):
             metrics.count(response, sinceNanoseconds: began)
-            return .now(response)
+            return .now(complete(response))
         case .admitted(let credential, let step):
             return .later { [lines] responder in
-                let request = HeldRequest(responder: responder, metrics: metrics, beganNanoseconds: began)
+                let request = HeldRequest(
+                    responder: responder, metrics: metrics, beganNanoseconds: began, complete: complete)
                 lines.proceed(step, request, of: credential, dialect)
             }
         case .held(let work):
             return .held { [context = lines.writing.context] responder in
-                let request = HeldRequest(responder: responder, metrics: metrics, beganNanoseconds: began)
+                let request = HeldRequest(
+                    responder: responder, metrics: metrics, beganNanoseconds: began, complete: complete)
                 context.loop.submit { work(context.value, request) }
             }
         }

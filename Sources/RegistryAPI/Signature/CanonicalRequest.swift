@@ -12,7 +12,7 @@ enum CanonicalRequest {
     ///   - bodyDigest: the digest of the body in hexadecimal digits.
     /// - Returns: the text; nil if a signed field is missing.
     static func text(of request: HTTPRequest, fieldNames: [String], bodyDigest: String) -> String? {
-        var text = "\(request.method)\n\(encoded(request.target.rawPath, isPath: true))\n"
+        var text = "\(request.method)\n\(encoded(normalized(request.target.rawPath), isPath: true))\n"
         text += query(request.target.queryItems) + "\n"
         for name in fieldNames {
             let values = request.fields.filter { $0.name == name }.map { collapsed($0.value) }
@@ -20,6 +20,20 @@ enum CanonicalRequest {
             text += "\(name):\(values.joined(separator: ","))\n"
         }
         return text + "\n\(fieldNames.joined(separator: ";"))\n\(bodyDigest)"
+    }
+
+    /// The path without empty segments and dots, as all services but S3 sign it ("Create a canonical request"; RFC
+    /// 3986, section 5.2.4).
+    ///
+    /// Clients send the path with them, so one signature is good for several paths. Routes must not take such segments
+    /// for names of pools, identities or devices; the name of a dataset alone leads from one such path to no other.
+    static func normalized(_ path: String) -> String {
+        var segments: [Substring] = []
+        for segment in path.split(separator: "/") where segment != "." {
+            if segment == ".." { _ = segments.popLast() } else { segments.append(segment) }
+        }
+        let isClosed = path.utf8.last == UInt8(ascii: "/") && !segments.isEmpty
+        return "/" + segments.joined(separator: "/") + (isClosed ? "/" : "")
     }
 
     private static func query(_ items: [HTTPQueryItem]) -> String {

@@ -151,7 +151,7 @@ def tampered():
 
     for change in (body, path, query, date, added_field):
         refused(403, "InvalidSignatureException", register, tamper(change))
-    refused(405, "UnknownOperationException", register, tamper(method))
+    refused(403, "InvalidSignatureException", register, tamper(method))
 
     def without_signature(request):
         text = request.headers["Authorization"].decode()
@@ -190,8 +190,73 @@ def bad_parameters():
         refused(*missing, operation, **subscription("no-such-device"))
         refused(*missing, operation, **subscription(device, identity=OTHER_IDENTITY))
         refused(*missing, operation, **subscription(device, pool=OTHER_POOL))
-    refused(404, "UnknownOperationException", sync.list_datasets, IdentityPoolId=POOL, IdentityId=IDENTITY)
     refused(413, "RequestEntityTooLargeException", register, sync, token="a" * 1_100_000)
+
+
+def dataset_operations():
+    dataset = {"IdentityPoolId": POOL, "IdentityId": IDENTITY, "DatasetName": "notes"}
+    identity = {"IdentityPoolId": POOL, "IdentityId": IDENTITY}
+    pool = {"IdentityPoolId": POOL}
+    operations = {
+        "BulkPublish": pool, "DeleteDataset": dataset, "DescribeDataset": dataset, "DescribeIdentityPoolUsage": pool,
+        "DescribeIdentityUsage": identity, "GetBulkPublishDetails": pool, "GetCognitoEvents": pool,
+        "ListDatasets": identity, "ListIdentityPoolUsage": {}, "ListRecords": dataset,
+        "SetCognitoEvents": {**pool, "Events": {"SyncTrigger": "arn:aws:lambda:us-east-1:12:function:f"}},
+        "UpdateRecords": {**dataset, "SyncSessionToken": "s"},
+    }
+    sync, wrong = client(), client(secret="wrong" * 8)
+    served = {"RegisterDevice", "SubscribeToDataset", "UnsubscribeFromDataset", "GetIdentityPoolConfiguration",
+              "SetIdentityPoolConfiguration"}
+    assert set(operations) | served == set(sync.meta.service_model.operation_names)
+    for name, parameters in operations.items():
+        method = botocore.xform_name(name)
+        refused(403, "InvalidSignatureException", getattr(wrong, method), **parameters)
+        try:
+            getattr(sync, method)(**parameters)
+        except botocore.exceptions.ClientError as error:
+            code = error.response["Error"]["Code"]
+            assert code in [shape.name for shape in sync.meta.service_model.operation_model(name).error_shapes], code
+            assert type(error) is sync.exceptions.from_code(code) is not botocore.exceptions.ClientError, error
+            assert "keeps no datasets" in error.response["Error"]["Message"], error
+        else:
+            raise AssertionError(f"{name} was answered")
+        if "IdentityPoolId" in parameters:
+            elsewhere = {**parameters, "IdentityPoolId": OTHER_POOL}
+            refused(404, "ResourceNotFoundException", getattr(sync, method), **elsewhere)
+
+
+def unknown_paths():
+    def elsewhere(change, **options):
+        sync = client(**options)
+        def before_sign(request, **_):
+            request.url = request.url.replace("/device", change)
+        sync.meta.events.register("before-sign.cognito-sync.*", before_sign)
+        return sync
+
+    for change in ("/nothing", "/device/more", ""):
+        refused(404, "UnknownOperationException", register, elsewhere(change))
+        refused(403, "InvalidSignatureException", register, elsewhere(change, secret="wrong" * 8))
+        refused(403, "MissingAuthenticationTokenException", register, elsewhere(
+            change, signature_version=botocore.UNSIGNED))
+
+
+def dotted_datasets():
+    sync = client()
+    device = register(sync)
+    for dataset in (".", "..", "..."):
+        sync.subscribe_to_dataset(**subscription(device, dataset))
+    sync.subscribe_to_dataset(**subscription(device, "notes"))
+    sync.unsubscribe_from_dataset(**subscription(device, "..."))
+    for dots in (".", ".."):
+        refused(400, "InvalidParameterException", sync.subscribe_to_dataset, **subscription(dots))
+    # A browser would send it so.
+    shortened = client()
+    def before_send(request, **_):
+        request.url = request.url.replace("/./", "/").replace("/datasets/../", "/")
+    shortened.meta.events.register("before-send.cognito-sync.*", before_send)
+    for dataset in (".", ".."):
+        refused(404, "UnknownOperationException", shortened.subscribe_to_dataset, **subscription(device, dataset))
+    print(device)
 
 
 def limits():
