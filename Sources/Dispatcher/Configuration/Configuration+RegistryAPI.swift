@@ -1,3 +1,5 @@
+public import PushCore
+
 extension Configuration {
     /// How the registry is served over HTTP: the rest of `[registry]`.
     public struct RegistryAPI: Hashable, Sendable {
@@ -9,6 +11,20 @@ extension Configuration {
             public var secret: Secret
             /// The only identity pools that it may be used for; empty for all.
             public var identityPools: [String]
+        }
+
+        /// A key that a server signs its requests with, of which we have the public half.
+        public struct ServerKey: Hashable, Sendable {
+            /// What travels with a request.
+            public var identifier: String
+            /// The app whose container it opens.
+            public var app: String
+            /// What it allows.
+            public var permission: APIToken.Permission
+            /// A PEM file with the public key.
+            public var publicKeyFile: String
+            /// The user on whose behalf its requests are.
+            public var userID: String
         }
 
         /// Where `apus registry` listens if nothing else is said.
@@ -34,6 +50,14 @@ extension Configuration {
         ///
         /// `registry.access_keys`, secret, and the lines of `registry.access_keys_file`; default none.
         public var accessKeys: [AccessKey]
+        /// The keys of servers that use CloudKit Web Services; identifiers are distinct.
+        ///
+        /// `registry.server_keys`, default none.
+        public var serverKeys: [ServerKey]
+        /// The origins whose pages may use CloudKit Web Services, in lower case; `*` for every one.
+        ///
+        /// `registry.allowed_origins`, default none.
+        public var allowedOrigins: [String]
         /// How many requests each credential may make in a second, 1 to 100000.
         ///
         /// `registry.requests_per_second`, default 100.

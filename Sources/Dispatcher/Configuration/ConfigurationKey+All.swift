@@ -1,7 +1,7 @@
 import TOML
 
 extension ConfigurationKey {
-    private static func texts(_ values: [String]) -> TOMLNode.Value {
+    static func texts(_ values: [String]) -> TOMLNode.Value {
         .array(values.map { TOMLNode(.string($0), line: 0) })
     }
 
@@ -240,10 +240,10 @@ extension ConfigurationKey {
         rabbitMQURL, rabbitMQCAFile, rabbitMQNamespace, rabbitMQPrefetch, rabbitMQWorkQueues, rabbitMQManagementURL,
         registryURL,
         registryListen, registryPublicURL, registryCertificateFile, registryKeyFile, registryIsInsecure,
-        registryAccessKeys, registryAccessKeysFile, registryRequestsPerSecond, registryHosts,
-        registryConnectionsPerAddress, registryTrustedProxies, retryDelays, retryAttemptsMaximum,
-        retryAgeMaximum, retryServerErrorDelay, fanOutThreshold, fanOutChunk, adminListen, adminHosts, logLevel,
-        logFormat,
+        registryAccessKeys, registryAccessKeysFile, registryServerKeys, registryAllowedOrigins,
+        registryRequestsPerSecond, registryHosts, registryConnectionsPerAddress, registryTrustedProxies, retryDelays,
+        retryAttemptsMaximum, retryAgeMaximum, retryServerErrorDelay, fanOutThreshold, fanOutChunk, adminListen,
+        adminHosts, logLevel, logFormat,
         workerDrainTimeout, workerPushTimeout, workerDeclaresTopology, appName, appBundleID, appIdentityPools,
         appKeyFile, appKeyID, appTeamID, appEndpoint, appPort, appProxy, appCAFile, appConnections,
         appConnectionsMaximum,

@@ -27,6 +27,8 @@ extension Configuration {
         options.hosts = registryAPI.hosts
         options.connectionsPerAddressMaximum = registryAPI.connectionsPerAddressMaximum
         options.trustedProxies = registryAPI.trustedProxies
+        options.allowedOrigins = registryAPI.allowedOrigins
+        for key in registryAPI.serverKeys { options.serverKeys.append(try Self.serverKey(key)) }
         if let certificateFile = registryAPI.certificateFile, let keyFile = registryAPI.keyFile {
             options.identity = (try Self.text(of: certificateFile), try Self.text(of: keyFile))
         }
@@ -36,6 +38,17 @@ extension Configuration {
             let reader = try openServedRegistry(mode: .readOnly)
             return try RegistryServer(
                 configuration: options, registry: registry, reader: reader, metrics: metrics, logger: logger)
+        } catch {
+            throw WorkerError(starting: error)
+        }
+    }
+
+    private static func serverKey(_ key: RegistryAPI.ServerKey) throws(WorkerError) -> ServerKey {
+        let text = try text(of: key.publicKeyFile)
+        do {
+            return try ServerKey(
+                identifier: key.identifier, publicKeyPEM: Array(text.utf8), app: key.app, permission: key.permission,
+                userID: key.userID)
         } catch {
             throw WorkerError(starting: error)
         }

@@ -11,7 +11,7 @@ extension WorkerError {
         case let error as RegistryError:
             self.init(error.code == .unavailable ? .unavailable : .configuration, error.message)
         case let error as RegistryServerError:
-            self.init(error.code == .certificateInvalid ? .configuration : .unavailable, error.message)
+            self.init(error.code == .unavailable ? .unavailable : .configuration, error.message)
         case let error as APNsError: self.init(.configuration, error.message)
         case let error as ChangeQueueError:
             switch error.code {

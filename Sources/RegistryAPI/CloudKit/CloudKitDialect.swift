@@ -6,19 +6,24 @@ import PushCore
 ///
 /// The container is `iCloud.` and an app's bundle identifier. What CloudKit calls the API token, `ckAPIToken`, is a
 /// bearer token of ours, a secret of a backend; and `ckWebAuthToken` is the name of the user on whose behalf the
-/// backend acts, for which it vouches. The environment in the path is not looked at: a registry is one.
+/// backend acts, for which it vouches. A request that is signed with a server-to-server key is on behalf of the key's
+/// user, and reaches the public database only, as with Apple. The environment in the path is not looked at: a registry
+/// is one.
 struct CloudKitDialect: Dialect {
     typealias Operation = @Sendable (CloudKitCall) throws(CloudKitError) -> HTTPResponse
 
     let firstSegments = ["database", "device"]
-    private let apps: [RegistryAPIApp]
-    private let gate: TokenGate
-    private let courierAddress: CourierAddress
+    private let admission: CloudKitAdmission
+    private let crossOrigin: CrossOriginPolicy
 
-    init(configuration: RegistryServerConfiguration, credentials: CredentialGuard) {
-        apps = configuration.apps
-        gate = TokenGate(credentials: credentials)
-        courierAddress = CourierAddress(publicURL: configuration.publicURL, isSecure: configuration.identity != nil)
+    init(
+        configuration: RegistryServerConfiguration, credentials: CredentialGuard,
+        nowMilliseconds: @escaping @Sendable () -> Int64
+    ) {
+        admission = CloudKitAdmission(
+            configuration: configuration, credentials: credentials, nowMilliseconds: nowMilliseconds)
+        crossOrigin = CrossOriginPolicy(
+            origins: Set(configuration.allowedOrigins), fieldNames: "Authorization, Content-Type, *")
     }
 
     var routes: [Route] {
@@ -32,18 +37,23 @@ struct CloudKitDialect: Dialect {
             route(
                 "subscriptions/modify", "POST", "\(subscriptions)/modify", writes: true,
                 bodyBytesMaximum: Route.largeBodyBytes, modify),
+            preflight("POST", "\(subscriptions)/modify"),
             route("subscriptions/list", "GET", "\(subscriptions)/list", writes: false, list),
             route("subscriptions/list", "POST", "\(subscriptions)/list", writes: false, list),
+            preflight("GET, POST", "\(subscriptions)/list"),
             route(
                 "subscriptions/lookup", "POST", "\(subscriptions)/lookup", writes: false,
                 bodyBytesMaximum: Route.mediumBodyBytes, lookup),
+            preflight("POST", "\(subscriptions)/lookup"),
         ]
             // Apple's reference has the first, its own library the second.
             + ["database", "device"].flatMap { first in
                 let tokens = "/\(first)/1/{container}/{environment}/tokens"
                 return [
                     route("tokens/create", "POST", "\(tokens)/create", writes: true, create),
+                    preflight("POST", "\(tokens)/create"),
                     route("tokens/register", "POST", "\(tokens)/register", writes: true, register),
+                    preflight("POST", "\(tokens)/register"),
                 ]
             }
     }
@@ -54,52 +64,32 @@ struct CloudKitDialect: Dialect {
         return error.response(status: status)
     }
 
+    func completed(_ response: HTTPResponse, for request: HTTPRequest) -> HTTPResponse {
+        crossOrigin.completed(response, for: request)
+    }
+
+    func admitStray(_ request: HTTPRequest, _ refusal: HTTPResponse) -> Admission {
+        admission.admit(request, writes: false) { _, _ throws(CloudKitError) in refusal }
+    }
+
     private func route(
         _ name: String, _ method: String, _ path: String, writes: Bool,
         bodyBytesMaximum: Int = Route.smallBodyBytes, _ perform: @escaping Operation
     ) -> Route {
         Route(name, method, path, bodyBytesMaximum: bodyBytesMaximum) { request, values in
-            guard let digest = TokenVerifier.digestOfCloudKit(in: request) else {
-                return .answered(CloudKitError(gate.missing(request)).response())
+            admission.admit(request, writes: writes) { sender, context throws(CloudKitError) in
+                try perform(try admission.call(request, values, sender, context))
             }
-            let first = RegistryStep.reading { context in
-                let token: APIToken
-                do throws(TokenRefusal) {
-                    token = try gate.open(digest, request, writes: writes, context)
-                } catch {
-                    return .answered(CloudKitError(error).response())
-                }
-                return .last(writes: writes, from: context) { context in
-                    do throws(CloudKitError) {
-                        return try perform(try call(token, request, values, context))
-                    } catch {
-                        return error.response()
-                    }
-                }
-            }
-            return .admitted(as: gate.credential(digest, request), first)
         }
     }
 
-    private func call(
-        _ token: APIToken, _ request: HTTPRequest, _ values: PathValues, _ context: RegistryContext
-    ) throws(CloudKitError) -> CloudKitCall {
-        let container = values["container"]
-        guard let app = apps.first(where: { "iCloud.\($0.bundleID)" == container }),
-            token.app == nil || token.app == app.name
-        else {
-            throw CloudKitError(
-                .notFound, "There is no container \"\(container.prefix(256))\", or the token is not for its app.")
+    private func preflight(_ methods: String, _ path: String) -> Route {
+        Route("preflight", "OPTIONS", path) { request, _ in
+            .answered(
+                crossOrigin.preflight(request, methods: methods)
+                    ?? CloudKitError(
+                        .accessDenied, "This origin may not use the API; registry.allowed_origins has those that may."
+                    ).response())
         }
-        guard ["development", "production"].contains(values["environment"]) else {
-            throw CloudKitError(.notFound, "The environment is development or production.")
-        }
-        guard let user = request.query("ckWebAuthToken"), !user.isEmpty else {
-            throw CloudKitError(
-                .authenticationRequired, "The user is missing: give its name as ckWebAuthToken.")
-        }
-        return CloudKitCall(
-            app: app.name, userID: user, request: request, values: values, context: context,
-            courierAddress: courierAddress)
     }
 }

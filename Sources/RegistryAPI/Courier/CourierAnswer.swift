@@ -8,6 +8,14 @@ enum CourierAnswer {
     /// There is no such device, or no longer: its client asks for another token.
     static let unknown = refusal(404, "there is no such client; ask for a new token")
 
+    /// A script may ask, with whatever header fields.
+    static let preflight = HTTPResponse(
+        status: 204,
+        fields: [
+            crossOrigin, HTTPField("Allow", "GET, OPTIONS"), HTTPField("Access-Control-Allow-Methods", "GET"),
+            HTTPField("Access-Control-Allow-Headers", "*"), HTTPField("Access-Control-Max-Age", "600"),
+        ])
+
     /// Nothing came.
     static let nothing = HTTPResponse(status: 204, fields: [crossOrigin])
 

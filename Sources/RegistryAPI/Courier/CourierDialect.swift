@@ -16,7 +16,8 @@ struct CourierDialect: Dialect {
                     return .answered(CourierAnswer.unknown)
                 }
                 return .held { context, request in context.courier.arrived(request, for: token, context) }
-            }
+            },
+            Route("preflight", "OPTIONS", "/courier/{secret}") { _, _ in .answered(CourierAnswer.preflight) },
         ]
     }
 

@@ -70,7 +70,8 @@ public final class RegistryServer: Sendable {
         let router = RequestRouter(
             dialects: [
                 NativeDialect(configuration: configuration, credentials: credentials),
-                CloudKitDialect(configuration: configuration, credentials: credentials),
+                CloudKitDialect(
+                    configuration: configuration, credentials: credentials, nowMilliseconds: nowMilliseconds),
                 CognitoDialect(
                     configuration: configuration, credentials: credentials, nowMilliseconds: nowMilliseconds),
                 CourierDialect(),

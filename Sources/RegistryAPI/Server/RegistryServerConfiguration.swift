@@ -10,6 +10,10 @@ public struct RegistryServerConfiguration: Sendable {
     public var apps: [RegistryAPIApp]
     /// The keys that requests of the Cognito dialect may be signed with.
     public var accessKeys: [AccessKey]
+    /// The keys that requests of the CloudKit dialect may be signed with.
+    public var serverKeys: [ServerKey] = []
+    /// The origins whose pages may use the CloudKit dialect, for example `https://www.example.com`; `*` for every one.
+    public var allowedOrigins: [String] = []
     /// How many requests a second each credential may make for long; for a moment four times as many.
     public var requestsPerSecondMaximum = 100
     /// How clients reach the server, for example `https://push.example.com`; nil for what they say themselves in the

@@ -4,6 +4,8 @@ public struct RegistryServerError: Error, Hashable, Sendable, CustomStringConver
     public enum Code: Sendable {
         /// The certificate or its key cannot be used.
         case certificateInvalid
+        /// The public half of a server key cannot be used.
+        case serverKeyInvalid
         /// The address cannot be had, or the system gives no thread.
         case unavailable
     }

@@ -14,13 +14,6 @@ enum TokenVerifier {
         return token.isEmpty ? nil : BearerToken.digest(of: token)
     }
 
-    /// The digest of the token that a request shows, also as CloudKit's clients do, in the query's `ckAPIToken`.
-    static func digestOfCloudKit(in request: HTTPRequest) -> [UInt8]? {
-        if let digest = digest(in: request) { return digest }
-        guard let token = request.query("ckAPIToken"), !token.isEmpty else { return nil }
-        return BearerToken.digest(of: token)
-    }
-
     /// The token with a digest, or nil.
     ///
     /// Takes the same time whichever token it is, or none: every digest is compared, each in constant time.

@@ -1,4 +1,5 @@
 import Dispatcher
+import PushCore
 import PushTestKit
 import Testing
 
@@ -87,6 +88,49 @@ struct RegistryAPIConfigurationTests {
             ("registry.trusted_proxies", "10.0.0.0/8"),
         ] {
             #expect(try fixture.problems(ConfigurationFixture.app, set: [(key, value)]).count == 1, "\(key)")
+        }
+    }
+
+    @Test("Server keys name an app of the configuration and a file with a public key")
+    func serverKeys() throws {
+        let fixture = try ConfigurationFixture()
+        try fixture.folder.write("public.pem", Self.publicKey)
+        try fixture.folder.write("other.pem", "nothing")
+        let name = "\(fixture.folder.path)/public.pem"
+        let text = "[registry]\nserver_keys = [\"a1 chat read public.pem\", \"b chat write \(name) mei\"]\n"
+        let loaded = try fixture.load(text + ConfigurationFixture.app)
+        let keys = loaded.configuration.registryAPI.serverKeys
+        #expect(keys.map(\.identifier) == ["a1", "b"] && keys.map(\.userID) == ["a1", "mei"])
+        #expect(keys.map(\.permission) == [.read, .write] && keys.map(\.app) == ["chat", "chat"])
+        #expect(keys[1].publicKeyFile == name && keys[0].publicKeyFile.hasSuffix("/public.pem"))
+        for wrong in [
+            "a", "a chat read", "a chat none \(name)", "a.b chat read \(name)", "a mail read \(name)",
+            "a chat read \(fixture.folder.path)/nowhere.pem", "a chat read \(fixture.folder.path)/other.pem",
+            "a chat read \(name) b c", "a chat read \(name), a chat write \(name)",
+        ] {
+            let problems = try fixture.problems(ConfigurationFixture.app, set: [("registry.server_keys", wrong)])
+            #expect(problems.count == 1, "\(wrong): \(problems)")
+        }
+    }
+
+    private static let publicKey = """
+        -----BEGIN PUBLIC KEY-----
+        MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE5tW2lpzef68cdiF+X5wa72ohpUi0
+        HRWvIDbkcdVl8MasL0WqYr3Z2rb/WMO+v2u6EZD2/AA4uAXkaho+tNW4Wg==
+        -----END PUBLIC KEY-----
+        """
+
+    @Test("Origins have a scheme and a host, and nothing behind them")
+    func allowedOrigins() throws {
+        let fixture = try ConfigurationFixture()
+        let text = "[registry]\nallowed_origins = [\"https://A.example\", \"http://localhost:3000\", \"*\"]\n"
+        let loaded = try fixture.load(text + ConfigurationFixture.app)
+        #expect(
+            loaded.configuration.registryAPI.allowedOrigins == ["https://a.example", "http://localhost:3000", "*"])
+        #expect(try fixture.load(ConfigurationFixture.app).configuration.registryAPI.allowedOrigins.isEmpty)
+        for wrong in ["a.example", "https://a.example/", "https://", "https://*.example", "ftp://a", "https://a b"] {
+            let problems = try fixture.problems(ConfigurationFixture.app, set: [("registry.allowed_origins", wrong)])
+            #expect(problems.count == 1, "\(wrong): \(problems)")
         }
     }
 

@@ -20,6 +20,14 @@ struct APIFuzzTarget: FuzzTarget {
     private static let nowMilliseconds: Int64 = 1_700_000_000_000
     private static let key = AccessKey(identifier: "AKIDEXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")
 
+    /// The public half of the key that signed the request in the corpus.
+    private static let publicKey = """
+        -----BEGIN PUBLIC KEY-----
+        MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEnrNFd4KHAyXR2Ct9ckxNZnFFQHu4
+        MbELSDIDwgY6jkn5Qg4u92fSEgR9jKb3wtncIphArrxSosRef14pVlMFpg==
+        -----END PUBLIC KEY-----
+        """
+
     /// Requests run on it, one input after the other.
     private let loop: EventLoop? = try? EventLoop(name: "fuzz-api")
 
@@ -54,6 +62,16 @@ struct APIFuzzTarget: FuzzTarget {
             apps: [RegistryAPIApp(name: "chat", bundleID: "com.example.chat", identityPoolIDs: [pool])],
             accessKeys: [key])
         configuration.requestsPerSecondMaximum = 1_000_000
+        configuration.allowedOrigins = ["https://a.example"]
+        do throws(RegistryServerError) {
+            configuration.serverKeys = [
+                try ServerKey(
+                    identifier: "server", publicKeyPEM: Array(publicKey.utf8), app: "chat", permission: .write,
+                    userID: "anna")
+            ]
+        } catch {
+            throw FuzzFailure("the server key cannot be read: \(error)")
+        }
         let (registry, folder) = try FuzzRegistry.open()
         defer { withExtendedLifetime(folder) {} }
         let context = LoopBound(
@@ -65,7 +83,8 @@ struct APIFuzzTarget: FuzzTarget {
         let credentials = CredentialGuard(requestsPerSecondMaximum: 1_000_000, logger: .silent)
         let dialects: [any Dialect] = [
             NativeDialect(configuration: configuration, credentials: credentials),
-            CloudKitDialect(configuration: configuration, credentials: credentials),
+            CloudKitDialect(
+                configuration: configuration, credentials: credentials, nowMilliseconds: { nowMilliseconds }),
             CognitoDialect(
                 configuration: configuration, credentials: credentials, nowMilliseconds: { nowMilliseconds }),
             CourierDialect(),

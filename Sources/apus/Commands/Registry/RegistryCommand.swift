@@ -31,7 +31,9 @@ struct RegistryCommand: Command {
             CloudKit Web Services: subscriptions/modify, list and lookup, and tokens/register.
             The container is iCloud. and the app's bundle identifier. ckAPIToken is such a
             token (so it is a secret here), and ckWebAuthToken the name of the user on whose
-            behalf its holder acts.
+            behalf its holder acts. Servers may sign their requests instead, with a key of
+            [registry] server_keys, for the public database. Browsers may use it from the pages
+            of [registry] allowed_origins.
 
             Each key and token may make [registry] requests_per_second.
 

@@ -1,0 +1,82 @@
+import PushCore
+import RegistryAPI
+
+extension ConfigurationReader {
+    private static let serverKeyShape =
+        "write \"ID APP read FILE\" or \"ID APP write FILE\", and perhaps the name of a user behind it: an ID of 1 to "
+        + "128 letters, digits, '-', '_'"
+
+    /// Reads the keys of servers that use CloudKit Web Services.
+    mutating func readServerKeys() -> [Configuration.RegistryAPI.ServerKey] {
+        let appNames = (0..<appCount).map { text(.appName, app: $0) }
+        var keys: [Configuration.RegistryAPI.ServerKey] = []
+        for (index, text) in texts(.registryServerKeys).enumerated() {
+            let place = "key \(index + 1)"
+            guard let key = serverKey(text) else {
+                fail(.registryServerKeys, "\(place) is not right", Self.serverKeyShape)
+                continue
+            }
+            if !appNames.contains(where: { $0.utf8.elementsEqual(key.app.utf8) }) {
+                fail(
+                    .registryServerKeys, "\(place) is for the app \(key.app.quoted), which there is not",
+                    "name an app of this configuration")
+            }
+            if keys.contains(where: { $0.identifier == key.identifier }) {
+                fail(.registryServerKeys, "\(place) has the ID of another key", "give each key its own")
+            }
+            check(key, place)
+            keys.append(key)
+        }
+        return keys
+    }
+
+    private func serverKey(_ text: String) -> Configuration.RegistryAPI.ServerKey? {
+        let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+        guard (4...5).contains(words.count), Self.isName(words[0], allowing: "-_", countMaximum: 128),
+            let permission = APIToken.Permission(rawValue: words[2]),
+            let file = resolved(words[3], of: .registryServerKeys),
+            words.count == 4 || TextRule.name.isFollowed(by: words[4])
+        else { return nil }
+        return Configuration.RegistryAPI.ServerKey(
+            identifier: words[0], app: words[1], permission: permission, publicKeyFile: file,
+            userID: words.count == 5 ? words[4] : words[0])
+    }
+
+    private mutating func check(_ key: Configuration.RegistryAPI.ServerKey, _ place: String) {
+        guard checksFile(of: .registryServerKeys) else { return }
+        do {
+            _ = try ServerKey(
+                identifier: key.identifier, publicKeyPEM: try SmallFile.read(key.publicKeyFile), app: key.app,
+                permission: key.permission, userID: key.userID)
+        } catch let error as SmallFile.Failure {
+            fail(.registryServerKeys, "\(place): cannot read \(key.publicKeyFile): \(error.message)", error.remedy)
+        } catch {
+            fail(
+                .registryServerKeys, "\(place): \(key.publicKeyFile) holds no public key of P-256",
+                "make it with 'openssl ec -in PRIVATE_KEY -pubout'")
+        }
+    }
+
+    /// Reads the origins whose pages may use CloudKit Web Services.
+    mutating func readAllowedOrigins() -> [String] {
+        texts(.registryAllowedOrigins).compactMap { text in
+            let origin = text.lowercased()
+            guard origin == "*" || Self.isOrigin(origin) else {
+                fail(
+                    .registryAllowedOrigins, "\(text.quoted) is no origin",
+                    "write https://HOST or https://HOST:PORT, without a slash at the end, or \"*\"")
+                return nil
+            }
+            return origin
+        }
+    }
+
+    private static func isOrigin(_ text: String) -> Bool {
+        guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }) else { return false }
+        let host = text.dropFirst(scheme.count)
+        return (1...255).contains(host.utf8.count) && host.utf8.first != UInt8(ascii: ":")
+            && host.utf8.allSatisfy { byte in
+                (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || ".-:[]".utf8.contains(byte)
+            }
+    }
+}

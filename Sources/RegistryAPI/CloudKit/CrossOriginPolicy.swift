@@ -1,0 +1,50 @@
+import HTTPServer
+
+/// Which pages' scripts may use an API (the Fetch standard, "CORS protocol").
+///
+/// Nothing here lets anybody in: it tells browsers which pages may send requests that carry a token, and read answers.
+struct CrossOriginPolicy: Sendable {
+    /// How long a browser may rely on a preflight, in seconds.
+    private static let ageSecondsMaximum = 600
+
+    /// The origins, for example `https://www.example.com`; `*` stands for every one.
+    let origins: Set<String>
+    /// What requests may carry in their header fields; `*` does not stand for `Authorization`.
+    let fieldNames: String
+
+    /// Adds what the browser needs to hand an answer, also one that tells an error, to the page.
+    func completed(_ response: HTTPResponse, for request: HTTPRequest) -> HTTPResponse {
+        guard !origins.isEmpty else { return response }
+        var response = response
+        if !origins.contains("*") { response.fields.append(HTTPField("Vary", "Origin")) }
+        guard let origin = allowedOrigin(of: request) else { return response }
+        response.fields.append(HTTPField("Access-Control-Allow-Origin", origin))
+        response.fields.append(HTTPField("Access-Control-Expose-Headers", "Retry-After"))
+        return response
+    }
+
+    /// The answer to a browser that asks before it sends a request; nil if the page may send none.
+    ///
+    /// - Parameters:
+    ///   - request: an `OPTIONS`.
+    ///   - methods: what is answered there, for example `GET, POST`.
+    /// - Returns: the answer, without what `completed` adds.
+    func preflight(_ request: HTTPRequest, methods: String) -> HTTPResponse? {
+        let isPreflight = request.fields.contains { $0.name == "origin" }
+        guard !isPreflight || allowedOrigin(of: request) != nil else { return nil }
+        var response = HTTPResponse(status: 204, fields: [HTTPField("Allow", "\(methods), OPTIONS")])
+        guard isPreflight else { return response }
+        response.fields += [
+            HTTPField("Access-Control-Allow-Methods", methods),
+            HTTPField("Access-Control-Allow-Headers", fieldNames),
+            HTTPField("Access-Control-Max-Age", "\(Self.ageSecondsMaximum)"),
+        ]
+        return response
+    }
+
+    private func allowedOrigin(of request: HTTPRequest) -> String? {
+        guard let origin = request.field("origin") else { return nil }
+        if origins.contains("*") { return "*" }
+        return origins.first { $0.utf8.elementsEqual(origin.utf8) }
+    }
+}

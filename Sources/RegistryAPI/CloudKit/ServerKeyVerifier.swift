@@ -1,0 +1,68 @@
+import Crypto
+import HTTPServer
+
+/// Verifies that a request was signed with a server-to-server key (Apple, "CloudKit Web Services Reference", "Accessing
+/// CloudKit Using a Server-to-Server Key").
+///
+/// What is signed is `DATE:BODY:PATH`: the date of the request, the SHA-256 of the body in base64, and the path without
+/// host and query; the signature is one of ECDSA on P-256 with SHA-256, in ASN.1 and base64. As the query is not
+/// signed, nothing that counts is read from it.
+///
+/// A request can be sent again by whoever has overheard it, for ten minutes: without TLS that is anybody on the way.
+/// No list of signatures is kept against it, because an honest client that repeats a request within a second sends the
+/// same message.
+struct ServerKeyVerifier: Sendable {
+    /// How far the time of a request may be from ours, in milliseconds, either way; Apple lets requests live as long.
+    static let skewMillisecondsMaximum: Int64 = 600_000
+
+    private static let keyField = "x-apple-cloudkit-request-keyid"
+    private static let dateField = "x-apple-cloudkit-request-iso8601date"
+    private static let signatureField = "x-apple-cloudkit-request-signaturev1"
+
+    private let keys: [String: ServerKey]
+
+    init(keys: [ServerKey]) {
+        self.keys = Dictionary(keys.map { ($0.identifier, $0) }) { first, _ in first }
+    }
+
+    /// Whether a request has any part of a signature.
+    static func isSigned(_ request: HTTPRequest) -> Bool {
+        request.fields.contains { [keyField, dateField, signatureField].contains($0.name) }
+    }
+
+    /// Finds out who signed a request; the body is not looked at before the key is known.
+    ///
+    /// - Parameters:
+    ///   - request: what has come.
+    ///   - nowMilliseconds: the time, in milliseconds since 1970.
+    /// - Returns: the key that it was signed with.
+    /// - Throws: `CloudKitError` with `authenticationFailed`.
+    func verify(_ request: HTTPRequest, nowMilliseconds: Int64) throws(CloudKitError) -> ServerKey {
+        guard let identifier = request.field(Self.keyField), let dateText = request.field(Self.dateField),
+            let signatureText = request.field(Self.signatureField)
+        else {
+            throw Self.failure(
+                "X-Apple-CloudKit-Request-KeyID, -ISO8601Date and -SignatureV1 must be there, each once.")
+        }
+        guard let key = keys[identifier] else { throw Self.failure("Nobody has this key ID.") }
+        guard let milliseconds = ServerKeyDate.milliseconds(dateText) else {
+            throw Self.failure("X-Apple-CloudKit-Request-ISO8601Date must be YYYY-MM-DD'T'HH:MM:SS'Z'.")
+        }
+        guard abs(milliseconds - nowMilliseconds) <= Self.skewMillisecondsMaximum else {
+            throw Self.failure("X-Apple-CloudKit-Request-ISO8601Date is more than ten minutes from now.")
+        }
+        guard let signature = StandardBase64.decode(signatureText), (8...72).contains(signature.count) else {
+            throw Self.failure("X-Apple-CloudKit-Request-SignatureV1 must be base64 of a signature in ASN.1.")
+        }
+        let digests = [StandardBase64.encode(SHA256Digest.digest(request.body))] + (request.body.isEmpty ? [""] : [])
+        // Some clients sign nothing, and others the digest of nothing, where there is no body.
+        let isRight = digests.contains { digest in
+            let message = Array("\(dateText):\(digest):\(request.target.rawPath)".utf8)
+            return key.publicKey.isValid(signatureInDER: signature, of: message)
+        }
+        guard isRight else { throw Self.failure("The signature is not one of this key over this request.") }
+        return key
+    }
+
+    private static func failure(_ reason: String) -> CloudKitError { CloudKitError(.authenticationFailed, reason) }
+}
