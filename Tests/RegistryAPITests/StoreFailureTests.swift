@@ -91,6 +91,7 @@ struct StoreFailureTests {
         while store.putDevice(number).status == 201 { number += 1 }
         #expect(store.server.failure?.contains("full") == true)
         #expect(store.send("GET", "/v1/devices/old-1").status == 200)
+        #expect(store.server.failure?.contains("full") == true)
         #expect(await store.log.wait(for: "registry.check.failed", count: 3))
         #expect(store.server.failure?.contains("full") == true)
         let other = try SQLiteRegistry.open(path: store.path, mode: .readWrite)

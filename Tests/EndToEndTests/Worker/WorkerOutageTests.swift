@@ -4,7 +4,7 @@ import PushCore
 import PushTestKit
 import Testing
 
-@Suite("The worker when APNs goes away")
+@Suite("The worker when APNs or its registry goes away")
 struct WorkerOutageTests {
     /// A port that nobody listens on.
     private static let nowhere: UInt16 = 1
@@ -108,6 +108,25 @@ struct WorkerOutageTests {
         await worker.drainCleanly()
         #expect(try await fixture.deadLetters().isEmpty)
         try await proxy.stop()
+        try await fixture.stop()
+    }
+
+    @Test("A worker whose registry's file was removed sends nothing, and everything when the file is back")
+    func removedRegistry() async throws {
+        let fixture = try await WorkerFixture()
+        try fixture.register(2)
+        let worker = try fixture.startWorker()
+        _ = try await worker.readiness(200)
+        let path = fixture.folder.path + "/registry.db"
+        #expect(rename(path, path + ".aside") == 0)
+        try await fixture.publish([WorkerFixture.datasetChanged("e1", identity: 0, syncCount: 1)])
+        _ = try await worker.readiness(503, mentioning: "registry.db was removed")
+        #expect(try await fixture.simulator.recorded().isEmpty)
+        #expect(rename(path + ".aside", path) == 0)
+        _ = try await fixture.accepted(reachingDevices: 1)
+        _ = try await worker.readiness(200)
+        await worker.drainCleanly()
+        try await fixture.waitForMessages(0)
         try await fixture.stop()
     }
 }
