@@ -201,7 +201,7 @@ struct NativeAPITests {
             (
                 #","identityPoolId":"\#(RegistryFixture.pool)","identityId":"a:\#(String(repeating: "0", count: 54))""#,
                 "has 56 bytes; it must be 1 to 55 bytes long"
-            ), (#","userId":"a\u0000""#, "it must be a text without a NUL character"),
+            ), (#","userId":"a\u0000""#, "it must be a text without control characters"),
             (#","topics":[""]"#, "has 0 bytes; it must be 1 to 256 bytes long"),
             (#","usrId":"mei""#, "did you mean userId?"), (#","topics":["a",7]"#, "has an entry that is no string"),
         ])

@@ -54,11 +54,19 @@ public struct TextRule: Sendable {
         bytes.allSatisfy { byte in isAlphanumeric(byte) || byte == 0x2e || byte == 0x2d || byte == 0x5f }
     }
 
-    /// The name of a topic, a user, a device, a record, a zone, a subscription: any text, except that not every store
-    /// can hold a NUL.
+    /// The name of a topic, a user, a device, a record, a zone, a subscription: any text without control characters
+    /// (U+0000 to U+001F and U+007F to U+009F), which nobody could see in a list or a log.
     public static let name = TextRule(
-        bytesMaximum: EventLimits.nameBytesMaximum, form: "a text without a NUL character"
-    ) { bytes in !bytes.contains(0) }
+        bytesMaximum: EventLimits.nameBytesMaximum, form: "a text without control characters"
+    ) { bytes in
+        var previous: UInt8 = 0
+        for byte in bytes {
+            // Of two bytes that begin with C2, those from U+0080 to U+009F.
+            if byte < 0x20 || byte == 0x7f || (previous == 0xc2 && byte < 0xa0) { return false }
+            previous = byte
+        }
+        return true
+    }
 
     /// The `id` of an event, which no other event of its source has.
     static let eventIdentifier = TextRule(bytesMaximum: EventLimits.identifierBytesMaximum)

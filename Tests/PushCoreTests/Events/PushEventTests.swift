@@ -129,7 +129,7 @@ struct PushEventTests {
                 ["identityIds": "[7]"],
                 "data.identityIds[0] is an integer; it must be a string, 1 to 55 bytes long: REGION"
             ),
-            (["userIds": #"["a\u0000"]"#], #"data.userIds[0] is "a\u0000"; it must be a text without a NUL"#),
+            (["userIds": #"["a\u0000"]"#], #"data.userIds[0] is "a\u0000"; it must be a text without control"#),
             (
                 ["deviceTokens": #"["zz"]"#],
                 "data.deviceTokens[0] is a string of 2 bytes; it must be hexadecimal digits"
