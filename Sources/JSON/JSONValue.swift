@@ -69,6 +69,10 @@ public struct JSONValue {
         return Int64(bitPattern: tape.word(index + 1))
     }
 
+    /// The integer that the number is, however it is written, or nil if it is none: `1.0` and `1e3` are integers, as
+    /// JSON Schema counts.
+    @inlinable public var wholeNumber: Int64? { int64 ?? double.flatMap { Int64(exactly: $0) } }
+
     /// The integer, or nil if it is none or negative.
     @inlinable public var uint64: UInt64? {
         let tape = tape

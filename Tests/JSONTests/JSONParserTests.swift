@@ -17,6 +17,16 @@ struct JSONParserTests {
 
     private func error(_ text: String) -> JSONError? { error(Array(text.utf8)) }
 
+    @Test(
+        "A whole number is one however it is written",
+        arguments: [
+            ("1", 1), ("1.0", 1), ("1e3", 1000), ("-0.0", 0), ("217627.0", 217_627), ("1.5", nil), ("1e-1", nil),
+            ("9223372036854775807", Int64.max), ("9223372036854775808", nil), ("1e19", nil), ("\"1\"", nil),
+        ] as [(String, Int64?)])
+    func wholeNumbers(text: String, number: Int64?) throws {
+        #expect(try JSONParser().parse(text).wholeNumber == number)
+    }
+
     @Test("Values of every kind are read")
     func readsEveryKind() throws {
         let root = try parser.parse(

@@ -33,7 +33,7 @@ struct NativeAPITests {
         for query in ["", "?app=chat", "?userId=mei", "?identityId=us-east-1:a1", "?app=chat&userId=mei&limit=1"] {
             #expect(client.send("GET", "/v1/devices\(query)").body.contains("d/1"))
         }
-        for query in ["?app=mail", "?userId=x", "?identityId=x", "?after=d/1"] {
+        for query in ["?app=mail", "?userId=x", "?identityId=x:0", "?after=d/1"] {
             #expect(!client.send("GET", "/v1/devices\(query)").body.contains("d/1"))
         }
         #expect(client.send("DELETE", "/v1/devices/d%2F1").status == 204)
@@ -56,10 +56,11 @@ struct NativeAPITests {
         #expect(kept.map(\.kind) == [.voip] && kept.map(\.token.bytes) == [[6, 7]])
         for (path, body) in [
             ("alert", #"{"token":"01"}"#), ("phone", #"{"token":"01"}"#), ("voip", #"{"token":"x"}"#), ("voip", "{}"),
-            ("voip", #"{"token":"\#(Self.token)"}"#),
         ] {
             #expect(client.send("PUT", "/v1/devices/d/tokens/\(path)", body).status == 400, "\(path) \(body)")
         }
+        let same = client.send("PUT", "/v1/devices/d/tokens/voip", #"{"token":"\#(Self.token)"}"#)
+        #expect(same.status == 409 && same.body.contains("is the same as its alert token"))
         #expect(client.send("PUT", "/v1/devices/x/tokens/voip", #"{"token":"01"}"#).status == 404)
         for tokens in [#"{"alert":"01"}"#, #"{"voip":1}"#, #"["01"]"#, #"{"voip":"\#(Self.token)"}"#] {
             let refused = client.send("PUT", "/v1/devices/e", device(#","tokens":\#(tokens)"#))
@@ -101,8 +102,8 @@ struct NativeAPITests {
                 ["d"], for: EventDigest(source: "s", identifier: "1"), isRepeated: false) == [8])
         #expect(client.send("DELETE", "/v1/devices/d/badge").status == 204)
         #expect(client.send("GET", "/v1/devices/d").body.contains(#""badge":0"#))
-        for body in ["", "{}", #"{"badge":-1}"#, #"{"badge":1.5}"#, #"{"badge":4294967296}"#, #"{"badge":"1"}"#] {
-            #expect(client.send("PUT", "/v1/devices/d/badge", body).status == 400)
+        for body in ["", "{}", #"{"badge":-1}"#, #"{"badge":1.5}"#, #"{"badge":1000001}"#, #"{"badge":"1"}"#] {
+            #expect(client.send("PUT", "/v1/devices/d/badge", body).status == 400, "\(body)")
         }
         #expect(client.send("GET", "/v1/devices/x/badge").status == 404)
     }
@@ -146,7 +147,7 @@ struct NativeAPITests {
         #expect(client.send("DELETE", "/v1/devices/d/datasets/notes").status == 204)
         #expect(client.send("GET", "/v1/devices/d").body.contains(#""datasets":[]"#))
         #expect(client.send("PUT", "/v1/devices/d/datasets/a%20b").status == 400)
-        #expect(client.send("PUT", "/v1/devices/e/datasets/notes").status == 400)
+        #expect(client.send("PUT", "/v1/devices/e/datasets/notes").status == 409)
     }
 
     @Test("Everything of an identity or a user goes in one call")
@@ -170,7 +171,7 @@ struct NativeAPITests {
         arguments: [
             "", "[]", "{", "{}", #"{"platform":"APNS"}"#, #"{"platform":"ADM","token":"ab","app":"chat"}"#,
             #"{"platform":"APNS","token":"xyz","app":"chat"}"#, #"{"platform":"APNS","token":"ab"}"#,
-            #"{"platform":"APNS","token":"ab","app":"none"}"#, #"{"platform":"APNS","token":7,"app":"chat"}"#,
+            #"{"platform":"APNS","token":"ab","app":"c t"}"#, #"{"platform":"APNS","token":7,"app":"chat"}"#,
             #"{"platform":"APNS","token":"ab","app":"chat","identityId":"i:1"}"#,
             #"{"platform":"APNS","token":"ab","app":"chat","tokn":"ab"}"#,
             #"{"platform":"APNS","token":"ab","app":"chat","topics":"t"}"#,
@@ -235,7 +236,7 @@ struct NativeAPITests {
         let elsewhere = PlainHTTP.request("GET", "/", port: port)
         #expect(elsewhere.status == 404 && elsewhere.headers["content-type"] == "application/problem+json")
         let method = PlainHTTP.request("POST", "/v1/devices", port: port)
-        #expect(method.status == 405 && method.headers["allow"] == "GET")
+        #expect(method.status == 405 && method.headers["allow"] == "GET, HEAD")
         #expect(PlainHTTP.request("GET", "/v1/%ff", port: port).body.contains(#""code":"invalid""#))
     }
 }

@@ -30,8 +30,24 @@ struct NativeBody {
                 "\"\(member.key.prefix(64))\" is not known; "
                     + SpellingSuggestion.advice(about: member.key, among: names))
         }
+        try Self.refuseRepeatedMembers(of: value)
         self.object = object
         self.value = value
+    }
+
+    /// Readers differ in which of two members of one name they take, so that nobody can say what is meant.
+    private static func refuseRepeatedMembers(of value: JSONValue) throws(NativeProblem) {
+        if let array = value.array {
+            for element in array { try refuseRepeatedMembers(of: element) }
+        }
+        guard let object = value.object else { return }
+        var seen: Set<[UInt8]> = []
+        for member in object {
+            guard seen.insert(Array(member.key.utf8)).inserted else {
+                throw NativeProblem(.invalid, "\"\(member.key.prefix(64))\" is there twice in one object.")
+            }
+            try refuseRepeatedMembers(of: member.value)
+        }
     }
 
     /// A text that has to be there.
@@ -52,7 +68,7 @@ struct NativeBody {
     /// A whole number from 0 up, or nil.
     func integer(_ name: StaticString, maximum: Int) throws(NativeProblem) -> Int? {
         guard let value = value(name) else { return nil }
-        guard let number = value.int64, (0...Int64(maximum)).contains(number) else {
+        guard let number = value.wholeNumber, (0...Int64(maximum)).contains(number) else {
             throw NativeProblem(.invalid, "\"\(name)\" has to be a whole number from 0 to \(maximum).")
         }
         return Int(number)

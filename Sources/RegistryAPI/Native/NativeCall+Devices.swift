@@ -32,9 +32,8 @@ extension NativeCall {
         guard let appName = try body.string("app") ?? token.app else {
             throw NativeProblem(.invalid, "\"app\" is missing, and the token is for all apps.")
         }
-        guard let app = apps.first(where: { $0.name == appName }), token.app == nil || token.app == appName else {
-            throw NativeProblem(.invalid, "\"app\" is none that there is, or the token is not for it.")
-        }
+        try NativeParameters.check("app", appName)
+        let app = try requireApp(appName)
         let platformName = try body.required("platform")
         guard let platform = Platform(rawValue: platformName) else {
             let names = Platform.allCases.map(\.rawValue).joined(separator: ", ")
@@ -75,7 +74,6 @@ extension NativeCall {
 
     /// `listDevices`.
     func listDevices() throws(NativeProblem) -> HTTPResponse {
-        try checkQuery(["app", "identityId", "userId", "after", "limit"])
         let limit = try limit()
         var filter = DeviceFilter(
             app: token.app, identityID: request.query("identityId"), userID: request.query("userId"))
@@ -115,7 +113,7 @@ extension NativeCall {
     /// `setBadge`.
     func setBadge() throws(NativeProblem) -> HTTPResponse {
         let body = try body(["badge"])
-        guard let badge = try body.integer("badge", maximum: Int(Int32.max)) else {
+        guard let badge = try body.integer("badge", maximum: SubscriptionRules.badgeMaximum) else {
             throw NativeProblem(.invalid, "\"badge\" is missing.")
         }
         return try setBadge(badge)

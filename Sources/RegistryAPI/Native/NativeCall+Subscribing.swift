@@ -8,6 +8,9 @@ extension NativeCall {
     /// `subscribeDeviceToDataset`.
     func subscribeDeviceToDataset() throws(NativeProblem) -> HTTPResponse {
         let device = try device()
+        guard device.identityID != nil else {
+            throw NativeProblem(.conflict, RegistryError.withoutIdentity(device.deviceID).message)
+        }
         try using { (registry) throws(RegistryError) in
             try registry.subscribe(device.deviceID, toDataset: values["datasetName"])
         }
@@ -63,7 +66,6 @@ extension NativeCall {
 
     /// `listTopics`.
     func listTopics() throws(NativeProblem) -> HTTPResponse {
-        try checkQuery(["after", "limit"])
         let app = try requireApp(values["app"])
         let limit = try limit()
         let found = try using { (registry) throws(RegistryError) in

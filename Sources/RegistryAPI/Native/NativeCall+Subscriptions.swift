@@ -79,7 +79,6 @@ extension NativeCall {
 
     /// `listSubscriptions`.
     func listSubscriptions() throws(NativeProblem) -> HTTPResponse {
-        try checkQuery(["app", "recordType", "deviceId", "userId", "after", "limit"])
         let limit = try limit()
         let filter = try subscriptionFilter()
         let after = try rowAfter()
@@ -112,7 +111,7 @@ extension NativeCall {
 
     private func rowAfter() throws(NativeProblem) -> Int64? {
         guard let text = request.query("after") else { return nil }
-        guard let row = Int64(text), row >= 0 else {
+        guard let row = Int64(digits: text) else {
             throw NativeProblem(.invalid, "after is not what 'next' of a page says.")
         }
         return row

@@ -11,6 +11,12 @@ extension NativeCall {
         let further = FurtherToken(
             deviceID: device.deviceID, kind: kind, token: try deviceToken(digits, .apns),
             registeredAtMilliseconds: context.nowMilliseconds)
+        do throws(RegistryError) {
+            try RegistryRules.check(further, of: device)
+        } catch {
+            // The token is well-formed; it is the device that cannot have it.
+            throw NativeProblem(.conflict, error.message)
+        }
         try using { (registry) throws(RegistryError) in try registry.saveTokens([further]) }
         return Self.done
     }

@@ -45,27 +45,24 @@ struct NativeCall {
 
     /// The members of the body.
     func body(_ names: [String]) throws(NativeProblem) -> NativeBody {
-        try NativeBody(request.body, names: names, parser: context.parser)
-    }
-
-    /// Checks that the query has no items but these, each once.
-    func checkQuery(_ names: [String]) throws(NativeProblem) {
-        var seen: Set<String> = []
-        for item in request.target.queryItems {
-            guard names.contains(item.name), seen.insert(item.name).inserted else {
+        for field in request.fields where field.name == "content-type" {
+            let type = field.value.prefix { $0 != ";" }.lowercased().split { $0 == " " || $0 == "\t" }
+            guard type == ["application/json"] else {
                 throw NativeProblem(
-                    .invalid, "The query may have each of these once: \(names.joined(separator: ", ")).")
+                    .unsupportedMediaType,
+                    "The body is \"\(field.value.prefix(64))\"; it must be JSON: Content-Type: application/json.")
             }
         }
+        return try NativeBody(request.body, names: names, parser: context.parser)
     }
 
     /// How many entries of a list are asked for.
     func limit() throws(NativeProblem) -> Int {
         guard let text = request.query("limit") else { return 100 }
-        guard let limit = Int(text), (1...Self.listMaximum).contains(limit) else {
+        guard let limit = Int64(digits: text), (1...Int64(Self.listMaximum)).contains(limit) else {
             throw NativeProblem(.invalid, "limit is a whole number from 1 to \(Self.listMaximum).")
         }
-        return limit
+        return Int(limit)
     }
 
     /// Uses the registry; its failures become problems, and those that are ours are logged.

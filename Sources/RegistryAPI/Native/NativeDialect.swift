@@ -14,7 +14,12 @@ struct NativeDialect: Dialect {
         gate = TokenGate(credentials: credentials)
     }
 
-    var routes: [Route] { [document] + deviceRoutes + audienceRoutes + subscriptionRoutes + erasingRoutes }
+    var routes: [Route] {
+        ([document] + deviceRoutes + audienceRoutes + subscriptionRoutes + erasingRoutes).flatMap { route in
+            // HEAD is GET without the body, which the server leaves out (RFC 9110, section 9.3.2).
+            route.method == "GET" ? [route, Route(route.name, "HEAD", route.path.text, admit: route.admit)] : [route]
+        }
+    }
 
     private var document: Route {
         Route("getOpenAPI", "GET", "/openapi.json") { _, _ in
@@ -25,7 +30,10 @@ struct NativeDialect: Dialect {
     private var deviceRoutes: [Route] {
         let device = "/v1/devices/{deviceId}"
         return [
-            route("listDevices", "GET", "/v1/devices") { call throws(NativeProblem) in try call.listDevices() },
+            route("listDevices", "GET", "/v1/devices", query: ["app", "identityId", "userId", "after", "limit"]) {
+                call throws(NativeProblem) in
+                try call.listDevices()
+            },
             route("putDevice", "PUT", device, bodyBytesMaximum: Route.largeBodyBytes) { call throws(NativeProblem) in
                 try call.putDevice()
             },
@@ -64,7 +72,10 @@ struct NativeDialect: Dialect {
             route("unsubscribeUserFromTopic", "DELETE", userTopic) { call throws(NativeProblem) in
                 try call.unsubscribeUserFromTopic()
             },
-            route("listTopics", "GET", "/v1/apps/{app}/topics") { call throws(NativeProblem) in try call.listTopics() },
+            route("listTopics", "GET", "/v1/apps/{app}/topics", query: ["after", "limit"]) {
+                call throws(NativeProblem) in
+                try call.listTopics()
+            },
         ]
     }
 
@@ -72,9 +83,10 @@ struct NativeDialect: Dialect {
         let device = "/v1/devices/{deviceId}/subscriptions/{subscriptionId}"
         let user = "/v1/apps/{app}/users/{userId}/subscriptions/{subscriptionId}"
         return [
-            route("listSubscriptions", "GET", "/v1/subscriptions") { call throws(NativeProblem) in
-                try call.listSubscriptions()
-            },
+            route(
+                "listSubscriptions", "GET", "/v1/subscriptions",
+                query: ["app", "recordType", "deviceId", "userId", "after", "limit"]
+            ) { call throws(NativeProblem) in try call.listSubscriptions() },
             route("countSubscriptions", "GET", "/v1/subscriptions/counts") { call throws(NativeProblem) in
                 try call.countSubscriptions()
             },
@@ -118,20 +130,21 @@ struct NativeDialect: Dialect {
 
     /// A route that needs a token: one that may write, unless the method only looks.
     private func route(
-        _ name: String, _ method: String, _ path: String, bodyBytesMaximum: Int = Route.smallBodyBytes,
-        perform: @escaping Operation
+        _ name: String, _ method: String, _ path: String, query names: [String] = [],
+        bodyBytesMaximum: Int = Route.smallBodyBytes, perform: @escaping Operation
     ) -> Route {
-        let writes = !["GET", "HEAD"].contains(method)
+        let writes = method != "GET"
         return Route(name, method, path, bodyBytesMaximum: bodyBytesMaximum) { request, values in
             guard let digest = TokenVerifier.digest(in: request) else {
                 return .answered(NativeProblem(gate.missing(request)).response)
             }
             let first = RegistryStep.reading { context in
                 let token: APIToken
-                do throws(TokenRefusal) {
-                    token = try gate.open(digest, request, writes: writes, context)
+                do throws(NativeProblem) {
+                    token = try open(digest, request, writes: writes, context)
+                    try NativeParameters.check(values, request, queryNames: names)
                 } catch {
-                    return .answered(NativeProblem(error).response)
+                    return .answered(error.response)
                 }
                 return .last(writes: writes, from: context) { context in
                     do throws(NativeProblem) {
@@ -143,6 +156,16 @@ struct NativeDialect: Dialect {
                 }
             }
             return .admitted(as: gate.credential(digest, request), first)
+        }
+    }
+
+    private func open(
+        _ digest: [UInt8], _ request: HTTPRequest, writes: Bool, _ context: RegistryContext
+    ) throws(NativeProblem) -> APIToken {
+        do throws(TokenRefusal) {
+            return try gate.open(digest, request, writes: writes, context)
+        } catch {
+            throw NativeProblem(error)
         }
     }
 }

@@ -5,7 +5,7 @@ import PushCore
 /// An error of the native API, as problem details (RFC 9457) with a code for programs.
 struct NativeProblem: Error, Hashable {
     /// What is wrong, for programs.
-    enum Code: String {
+    enum Code: String, CaseIterable {
         case invalid
         case unauthenticated
         case forbidden
@@ -13,6 +13,7 @@ struct NativeProblem: Error, Hashable {
         case methodNotAllowed = "method-not-allowed"
         case conflict
         case tooLarge = "too-large"
+        case unsupportedMediaType = "unsupported-media-type"
         case tooManyRequests = "too-many-requests"
         case failed
         case busy
@@ -67,7 +68,7 @@ struct NativeProblem: Error, Hashable {
 
     private static let statuses: [Code: Int] = [
         .invalid: 400, .unauthenticated: 401, .forbidden: 403, .notFound: 404, .methodNotAllowed: 405, .conflict: 409,
-        .tooLarge: 413, .tooManyRequests: 429, .failed: 500, .busy: 503,
+        .tooLarge: 413, .unsupportedMediaType: 415, .tooManyRequests: 429, .failed: 500, .busy: 503,
     ]
 
     /// The HTTP status.

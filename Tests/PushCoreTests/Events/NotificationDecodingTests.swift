@@ -80,7 +80,7 @@ struct NotificationDecodingTests {
             ("badge", "\"3\""), ("badge", "-1"), ("badge", "1.5"), ("badge", "99999999999"),
             ("badge", "18446744073709551615"), ("sound", "true"), ("sound", "7"), ("threadId", "7"),
             ("category", "[]"), ("contentAvailable", "\"true\""), ("contentAvailable", "2"),
-            ("mutableContent", "1.0"), ("targetContentId", "7"), ("interruptionLevel", "\"urgent\""),
+            ("mutableContent", "1.5"), ("targetContentId", "7"), ("interruptionLevel", "\"urgent\""),
             ("interruptionLevel", "1"), ("relevanceScore", "\"1\""), ("filterCriteria", "[]"),
             ("staleDate", "\"x\""), ("staleDate", "-1"), ("contentState", "[]"), ("contentState", "\"{}\""),
             ("timestamp", "1.5"), ("event", "\"stop\""), ("dismissalDate", "true"), ("attributesType", "{}"),

@@ -41,6 +41,15 @@ struct APIDocument {
         }
     }
 
+    /// What a body has that was accepted and that the document does not allow; empty if nothing.
+    func violations(_ method: String, _ path: String, acceptedBody body: String) -> [String] {
+        let content = operation(method, path)?.value["requestBody"]?["content"]
+        guard let schema = content?["application/json"]?["schema"] else { return [] }
+        let parser = JSONParser()
+        guard let value = try? parser.parse(body) else { return ["the body is not JSON"] }
+        return self.schema.violations(value, schema).map { "accepted body of \(method) \(path): \($0)" }
+    }
+
     /// What an answer has that the document does not say; empty if nothing.
     func violations(_ method: String, _ path: String, status: Int, type: String?, body: String) -> [String] {
         guard let operation = operation(method, path) else { return ["\(method) \(path) is not in the document"] }
@@ -60,11 +69,19 @@ struct APIDocument {
         return self.schema.violations(value, schema).map { "\(method) \(path) \(status): \($0)" }
     }
 
-    private func parameters(of value: JSONValue) -> Set<String> {
+    /// The names of the items in the query of an operation.
+    func queryNames(of operation: Operation) -> Set<String> { parameters(of: operation.value, "query") }
+
+    /// The names of the parameters of an operation, wherever they stand.
+    func parameterNames(of operation: Operation) -> Set<String> {
+        operation.pathParameters.union(queryNames(of: operation))
+    }
+
+    private func parameters(of value: JSONValue, _ place: String = "path") -> Set<String> {
         var names: Set<String> = []
         for parameter in value["parameters"]?.array.map(Array.init) ?? [] {
             let target = parameter["$ref"]?.string.flatMap { schema.resolve($0) } ?? parameter
-            if target["in"]?.string == "path", let name = target["name"]?.string { names.insert(name) }
+            if target["in"]?.string == place, let name = target["name"]?.string { names.insert(name) }
         }
         return names
     }

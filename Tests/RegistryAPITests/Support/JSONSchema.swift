@@ -7,27 +7,27 @@ struct JSONSchema {
 
     /// What is wrong with a value; empty if nothing is.
     func violations(_ value: JSONValue, _ schema: JSONValue, at place: String = "$") -> [String] {
+        var found: [String] = []
         if let reference = schema["$ref"]?.string {
             guard let target = resolve(reference) else { return ["\(place): \(reference) leads nowhere"] }
-            return violations(value, target, at: place)
+            found += violations(value, target, at: place)
         }
-        var found: [String] = []
-        if let type = schema["type"]?.string, !Self.isType(value, type) { return ["\(place) is no \(type)"] }
-        if let allowed = schema["enum"]?.array, !allowed.contains(where: { $0.string == value.string }) {
+        if let type = schema["type"] {
+            let types = type.array?.compactMap(\.string) ?? [type.string].compactMap { $0 }
+            if !types.contains(where: { Self.isType(value, $0) }) { return found + ["\(place) is no \(types)"] }
+        }
+        if let allowed = schema["enum"]?.array, !allowed.contains(where: { Self.isSame($0, value) }) {
             found.append("\(place) is none of the values")
         }
-        if let text = value.string?.unicodeScalars.count {
-            if let minimum = schema["minLength"]?.int64, text < minimum { found.append("\(place) is too short") }
-            if let maximum = schema["maxLength"]?.int64, text > maximum { found.append("\(place) is too long") }
-        }
-        if let number = value.int64 {
+        if let wanted = schema["const"], !Self.isSame(wanted, value) { found.append("\(place) is another value") }
+        found += combined(value, schema, at: place)
+        if let text = value.string { found += violations(text, schema, at: place) }
+        if let number = value.wholeNumber {
             if let minimum = schema["minimum"]?.int64, number < minimum { found.append("\(place) is too small") }
             if let maximum = schema["maximum"]?.int64, number > maximum { found.append("\(place) is too large") }
         }
         if let object = value.object { found += violations(object, schema, at: place) }
-        if let array = value.array, let items = schema["items"] {
-            for (index, element) in array.enumerated() { found += violations(element, items, at: "\(place)[\(index)]") }
-        }
+        if let array = value.array.map(Array.init) { found += violations(array, schema, at: place) }
         return found
     }
 
@@ -44,11 +44,56 @@ struct JSONSchema {
         value.object.flatMap { object in object.first { $0.key == name }?.value }
     }
 
+    private func isValid(_ value: JSONValue, _ schema: JSONValue) -> Bool { violations(value, schema).isEmpty }
+
+    private func combined(_ value: JSONValue, _ schema: JSONValue, at place: String) -> [String] {
+        var found: [String] = []
+        for part in schema["allOf"]?.array.map(Array.init) ?? [] { found += violations(value, part, at: place) }
+        if let parts = schema["anyOf"]?.array, !parts.contains(where: { isValid(value, $0) }) {
+            found.append("\(place) is none of anyOf")
+        }
+        if let parts = schema["oneOf"]?.array.map(Array.init) {
+            let count = parts.filter { isValid(value, $0) }.count
+            if count != 1 { found.append("\(place) is \(count) of oneOf") }
+        }
+        if let refused = schema["not"], isValid(value, refused) { found.append("\(place) is what it must not be") }
+        if let condition = schema["if"], let consequence = schema["then"], isValid(value, condition) {
+            found += violations(value, consequence, at: place)
+        }
+        return found
+    }
+
+    private func violations(_ text: String, _ schema: JSONValue, at place: String) -> [String] {
+        var found: [String] = []
+        let count = text.unicodeScalars.count
+        if let minimum = schema["minLength"]?.int64, count < minimum { found.append("\(place) is too short") }
+        if let maximum = schema["maxLength"]?.int64, count > maximum { found.append("\(place) is too long") }
+        if let pattern = schema["pattern"]?.string {
+            guard let regex = try? Regex(pattern).matchingSemantics(.unicodeScalar) else {
+                return found + ["\(pattern) is no pattern"]
+            }
+            if text.firstMatch(of: regex) == nil { found.append("\(place) is not of the form \(pattern)") }
+        }
+        return found
+    }
+
+    private func violations(_ array: [JSONValue], _ schema: JSONValue, at place: String) -> [String] {
+        var found: [String] = []
+        if let minimum = schema["minItems"]?.int64, array.count < minimum { found.append("\(place) has too few") }
+        if let maximum = schema["maxItems"]?.int64, array.count > maximum { found.append("\(place) has too many") }
+        guard let items = schema["items"] else { return found }
+        for (index, element) in array.enumerated() { found += violations(element, items, at: "\(place)[\(index)]") }
+        return found
+    }
+
     private func violations(_ object: JSONObject, _ schema: JSONValue, at place: String) -> [String] {
         var found: [String] = []
         for name in schema["required"]?.array.map({ $0.compactMap(\.string) }) ?? []
         where !object.contains(where: { $0.key == name }) {
             found.append("\(place).\(name) is missing")
+        }
+        if let maximum = schema["maxProperties"]?.int64, object.count > maximum {
+            found.append("\(place) has too many members")
         }
         for member in object {
             if let property = schema["properties"].flatMap({ Self.member(member.key, of: $0) }) {
@@ -60,13 +105,20 @@ struct JSONSchema {
         return found
     }
 
+    private static func isSame(_ one: JSONValue, _ other: JSONValue) -> Bool {
+        if let text = one.string { return text == other.string }
+        if let number = one.double { return number == other.double }
+        return one.isNull ? other.isNull : one.bool == other.bool && one.bool != nil
+    }
+
     private static func isType(_ value: JSONValue, _ type: String) -> Bool {
         switch type {
         case "object": value.object != nil
         case "array": value.array != nil
         case "string": value.string != nil
-        case "integer": value.kind == .integer
+        case "integer": value.wholeNumber != nil
         case "boolean": value.bool != nil
+        case "null": value.isNull
         default: false
         }
     }

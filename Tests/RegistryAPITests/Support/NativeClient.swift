@@ -40,14 +40,17 @@ struct NativeClient {
     /// Sends a request; the answer has to be one that the document tells of.
     @discardableResult
     func send(
-        _ method: String, _ path: String, _ body: String = "", sourceLocation: SourceLocation = #_sourceLocation
+        _ method: String, _ path: String, _ body: String = "", type: String? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
     ) -> PlainHTTP.Answer {
-        let authorization = token.map { "Authorization: Bearer \($0)\r\n" } ?? ""
+        var fields = token.map { "Authorization: Bearer \($0)\r\n" } ?? ""
+        if let type { fields += "Content-Type: \(type)\r\n" }
         let answer = PlainHTTP.exchange(
-            "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\(authorization)Content-Length: \(body.utf8.count)\r\n"
+            "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\(fields)Content-Length: \(body.utf8.count)\r\n"
                 + "Connection: close\r\n\r\n\(body)", fixture.server.port)
-        let violations = document.violations(
+        var violations = document.violations(
             method, path, status: answer.status, type: answer.headers["content-type"], body: answer.body)
+        if answer.status < 300 { violations += document.violations(method, path, acceptedBody: body) }
         #expect(violations.isEmpty, "\(answer)", sourceLocation: sourceLocation)
         return answer
     }

@@ -1,0 +1,58 @@
+import HTTPServer
+import PushCore
+
+/// What the parameters in the path and in the query of the native API must look like.
+///
+/// They are checked before anything is looked up, for reading and deleting as for writing: a name that nothing can have
+/// is more likely a mistake than a question.
+enum NativeParameters {
+    /// Checks the parameters of a request.
+    ///
+    /// - Parameters:
+    ///   - values: those in the path.
+    ///   - request: whose query is checked.
+    ///   - names: the items that the query may have, each once.
+    /// - Throws: `NativeProblem`.
+    static func check(
+        _ values: PathValues, _ request: HTTPRequest, queryNames names: [String]
+    ) throws(NativeProblem) {
+        for (name, value) in values.values { try check(name, value) }
+        var seen: Set<String> = []
+        for item in request.target.queryItems {
+            guard names.contains(item.name), seen.insert(item.name).inserted else {
+                let known =
+                    names.isEmpty ? "The operation has none." : "Known, each once: \(names.joined(separator: ", "))."
+                throw NativeProblem(
+                    .invalid, "The query item \"\(item.name.prefix(64))\" is not known, or there twice. \(known)")
+            }
+            try check(item.name, item.value)
+        }
+    }
+
+    /// Checks a value by the rule of the parameter of that name.
+    static func check(_ name: String, _ value: String) throws(NativeProblem) {
+        guard let requirement = rule(of: name)?.requirement(brokenBy: value) else { return }
+        throw NativeProblem(
+            .invalid,
+            "\(name) is \"\(value.prefix(64))\" (\(value.utf8.count) bytes); it must be \(requirement).")
+    }
+
+    /// The rule of a parameter; nil for those that are numbers or words of a list, which their operations read.
+    private static func rule(of name: String) -> TextRule? {
+        switch name {
+        case "app": .app
+        case "datasetName": .datasetName
+        case "identityId": .identity
+        case "deviceId", "userId", "topic", "subscriptionId", "recordType", "after": .name
+        default: nil
+        }
+    }
+}
+
+extension Int64 {
+    /// Reads a number from 0 up, of digits only; `Int64` itself takes a plus sign, too.
+    init?(digits: String) {
+        guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        self.init(digits)
+    }
+}
