@@ -141,7 +141,7 @@ struct HTTPServerLimitTests {
         defer { server.stop() }
         let count = 16 << 20
         let head = "PUT / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: \(count)\r\n\r\n"
-        // The echo is as long as the body, and the kernel takes at most a quarter of it for a client that does not read.
+        // The echo is as long as the body; the kernel takes at most a quarter of it for a client that does not read.
         let slow = clients(2, server, sending: head + String(repeating: "x", count: count))
         defer { close(slow) }
         var byte: UInt8 = 0

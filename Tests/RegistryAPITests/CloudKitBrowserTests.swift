@@ -11,7 +11,7 @@ struct CloudKitBrowserTests {
     private func send(
         _ fixture: RegistryFixture, _ method: String, _ target: String, _ fields: [String] = []
     ) -> PlainHTTP.Answer {
-        let head = (["\(method) \(target) HTTP/1.1", "Host: h", "Connection: close", "Content-Length: 0"] + fields)
+        let head = (["\(method) \(target) HTTP/1.1", "Host: localhost", "Connection: close", "Content-Length: 0"] + fields)
         return PlainHTTP.exchange(head.joined(separator: "\r\n") + "\r\n\r\n", fixture.server.port)
     }
 

@@ -57,7 +57,7 @@ struct HostileClientTests {
             let path = spoilt(request.path, byMost: round < 100 ? 0 : 3, &generator)
             let body = spoilt(request.body, byMost: round < 100 ? 0 : 4, &generator)
             let answer = PlainHTTP.exchange(
-                "\(request.method) \(path) HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(token)\r\n"
+                "\(request.method) \(path) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n"
                     + "Content-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)", fixture.server.port)
             #expect(answer.status < 500, "seed \(seed), round \(round): \(request.method) \(path) \(body): \(answer)")
             if answer.status > 0 { answered += 1 }
@@ -102,7 +102,7 @@ struct HostileClientTests {
         defer { server.stop() }
         func send(_ method: String, _ path: String, _ body: String) -> PlainHTTP.Answer {
             PlainHTTP.exchange(
-                "\(method) \(path) HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(token.revealed)\r\n"
+                "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token.revealed)\r\n"
                     + "Content-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)", server.port)
         }
         let device = #"{"platform":"APNS","token":"ab12","app":"chat"}"#

@@ -29,7 +29,7 @@ struct TokenTests {
         let token = try NativeClient.token(fixture)
         func status(_ fields: String) -> Int {
             PlainHTTP.exchange(
-                "GET /v1/devices HTTP/1.1\r\nHost: h\r\n\(fields)Connection: close\r\n\r\n", fixture.server.port
+                "GET /v1/devices HTTP/1.1\r\nHost: localhost\r\n\(fields)Connection: close\r\n\r\n", fixture.server.port
             ).status
         }
         #expect(status("Authorization: bearer \(token)\r\n") == 200)

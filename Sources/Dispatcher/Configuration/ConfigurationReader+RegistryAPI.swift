@@ -25,8 +25,8 @@ extension ConfigurationReader {
         return Configuration.RegistryAPI(
             listen: listen, certificateFile: certificateFile, keyFile: keyFile, isInsecure: isInsecure,
             accessKeys: readAccessKeys(), serverKeys: readServerKeys(), allowedOrigins: readAllowedOrigins(),
-            requestsPerSecondMaximum: integer(.registryRequestsPerSecond), publicURL: readPublicURL(), hosts: readHosts(.registryHosts),
-            connectionsPerAddressMaximum: integer(.registryConnectionsPerAddress),
+            requestsPerSecondMaximum: integer(.registryRequestsPerSecond), publicURL: readPublicURL(),
+            hosts: readHosts(.registryHosts), connectionsPerAddressMaximum: integer(.registryConnectionsPerAddress),
             trustedProxies: readTrustedProxies())
     }
 

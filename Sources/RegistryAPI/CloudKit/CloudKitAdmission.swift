@@ -52,6 +52,22 @@ struct CloudKitAdmission: Sendable {
         }
     }
 
+    /// Decides whether a long body is read; a signature covers the body, so that of it only the name of its key counts.
+    func admitBody(of request: HTTPRequest) -> BodyAdmission {
+        do throws(CloudKitError) {
+            switch try CloudKitCredential(request) {
+            case .nothing: throw CloudKitError(gate.missing(request))
+            case .token(let digest): return gate.admitBody(digest, request) { CloudKitError($0).response() }
+            case .signature:
+                if verifier.hasKey(of: request) { return .allowed }
+                _ = try signer(of: request, writes: false)
+                return .allowed
+            }
+        } catch {
+            return .refused(error.response())
+        }
+    }
+
     private static func answer(_ work: Work, _ sender: CloudKitSender, _ context: RegistryContext) -> HTTPResponse {
         do throws(CloudKitError) {
             return try work(sender, context)

@@ -68,6 +68,8 @@ struct CloudKitDialect: Dialect {
         crossOrigin.completed(response, for: request)
     }
 
+    func admitBody(of request: HTTPRequest) -> BodyAdmission { admission.admitBody(of: request) }
+
     func admitStray(_ request: HTTPRequest, _ refusal: HTTPResponse) -> Admission {
         admission.admit(request, writes: false) { _, _ throws(CloudKitError) in refusal }
     }

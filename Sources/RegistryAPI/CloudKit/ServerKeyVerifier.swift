@@ -30,6 +30,9 @@ struct ServerKeyVerifier: Sendable {
         request.fields.contains { [keyField, dateField, signatureField].contains($0.name) }
     }
 
+    /// Whether there is a key of the name that a request shows, whoever shows it.
+    func hasKey(of request: HTTPRequest) -> Bool { request.field(Self.keyField).map { keys[$0] != nil } ?? false }
+
     /// Finds out who signed a request; the body is not looked at before the key is known.
     ///
     /// - Parameters:

@@ -61,6 +61,17 @@ struct CognitoDialect: Dialect {
         CognitoError.ofStatus(status, message).response(retryAfterSeconds: retryAfterSeconds)
     }
 
+    /// A signature covers the body, so that of it only the name of its key counts.
+    func admitBody(of request: HTTPRequest) -> BodyAdmission {
+        do throws(SignatureRefusal) {
+            if try verifier.hasKey(of: request) { return .allowed }
+            _ = try verifier.verify(request, nowSeconds: nowMilliseconds() / 1_000)
+            return .allowed
+        } catch {
+            return .refused(refusal(of: request, error))
+        }
+    }
+
     func admitStray(_ request: HTTPRequest, _ refusal: HTTPResponse) -> Admission {
         admit(request) { _ throws(CognitoError) in { _ in refusal } }
     }
@@ -106,12 +117,7 @@ struct CognitoDialect: Dialect {
         do throws(SignatureRefusal) {
             key = try verifier.verify(request, nowSeconds: nowMilliseconds() / 1_000)
         } catch {
-            if let wait = credentials.authenticationFailed(request, error.code.rawValue) {
-                return .answered(
-                    CognitoError.tooManyRequests("Too many requests from this address could not be authenticated.")
-                        .response(retryAfterSeconds: wait))
-            }
-            return .answered(CognitoError(error).response())
+            return .answered(refusal(of: request, error))
         }
         let credential = "key \(key.identifier)"
         if let wait = credentials.take(credential) {
@@ -124,6 +130,14 @@ struct CognitoDialect: Dialect {
         } catch {
             return .answered(error.response())
         }
+    }
+
+    private func refusal(of request: HTTPRequest, _ error: SignatureRefusal) -> HTTPResponse {
+        guard let wait = credentials.authenticationFailed(request, error.code.rawValue) else {
+            return CognitoError(error).response()
+        }
+        return CognitoError.tooManyRequests("Too many requests from this address could not be authenticated.")
+            .response(retryAfterSeconds: wait)
     }
 
     private func call(

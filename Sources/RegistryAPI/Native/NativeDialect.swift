@@ -126,6 +126,10 @@ struct NativeDialect: Dialect {
         return problem.response
     }
 
+    func admitBody(of request: HTTPRequest) -> BodyAdmission {
+        gate.admitBody(TokenVerifier.digest(in: request), request) { NativeProblem($0).response }
+    }
+
     // MARK: Who asks
 
     /// A route that needs a token: one that may write, unless the method only looks.

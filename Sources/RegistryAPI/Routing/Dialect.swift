@@ -16,6 +16,9 @@ protocol Dialect: Sendable {
     /// - Returns: the response in the dialect's own form.
     func refusal(_ status: Int, _ message: String, retryAfterSeconds: Int?) -> HTTPResponse
 
+    /// Decides whether a long body is read, as far as the head tells who sends it.
+    func admitBody(of request: HTTPRequest) -> BodyAdmission
+
     /// Decides on a request for which there is no route.
     ///
     /// - Parameters:
@@ -33,6 +36,8 @@ extension Dialect {
     func refusal(_ status: Int, _ message: String) -> HTTPResponse {
         refusal(status, message, retryAfterSeconds: nil)
     }
+
+    func admitBody(of _: HTTPRequest) -> BodyAdmission { .allowed }
 
     func admitStray(_: HTTPRequest, _ refusal: HTTPResponse) -> Admission { .answered(refusal) }
 

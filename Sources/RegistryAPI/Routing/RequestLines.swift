@@ -33,6 +33,25 @@ struct RequestLines: Sendable {
             }, of: credential)
     }
 
+    /// Finds out whether a long body may come.
+    ///
+    /// - Parameters:
+    ///   - credential: who sends it, as far as it is known.
+    ///   - dialect: whose form a refusal has.
+    ///   - work: asks the registry; gives the answer if it may not come.
+    ///   - decide: takes that answer, or nil.
+    func admitBody(
+        of credential: String, _ dialect: any Dialect, _ work: @escaping @Sendable (RegistryContext) -> HTTPResponse?,
+        decide: @escaping @Sendable (HTTPResponse?) -> Void
+    ) {
+        reading.append(
+            RequestLine.Entry { context in
+                decide(work(context))
+            } refuse: { reason in
+                decide(Self.refusal(reason, dialect))
+            }, of: credential)
+    }
+
     private static func refusal(_ reason: FairQueueRefusal, _ dialect: any Dialect) -> HTTPResponse {
         switch reason {
         case .share:

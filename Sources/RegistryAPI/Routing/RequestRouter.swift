@@ -25,16 +25,36 @@ struct RequestRouter: HTTPHandler {
         self.routes = routes
     }
 
-    func answer(_ request: HTTPRequest) -> HTTPAnswer {
-        let segments = request.target.segments
-        let dialect = dialect(for: segments.first ?? "")
-        var allowed: [String] = []
-        for (route, metrics) in routes[segments.first ?? ""] ?? [] {
-            guard let values = route.path.match(segments) else { continue }
-            guard route.method == request.method else {
-                allowed.append(route.method)
-                continue
+    func admit(_ request: HTTPRequest, bodyBytes: Int?) -> HTTPAdmission {
+        let dialect = dialect(of: request)
+        guard let (route, _, metrics) = find(request).found else { return .read(bytesMaximum: Route.smallBodyBytes) }
+        let began = MonotonicClock.nowNanoseconds()
+        func refuse(_ response: HTTPResponse) -> HTTPAdmission {
+            metrics.count(response, sinceNanoseconds: began)
+            return .refuse(dialect.completed(response, for: request))
+        }
+        if let bodyBytes {
+            guard bodyBytes <= route.bodyBytesMaximum else { return refuse(route.bodyTooLong(dialect)) }
+            if bodyBytes <= Route.strangerBodyBytes { return .read(bytesMaximum: bodyBytes) }
+        }
+        switch dialect.admitBody(of: request) {
+        case .allowed: return .read(bytesMaximum: route.bodyBytesMaximum)
+        case .refused(let response): return refuse(response)
+        case .asked(let credential, let work):
+            return .later { [lines] admitter in
+                lines.admitBody(of: credential, dialect, work) { response in
+                    guard let response else { return admitter.read(bytesMaximum: route.bodyBytesMaximum) }
+                    metrics.count(response, sinceNanoseconds: began)
+                    admitter.refuse(dialect.completed(response, for: request))
+                }
             }
+        }
+    }
+
+    func answer(_ request: HTTPRequest) -> HTTPAnswer {
+        let dialect = dialect(of: request)
+        let (found, allowed) = find(request)
+        if let (route, values, metrics) = found {
             return answer(request, dialect, metrics) { admission(request, route, values, dialect) }
         }
         guard allowed.isEmpty else {
@@ -44,6 +64,20 @@ struct RequestRouter: HTTPHandler {
         }
         let refusal = dialect.refusal(404, "there is no \(request.method) of such a path")
         return answer(request, dialect, strays) { dialect.admitStray(request, refusal) }
+    }
+
+    /// The route of a request, or the methods for which its path has one.
+    private func find(
+        _ request: HTTPRequest
+    ) -> (found: (route: Route, values: PathValues, metrics: RouteMetrics)?, allowed: [String]) {
+        let segments = request.target.segments
+        var allowed: [String] = []
+        for (route, metrics) in routes[segments.first ?? ""] ?? [] {
+            guard let values = route.path.match(segments) else { continue }
+            if route.method == request.method { return ((route, values, metrics), []) }
+            allowed.append(route.method)
+        }
+        return (nil, allowed)
     }
 
     func response(to refusal: HTTPRefusal, rawPath: String) -> HTTPResponse {
@@ -79,11 +113,12 @@ struct RequestRouter: HTTPHandler {
         _ request: HTTPRequest, _ route: Route, _ values: PathValues, _ dialect: any Dialect
     ) -> Admission {
         guard request.body.count <= route.bodyBytesMaximum else {
-            return .answered(
-                dialect.refusal(413, "the body of this request may have \(route.bodyBytesMaximum) bytes at most"))
+            return .answered(route.bodyTooLong(dialect))
         }
         return route.admit(request, values)
     }
+
+    private func dialect(of request: HTTPRequest) -> any Dialect { dialect(for: request.target.segments.first ?? "") }
 
     private func dialect(for firstSegment: String) -> any Dialect {
         dialects.first { $0.firstSegments.contains(firstSegment) } ?? dialects[0]

@@ -2,6 +2,8 @@ import HTTPServer
 
 /// One thing that a dialect can do: a method, a path, and what follows.
 struct Route: Sendable {
+    /// As much is read before it is known who sends it.
+    static let strangerBodyBytes = 4 * 1_024
     /// Enough for a few members.
     static let smallBodyBytes = 16 * 1_024
     /// Enough for some hundred names, or for a subscription: its predicate has 64 KiB at most, and JSON writes some
@@ -30,5 +32,10 @@ struct Route: Sendable {
         self.path = PathPattern(path)
         self.bodyBytesMaximum = bodyBytesMaximum
         self.admit = admit
+    }
+
+    /// The answer to a body that is too long.
+    func bodyTooLong(_ dialect: any Dialect) -> HTTPResponse {
+        dialect.refusal(413, "the body of this request may have \(bodyBytesMaximum) bytes at most")
     }
 }

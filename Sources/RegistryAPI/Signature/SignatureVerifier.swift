@@ -23,6 +23,20 @@ struct SignatureVerifier: Sendable {
         decoy = AccessKey(identifier: "", secret: "no request is signed with this")
     }
 
+    /// Whether there is a key of the name that a request shows, whoever shows it.
+    ///
+    /// - Throws: `SignatureRefusal` if the request shows none.
+    func hasKey(of request: HTTPRequest) throws(SignatureRefusal) -> Bool {
+        keys[try header(of: request).keyIdentifier] != nil
+    }
+
+    private func header(of request: HTTPRequest) throws(SignatureRefusal) -> SignatureHeader {
+        let fields = request.fields.filter { $0.name == "authorization" }
+        guard let field = fields.first else { throw SignatureRefusal(.missing, "Missing Authentication Token") }
+        guard fields.count == 1 else { throw SignatureRefusal(.incomplete, "There is more than one Authorization.") }
+        return try SignatureHeader(field.value)
+    }
+
     /// Finds out who signed a request.
     ///
     /// - Parameters:
@@ -31,10 +45,7 @@ struct SignatureVerifier: Sendable {
     /// - Returns: the key that it was signed with.
     /// - Throws: `SignatureRefusal`.
     func verify(_ request: HTTPRequest, nowSeconds: Int64) throws(SignatureRefusal) -> AccessKey {
-        let fields = request.fields.filter { $0.name == "authorization" }
-        guard let field = fields.first else { throw SignatureRefusal(.missing, "Missing Authentication Token") }
-        guard fields.count == 1 else { throw SignatureRefusal(.incomplete, "There is more than one Authorization.") }
-        let header = try SignatureHeader(field.value)
+        let header = try header(of: request)
         let date = try date(of: request, header)
         try checkSignedFields(of: request, header)
         let digest = SHA256Digest.digest(request.body)

@@ -19,6 +19,28 @@ struct TokenGate: Sendable {
         credentials.isKnown(digest) ? "token \(Base64URL.encode(digest))" : "address \(request.clientAddress)"
     }
 
+    /// Whether the holder of a token may send a long body.
+    ///
+    /// - Parameters:
+    ///   - digest: of what the request shows; nil if it shows nothing.
+    ///   - request: the head of the request.
+    ///   - refuse: gives a refusal its form.
+    /// - Returns: yes if the token is known, no if there is none, or the question for the registry.
+    func admitBody(
+        _ digest: [UInt8]?, _ request: HTTPRequest, refuse: @escaping @Sendable (TokenRefusal) -> HTTPResponse
+    ) -> BodyAdmission {
+        guard let digest else { return .refused(refuse(missing(request))) }
+        if credentials.isKnown(digest) { return .allowed }
+        return .asked(as: credential(digest, request)) { context in
+            do throws(TokenRefusal) {
+                _ = try token(digest, request, context)
+                return nil
+            } catch {
+                return refuse(error)
+            }
+        }
+    }
+
     /// Finds the token with a digest, and counts the request; runs on the loop that reads.
     ///
     /// - Parameters:
@@ -31,6 +53,15 @@ struct TokenGate: Sendable {
     func open(
         _ digest: [UInt8], _ request: HTTPRequest, writes: Bool, _ context: RegistryContext
     ) throws(TokenRefusal) -> APIToken {
+        let token = try token(digest, request, context)
+        if let wait = credentials.take("token \(token.name)") { throw .tooMany(retryAfterSeconds: wait) }
+        guard !writes || token.permission == .write else { throw .readOnly }
+        return token
+    }
+
+    private func token(
+        _ digest: [UInt8], _ request: HTTPRequest, _ context: RegistryContext
+    ) throws(TokenRefusal) -> APIToken {
         let tokens: [APIToken]
         do throws(RegistryError) {
             tokens = try context.using { (registry) throws(RegistryError) in try registry.tokens() }
@@ -42,8 +73,6 @@ struct TokenGate: Sendable {
             throw missing(request)
         }
         credentials.remember(digest)
-        if let wait = credentials.take("token \(token.name)") { throw .tooMany(retryAfterSeconds: wait) }
-        guard !writes || token.permission == .write else { throw .readOnly }
         return token
     }
 }

@@ -25,7 +25,7 @@ final class OpenRequests {
     func send(_ method: String, _ path: String, _ body: String = "") {
         let descriptor = PlainHTTP.connect(port)
         let text = Array(
-            ("\(method) \(path) HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(token)\r\n"
+            ("\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n"
                 + "Content-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)").utf8)
         _ = Glibc.send(descriptor, text, text.count, Int32(MSG_NOSIGNAL))
         open.append(descriptor)

@@ -95,7 +95,7 @@ final class ServedStore {
     /// Sends a request and waits for its answer.
     func send(_ method: String, _ path: String, _ body: String = "", token: String? = nil) -> PlainHTTP.Answer {
         PlainHTTP.exchange(
-            "\(method) \(path) HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(token ?? self.token)\r\n"
+            "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token ?? self.token)\r\n"
                 + "Content-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)", server.port)
     }
 
