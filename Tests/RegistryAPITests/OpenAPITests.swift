@@ -74,14 +74,28 @@ struct OpenAPITests {
         // 405 is no answer of an operation.
         guard code != .methodNotAllowed else { return }
         let responses = document.schema.resolve("#/components/responses")?.object.map(Array.init) ?? []
-        let problem = NativeProblem(code, "", retryAfterSeconds: 1)
+        let problem = NativeProblem(code, "")
+        let fields = Set(problem.response.fields.map(\.name))
         let statuses = responses.compactMap { response -> Int64? in
             let parts = response.value["content"]?["application/problem+json"]?["schema"]?["allOf"]?.array
             let properties = parts?.compactMap { $0["properties"] }.first
             let told = properties?["code"]?["enum"]?.array?.compactMap(\.string) ?? []
-            return told.contains(code.rawValue) ? properties?["status"]?["const"]?.int64 : nil
+            guard told.contains(code.rawValue) else { return nil }
+            let headers = response.value["headers"]?.object?.map(\.key) ?? []
+            #expect(fields == Set(headers + ["Content-Type"]))
+            return properties?["status"]?["const"]?.int64
         }
         #expect(statuses == [Int64(problem.status)])
+    }
+
+    @Test("A request that is no proper HTTP is told its own status, whether it has a code or not")
+    func refusals() {
+        for (status, code) in [(413, "too-large"), (431, "invalid"), (400, "invalid"), (503, "busy")] {
+            let response = NativeProblem(status: status, "what").response
+            let body = String(decoding: response.body, as: UTF8.self)
+            #expect(response.status == status)
+            #expect(body == #"{"status":\#(status),"code":"\#(code)","detail":"what"}"#)
+        }
     }
 
     @Test("The items of a query that an operation reads are those that the document has, and no others are taken")

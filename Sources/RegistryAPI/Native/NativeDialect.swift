@@ -121,9 +121,7 @@ struct NativeDialect: Dialect {
     }
 
     func refusal(_ status: Int, _ message: String, retryAfterSeconds: Int?) -> HTTPResponse {
-        var problem = NativeProblem(status: status, message)
-        problem.retryAfterSeconds = retryAfterSeconds
-        return problem.response
+        NativeProblem(status: status, message, retryAfterSeconds: retryAfterSeconds).response
     }
 
     func admitBody(of request: HTTPRequest) -> BodyAdmission {

@@ -20,16 +20,22 @@ struct NativeProblem: Error, Hashable {
     }
 
     let code: Code
+    /// The HTTP status.
+    let status: Int
     /// What is wrong and what to do, for people.
     let detail: String
-    var retryAfterSeconds: Int?
-    /// The status of a request that HTTP itself refuses; nil for that of the code.
-    private var refusalStatus: Int?
+    /// In how many seconds to try again; there wherever it makes sense to.
+    let retryAfterSeconds: Int?
 
     init(_ code: Code, _ detail: String, retryAfterSeconds: Int? = nil) {
+        self.init(code, status: Self.statuses[code] ?? 500, detail, retryAfterSeconds: retryAfterSeconds)
+    }
+
+    private init(_ code: Code, status: Int, _ detail: String, retryAfterSeconds: Int?) {
         self.code = code
+        self.status = status
         self.detail = detail
-        self.retryAfterSeconds = retryAfterSeconds
+        self.retryAfterSeconds = retryAfterSeconds ?? ([.busy, .tooManyRequests].contains(code) ? 1 : nil)
     }
 
     /// What the client is told of a failure of the registry.
@@ -59,20 +65,16 @@ struct NativeProblem: Error, Hashable {
         }
     }
 
-    /// The error of a request that nobody has looked at yet.
-    init(status: Int, _ message: String) {
+    /// The error of a request that nobody has looked at yet; one whose status has no code of its own is invalid.
+    init(status: Int, _ message: String, retryAfterSeconds: Int? = nil) {
         let code = Self.statuses.first { $0.value == status }?.key ?? .invalid
-        self.init(code, message)
-        refusalStatus = status
+        self.init(code, status: status, message, retryAfterSeconds: retryAfterSeconds)
     }
 
     private static let statuses: [Code: Int] = [
         .invalid: 400, .unauthenticated: 401, .forbidden: 403, .notFound: 404, .methodNotAllowed: 405, .conflict: 409,
         .tooLarge: 413, .unsupportedMediaType: 415, .tooManyRequests: 429, .failed: 500, .busy: 503,
     ]
-
-    /// The HTTP status.
-    var status: Int { refusalStatus ?? Self.statuses[code] ?? 500 }
 
     /// The response.
     var response: HTTPResponse {
