@@ -38,6 +38,25 @@ struct CloudKitAPITests {
         return try #require(Array(array).first)
     }
 
+    @Test("Filters and notifications that are too long are refused for their length")
+    func lengths() throws {
+        let fixture = try RegistryFixture()
+        defer { fixture.server.stop() }
+        let token = try NativeClient.token(fixture, app: "chat")
+        let text = String(repeating: "x", count: 520_000)
+        for member in [
+            #""query":{"recordType":"A","filterBy":["\#(text)"]}"#,
+            #""query":{"recordType":"A"},"notificationInfo":{"alertBody":"\#(text)"}"#,
+        ] {
+            let body = operation(
+                "create",
+                #"{"subscriptionID":"s","subscriptionType":"query","firesOn":["create"],\#(member)}"#)
+            let found = try first(post(fixture, path("modify"), body, token: token), JSONParser())
+            #expect(found["serverErrorCode"]?.string == "BAD_REQUEST")
+            #expect(found["reason"]?.string?.contains("longer than 65536 bytes") == true)
+        }
+    }
+
     @Test("A subscription is made, listed, looked up, changed and deleted, in Apple's JSON")
     func subscriptionLife() throws {
         let fixture = try RegistryFixture()

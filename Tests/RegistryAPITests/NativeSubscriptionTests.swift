@@ -56,6 +56,21 @@ struct NativeSubscriptionTests {
         #expect(all.body.contains(#""predicate":"TRUEPREDICATE","firesOn":["created","updated","deleted"]"#))
     }
 
+    @Test("A predicate that is too long is refused for its length, in each language, and so is a notification")
+    func lengths() throws {
+        let client = try client()
+        defer { client.fixture.server.stop() }
+        let text = String(repeating: "x", count: 520_000)
+        let contents = [
+            #""predicate":"? \#(text)""#, #""filterBy":["\#(text)"]"#, #""filterGroup":["\#(text)"]"#,
+            #""filter":{"\#(text)":1}"#, #""notificationInfo":{"nothing":"\#(text)"}"#,
+        ]
+        for content in contents {
+            let answer = client.send("PUT", "/v1/devices/d/subscriptions/s", #"{"recordType":"A",\#(content)}"#)
+            #expect(answer.status == 400 && answer.body.contains("longer than 65536 bytes"), "\(answer)")
+        }
+    }
+
     @Test("Subscriptions are listed by app, type and owner, in pages, and counted")
     func lists() throws {
         let client = try client()

@@ -57,6 +57,10 @@ struct SubscriptionCommandTests {
         let wrong = try await apus(
             "subscription", "save", "s", "--app", "music", "--user", "anna", "--type", "Song", "--predicate", "price <")
         #expect(wrong.exitCode == 64 && wrong.errors.contains("line 1, column"), "\(wrong)")
+        let long = try await apus(
+            "subscription", "save", "s", "--app", "music", "--user", "anna", "--type", "Song", "--predicate",
+            "? " + String(repeating: "x", count: 70_000))
+        #expect(long.exitCode == 64 && long.errors.contains("longer than 65536 bytes"), "\(long.errors.prefix(300))")
         let nobody = try await apus("subscription", "save", "s", "--app", "music", "--type", "Song")
         #expect(nobody.exitCode == 64 && nobody.errors.contains("--user or --device"))
         let typeless = try await apus("subscription", "save", "s", "--app", "music", "--user", "anna")

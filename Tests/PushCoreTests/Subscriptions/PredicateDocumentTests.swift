@@ -39,12 +39,14 @@ struct PredicateDocumentTests {
             "| values of `IN` and of a list, words of a search | \(PredicateLimits.membersMaximum) |",
             "| the path of a field | \(bytes) bytes, \(names) names |",
             "| all of it | \(PredicateLimits.canonicalBytesMaximum / 1024) KiB |",
+            "| all of it as it is written, as text or as JSON without white space | 65,536 bytes, 1,024 conditions |",
             "| AppSync: filters, rules of each, values of `in`, of `containsAny` |"
                 + " \(appSync.map(String.init).joined(separator: ", ")) |",
             "A record has at most \(RecordLimits.fieldsMaximum) fields, a list \(RecordLimits.membersMaximum) members,"
                 + " a text \(RecordLimits.textBytesMaximum / 1024) KiB.",
         ]
         for row in rows { #expect(Self.text.contains(row), "\(row)") }
+        #expect(PredicateLimits.writtenBytesMaximum == 65_536 && PredicateLimits.conditionsMaximum == 1_024)
         #expect(PredicateLimits.wordsMaximum == PredicateLimits.membersMaximum)
     }
 }

@@ -25,11 +25,11 @@ struct PredicateTextTests {
         }
     }
 
-    @Test("The largest predicates and the oddest texts have texts that read back")
+    @Test("Predicates with long texts of the oddest characters have texts that read back")
     func roundTripsExtremes() throws {
         let controls = String(repeating: "\u{1}\u{202e}\\\"`", count: 120)
         let path = String(repeating: "`", count: 250)
-        let conjunctions = (0..<11).map { row in
+        let conjunctions = (0..<4).map { row in
             (0..<5).map { column in
                 PredicateTerm(path + "\(row)\(column)", .equals(.string(controls + "\(row)"), .exact))
             }

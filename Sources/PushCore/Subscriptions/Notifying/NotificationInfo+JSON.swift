@@ -13,6 +13,11 @@ extension NotificationInfo {
         _ value: JSONValue, path: String = "notificationInfo", isLenient: Bool = false
     ) throws(EventRejection) {
         let fields = try FieldReader(value, path: path)
+        guard value.isWritten(withinBytes: Self.writtenBytesMaximum) else {
+            throw EventRejection(
+                .invalidField,
+                "\(path) is longer than \(Self.writtenBytesMaximum) bytes, the most that is accepted")
+        }
         if !isLenient {
             try fields.allowOnly(Self.members)
             for key in Self.texts { _ = try fields.text(key, .shown) }

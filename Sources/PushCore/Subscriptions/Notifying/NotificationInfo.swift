@@ -32,6 +32,8 @@ public struct NotificationInfo: Hashable, Sendable {
     public static let additionalFieldsMaximum = 3
     /// The longest text, in bytes of UTF-8; a payload has 4096.
     public static let textBytesMaximum = 2_048
+    /// The length of all of it as JSON, in bytes; whatever is longer is refused before it is read.
+    public static let writtenBytesMaximum = 64 * 1024
 
     /// `alertBody`.
     public var alertBody: String?

@@ -51,7 +51,9 @@ public struct PredicateError: Error, Hashable, Sendable, CustomStringConvertible
     }
 
     /// The same error with a place, unless it has one already.
-    func located(at place: Place) -> PredicateError {
-        self.place == nil ? PredicateError(code, at: place, message) : self
+    ///
+    /// To find a place costs a walk through the text, so it is looked for only if it is needed.
+    func located(at place: @autoclosure () -> Place) -> PredicateError {
+        self.place == nil ? PredicateError(code, at: place(), message) : self
     }
 }

@@ -43,6 +43,24 @@ enum PredicateFault {
         }
     }
 
+    /// Checks how much is written, before any of it is read.
+    static func checkWritten(byteCount: Int) throws(PredicateError) {
+        guard byteCount <= PredicateLimits.writtenBytesMaximum else {
+            throw PredicateError(
+                .tooLarge,
+                "the predicate is longer than \(PredicateLimits.writtenBytesMaximum) bytes, the most that is accepted")
+        }
+    }
+
+    /// Checks how much is written as JSON, before any of it is read.
+    static func checkWritten(_ value: JSONValue, at path: String) throws(PredicateError) {
+        guard value.isWritten(withinBytes: PredicateLimits.writtenBytesMaximum) else {
+            throw PredicateError(
+                .tooLarge, at: .member(path),
+                "it is longer than \(PredicateLimits.writtenBytesMaximum) bytes, the most that is accepted")
+        }
+    }
+
     /// The path of a field, in its form.
     static func fieldPath(_ value: JSONValue, at path: String) throws(PredicateError) -> String {
         guard let text = value.string, !text.isEmpty else { throw mismatch(path, value, "the name of a field") }

@@ -22,11 +22,19 @@ public enum PredicateLimits {
     /// The length of the canonical form, in bytes.
     public static let canonicalBytesMaximum = 64 * 1024
 
+    /// The length of a predicate as it is written, as text or as JSON, in bytes.
+    ///
+    /// Whatever is longer is refused before it is read.
+    public static let writtenBytesMaximum = 64 * 1024
+    /// How many conditions may be written, before what repeats itself is taken out: as many as the largest predicate in
+    /// normal form has.
+    public static let conditionsMaximum = conjunctionsMaximum * termsMaximum
+
     /// How many conjunctions may come up while a predicate is brought into normal form.
     static let intermediateConjunctionsMaximum = 1024
-    /// How many terms may be put into conjunctions altogether on the way to normal form: far more than any predicate
-    /// of a person needs, and done in a fraction of a second.
-    static let normalizationTermsMaximum = 128 * 1024
+    /// How many steps the way to normal form may take (`NormalizationWork`): far more than any predicate of a person
+    /// needs, and done in some milliseconds.
+    public static let normalizationStepsMaximum = 16 * 1024
     /// How many terms a conjunction may come with before what repeats itself is taken out.
     static let intermediateTermsMaximum = 1024
 }

@@ -28,6 +28,7 @@ public enum SubscriptionRules {
             throw invalid(
                 subscription, "takes \(count) bytes as a dictionary; at most \(cloudKitJSONBytesMaximum) are accepted")
         }
+        try checkLength(of: subscription)
         try subscription.notification.check()
         try SubscriptionPush.checkSize(of: subscription)
     }
@@ -42,6 +43,19 @@ public enum SubscriptionRules {
         case .user(let user): try RegistryRules.check(user, "user")
         case .device(let device): try RegistryRules.check(device, "device identifier")
         }
+    }
+
+    /// Checks that the predicate, as it is answered, can be sent back.
+    ///
+    /// A short predicate has a short text: none is longer than sixteen times the canonical form.
+    private static func checkLength(of subscription: RecordSubscription) throws(RegistryError) {
+        let bytesMaximum = PredicateLimits.writtenBytesMaximum
+        guard subscription.predicate.canonicalBytes.count > bytesMaximum / 16 else { return }
+        let byteCount = subscription.predicate.description.utf8.count
+        guard byteCount > bytesMaximum else { return }
+        throw invalid(
+            subscription,
+            "has a predicate that takes \(byteCount) bytes as text; at most \(bytesMaximum) are accepted")
     }
 
     private static func checkKind(_ subscription: RecordSubscription) throws(RegistryError) {

@@ -22,6 +22,7 @@ extension Predicate {
     ///   - path: where it lies, for messages.
     /// - Throws: `PredicateError` with the path of the member that is wrong: `filterGroup[0].filters[1].operator`.
     public init(filterGroup: JSONValue, path: String = "filterGroup") throws(PredicateError) {
+        try PredicateFault.checkWritten(filterGroup, at: path)
         let isWrapped = filterGroup.object?["filterGroup"] != nil
         let path = isWrapped ? "\(path).filterGroup" : path
         let group = isWrapped ? filterGroup.object?["filterGroup"] ?? filterGroup : filterGroup

@@ -19,6 +19,7 @@ extension Predicate {
     ///   - path: where it lies, for messages.
     /// - Throws: `PredicateError` with the path of the member that is wrong: `filter.or[1].team.eq`.
     public init(filterInput: JSONValue, path: String = "filter") throws(PredicateError) {
+        try PredicateFault.checkWritten(filterInput, at: path)
         var work = NormalizationWork()
         let isEmpty = filterInput.isNull || filterInput.object?.isEmpty == true
         self = isEmpty ? .always : try Self.input(filterInput, path, depth: 1, &work)
@@ -43,7 +44,7 @@ extension Predicate {
             } else if member.isNamed("or") {
                 predicates.append(try joined(member.value, "\(path).or", depth, &work, Predicate.any))
             } else {
-                predicates.append(try field(member, path))
+                predicates.append(try field(member, path, &work))
             }
         }
         return try PredicateFault.locating(path) { () throws(PredicateError) in
@@ -78,7 +79,9 @@ extension Predicate {
         return try PredicateFault.locating(path) { () throws(PredicateError) in try join(predicates, &work) }
     }
 
-    private static func field(_ member: JSONMember, _ path: String) throws(PredicateError) -> Predicate {
+    private static func field(
+        _ member: JSONMember, _ path: String, _ work: inout NormalizationWork
+    ) throws(PredicateError) -> Predicate {
         let fieldPath = try PredicateFault.fieldPath(member.keyValue, at: path)
         let path = "\(path).\(fieldPath)"
         let operators = try members(of: member.value, path, "an object of operators, such as {\"eq\": 1}")
@@ -93,6 +96,7 @@ extension Predicate {
             guard known.insert(comparison).inserted else {
                 throw PredicateError(.invalidSyntax, at: .member(path), "\(comparison.rawValue) is there twice")
             }
+            try PredicateFault.locating(path) { () throws(PredicateError) in try work.spendCondition() }
             let rule = AppSyncRule(
                 fieldPath: fieldPath, comparison: comparison, value: member.value,
                 valuePath: "\(path).\(comparison.rawValue)")

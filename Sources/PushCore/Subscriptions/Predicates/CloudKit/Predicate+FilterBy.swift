@@ -24,6 +24,7 @@ extension Predicate {
     ///   - path: where it lies, for messages.
     /// - Throws: `PredicateError` with the path of the member that is wrong: `filterBy[2].comparator`.
     public init(filterBy: JSONValue, path: String = "filterBy") throws(PredicateError) {
+        try PredicateFault.checkWritten(filterBy, at: path)
         var predicates: [Predicate] = []
         if !filterBy.isNull {
             guard let filters = filterBy.array else {

@@ -1,7 +1,4 @@
 extension Predicate: CustomStringConvertible, LosslessStringConvertible {
-    /// How long the text of a predicate may be, in bytes: longer than that of the largest predicate.
-    public static let textBytesMaximum = 512 * 1024
-
     /// Reads a predicate from its text: what CKQuery reads of NSPredicate's format, and some more.
     ///
     ///     artist = "Mei Chen" AND price <= 20
@@ -40,11 +37,7 @@ extension Predicate: CustomStringConvertible, LosslessStringConvertible {
     /// - Parameter text: the text.
     /// - Throws: `PredicateError` with line and column: what was found, and what was expected.
     public init(parsing text: String) throws(PredicateError) {
-        guard text.utf8.count <= Self.textBytesMaximum else {
-            throw PredicateError(
-                .tooLarge,
-                "the text takes \(text.utf8.count) bytes; at most \(Self.textBytesMaximum) are accepted")
-        }
+        try PredicateFault.checkWritten(byteCount: text.utf8.count)
         var parser = PredicateParser(text)
         self = try parser.parse()
     }

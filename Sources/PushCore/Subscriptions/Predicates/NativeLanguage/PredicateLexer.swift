@@ -23,7 +23,7 @@ struct PredicateLexer {
 
     /// The next token.
     mutating func next() throws(PredicateError) -> PredicateToken {
-        while let scalar = peek(), scalar.properties.isWhitespace { position += 1 }
+        while let scalar = peek(), Self.isBlank(scalar) { position += 1 }
         let start = position
         guard let scalar = peek() else { return PredicateToken(kind: .end, start: start) }
         switch scalar {
@@ -74,13 +74,22 @@ struct PredicateLexer {
         return PredicateWord(name: name).map(PredicateToken.Kind.word) ?? .name(name)
     }
 
+    private static let singles = Set("=<>!(){}[],".unicodeScalars)
+    /// The symbols of two characters, each as one number.
+    private static let pairs = Set(
+        ["==", "!=", "<>", "<=", "=<", ">=", "=>", "&&", "||"].map { symbol in
+            symbol.unicodeScalars.reduce(UInt64(0)) { $0 << 32 | UInt64($1.value) }
+        })
+
     private mutating func readSymbol() throws(PredicateError) -> String {
-        let symbols = [
-            "==", "!=", "<>", "<=", "=<", ">=", "=>", "&&", "||", "=", "<", ">", "!", "(", ")", "{", "}", "[", "]", ",",
-        ]
-        for symbol in symbols where scalars[position...].starts(with: symbol.unicodeScalars) {
-            position += symbol.unicodeScalars.count
-            return symbol
+        switch (peek(), peek(1)) {
+        case (let first?, let second?) where Self.pairs.contains(UInt64(first.value) << 32 | UInt64(second.value)):
+            position += 2
+            return Self.text(scalars[(position - 2)..<position])
+        case (let first?, _) where Self.singles.contains(first):
+            position += 1
+            return String(first)
+        default: break
         }
         let found = Self.text(scalars[position..<(position + 1)]).excerpt
         let hint =
@@ -173,11 +182,19 @@ struct PredicateLexer {
 
     private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }
 
+    // The properties of a character are looked up in tables, which is slow; most characters are ASCII.
+
+    private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.isASCII ? scalar == " " || ("\t"..."\r").contains(scalar) : scalar.properties.isWhitespace
+    }
+
     private static func beginsName(_ scalar: Unicode.Scalar) -> Bool {
-        scalar == "_" || scalar.properties.isAlphabetic
+        guard scalar.isASCII else { return scalar.properties.isAlphabetic }
+        return ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar) || scalar == "_"
     }
 
     private static func continuesName(_ scalar: Unicode.Scalar) -> Bool {
-        beginsName(scalar) || isDigit(scalar) || scalar.properties.generalCategory == .nonspacingMark
+        if beginsName(scalar) || isDigit(scalar) { return true }
+        return !scalar.isASCII && scalar.properties.generalCategory == .nonspacingMark
     }
 }

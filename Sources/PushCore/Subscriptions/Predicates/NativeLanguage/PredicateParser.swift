@@ -7,6 +7,7 @@ struct PredicateParser {
     /// The token that is looked at.
     private(set) var token = PredicateToken(kind: .end, start: 0)
     private var depth = 0
+    private var work = NormalizationWork()
 
     init(_ text: String) { lexer = PredicateLexer(text) }
 
@@ -15,7 +16,6 @@ struct PredicateParser {
         try advance()
         let condition = try parseAlternatives()
         guard token.kind == .end else { throw unexpected("AND, OR or the end") }
-        var work = NormalizationWork()
         return try condition.predicate(lexer, &work)
     }
 
@@ -88,6 +88,11 @@ struct PredicateParser {
             let condition = try parseAlternatives()
             try expect(")", "AND, OR or )")
             return condition
+        }
+        do {
+            try work.spendCondition()
+        } catch {
+            throw error.located(at: lexer.place(of: start))
         }
         if try accept(.word(.truePredicate)) { return .single(.always) }
         if try accept(.word(.falsePredicate)) { return .single(.never) }

@@ -85,10 +85,10 @@ struct NormalConjunction: Hashable {
     private mutating func insert(
         _ new: CanonicalTerm, _ work: inout NormalizationWork
     ) throws(PredicateError) -> Bool {
-        try work.spend(new)
+        try work.spend(new, among: terms.count)
         for place in terms.indices where terms[place].term.path == new.term.path {
             guard let both = terms[place].term.intersection(new.term, cutsValues: work.cutsValues) else { continue }
-            terms.remove(at: place)
+            try work.spendJoining(terms.remove(at: place), new)
             switch try both.normalized() {
             case .never: return false
             case .test(let test): return try insert(CanonicalTerm(PredicateTerm(new.term.path, test)), &work)

@@ -1,19 +1,39 @@
 /// Counts the work of bringing a predicate into normal form, of which a short text can ask for very much.
 struct NormalizationWork {
-    /// How many terms more may be looked at; those with long texts count more than once.
-    private var termsLeft = PredicateLimits.normalizationTermsMaximum
+    /// How many steps more may be taken.
+    private var stepsLeft = PredicateLimits.normalizationStepsMaximum
+    private var conditionsLeft = PredicateLimits.conditionsMaximum
 
     /// Whether the values that a field may equal are cut with its ranges; what was stored before they were has both.
     let cutsValues: Bool
 
     init(cutsValues: Bool = true) { self.cutsValues = cutsValues }
 
-    /// Takes the work of putting a term into a conjunction.
+    /// Takes the work of putting a term into a conjunction: that of its bytes, and of those that it is compared with.
     ///
     /// - Throws: `PredicateError` `.tooLarge` when it is too much.
-    mutating func spend(_ term: CanonicalTerm) throws(PredicateError) {
-        termsLeft -= 1 + term.bytes.count / 64
-        guard termsLeft >= 0 else {
+    mutating func spend(_ term: CanonicalTerm, among termCount: Int) throws(PredicateError) {
+        try spend(1 + term.bytes.count / 64 + termCount / 16)
+    }
+
+    /// Takes the work of making one term of two, which sorts their values again.
+    mutating func spendJoining(_ left: CanonicalTerm, _ right: CanonicalTerm) throws(PredicateError) {
+        try spend((left.bytes.count + right.bytes.count) / 8)
+    }
+
+    /// Takes a condition as it is written.
+    ///
+    /// - Throws: `PredicateError` `.tooLarge` if there are too many.
+    mutating func spendCondition() throws(PredicateError) {
+        conditionsLeft -= 1
+        guard conditionsLeft >= 0 else {
+            throw PredicateError(.tooLarge, "there are more than \(PredicateLimits.conditionsMaximum) conditions")
+        }
+    }
+
+    private mutating func spend(_ steps: Int) throws(PredicateError) {
+        stepsLeft -= steps
+        guard stepsLeft >= 0 else {
             throw PredicateError(
                 .tooLarge,
                 "the predicate is too intricate; write it as an OR of ANDs, without parentheses in each other")

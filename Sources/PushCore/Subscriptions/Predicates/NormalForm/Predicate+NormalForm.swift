@@ -86,7 +86,7 @@ extension Predicate {
             throw tooManyConjunctions(conjunctions.count)
         }
         for conjunction in conjunctions {
-            for term in conjunction.terms { try work.spend(term) }
+            for term in conjunction.terms { try work.spend(term, among: conjunction.terms.count) }
         }
         return try Predicate(anyOf: conjunctions)
     }
