@@ -4,7 +4,8 @@ extension JSONValue {
     /// The walk ends where the limit is reached, so what is far too large costs no more than what is just too large.
     ///
     /// - Parameter bytesMaximum: the limit.
-    /// - Returns: whether it is kept. A number counts as one byte, so what was written is never shorter than what counts.
+    /// - Returns: whether it is kept. A number counts as one byte, so what was written is never shorter than what
+    ///   counts.
     public func isWritten(withinBytes bytesMaximum: Int) -> Bool {
         let tape = tape
         let end = tape.indexAfter(index)

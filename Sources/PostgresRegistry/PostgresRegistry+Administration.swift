@@ -15,7 +15,10 @@ extension PostgresRegistry: RegistryAdministration {
                 .text(token.name), .bytes(token.digest), .text(token.app), .text(token.permission.rawValue),
                 .integer(token.createdAtMilliseconds),
             ])
-        try writing(durable: true) { (transaction) throws(RegistryError) in _ = try transaction.commit([call]) }
+        let limited = QuotaCalls.adding(
+            call, returning: "xmax = 0 AS is_new", of: "is_new", counted: "is_new",
+            before: "SELECT count(*) FROM api_token", .apiTokens, limit: quotas[.apiTokens])
+        try writing(durable: true) { (transaction) throws(RegistryError) in _ = try transaction.commit([limited]) }
     }
 
     /// Removes a token.

@@ -22,7 +22,10 @@ extension PostgresRegistry {
             let key = DatasetKey(
                 identityPoolID: owner.pool, identityID: owner.identity, datasetName: datasetName)
             try transaction.commit(
-                Self.calls(toAdd: [key]) + [StoringCalls.addDatasetSubscriptions([(deviceID, datasetName)])])
+                Self.calls(toAdd: [key], limit: quotas[.datasetsPerOwner]) + [
+                    StoringCalls.addDatasetSubscriptions(
+                        [(deviceID, datasetName)], limit: quotas[.datasetsPerOwner])
+                ])
         }
     }
 
@@ -53,7 +56,8 @@ extension PostgresRegistry {
                 ? StoringCalls.addDatasetSubscriptions([(deviceID, Self.futureName)])
                 : Self.removal(deviceID, Self.futureName)
             let answers = try transaction.commit([
-                StoringCalls.addDatasetSubscriptions((names ?? known).map { (deviceID, $0) }), future,
+                StoringCalls.addDatasetSubscriptions(
+                    (names ?? known).map { (deviceID, $0) }, limit: quotas[.datasetsPerOwner]), future,
                 Self.subscriptions(of: deviceID),
             ])
             return Self.decodeSubscriptions(answers[2])?.datasetNames ?? []
@@ -102,13 +106,13 @@ extension PostgresRegistry {
     }
 
     /// What makes datasets known.
-    private static func calls(toAdd keys: [DatasetKey]) -> [Call] {
+    private static func calls(toAdd keys: [DatasetKey], limit: Int? = nil) -> [Call] {
         let identities = distinct(keys.map(\.identityID))
         return [
             StoringCalls.addNames(distinct(keys.map(\.identityPoolID)), to: .pool),
             StoringCalls.addNames(identities, to: .identity),
             StoringCalls.addNames(distinct(keys.map(\.datasetName)), to: .datasetName),
-            StoringCalls.lockIdentities(identities), StoringCalls.addDatasets(keys),
+            StoringCalls.lockIdentities(identities), StoringCalls.addDatasets(keys, limit: limit),
         ]
     }
 

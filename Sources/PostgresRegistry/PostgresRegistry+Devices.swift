@@ -25,14 +25,15 @@ extension PostgresRegistry {
         let pools = Self.distinct(devices.compactMap(\.identityPoolID))
         let identities = Self.distinct(devices.compactMap(\.identityID))
         let datasetNames = Self.distinct(registrations.flatMap(\.datasetNames))
-        let locked = registrations.filter { !$0.datasetNames.isEmpty }.compactMap(\.device.identityID)
+        let countsDevices = quotas[.devicesPerOwner] != nil
+        let locked = registrations.filter { countsDevices || !$0.datasetNames.isEmpty }.compactMap(\.device.identityID)
         let answers = try transaction.run([
             StoringCalls.addNames(apps, to: .app), StoringCalls.addNames(pools, to: .pool),
             StoringCalls.addNames(identities, to: .identity), StoringCalls.addNames(datasetNames, to: .datasetName),
             StoringCalls.numbers(of: apps, in: .app), StoringCalls.numbers(of: pools, in: .pool),
             StoringCalls.numbersOfLockedIdentities(identities),
             StoringCalls.lockIdentities(Self.distinct(locked)), StoringCalls.lockDevices(devices),
-            StoringCalls.lockUsers(devices.compactMap(\.userID), isShared: true),
+            StoringCalls.lockUsers(devices.compactMap(\.userID), isShared: !countsDevices),
         ])
         let appNumbers = Self.numbers(apps, answers[4])
         let poolNumbers = Self.numbers(pools, answers[5])
@@ -63,13 +64,19 @@ extension PostgresRegistry {
         add(TokenCalls.end(of: plan.rowsLosingTokens), unless: plan.rowsLosingTokens.isEmpty)
         add(StoringCalls.renewDevices(plan.renewed), unless: plan.renewed.isEmpty)
         add(StoringCalls.addDevices(plan.added), unless: plan.added.isEmpty)
+        if let limit = quotas[.devicesPerOwner] {
+            add(QuotaCalls.checkDevices(plan.newcomers, limit: limit), unless: plan.newcomers.isEmpty)
+        }
         if !plan.tokens.isEmpty { calls += TokenCalls.carryOut(plan.tokens) }
-        add(StoringCalls.addDatasets(plan.learnedDatasets), unless: plan.learnedDatasets.isEmpty)
+        let datasets = quotas[.datasetsPerOwner]
+        add(StoringCalls.addDatasets(plan.learnedDatasets, limit: datasets), unless: plan.learnedDatasets.isEmpty)
         add(
-            StoringCalls.addDatasetSubscriptions(plan.datasetSubscriptions),
+            StoringCalls.addDatasetSubscriptions(plan.datasetSubscriptions, limit: datasets),
             unless: plan.datasetSubscriptions.isEmpty)
         add(StoringCalls.addTopics(plan.topics), unless: plan.topics.isEmpty)
-        add(StoringCalls.addTopicSubscriptions(plan.topicSubscriptions), unless: plan.topics.isEmpty)
+        add(
+            StoringCalls.addTopicSubscriptions(plan.topicSubscriptions, limit: quotas[.topicsPerOwner]),
+            unless: plan.topics.isEmpty)
         for call in StoringCalls.disinherit(plan.rowsChangingUser) { add(call, unless: plan.rowsChangingUser.isEmpty) }
         add(StoringCalls.inherit(plan.inheritors), unless: plan.inheritors.isEmpty)
         try transaction.commit(calls + more)

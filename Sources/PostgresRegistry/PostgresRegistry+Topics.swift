@@ -9,7 +9,7 @@ extension PostgresRegistry {
             guard found.count > 0 else { throw RegistryError.noDevice(deviceID) }
             try transaction.commit([
                 StoringCalls.addTopic(topic, ofAppOf: deviceID),
-                StoringCalls.addTopicSubscriptions([(deviceID, topic)]),
+                StoringCalls.addTopicSubscriptions([(deviceID, topic)], limit: quotas[.topicsPerOwner]),
             ])
         }
     }

@@ -10,13 +10,15 @@ public import PushCore
 ///
 /// Writers of one identity's datasets, and of one device, wait for each other; all others run side by side. What two
 /// writers do to each other at the same moment (a deadlock, the same token registered twice) is tried again.
-public final class PostgresRegistry: Registry {
+public final class PostgresRegistry: QuotaRegistry, Registry {
     /// How often a transaction that met another one is tried before the caller hears of it.
     private static let attemptsMaximum = 10
 
     /// How many different notifications of subscriptions are remembered.
     static let notificationsRemembered = 4_096
 
+    /// How much may be kept; nobody has set any quotas yet.
+    public var quotas = RegistryQuotas.unlimited
     let connection: Connection
     let notificationParser = JSONParser()
     var notifications: [[UInt8]: NotificationInfo] = [:]

@@ -5,6 +5,13 @@ extension SQLiteRegistry: RegistryAdministration {
     public func saveToken(_ token: APIToken) throws(RegistryError) {
         try RegistryRules.check(token)
         try writing(durable: true) { () throws(RegistryError) in
+            let counting = try statements.statement("SELECT count(*) FROM api_token WHERE name <> ?1")
+            let known = try statements.statement("SELECT 1 FROM api_token WHERE name = ?1")
+            counting.bind(1, token.name)
+            known.bind(1, token.name)
+            if try known.firstInteger() == nil {
+                try quotas.check(.apiTokens, (try counting.firstInteger() ?? 0) + 1)
+            }
             let statement = try statements.statement(
                 "INSERT OR REPLACE INTO api_token (name, digest, app, permission, created_at) VALUES (?, ?, ?, ?, ?)")
             statement.bind(1, token.name)

@@ -16,6 +16,7 @@ extension SQLiteRegistry {
             let stored = try insert(
                 device, StoredDevice(row: 0, app: app, pool: pool, identity: identity, userID: device.userID))
             if device.userID != nil { try inheritTopics(device: stored.row) }
+            try checkDevices(of: stored)
             return stored
         }
         let new = StoredDevice(row: old.row, app: app, pool: pool, identity: identity, userID: device.userID)
@@ -30,7 +31,10 @@ extension SQLiteRegistry {
         if old.app != new.app || !device.platform.isAPNs {
             try run("DELETE FROM device_token WHERE device = ?", new.row)
         }
-        if old != new { try run("UPDATE device SET joined = \(Schema.newestFanOut) WHERE id = ?", new.row) }
+        if old != new {
+            try run("UPDATE device SET joined = \(Schema.newestFanOut) WHERE id = ?", new.row)
+            try checkDevices(of: new)
+        }
         if old.userID != new.userID || old.app != new.app {
             try disinheritTopics(device: new.row)
             try inheritTopics(device: new.row)
@@ -52,16 +56,18 @@ extension SQLiteRegistry {
 
     /// Makes a dataset known, and subscribes the devices that wait for datasets to come.
     ///
-    /// - Returns: the number of the dataset's name.
+    /// - Returns: the number of the dataset's name, and whether the dataset was not known.
     @discardableResult
-    func addDataset(pool: Int64, identity: Int64, name: String) throws(RegistryError) -> Int64 {
+    func addDataset(
+        pool: Int64, identity: Int64, name: String
+    ) throws(RegistryError) -> (name: Int64, isNew: Bool) {
         let datasetName = try datasetNames.identifierAdding(name)
         let insertion = try statements.statement(
             "INSERT OR IGNORE INTO dataset (identity, identity_pool, dataset_name) VALUES (?, ?, ?)")
         insertion.bind(1, identity)
         insertion.bind(2, pool)
         insertion.bind(3, datasetName)
-        guard try insertion.run() > 0 else { return datasetName }
+        guard try insertion.run() > 0 else { return (datasetName, false) }
         let subscription = try statements.statement(
             """
             INSERT OR IGNORE INTO dataset_subscription (identity, dataset_name, device, joined)
@@ -72,13 +78,14 @@ extension SQLiteRegistry {
         subscription.bind(2, pool)
         subscription.bind(3, datasetName)
         try subscription.run()
-        return datasetName
+        return (datasetName, true)
     }
 
     /// Subscribes a device to a dataset, which is known afterwards.
     func addSubscription(_ device: StoredDevice, toDataset name: String) throws(RegistryError) {
         guard let pool = device.pool, let identity = device.identity else { return }
-        let datasetName = try addDataset(pool: pool, identity: identity, name: name)
+        let (datasetName, isNew) = try addDataset(pool: pool, identity: identity, name: name)
+        if isNew { try checkDatasets(ofIdentity: identity) }
         try addSubscription(device, toDatasetName: datasetName)
     }
 
@@ -93,7 +100,7 @@ extension SQLiteRegistry {
         statement.bind(1, identity)
         statement.bind(2, datasetName)
         statement.bind(3, device.row)
-        try statement.run()
+        if try statement.run() > 0 { try checkDatasets(ofDevice: device.row) }
     }
 
     /// Ends a subscription by the number of the dataset's name.
@@ -114,11 +121,11 @@ extension SQLiteRegistry {
             """
             INSERT INTO topic_subscription (topic, device, source, joined)
             VALUES (?, ?, \(TopicSource.device), \(Schema.newestFanOut))
-            ON CONFLICT DO UPDATE SET source = source | excluded.source
+            ON CONFLICT DO UPDATE SET source = source | excluded.source WHERE source & excluded.source = 0
             """)
         statement.bind(1, topic)
         statement.bind(2, device.row)
-        try statement.run()
+        if try statement.run() > 0 { try checkTopics(ofDevice: device.row) }
     }
 
     /// The number of a topic, or nil.

@@ -20,8 +20,11 @@ extension SQLiteRegistry {
 
     /// Subscribes a user to a topic; called in a write transaction.
     func addTopicUser(_ wish: TopicUser) throws(RegistryError) {
-        let number = try topicAdding(wish.topic, app: try apps.identifierAdding(wish.app))
-        try run("INSERT OR IGNORE INTO topic_user (user_id, topic) VALUES (?1, ?2)", wish.userID, number)
+        let app = try apps.identifierAdding(wish.app)
+        let number = try topicAdding(wish.topic, app: app)
+        if try run("INSERT OR IGNORE INTO topic_user (user_id, topic) VALUES (?1, ?2)", wish.userID, number) > 0 {
+            try checkTopics(ofUser: wish.userID, app: app)
+        }
         try run(
             """
             INSERT INTO topic_subscription (topic, device, source, joined)

@@ -32,6 +32,8 @@ public final class SQLiteRegistry: Registry {
     private(set) var ownWrites = 0
     /// What was followed to its end, and the state of the file at that moment.
     var followed: (version: FollowedVersion, cursor: SubscriptionCursor)?
+    /// How much may be kept; nobody has set any quotas yet.
+    public var quotas = RegistryQuotas.unlimited
     private var isDurable: Bool?
 
     /// Opens a registry, and makes it or brings its schema up to date as the mode allows.

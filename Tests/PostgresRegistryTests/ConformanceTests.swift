@@ -11,6 +11,11 @@ struct ConformanceTests {
         try await Fixture.withRegistry { try conformance.check($0) }
     }
 
+    @Test("The PostgreSQL registry keeps to its quotas", arguments: QuotaConformance.all)
+    func postgresRegistryHasQuotas(_ conformance: QuotaConformance) async throws {
+        try await Fixture.withRegistry { try conformance.check($0) }
+    }
+
     @Test("Whatever is done to it, the PostgreSQL registry answers as the in-memory one does", arguments: 0..<10)
     func agreesWithTheOracle(_ round: Int) async throws {
         try await Fixture.withRegistry { registry in

@@ -12,6 +12,12 @@ struct ConformanceTests {
         try conformance.check(try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .create))
     }
 
+    @Test("The SQLite registry keeps to its quotas", arguments: QuotaConformance.all)
+    func sqliteRegistryHasQuotas(_ conformance: QuotaConformance) throws {
+        let folder = try TemporaryFolder()
+        try conformance.check(try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .create))
+    }
+
     @Test("The registry of the tests keeps what the ports promise", arguments: RegistryConformance.all)
     func inMemoryRegistryConforms(_ conformance: RegistryConformance) throws {
         try conformance.check(InMemoryRegistry())

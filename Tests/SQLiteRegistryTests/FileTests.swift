@@ -115,6 +115,29 @@ struct FileTests {
         }
     }
 
+    @Test("What an app has when its file gets quotas counts against them")
+    func usageOfOlderFile() throws {
+        let version = try #require(Schema.migrations.firstIndex(of: Schema.quotas))
+        do {
+            let connection = try Connection(path: path, mode: .create, busyTimeoutMilliseconds: 0)
+            try connection.execute("PRAGMA journal_mode = WAL")
+            try Schema.migrate(connection, to: Int64(version))
+            try connection.execute(
+                """
+                INSERT INTO app (id, name) VALUES (7, 'chat');
+                INSERT INTO subscription (app, user_id, subscription_id, kind, database, predicate, fires_on,
+                    fires_once, notification, is_silent, saved_at)
+                VALUES (7, 'anna', 's', 0, 0, x'0102', 7, 0, '{"é":1}', 1, 1)
+                """)
+        }
+        let registry = try SQLiteRegistry.open(path: path, mode: .readWrite)
+        let usage = try registry.statements.statement(
+            "SELECT subscriptions * 1000 + bytes FROM app_usage WHERE app = 7")
+        #expect(try usage.firstInteger() == 1_010)
+        #expect(try registry.eraseUser("anna") == 0)
+        #expect(try usage.firstInteger() == 0)
+    }
+
     @Test("A file of every older schema is brought up to date", arguments: 0..<Schema.currentVersion)
     func olderSchema(_ version: Int64) throws {
         do {

@@ -78,5 +78,9 @@ extension Configuration {
         ///
         /// `registry.trusted_proxies`, default none.
         public var trustedProxies: [String]
+        /// How much clients may keep.
+        ///
+        /// `[registry.quotas]`; the defaults are those of `RegistryQuota`, 0 is no limit.
+        public var quotas: RegistryQuotas
     }
 }

@@ -236,14 +236,18 @@ extension ConfigurationKey {
             """)
 
     /// Every key, in the order of the sample.
-    static let all = [
+    static let all = beforeQuotas + quotas + afterQuotas
+
+    private static let beforeQuotas = [
         rabbitMQURL, rabbitMQCAFile, rabbitMQNamespace, rabbitMQPrefetch, rabbitMQWorkQueues, rabbitMQManagementURL,
         registryURL,
         registryListen, registryPublicURL, registryCertificateFile, registryKeyFile, registryIsInsecure,
         registryAccessKeys, registryAccessKeysFile, registryServerKeys, registryAllowedOrigins,
-        registryRequestsPerSecond, registryHosts, registryConnectionsPerAddress, registryTrustedProxies, retryDelays,
-        retryAttemptsMaximum, retryAgeMaximum, retryServerErrorDelay, fanOutThreshold, fanOutChunk, adminListen,
-        adminHosts, logLevel, logFormat,
+        registryRequestsPerSecond, registryHosts, registryConnectionsPerAddress, registryTrustedProxies,
+    ]
+    private static let afterQuotas = [
+        retryDelays, retryAttemptsMaximum, retryAgeMaximum, retryServerErrorDelay, fanOutThreshold, fanOutChunk,
+        adminListen, adminHosts, logLevel, logFormat,
         workerDrainTimeout, workerPushTimeout, workerDeclaresTopology, appName, appBundleID, appIdentityPools,
         appKeyFile, appKeyID, appTeamID, appEndpoint, appPort, appProxy, appCAFile, appConnections,
         appConnectionsMaximum,

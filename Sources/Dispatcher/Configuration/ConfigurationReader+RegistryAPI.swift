@@ -27,7 +27,7 @@ extension ConfigurationReader {
             accessKeys: readAccessKeys(), serverKeys: readServerKeys(), allowedOrigins: readAllowedOrigins(),
             requestsPerSecondMaximum: integer(.registryRequestsPerSecond), publicURL: readPublicURL(),
             hosts: readHosts(.registryHosts), connectionsPerAddressMaximum: integer(.registryConnectionsPerAddress),
-            trustedProxies: readTrustedProxies())
+            trustedProxies: readTrustedProxies(), quotas: readQuotas())
     }
 
     /// Reads the names by which a server is reached.
@@ -47,6 +47,12 @@ extension ConfigurationReader {
                 "write addresses such as 10.0.0.7 or 2001:db8::7")
         }
         return addresses
+    }
+
+    private mutating func readQuotas() -> RegistryQuotas {
+        var limits: [RegistryQuota: Int] = [:]
+        for (quota, key) in zip(RegistryQuota.allCases, ConfigurationKey.quotas) { limits[quota] = integer(key) }
+        return RegistryQuotas(limits: limits)
     }
 
     private mutating func readPublicURL() -> String? {

@@ -37,13 +37,23 @@ extension Configuration {
 
     /// Opens the registry.
     ///
-    /// - Parameter mode: what may be done with it.
+    /// - Parameters:
+    ///   - mode: what may be done with it.
+    ///   - quotas: how much may be kept; nil for what the configuration says.
     /// - Returns: the registry, to be used by one thread at a time.
     /// - Throws: `RegistryError` as `SQLiteRegistry.open` and `PostgresRegistry.open`.
-    public func openRegistry(mode: RegistryOpenMode) throws(RegistryError) -> sending any ServedRegistry {
+    public func openRegistry(
+        mode: RegistryOpenMode, quotas: RegistryQuotas? = nil
+    ) throws(RegistryError) -> sending any ServedRegistry {
         switch registry {
-        case .sqlite(let path): try SQLiteRegistry.open(path: path, mode: mode)
-        case .postgres(let url): try PostgresRegistry.open(url: url.revealed, mode: mode)
+        case .sqlite(let path):
+            let opened = try SQLiteRegistry.open(path: path, mode: mode)
+            opened.quotas = quotas ?? registryAPI.quotas
+            return opened
+        case .postgres(let url):
+            let opened = try PostgresRegistry.open(url: url.revealed, mode: mode)
+            opened.quotas = quotas ?? registryAPI.quotas
+            return opened
         }
     }
 

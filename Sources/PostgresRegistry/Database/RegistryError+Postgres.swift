@@ -12,6 +12,7 @@ extension RegistryError {
         let start = "The registry \(place)"
         let reason = "(\(message), SQLSTATE \(state))"
         switch (state.prefix(2), state) {
+        case (_, Schema.quotaState): self.init(quota: message, start)
         case (_, "55P03"):
             self.init(
                 .unavailable,
@@ -47,6 +48,16 @@ extension RegistryError {
         default:
             self.init(.failed, "\(start) failed \(reason).")
         }
+    }
+
+    /// Reads what `Schema.quotas` says of a quota: its name and its limit.
+    private init(quota: String, _ start: String) {
+        let words = quota.split(separator: " ")
+        guard words.count == 2, let quota = RegistryQuota(rawValue: String(words[0])), let limit = Int(words[1]) else {
+            self.init(.quotaExceeded, "\(start) would exceed a quota.")
+            return
+        }
+        self = .quotaExceeded(quota, limit: limit)
     }
 
     /// Says that there is no connection.

@@ -140,6 +140,13 @@ struct RegistrationPlan {
         kept { $0.stored.userID != nil && ($0.changesUser || $0.stored.row == Self.noRow) }.map(\.stored.deviceID)
     }
 
+    /// The identifiers of devices that are new to their app, identity or user.
+    var newcomers: [String] {
+        kept { slot in
+            slot.stored.row == Self.noRow || slot.losesDatasets || slot.losesTopics || slot.changesUser
+        }.map(\.stored.deviceID)
+    }
+
     /// The devices that are in the table and renewed, with their rows.
     var renewed: [(row: Int64, NumberedRegistration)] {
         kept { $0.stored.row != Self.noRow }.compactMap { slot in slot.registration.map { (slot.stored.row, $0) } }

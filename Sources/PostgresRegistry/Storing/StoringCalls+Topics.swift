@@ -27,14 +27,23 @@ extension StoringCalls {
     }
 
     /// Subscribes devices to topics of their apps, which have been added.
-    static func addTopicSubscriptions(_ list: [(deviceID: String, name: String)]) -> Call {
-        Call(
+    ///
+    /// - Parameters:
+    ///   - list: the devices and the names of the topics.
+    ///   - limit: how many a device may subscribe to; nil for any number.
+    /// - Returns: the statement.
+    static func addTopicSubscriptions(_ list: [(deviceID: String, name: String)], limit: Int? = nil) -> Call {
+        let insertion = Call(
             """
             INSERT INTO topic_subscription AS u (topic, device, source)
             SELECT DISTINCT t.id, d.id, 1 FROM unnest($1::text[], $2::text[]) r(device, name)
             JOIN device d ON d.device_id = r.device JOIN topic t ON t.name = r.name AND t.app = d.app
             ON CONFLICT (topic, device) DO UPDATE SET source = u.source | 1 WHERE u.source & 1 = 0
             """, [.texts(list.map(\.deviceID)), .texts(list.map(\.name))])
+        return QuotaCalls.adding(
+            insertion, returning: "u.device", of: "device",
+            before: "SELECT count(*) FROM topic_subscription x WHERE x.device = a.device AND x.source & 1 <> 0",
+            .topicsPerOwner, limit: limit)
     }
 
     /// Ends a device's own wish for a topic, as two statements: the first changes a row if there was such a wish.
@@ -80,7 +89,12 @@ extension StoringCalls {
     }
 
     /// Subscribes users to topics that have been added, and gives these to the users' devices.
-    static func addTopicUsers(_ list: [TopicUser]) -> [Call] {
+    ///
+    /// - Parameters:
+    ///   - list: the users, apps and topics.
+    ///   - limit: how many a user may have in an app; nil for any number.
+    /// - Returns: the statements.
+    static func addTopicUsers(_ list: [TopicUser], limit: Int? = nil) -> [Call] {
         let parameters: [Parameter] = [
             .texts(list.map(\.userID)), .texts(list.map(\.app)), .texts(list.map(\.topic)),
         ]
@@ -88,12 +102,19 @@ extension StoringCalls {
             unnest($1::text[], $2::text[], $3::text[]) r(user_id, app, topic)
             JOIN app a ON a.name = r.app JOIN topic t ON t.app = a.id AND t.name = r.topic
             """
+        let insertion = Call(
+            """
+            INSERT INTO topic_user (user_id, topic) SELECT DISTINCT r.user_id, t.id FROM \(topics)
+            ON CONFLICT DO NOTHING
+            """, parameters)
         return [
-            Call(
-                """
-                INSERT INTO topic_user (user_id, topic) SELECT DISTINCT r.user_id, t.id FROM \(topics)
-                ON CONFLICT DO NOTHING
-                """, parameters),
+            QuotaCalls.adding(
+                insertion, returning: "user_id, (SELECT t.app FROM topic t WHERE t.id = topic_user.topic) AS app",
+                of: "user_id, app",
+                before: """
+                    SELECT count(*) FROM topic_user u JOIN topic t ON t.id = u.topic
+                    WHERE u.user_id = a.user_id AND t.app = a.app
+                    """, .topicsPerOwner, limit: limit),
             Call(
                 """
                 WITH own AS MATERIALIZED (

@@ -153,8 +153,29 @@ enum StoringCalls {
     /// Makes datasets known, and subscribes the devices that wait for datasets to come.
     ///
     /// The names have been added and the identities are locked.
-    static func addDatasets(_ keys: [DatasetKey]) -> Call {
-        Call(
+    ///
+    /// - Parameters:
+    ///   - keys: the datasets.
+    ///   - limit: how many may be known of an identity; nil for any number.
+    /// - Returns: the statement.
+    static func addDatasets(_ keys: [DatasetKey], limit: Int? = nil) -> Call {
+        let joining = Call(
+            """
+            INSERT INTO dataset_subscription (identity, dataset_name, device, joined)
+            SELECT u.identity, x.dataset_name, u.device, u.joined FROM added x
+            JOIN dataset_subscription u ON u.identity = x.identity AND u.dataset_name = \(Schema.futureDatasets)
+            JOIN device d ON d.id = u.device AND d.identity_pool = x.identity_pool
+            ON CONFLICT DO NOTHING
+            """)
+        let checking = limit.map { limit in
+            """
+            , joined AS (\(joining.sql))
+            SELECT \(QuotaCalls.refusal(.datasetsPerOwner, limit)) FROM (
+                SELECT x.identity, count(*) AS number FROM added x GROUP BY x.identity) a
+            WHERE a.number + (SELECT count(*) FROM dataset k WHERE k.identity = a.identity) > \(limit)
+            """
+        }
+        return Call(
             """
             WITH added AS (
                 INSERT INTO dataset (identity, identity_pool, dataset_name)
@@ -162,11 +183,7 @@ enum StoringCalls {
                 JOIN identity_pool p ON p.name = r.pool JOIN identity n ON n.name = r.identity
                 JOIN dataset_name s ON s.name = r.name
                 ON CONFLICT DO NOTHING RETURNING identity, identity_pool, dataset_name)
-            INSERT INTO dataset_subscription (identity, dataset_name, device, joined)
-            SELECT u.identity, x.dataset_name, u.device, u.joined FROM added x
-            JOIN dataset_subscription u ON u.identity = x.identity AND u.dataset_name = \(Schema.futureDatasets)
-            JOIN device d ON d.id = u.device AND d.identity_pool = x.identity_pool
-            ON CONFLICT DO NOTHING
+            \(checking ?? joining.sql)
             """,
             [
                 .texts(keys.map(\.identityPoolID)), .texts(keys.map(\.identityID)), .texts(keys.map(\.datasetName)),
@@ -174,14 +191,26 @@ enum StoringCalls {
     }
 
     /// Subscribes devices to datasets that are known; a device without an identity is left out.
-    static func addDatasetSubscriptions(_ list: [(deviceID: String, name: String)]) -> Call {
-        Call(
+    ///
+    /// - Parameters:
+    ///   - list: the devices and the names of the datasets.
+    ///   - limit: how many a device may subscribe to; nil for any number.
+    /// - Returns: the statement.
+    static func addDatasetSubscriptions(_ list: [(deviceID: String, name: String)], limit: Int? = nil) -> Call {
+        let insertion = Call(
             """
             INSERT INTO dataset_subscription (identity, dataset_name, device)
             SELECT DISTINCT d.identity, s.id, d.id FROM unnest($1::text[], $2::text[]) r(device, name)
             JOIN device d ON d.device_id = r.device AND d.identity IS NOT NULL JOIN dataset_name s ON s.name = r.name
             ON CONFLICT DO NOTHING
             """, [.texts(list.map(\.deviceID)), .texts(list.map(\.name))])
+        return QuotaCalls.adding(
+            insertion, returning: "device, dataset_name", of: "device",
+            counted: "dataset_name <> \(Schema.futureDatasets)",
+            before: """
+                SELECT count(*) FROM dataset_subscription u
+                WHERE u.device = a.device AND u.dataset_name <> \(Schema.futureDatasets)
+                """, .datasetsPerOwner, limit: limit)
     }
 
     /// Ends the subscriptions of devices to records.

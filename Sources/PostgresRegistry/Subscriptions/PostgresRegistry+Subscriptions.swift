@@ -21,12 +21,15 @@ extension PostgresRegistry: SubscriptionRegistry {
                 throw RegistryError.noDevice(device.deviceID)
             }
             let known = Self.rows(found[3])
+            let bytes = Self.bytes(found[2])
+            let growth = SubscriptionGrowth(last, knownBytes: known.compactMapValues { bytes[$0] })
             // One that is added by another at this moment makes the server refuse ours, and then we begin again.
-            let answers = try transaction.commit([
-                SubscriptionCalls.renew(known.map { (row: $0.value, subscription: last[$0.key]) }),
-                SubscriptionCalls.add(last.indices.filter { known[$0] == nil }.map { last[$0] }),
-                SubscriptionCalls.rows(of: subscriptions.map(\.key)),
-            ])
+            let answers = try transaction.commit(
+                [
+                    SubscriptionCalls.renew(known.map { (row: $0.value, subscription: last[$0.key]) }),
+                    SubscriptionCalls.add(last.indices.filter { known[$0] == nil }.map { last[$0] }),
+                    SubscriptionCalls.rows(of: subscriptions.map(\.key)),
+                ] + QuotaCalls.settle(growth, quotas))
             let rows = Self.rows(answers[2])
             return subscriptions.indices.map { rows[$0] ?? 0 }
         }
@@ -36,6 +39,13 @@ extension PostgresRegistry: SubscriptionRegistry {
     private static func rows(_ rows: Rows) -> [Int: Int64] {
         var found: [Int: Int64] = [:]
         for row in 0..<rows.count { found[Int(rows.integer(row, 0)) - 1] = rows.integer(row, 1) }
+        return found
+    }
+
+    /// What subscriptions take, by their rows.
+    private static func bytes(_ rows: Rows) -> [Int64: Int64] {
+        var found: [Int64: Int64] = [:]
+        for row in 0..<rows.count { found[rows.integer(row, 0)] = rows.integer(row, 1) }
         return found
     }
 
@@ -73,32 +83,46 @@ extension PostgresRegistry: SubscriptionRegistry {
 
     /// One subscription, or nil.
     public func subscription(_ key: SubscriptionKey) throws(RegistryError) -> StoredSubscription? {
-        let found = try ask([SubscriptionCalls.rows(of: [key])])[0]
-        guard found.count > 0 else { return nil }
-        let row = found.integer(0, 1)
-        let rows = try ask([SubscriptionCalls.list(SubscriptionFilter(), after: row - 1, limit: 1)])[0]
-        guard rows.count > 0, rows.integer(0, 0) == row else { return nil }
-        return try decodeWholeSubscription(rows, 0)
+        let rows = try ask([SubscriptionCalls.named([key])])[0]
+        return rows.count == 0 ? nil : try decodeWholeSubscription(rows, 0)
     }
 
     /// Subscriptions in the order of their rows.
-    public func subscriptions(
+    public func subscriptionPage(
         matching filter: SubscriptionFilter, after row: Int64?, limit: Int
-    ) throws(RegistryError) -> [StoredSubscription] {
-        let rows = try ask([SubscriptionCalls.list(filter, after: row ?? 0, limit: limit)])[0]
-        return try (0..<rows.count).map { (row) throws(RegistryError) in try decodeWholeSubscription(rows, row) }
+    ) throws(RegistryError) -> SubscriptionPage {
+        let limit = max(limit, 1)
+        // One more tells whether there is another page.
+        let asked = limit == .max ? limit : limit + 1
+        let rows = try ask([SubscriptionCalls.list(filter, after: row ?? 0, limit: asked)])[0]
+        let count = min(rows.count, limit)
+        var page = SubscriptionPage(subscriptions: [], next: nil)
+        for row in 0..<count { page.subscriptions.append(try decodeWholeSubscription(rows, row)) }
+        if count > 0, count < rows.integer(0, SubscriptionCalls.wholeColumnCount) {
+            page.next = page.subscriptions.last?.row
+        }
+        return page
     }
 
     /// How many subscriptions there are, by app and record type.
-    public func subscriptionCounts() throws(RegistryError) -> [(app: String, recordType: String?, count: Int)] {
+    public func subscriptionCounts(
+        app: String?, after last: SubscriptionCount?, limit: Int
+    ) throws(RegistryError) -> [SubscriptionCount] {
+        // No record type is empty, so an empty one stands for none.
         let call = Call(
             """
             SELECT a.name, s.record_type, count(*) FROM subscription s JOIN app a ON a.id = s.app
-            WHERE s.fired_event IS NULL GROUP BY a.name, s.record_type ORDER BY a.name, s.record_type NULLS FIRST
-            """)
+            WHERE s.fired_event IS NULL AND ($1::text IS NULL OR a.name = $1::text)
+                AND ($2::text IS NULL OR (a.name, coalesce(s.record_type, '')) > ($2::text, $3::text))
+            GROUP BY a.name, s.record_type ORDER BY a.name, s.record_type NULLS FIRST LIMIT $4::bigint
+            """,
+            [
+                .text(app), .text(last?.app), .text(last?.recordType ?? ""), .integer(Int64(max(limit, 0))),
+            ])
         let rows = try ask([call])[0]
         return (0..<rows.count).map { row in
-            (rows.text(row, 0), rows.optionalText(row, 1), Int(rows.integer(row, 2)))
+            SubscriptionCount(
+                app: rows.text(row, 0), recordType: rows.optionalText(row, 1), count: Int(rows.integer(row, 2)))
         }
     }
 }

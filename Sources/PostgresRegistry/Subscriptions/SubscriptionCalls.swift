@@ -9,6 +9,8 @@ enum SubscriptionCalls {
         """
     /// The columns that `decodeWholeSubscription` reads.
     static let wholeColumns = "\(columns), s.cloudkit_json"
+    /// How many columns those are.
+    static let wholeColumnCount: Int32 = 15
     /// The joins that `a` and `o` come from.
     static let joins = "JOIN app a ON a.id = s.app LEFT JOIN device o ON o.id = s.device"
 
@@ -88,11 +90,13 @@ enum SubscriptionCalls {
     /// The rows of subscriptions: the index in the list from 1, then the row.
     static func rows(of keys: [SubscriptionKey]) -> Call { Call("SELECT r.k, s.id \(namedRows)", names(keys)) }
 
-    /// Makes others wait who change these subscriptions.
+    /// Makes others wait who change these subscriptions: the row of each, and what it counts against quotas.
     static func lock(_ keys: [SubscriptionKey]) -> Call {
         Call(
-            "SELECT t.id FROM subscription t WHERE t.id IN (SELECT s.id \(namedRows)) ORDER BY t.id FOR UPDATE",
-            names(keys))
+            """
+            SELECT t.id, (\(Schema.subscriptionBytes("t")))::bigint FROM subscription t
+            WHERE t.id IN (SELECT s.id \(namedRows)) ORDER BY t.id FOR UPDATE
+            """, names(keys))
     }
 
     private static let namedRows = """
@@ -125,7 +129,10 @@ enum SubscriptionCalls {
             [.integers(rows)])
     }
 
-    /// Subscriptions in the order of their rows.
+    /// Subscriptions in the order of their rows, as many as make a page: after their columns, how many there are up to
+    /// the limit.
+    ///
+    /// What is too much for a page is not sent, and not even read where it is not in the row itself.
     static func list(_ filter: SubscriptionFilter, after row: Int64, limit: Int) -> Call {
         var conditions = ["s.id > $1::bigint", "s.fired_event IS NULL"]
         var parameters: [Parameter] = [.integer(row), .integer(Int64(max(limit, 0)))]
@@ -146,9 +153,17 @@ enum SubscriptionCalls {
             """
             WITH s AS \(filter.owner == nil ? "NOT " : "")MATERIALIZED (
                 SELECT * FROM subscription s WHERE \(conditions.joined(separator: " AND ")))
-            SELECT \(wholeColumns) FROM s \(joins) ORDER BY s.id LIMIT $2::bigint
+            SELECT \(wholeColumns), s.number FROM (
+                SELECT x.*, count(*) OVER () AS number, \(bytesBefore) AS bytes_before
+                FROM (SELECT * FROM s ORDER BY s.id LIMIT $2::bigint) x) s
+            \(joins) WHERE s.bytes_before < \(SubscriptionPage.bytesMaximum) ORDER BY s.id
             """, parameters)
     }
+
+    /// What the rows before a row `x` take.
+    private static let bytesBefore = """
+        sum(\(Schema.subscriptionBytes("x"))) OVER (ORDER BY x.id) - (\(Schema.subscriptionBytes("x")))
+        """
 
     // MARK: Following
 

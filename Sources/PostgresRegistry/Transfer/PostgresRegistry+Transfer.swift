@@ -111,7 +111,7 @@ extension PostgresRegistry: RegistryTransfer {
                     StoringCalls.lockUsers(list.map(\.userID), isShared: false),
                     StoringCalls.addNames(Self.distinct(list.map(\.app)), to: .app),
                     StoringCalls.addTopics(list.map { ($0.topic, $0.app) }),
-                ] + StoringCalls.addTopicUsers(list))
+                ] + StoringCalls.addTopicUsers(list, limit: quotas[.topicsPerOwner]))
         }
     }
 

@@ -14,6 +14,8 @@ public struct RegistryError: Error, Hashable, Sendable, CustomStringConvertible 
         case notFound
         /// The caller's values are not acceptable.
         case invalid
+        /// It would be more than may be kept (`RegistryQuota`).
+        case quotaExceeded
         /// Anything else that the store reports.
         case failed
     }

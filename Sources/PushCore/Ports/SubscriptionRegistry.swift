@@ -19,12 +19,24 @@ public protocol SubscriptionRegistry: AnyObject {
     func subscription(_ key: SubscriptionKey) throws(RegistryError) -> StoredSubscription?
 
     /// Subscriptions in the order of their rows, after `row` if one is given.
-    func subscriptions(
+    ///
+    /// A page has at most `limit` of them, one at least, and no more than about `SubscriptionPage.bytesMaximum`; what
+    /// is beyond is not read.
+    func subscriptionPage(
         matching filter: SubscriptionFilter, after row: Int64?, limit: Int
-    ) throws(RegistryError) -> [StoredSubscription]
+    ) throws(RegistryError) -> SubscriptionPage
 
-    /// How many subscriptions there are, by app and record type; nil stands for subscriptions of all types.
-    func subscriptionCounts() throws(RegistryError) -> [(app: String, recordType: String?, count: Int)]
+    /// How many subscriptions there are, by app and record type, in the order of these names.
+    ///
+    /// - Parameters:
+    ///   - app: the only app that counts; nil for all.
+    ///   - last: what to go on after.
+    ///   - limit: the most counts in one answer.
+    /// - Returns: the counts; those of all record types come before the others of their app.
+    /// - Throws: `RegistryError` if the store cannot answer.
+    func subscriptionCounts(
+        app: String?, after last: SubscriptionCount?, limit: Int
+    ) throws(RegistryError) -> [SubscriptionCount]
 
     /// What has changed since a cursor.
     ///
@@ -111,4 +123,25 @@ public protocol SubscriptionRegistry: AnyObject {
     ///
     /// - Returns: how many devices were removed.
     func eraseUser(_ userID: String) throws(RegistryError) -> Int
+}
+
+extension SubscriptionRegistry {
+    /// Subscriptions in the order of their rows, after `row` if one is given.
+    ///
+    /// There are at most `limit`, and fewer if they are large (`subscriptionPage`); none is the end.
+    public func subscriptions(
+        matching filter: SubscriptionFilter, after row: Int64?, limit: Int
+    ) throws(RegistryError) -> [StoredSubscription] {
+        try subscriptionPage(matching: filter, after: row, limit: limit).subscriptions
+    }
+
+    /// All counts.
+    public func subscriptionCounts() throws(RegistryError) -> [SubscriptionCount] {
+        var counts: [SubscriptionCount] = []
+        while true {
+            let page = try subscriptionCounts(app: nil, after: counts.last, limit: 1_000)
+            guard !page.isEmpty else { return counts }
+            counts += page
+        }
+    }
 }

@@ -51,24 +51,39 @@ extension InMemoryRegistry: SubscriptionRegistry {
     }
 
     /// Subscriptions in the order of their rows.
-    public func subscriptions(
+    public func subscriptionPage(
         matching filter: SubscriptionFilter, after row: Int64?, limit: Int
-    ) throws(RegistryError) -> [StoredSubscription] {
+    ) throws(RegistryError) -> SubscriptionPage {
         try check()
         let matching = visible.filter { stored in
             stored.row > row ?? 0 && filter.app.map { $0 == stored.subscription.key.app } ?? true
                 && filter.owner.map { $0 == stored.subscription.key.owner } ?? true
                 && filter.recordType.map { $0 == stored.subscription.recordType } ?? true
         }
-        return Array(matching.prefix(max(limit, 0)))
+        var bytes = 0
+        let page = matching.prefix(max(limit, 1)).prefix { stored in
+            defer { bytes += stored.subscription.storedBytes }
+            return bytes < SubscriptionPage.bytesMaximum
+        }
+        return SubscriptionPage(
+            subscriptions: Array(page), next: page.count < matching.count ? page.last?.row : nil)
     }
 
     /// How many subscriptions there are, by app and record type.
-    public func subscriptionCounts() throws(RegistryError) -> [(app: String, recordType: String?, count: Int)] {
+    public func subscriptionCounts(
+        app: String?, after last: SubscriptionCount?, limit: Int
+    ) throws(RegistryError) -> [SubscriptionCount] {
         try check()
         let groups = Dictionary(grouping: visible) { [$0.subscription.key.app, $0.subscription.recordType] }
-        return groups.map { (app: ($0.key[0] ?? ""), recordType: $0.key[1], count: $0.value.count) }
-            .sorted { ($0.app, $0.recordType ?? "") < ($1.app, $1.recordType ?? "") }
+        let counts = groups.map { names, group in
+            SubscriptionCount(app: names[0] ?? "", recordType: names[1], count: group.count)
+        }
+        let wanted = counts.filter { count in
+            app.map { $0 == count.app } ?? true
+                && last.map { ($0.app, $0.recordType ?? "") < (count.app, count.recordType ?? "") } ?? true
+        }
+        let sorted = wanted.sorted { ($0.app, $0.recordType ?? "") < ($1.app, $1.recordType ?? "") }
+        return Array(sorted.prefix(max(limit, 0)))
     }
 
     /// What has changed since a cursor: everything anew, each time.

@@ -29,6 +29,35 @@ extension SubscriptionConformance {
                 try registry.subscription(everything.key),
                 is: StoredSubscription(row: row, subscription: everything), "the saved subscription")
         },
+        RegistryConformance("A page ends where its bytes are enough, and says that there is more") { registry in
+            let terms = (0..<60).map { number in
+                [PredicateTerm("a", .beginsWith("\(number)" + String(repeating: "x", count: 1_000)))]
+            }
+            let predicate = try Predicate(anyOf: terms)
+            let rows = try registry.save(
+                try (0..<40).map { number in
+                    var large = try subscription(key("s\(number)", user: number < 38 ? "anna" : "ben"))
+                    large.predicate = predicate
+                    return large
+                })
+            for (filter, count) in [(SubscriptionFilter(), 40), (SubscriptionFilter(owner: .user("anna")), 38)] {
+                var found: [Int64] = []
+                var sizes: [Int] = []
+                var next: Int64?
+                repeat {
+                    let page = try registry.subscriptionPage(matching: filter, after: next, limit: 1_000)
+                    found += page.subscriptions.map(\.row)
+                    sizes.append(page.subscriptions.count)
+                    next = page.next
+                } while next != nil
+                let most = SubscriptionPage.bytesMaximum / 60_000 + 1
+                try RegistryConformance.expect(found, is: Array(rows.prefix(count)), "the rows on all pages")
+                try RegistryConformance.expect(sizes.count, is: 3, "the pages")
+                try RegistryConformance.expect(sizes.allSatisfy { $0 <= most }, is: true, "\(sizes) as sizes of pages")
+            }
+            let last = try registry.subscriptionPage(matching: SubscriptionFilter(), after: rows[36], limit: 3)
+            try RegistryConformance.expect(last.next, is: nil, "the next page of the last")
+        },
         RegistryConformance("Saving again keeps the row and replaces the rest") { registry in
             let first = try registry.save([try subscription(key("s1")), try subscription(key("s2"))])
             let second = try registry.save([try subscription(key("s1"), recordType: "Album")])

@@ -8,7 +8,6 @@ struct CloudKitCall {
     /// How many operations or names one request may have (CloudKit's own limit).
     private static let operationsMaximum = 200
     private static let listPageCount = 1_000
-    private static let listedMaximum = 10_000
 
     let app: String
     /// On whose behalf the request is.
@@ -78,20 +77,20 @@ struct CloudKitCall {
         CloudKitSubscription.write(subscription, to: &writer)
     }
 
-    /// `subscriptions/list`.
+    /// `subscriptions/list`: all of the user's subscriptions, because the protocol has no pages; the quotas of an owner
+    /// bound them.
     func list() throws(CloudKitError) -> HTTPResponse {
         let database = try database()
         let filter = SubscriptionFilter(app: app, owner: owner)
         var found: [RecordSubscription] = []
         var after: Int64?
-        while found.count < Self.listedMaximum {
+        repeat {
             let page = try using(nil) { [after] (registry) throws(RegistryError) in
-                try registry.subscriptions(matching: filter, after: after, limit: Self.listPageCount)
+                try registry.subscriptionPage(matching: filter, after: after, limit: Self.listPageCount)
             }
-            found += page.map(\.subscription).filter { $0.database == database }
-            guard page.count == Self.listPageCount else { break }
-            after = page.last?.row
-        }
+            found += page.subscriptions.map(\.subscription).filter { $0.database == database }
+            after = page.next
+        } while after != nil
         return Self.subscriptions { writer in
             for subscription in found { CloudKitSubscription.write(subscription, to: &writer) }
         }

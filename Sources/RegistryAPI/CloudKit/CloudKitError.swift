@@ -53,6 +53,7 @@ struct CloudKitError: Error, Hashable {
         switch error.code {
         case .notFound: self.init(.notFound, error.message)
         case .invalid: self.init(.badRequest, error.message)
+        case .quotaExceeded: self.init(.quotaExceeded, error.message)
         case .unavailable: self.init(.tryAgainLater, "The registry is busy.", retryAfterSeconds: 1)
         case .readOnly, .corrupt, .newerSchema, .failed:
             self.init(.internalError, "The registry could not be used.")

@@ -45,6 +45,7 @@ struct CognitoError: Error, Hashable {
         switch error.code {
         case .notFound: self = .notFound(error.message)
         case .invalid: self = .invalidParameter(error.message)
+        case .quotaExceeded: self = CognitoError(status: 400, name: "LimitExceededException", message: error.message)
         case .unavailable, .readOnly, .corrupt, .newerSchema, .failed: self = .internalError
         }
     }

@@ -61,8 +61,11 @@ extension NativeCall {
 
     /// `getDevice`.
     func getDevice() throws(NativeProblem) -> HTTPResponse {
+        try checkQuery(["datasetsAfter"])
         let device = try device()
-        return try using { (registry) throws(RegistryError) in try Self.response(200, device, registry) }
+        return try using { (registry) throws(RegistryError) in
+            try Self.response(200, device, registry, datasetsAfter: request.query("datasetsAfter"))
+        }
     }
 
     /// `deleteDevice`.
@@ -82,19 +85,10 @@ extension NativeCall {
         let found = try using { [filter] (registry) throws(RegistryError) in
             try registry.devices(matching: filter, after: request.query("after"), limit: limit + 1)
         }
-        return Self.json { writer in
-            writer.key("devices")
-            writer.beginArray()
-            for device in found.prefix(limit) {
-                writer.beginObject()
-                Self.write(device, to: &writer)
-                writer.endObject()
-            }
-            writer.endArray()
-            if found.count > limit {
-                writer.key("next")
-                writer.string(found[limit - 1].deviceID)
-            }
+        return Self.page("devices", found, limit: limit, next: \.deviceID) { device, writer in
+            writer.beginObject()
+            Self.write(device, to: &writer)
+            writer.endObject()
         }
     }
 
@@ -131,9 +125,13 @@ extension NativeCall {
     // MARK: JSON
 
     private static func response(
-        _ status: Int, _ device: Device, _ registry: any ServedRegistry
+        _ status: Int, _ device: Device, _ registry: any ServedRegistry, datasetsAfter last: String? = nil
     ) throws(RegistryError) -> HTTPResponse {
         let datasets = try registry.datasetSubscriptions(of: device.deviceID)
+        // They are in the order of their bytes.
+        let names = datasets.datasetNames.drop { name in
+            last.map { !$0.utf8.lexicographicallyPrecedes(name.utf8) } ?? false
+        }
         let badge = try registry.badge(of: device.deviceID) ?? 0
         let tokens = try registry.tokens(of: [device.deviceID])[0]
         return json(status) { writer in
@@ -147,8 +145,12 @@ extension NativeCall {
             writer.endObject()
             writer.key("datasets")
             writer.beginArray()
-            for name in datasets.datasetNames { writer.string(name) }
+            for name in names.prefix(listMaximum) { writer.string(name) }
             writer.endArray()
+            if names.count > listMaximum, let next = names.prefix(listMaximum).last {
+                writer.key("nextDatasets")
+                writer.string(next)
+            }
             writer.key("futureDatasets")
             writer.boolean(datasets.includesFuture)
             writer.key("badge")

@@ -71,24 +71,15 @@ extension NativeCall {
         let found = try using { (registry) throws(RegistryError) in
             try registry.topics(app: app.name, after: request.query("after"), limit: limit + 1)
         }
-        return Self.json { writer in
-            writer.key("topics")
-            writer.beginArray()
-            for count in found.prefix(limit) {
-                writer.beginObject()
-                writer.key("topic")
-                writer.string(count.topic)
-                writer.key("devices")
-                writer.integer(count.devices)
-                writer.key("users")
-                writer.integer(count.users)
-                writer.endObject()
-            }
-            writer.endArray()
-            if found.count > limit {
-                writer.key("next")
-                writer.string(found[limit - 1].topic)
-            }
+        return Self.page("topics", found, limit: limit, next: \.topic) { count, writer in
+            writer.beginObject()
+            writer.key("topic")
+            writer.string(count.topic)
+            writer.key("devices")
+            writer.integer(count.devices)
+            writer.key("users")
+            writer.integer(count.users)
+            writer.endObject()
         }
     }
 

@@ -82,20 +82,17 @@ extension NativeCall {
         let limit = try limit()
         let filter = try subscriptionFilter()
         let after = try rowAfter()
-        let found = try using { (registry) throws(RegistryError) in
-            try registry.subscriptions(matching: filter, after: after, limit: limit + 1)
+        let page = try using { (registry) throws(RegistryError) in
+            try registry.subscriptionPage(matching: filter, after: after, limit: limit)
         }
-        return Self.json { writer in
-            writer.key("subscriptions")
-            writer.beginArray()
-            for stored in found.prefix(limit) { stored.subscription.write(to: &writer) }
-            writer.endArray()
-            if found.count > limit {
-                writer.key("next")
-                writer.string("\(found[limit - 1].row)")
-            }
+        return Self.page(
+            "subscriptions", page.subscriptions, limit: limit, hasMore: page.next != nil, next: Self.position
+        ) { stored, writer in
+            stored.subscription.write(to: &writer)
         }
     }
+
+    private static func position(_ stored: StoredSubscription) -> String { "\(stored.row)" }
 
     private func subscriptionFilter() throws(NativeProblem) -> SubscriptionFilter {
         var filter = SubscriptionFilter(app: token.app, recordType: request.query("recordType"))
@@ -119,23 +116,36 @@ extension NativeCall {
 
     /// `countSubscriptions`.
     func countSubscriptions() throws(NativeProblem) -> HTTPResponse {
-        let counts = try using { (registry) throws(RegistryError) in try registry.subscriptionCounts() }
-        return Self.json { writer in
-            writer.key("counts")
-            writer.beginArray()
-            for (app, recordType, count) in counts where token.app == nil || token.app == app {
-                writer.beginObject()
-                writer.key("app")
-                writer.string(app)
-                if let recordType {
-                    writer.key("recordType")
-                    writer.string(recordType)
-                }
-                writer.key("count")
-                writer.integer(count)
-                writer.endObject()
-            }
-            writer.endArray()
+        try checkQuery(["after", "limit"])
+        let limit = try limit()
+        let last = try countAfter()
+        let found = try using { (registry) throws(RegistryError) in
+            try registry.subscriptionCounts(app: token.app, after: last, limit: limit + 1)
         }
+        return Self.page("counts", found, limit: limit, next: Self.position) { count, writer in
+            writer.beginObject()
+            writer.key("app")
+            writer.string(count.app)
+            if let recordType = count.recordType {
+                writer.key("recordType")
+                writer.string(recordType)
+            }
+            writer.key("count")
+            writer.integer(count.count)
+            writer.endObject()
+        }
+    }
+
+    /// The name of an app has no slash, so what follows the first is the record type.
+    private static func position(_ count: SubscriptionCount) -> String { "\(count.app)/\(count.recordType ?? "")" }
+
+    private func countAfter() throws(NativeProblem) -> SubscriptionCount? {
+        guard let text = request.query("after") else { return nil }
+        guard let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")) else {
+            throw NativeProblem(.invalid, "after is not what 'next' of a page says.")
+        }
+        let recordType = String(text[text.index(after: slash)...])
+        return SubscriptionCount(
+            app: String(text[..<slash]), recordType: recordType.isEmpty ? nil : recordType, count: 0)
     }
 }

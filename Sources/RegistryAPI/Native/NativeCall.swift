@@ -85,6 +85,38 @@ struct NativeCall {
         return .content(status, type: "application/json", writer.bytes)
     }
 
+    /// How many bytes of entries an answer has about: it ends with the entry that reaches this.
+    private static let pageBytesMaximum = 1_048_576
+
+    /// An answer with some entries of a list, and what to go on after if there are more.
+    ///
+    /// - Parameters:
+    ///   - name: the member that holds the entries.
+    ///   - entries: the entries; more of them than the limit tell that there is another page.
+    ///   - limit: how many the client asked for.
+    ///   - hasMore: whether there are more than these.
+    ///   - next: what `after` of the next page is, for the last entry of this one.
+    ///   - write: writes an entry.
+    /// - Returns: the answer.
+    static func page<Entry>(
+        _ name: StaticString, _ entries: [Entry], limit: Int, hasMore: Bool = false, next: (Entry) -> String,
+        write: (Entry, inout JSONWriter) -> Void
+    ) -> HTTPResponse {
+        json { writer in
+            writer.key(name)
+            writer.beginArray()
+            var count = 0
+            while count < min(entries.count, limit), writer.bytes.count < pageBytesMaximum {
+                write(entries[count], &writer)
+                count += 1
+            }
+            writer.endArray()
+            guard count > 0, hasMore || count < entries.count else { return }
+            writer.key("next")
+            writer.string(next(entries[count - 1]))
+        }
+    }
+
     /// The answer to what was done and has nothing to say.
     static let done = HTTPResponse(status: 204)
 }

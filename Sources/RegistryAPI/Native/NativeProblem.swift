@@ -12,6 +12,7 @@ struct NativeProblem: Error, Hashable {
         case notFound = "not-found"
         case methodNotAllowed = "method-not-allowed"
         case conflict
+        case quotaExceeded = "quota-exceeded"
         case tooLarge = "too-large"
         case unsupportedMediaType = "unsupported-media-type"
         case tooManyRequests = "too-many-requests"
@@ -43,6 +44,7 @@ struct NativeProblem: Error, Hashable {
         switch error.code {
         case .notFound: self.init(.notFound, error.message)
         case .invalid: self.init(.invalid, error.message)
+        case .quotaExceeded: self.init(.quotaExceeded, error.message)
         case .unavailable: self.init(.busy, "The registry is busy. Try again.", retryAfterSeconds: 1)
         case .readOnly, .corrupt, .newerSchema, .failed:
             self.init(.failed, "The registry could not be used. Its operator finds the reason in the log.")
@@ -67,13 +69,13 @@ struct NativeProblem: Error, Hashable {
 
     /// The error of a request that nobody has looked at yet; one whose status has no code of its own is invalid.
     init(status: Int, _ message: String, retryAfterSeconds: Int? = nil) {
-        let code = Self.statuses.first { $0.value == status }?.key ?? .invalid
+        let code = Self.statuses.first { $0.value == status && $0.key != .quotaExceeded }?.key ?? .invalid
         self.init(code, status: status, message, retryAfterSeconds: retryAfterSeconds)
     }
 
     private static let statuses: [Code: Int] = [
         .invalid: 400, .unauthenticated: 401, .forbidden: 403, .notFound: 404, .methodNotAllowed: 405, .conflict: 409,
-        .tooLarge: 413, .unsupportedMediaType: 415, .tooManyRequests: 429, .failed: 500, .busy: 503,
+        .quotaExceeded: 403, .tooLarge: 413, .unsupportedMediaType: 415, .tooManyRequests: 429, .failed: 500, .busy: 503,
     ]
 
     /// The response.

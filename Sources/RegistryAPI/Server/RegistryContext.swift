@@ -73,7 +73,7 @@ final class RegistryContext {
         do throws(RegistryError) {
             return try body(registry)
         } catch {
-            guard error.code != .notFound, error.code != .invalid else { throw error }
+            guard ![.notFound, .invalid, .quotaExceeded].contains(error.code) else { throw error }
             failed(error, sinceNanoseconds: began)
             logger.log(
                 .error, "registry.request.failed",

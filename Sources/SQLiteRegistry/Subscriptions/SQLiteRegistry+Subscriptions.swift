@@ -6,42 +6,67 @@ extension SQLiteRegistry: SubscriptionRegistry {
         for subscription in subscriptions { try SubscriptionRules.check(subscription) }
         return try writing(durable: true) { () throws(RegistryError) in
             var rows: [Int64] = []
-            for subscription in subscriptions { rows.append(try save(subscription)) }
+            var growth = SubscriptionGrowth(
+                countsOwners: quotas[.subscriptionsPerOwner] != nil || quotas[.subscriptionBytesPerOwner] != nil)
+            for subscription in subscriptions { rows.append(try save(subscription, &growth)) }
+            try settle(growth)
             return rows
         }
     }
 
-    private func save(_ subscription: RecordSubscription) throws(RegistryError) -> Int64 {
+    private func save(
+        _ subscription: RecordSubscription, _ growth: inout SubscriptionGrowth
+    ) throws(RegistryError) -> Int64 {
         let app = try apps.identifierAdding(subscription.key.app)
         let known = try row(of: subscription.key)
         let statement = try statements.statement(known == nil ? Self.insertion : Self.update)
-        switch subscription.key.owner {
-        case .user(let user):
-            statement.bind(2, user)
-            statement.bindNull(3)
-        case .device(let deviceID):
-            guard let device = try storedDevice(deviceID), device.app == app else {
-                throw RegistryError.noDevice(deviceID)
-            }
-            statement.bindNull(2)
-            statement.bind(3, device.row)
-        }
+        let (user, device) = try owner(of: subscription.key, app: app)
+        let notification = subscription.notification.json
+        let predicate = subscription.predicate.canonicalBytes
+        growth.add(
+            .init(
+                subscriptions: known == nil ? 1 : 0,
+                bytes: Int64(predicate.count + notification.count + (subscription.cloudKitJSON?.count ?? 0)) - (try known.map(storedBytes) ?? 0)),
+            app: app, user: user, device: device)
+        statement.bind(2, user)
+        statement.bind(3, device)
         statement.bind(1, app)
         statement.bind(4, subscription.key.subscriptionID)
         statement.bind(5, subscription.kind.registryNumber)
         statement.bind(6, subscription.database.registryNumber)
         statement.bind(7, subscription.zoneName)
         statement.bind(8, subscription.recordType)
-        statement.bind(9, subscription.predicate.canonicalBytes)
+        statement.bind(9, predicate)
         statement.bind(10, Int64(subscription.firesOn.rawValue))
         statement.bind(11, subscription.firesOnce ? 1 : 0)
-        statement.bind(12, String(decoding: subscription.notification.json, as: UTF8.self))
+        statement.bind(12, String(decoding: notification, as: UTF8.self))
         statement.bind(13, subscription.savedAtMilliseconds)
         statement.bind(14, subscription.notification.isVisible ? 0 : 1)
         statement.bind(15, subscription.cloudKitJSON.map { String(decoding: $0, as: UTF8.self) })
         if let known { statement.bind(16, known) }
         try statement.run()
         return known ?? connection.lastInsertedRow
+    }
+
+    /// The columns that say whose a subscription is.
+    private func owner(
+        of key: SubscriptionKey, app: Int64
+    ) throws(RegistryError) -> (user: String?, device: Int64?) {
+        switch key.owner {
+        case .user(let user): return (user, nil)
+        case .device(let deviceID):
+            guard let device = try storedDevice(deviceID), device.app == app else {
+                throw RegistryError.noDevice(deviceID)
+            }
+            return (nil, device.row)
+        }
+    }
+
+    private func storedBytes(_ row: Int64) throws(RegistryError) -> Int64 {
+        let statement = try statements.statement(
+            "SELECT \(Schema.subscriptionBytes("s")) FROM subscription s WHERE s.id = ?")
+        statement.bind(1, row)
+        return try statement.firstInteger() ?? 0
     }
 
     private static let insertion = """
@@ -84,11 +109,13 @@ extension SQLiteRegistry: SubscriptionRegistry {
     }
 
     /// Subscriptions in the order of their rows.
-    public func subscriptions(
+    public func subscriptionPage(
         matching filter: SubscriptionFilter, after row: Int64?, limit: Int
-    ) throws(RegistryError) -> [StoredSubscription] {
-        try reading { () throws(RegistryError) in
+    ) throws(RegistryError) -> SubscriptionPage {
+        let limit = max(limit, 1)
+        return try reading { () throws(RegistryError) in
             let statement = try statements.statement(Self.listSQL(filter))
+            defer { statement.reset() }
             statement.bind(1, row ?? 0)
             statement.bind(2, filter.app)
             statement.bind(3, filter.recordType)
@@ -96,12 +123,18 @@ extension SQLiteRegistry: SubscriptionRegistry {
             case .user(let name), .device(let name): statement.bind(4, name)
             case nil: statement.bindNull(4)
             }
-            statement.bind(5, Int64(max(limit, 0)))
-            var found: [StoredSubscription] = []
-            try statement.forEachRow { row throws(RegistryError) in
-                found.append(try decodeWholeSubscription(row))
+            statement.bind(5, limit == .max ? Int64.max : Int64(limit) + 1)
+            var page = SubscriptionPage(subscriptions: [], next: nil)
+            var bytes = 0
+            while try statement.step() {
+                guard page.subscriptions.count < limit, bytes < SubscriptionPage.bytesMaximum else {
+                    page.next = page.subscriptions.last?.row
+                    break
+                }
+                page.subscriptions.append(try decodeWholeSubscription(statement))
+                bytes += Int(statement.integer(SubscriptionRow.wholeColumnCount))
             }
-            return found
+            return page
         }
     }
 
@@ -117,22 +150,34 @@ extension SQLiteRegistry: SubscriptionRegistry {
         }
         let order = filter.owner == nil ? "s.id" : "+s.id"
         return """
-            SELECT \(SubscriptionRow.wholeColumns) FROM subscription s \(SubscriptionRow.join)
+            SELECT \(SubscriptionRow.wholeColumns), \(Schema.subscriptionBytes("s"))
+            FROM subscription s \(SubscriptionRow.join)
             WHERE \(order) > ?1 AND \(conditions.joined(separator: " AND ")) ORDER BY \(order) LIMIT ?5
             """
     }
 
     /// How many subscriptions there are, by app and record type.
-    public func subscriptionCounts() throws(RegistryError) -> [(app: String, recordType: String?, count: Int)] {
+    public func subscriptionCounts(
+        app: String?, after last: SubscriptionCount?, limit: Int
+    ) throws(RegistryError) -> [SubscriptionCount] {
         try reading { () throws(RegistryError) in
+            // No record type is empty, so an empty one stands for none.
             let statement = try statements.statement(
                 """
                 SELECT a.name, s.record_type, count(*) FROM subscription s JOIN app a ON a.id = s.app
-                WHERE s.fired_event IS NULL GROUP BY a.name, s.record_type ORDER BY a.name, s.record_type
+                WHERE s.fired_event IS NULL AND (?1 IS NULL OR a.name = ?1)
+                    AND (?2 IS NULL OR (a.name, coalesce(s.record_type, '')) > (?2, ?3))
+                GROUP BY a.name, s.record_type ORDER BY a.name, s.record_type LIMIT ?4
                 """)
-            var counts: [(app: String, recordType: String?, count: Int)] = []
+            statement.bind(1, app)
+            statement.bind(2, last?.app)
+            statement.bind(3, last?.recordType ?? "")
+            statement.bind(4, Int64(max(limit, 0)))
+            var counts: [SubscriptionCount] = []
             try statement.forEachRow { row in
-                counts.append((row.text(0), row.optionalText(1), Int(row.integer(2))))
+                counts.append(
+                    SubscriptionCount(
+                        app: row.text(0), recordType: row.optionalText(1), count: Int(row.integer(2))))
             }
             return counts
         }

@@ -10,6 +10,8 @@ enum SubscriptionRow {
     static let columnCount: Int32 = 15
     /// The columns that `SQLiteRegistry.decodeWholeSubscription` reads.
     static let wholeColumns = "\(columns), s.cloudkit_json"
+    /// How many columns those are.
+    static let wholeColumnCount = columnCount + 1
     /// The columns that `SQLiteRegistry.decodeFollowed` reads.
     static let followedColumns = """
         s.id, s.app, s.user_id, s.database, s.zone, s.record_type, s.predicate, s.fires_on, s.fired_event IS NOT NULL

@@ -27,7 +27,8 @@ struct DeviceImportCommand: Command {
             A line that is not right is reported on standard error with its number and what is
             wrong with it; the others are imported, and the exit code is 65. Lines are kept in
             steps of 5000, so what was imported before an interruption stays, and importing the
-            same file again does no harm. Memory does not grow with the file.
+            same file again does no harm. Memory does not grow with the file. Quotas, which hold
+            for clients of the API and other commands, do not hold for an import.
             """,
         examples: [
             .init("apus device import devices.ndjson", "Imports a file, with progress on standard error."),
@@ -55,7 +56,7 @@ struct DeviceImportCommand: Command {
             if invocation.has(Self.dryRun) {
                 try DeviceImport(reader: reader).run { _ in }
             } else {
-                try DeviceRegistry.use(invocation, mode: .create) { registry, configuration in
+                try DeviceRegistry.use(invocation, mode: .create, quotas: .unlimited) { registry, configuration in
                     let result = try DeviceImport(reader: reader).run { try registry.register($0) }
                     DeviceRegistry.warnUnlessConfigured(result.apps, configuration)
                     return result

@@ -12,15 +12,16 @@ enum DeviceRegistry {
     /// - Parameters:
     ///   - invocation: the use of a command that lists `CommandOption.configuration` among its options.
     ///   - mode: what may be done with the file.
+    ///   - quotas: how much may be kept; nil for what the configuration says.
     ///   - body: what to do.
     /// - Returns: what `body` returns.
     /// - Throws: `CommandFailure` for what the registry cannot do, and what `body` throws.
     static func use<Value>(
-        _ invocation: CommandInvocation, mode: RegistryOpenMode,
+        _ invocation: CommandInvocation, mode: RegistryOpenMode, quotas: RegistryQuotas? = nil,
         _ body: (any ServedRegistry, Configuration) throws -> Value
     ) throws -> Value {
         let configuration = try invocation.loadConfiguration(for: .tool).configuration
-        return try rephrasing { try body(try configuration.openRegistry(mode: mode), configuration) }
+        return try rephrasing { try body(try configuration.openRegistry(mode: mode, quotas: quotas), configuration) }
     }
 
     /// Does something with a registry, and tells what the registry cannot do as a failure of the command.
@@ -45,7 +46,7 @@ enum DeviceRegistry {
         case .unavailable, .corrupt: .unavailable
         case .readOnly: .noPermission
         case .newerSchema: .configuration
-        case .notFound, .invalid: .data
+        case .notFound, .invalid, .quotaExceeded: .data
         case .failed: .inputOutput
         }
     }

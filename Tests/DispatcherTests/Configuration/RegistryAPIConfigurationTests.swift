@@ -28,6 +28,25 @@ struct RegistryAPIConfigurationTests {
         #expect(loaded.effectiveText.contains("AKIDA [redacted]"))
     }
 
+    @Test("Quotas have defaults, take whole numbers from 0, and 0 is no limit")
+    func quotas() throws {
+        let fixture = try ConfigurationFixture()
+        let standard = try fixture.load(ConfigurationFixture.app).configuration.registryAPI.quotas
+        #expect(standard == .standard)
+        #expect(standard[.subscriptionsPerOwner] == 1_000 && standard[.subscriptionBytesPerOwner] == 1 << 20)
+        #expect(standard[.subscriptionsPerApp] == nil)
+        let loaded = try fixture.load(
+            "[registry.quotas]\nsubscriptions_per_owner = 0\ntopics_per_owner = 7\n" + ConfigurationFixture.app,
+            environment: ["APUS_REGISTRY_QUOTAS_SUBSCRIPTIONS_PER_APP": "5"])
+        let quotas = loaded.configuration.registryAPI.quotas
+        #expect(quotas[.subscriptionsPerOwner] == nil && quotas[.topicsPerOwner] == 7)
+        #expect(quotas[.subscriptionsPerApp] == 5 && quotas[.devicesPerOwner] == 1_000)
+        let bad = ("registry.quotas.devices_per_owner", "-1")
+        #expect(try fixture.problems(ConfigurationFixture.app, set: [bad]).count == 1)
+        let unknown = ("registry.quotas.devices_per_owners", "1")
+        #expect(try "\(fixture.problems(ConfigurationFixture.app, set: [unknown]))".contains("devices_per_owner"))
+    }
+
     @Test("The environment gives several keys with commas between them")
     func environment() throws {
         let fixture = try ConfigurationFixture()

@@ -52,6 +52,20 @@ struct SubscriptionCommandTests {
         #expect(saved.exitCode == 0, "\(saved)")
     }
 
+    @Test("A command keeps to the quotas of the configuration")
+    func quotas() async throws {
+        func save(_ name: String) async throws -> CommandResult {
+            try await apus(
+                "subscription", "save", name, "--app", "music", "--user", "anna", "--type", "Song", "--set",
+                "registry.quotas.subscriptions_per_owner=1")
+        }
+        #expect(try await save("a").exitCode == 0)
+        let second = try await save("b")
+        #expect(second.exitCode == 65, "\(second)")
+        #expect(second.errors.contains("at most 1 subscriptions for each user and device of an app"))
+        #expect(try await save("a").exitCode == 0)
+    }
+
     @Test("Mistakes are explained, with the place in the predicate")
     func mistakes() async throws {
         let wrong = try await apus(

@@ -273,6 +273,22 @@ def limits():
     assert client(key=LIMITED_KEY).get_identity_pool_configuration(IdentityPoolId=OTHER_POOL)
 
 
+def quotas():
+    sync = client()
+    device = register(sync)
+    sync.subscribe_to_dataset(**subscription(device))
+    sync.subscribe_to_dataset(**subscription(device))
+    code = "LimitExceededException"
+    refused(400, code, sync.subscribe_to_dataset, **subscription(device, "other"))
+    refused(400, code, register, sync, token="cd" * 32)
+    assert register(sync) == device
+    try:
+        register(sync, token="cd" * 32)
+    except sync.exceptions.LimitExceededException:
+        return
+    raise AssertionError("the client does not know the error")
+
+
 def guesses():
     wrong = client(secret="wrong" * 8)
     began = time.monotonic()

@@ -16,7 +16,9 @@ struct RegistryFixture {
     let metrics = MetricsRegistry()
 
     /// Serves a new registry.
-    init(_ change: (inout RegistryServerConfiguration) -> Void = { _ in }) throws {
+    init(
+        quotas: RegistryQuotas = .unlimited, _ change: (inout RegistryServerConfiguration) -> Void = { _ in }
+    ) throws {
         folder = try TemporaryFolder()
         var configuration = RegistryServerConfiguration(
             host: "127.0.0.1", port: 0,
@@ -31,9 +33,10 @@ struct RegistryFixture {
                 AccessKey(identifier: "AKIDLIMITED", secret: Self.secret, identityPoolIDs: [Self.otherPool]),
             ])
         change(&configuration)
+        let registry = try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .create)
+        registry.quotas = quotas
         server = try RegistryServer(
-            configuration: configuration,
-            registry: try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .create),
+            configuration: configuration, registry: registry,
             reader: try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .readOnly), metrics: metrics,
             logger: .silent)
     }

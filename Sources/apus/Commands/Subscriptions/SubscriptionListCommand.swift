@@ -43,15 +43,23 @@ struct SubscriptionListCommand: Command {
     }
 
     private func count(_ registry: any SubscriptionRegistry, _ invocation: CommandInvocation) throws {
-        for (app, recordType, count) in try registry.subscriptionCounts() {
-            if invocation.isJSON {
-                var line = #"{"app":\#(Self.quoted(app)),"#
-                if let recordType { line += #""recordType":\#(Self.quoted(recordType)),"# }
-                invocation.output.line(line + #""count":\#(count)}"#)
-            } else {
-                invocation.output.line("\(count)  \(app)  \(recordType ?? "(all types)")")
-            }
+        var last: SubscriptionCount?
+        while !invocation.output.isBroken {
+            let page = try registry.subscriptionCounts(app: invocation.string(Self.app), after: last, limit: 1_000)
+            for count in page { invocation.output.line(invocation.isJSON ? Self.json(count) : Self.line(count)) }
+            guard let end = page.last else { return }
+            last = end
         }
+    }
+
+    private static func json(_ count: SubscriptionCount) -> String {
+        var line = #"{"app":\#(quoted(count.app)),"#
+        if let recordType = count.recordType { line += #""recordType":\#(quoted(recordType)),"# }
+        return line + #""count":\#(count.count)}"#
+    }
+
+    private static func line(_ count: SubscriptionCount) -> String {
+        "\(count.count)  \(count.app)  \(count.recordType ?? "(all types)")"
     }
 
     private static func quoted(_ text: String) -> String {
