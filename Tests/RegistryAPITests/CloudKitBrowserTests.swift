@@ -11,7 +11,8 @@ struct CloudKitBrowserTests {
     private func send(
         _ fixture: RegistryFixture, _ method: String, _ target: String, _ fields: [String] = []
     ) -> PlainHTTP.Answer {
-        let head = (["\(method) \(target) HTTP/1.1", "Host: localhost", "Connection: close", "Content-Length: 0"] + fields)
+        let own = ["\(method) \(target) HTTP/1.1", "Host: localhost", "Connection: close", "Content-Length: 0"]
+        let head = own + fields
         return PlainHTTP.exchange(head.joined(separator: "\r\n") + "\r\n\r\n", fixture.server.port)
     }
 

@@ -61,7 +61,6 @@ extension NativeCall {
 
     /// `getDevice`.
     func getDevice() throws(NativeProblem) -> HTTPResponse {
-        try checkQuery(["datasetsAfter"])
         let device = try device()
         return try using { (registry) throws(RegistryError) in
             try Self.response(200, device, registry, datasetsAfter: request.query("datasetsAfter"))
@@ -77,13 +76,13 @@ extension NativeCall {
 
     /// `listDevices`.
     func listDevices() throws(NativeProblem) -> HTTPResponse {
-        let limit = try limit()
+        let (limit, last) = (try limit(), try nameAfter())
         var filter = DeviceFilter(
             app: token.app, identityID: request.query("identityId"), userID: request.query("userId"))
         if let app = request.query("app") { filter.app = try requireApp(app).name }
         // One more tells whether there is another page.
         let found = try using { [filter] (registry) throws(RegistryError) in
-            try registry.devices(matching: filter, after: request.query("after"), limit: limit + 1)
+            try registry.devices(matching: filter, after: last, limit: limit + 1)
         }
         return Self.page("devices", found, limit: limit, next: \.deviceID) { device, writer in
             writer.beginObject()

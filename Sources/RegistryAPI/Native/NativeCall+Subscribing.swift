@@ -67,9 +67,9 @@ extension NativeCall {
     /// `listTopics`.
     func listTopics() throws(NativeProblem) -> HTTPResponse {
         let app = try requireApp(values["app"])
-        let limit = try limit()
+        let (limit, last) = (try limit(), try nameAfter())
         let found = try using { (registry) throws(RegistryError) in
-            try registry.topics(app: app.name, after: request.query("after"), limit: limit + 1)
+            try registry.topics(app: app.name, after: last, limit: limit + 1)
         }
         return Self.page("topics", found, limit: limit, next: \.topic) { count, writer in
             writer.beginObject()

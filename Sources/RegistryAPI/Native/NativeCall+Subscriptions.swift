@@ -108,15 +108,12 @@ extension NativeCall {
 
     private func rowAfter() throws(NativeProblem) -> Int64? {
         guard let text = request.query("after") else { return nil }
-        guard let row = Int64(digits: text) else {
-            throw NativeProblem(.invalid, "after is not what 'next' of a page says.")
-        }
+        guard let row = Int64(digits: text) else { throw Self.noPosition }
         return row
     }
 
     /// `countSubscriptions`.
     func countSubscriptions() throws(NativeProblem) -> HTTPResponse {
-        try checkQuery(["after", "limit"])
         let limit = try limit()
         let last = try countAfter()
         let found = try using { (registry) throws(RegistryError) in
@@ -141,11 +138,10 @@ extension NativeCall {
 
     private func countAfter() throws(NativeProblem) -> SubscriptionCount? {
         guard let text = request.query("after") else { return nil }
-        guard let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")) else {
-            throw NativeProblem(.invalid, "after is not what 'next' of a page says.")
-        }
-        let recordType = String(text[text.index(after: slash)...])
-        return SubscriptionCount(
-            app: String(text[..<slash]), recordType: recordType.isEmpty ? nil : recordType, count: 0)
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, TextRule.app.isFollowed(by: parts[0]),
+            parts[1].isEmpty || TextRule.name.isFollowed(by: parts[1])
+        else { throw Self.noPosition }
+        return SubscriptionCount(app: parts[0], recordType: parts[1].isEmpty ? nil : parts[1], count: 0)
     }
 }

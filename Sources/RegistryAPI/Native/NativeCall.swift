@@ -56,6 +56,16 @@ struct NativeCall {
         return try NativeBody(request.body, names: names, parser: context.parser)
     }
 
+    /// The name after which a list goes on; nil for its beginning.
+    func nameAfter() throws(NativeProblem) -> String? {
+        guard let name = request.query("after") else { return nil }
+        guard TextRule.name.isFollowed(by: name) else { throw Self.noPosition }
+        return name
+    }
+
+    /// What goes on after something that no page has named.
+    static let noPosition = NativeProblem(.invalid, "after is not what 'next' of a page says.")
+
     /// How many entries of a list are asked for.
     func limit() throws(NativeProblem) -> Int {
         guard let text = request.query("limit") else { return 100 }

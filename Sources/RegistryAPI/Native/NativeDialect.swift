@@ -37,7 +37,9 @@ struct NativeDialect: Dialect {
             route("putDevice", "PUT", device, bodyBytesMaximum: Route.largeBodyBytes) { call throws(NativeProblem) in
                 try call.putDevice()
             },
-            route("getDevice", "GET", device) { call throws(NativeProblem) in try call.getDevice() },
+            route("getDevice", "GET", device, query: ["datasetsAfter"]) { call throws(NativeProblem) in
+                try call.getDevice()
+            },
             route("deleteDevice", "DELETE", device) { call throws(NativeProblem) in try call.deleteDevice() },
             route("putToken", "PUT", "\(device)/tokens/{kind}") { call throws(NativeProblem) in try call.putToken() },
             route("deleteToken", "DELETE", "\(device)/tokens/{kind}") { call throws(NativeProblem) in
@@ -87,7 +89,8 @@ struct NativeDialect: Dialect {
                 "listSubscriptions", "GET", "/v1/subscriptions",
                 query: ["app", "recordType", "deviceId", "userId", "after", "limit"]
             ) { call throws(NativeProblem) in try call.listSubscriptions() },
-            route("countSubscriptions", "GET", "/v1/subscriptions/counts") { call throws(NativeProblem) in
+            route("countSubscriptions", "GET", "/v1/subscriptions/counts", query: ["after", "limit"]) {
+                call throws(NativeProblem) in
                 try call.countSubscriptions()
             },
             route("putDeviceSubscription", "PUT", device, bodyBytesMaximum: Route.mediumBodyBytes) {

@@ -37,13 +37,13 @@ enum NativeParameters {
             "\(name) is \"\(value.prefix(64))\" (\(value.utf8.count) bytes); it must be \(requirement).")
     }
 
-    /// The rule of a parameter; nil for those that are numbers or words of a list, which their operations read.
+    /// The rule of a parameter; nil for positions, numbers and words of a list, which their operations read.
     private static func rule(of name: String) -> TextRule? {
         switch name {
         case "app": .app
-        case "datasetName": .datasetName
+        case "datasetName", "datasetsAfter": .datasetName
         case "identityId": .identity
-        case "deviceId", "userId", "topic", "subscriptionId", "recordType", "after": .name
+        case "deviceId", "userId", "topic", "subscriptionId", "recordType": .name
         default: nil
         }
     }

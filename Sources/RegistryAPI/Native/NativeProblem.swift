@@ -75,7 +75,8 @@ struct NativeProblem: Error, Hashable {
 
     private static let statuses: [Code: Int] = [
         .invalid: 400, .unauthenticated: 401, .forbidden: 403, .notFound: 404, .methodNotAllowed: 405, .conflict: 409,
-        .quotaExceeded: 403, .tooLarge: 413, .unsupportedMediaType: 415, .tooManyRequests: 429, .failed: 500, .busy: 503,
+        .quotaExceeded: 403, .tooLarge: 413, .unsupportedMediaType: 415, .tooManyRequests: 429, .failed: 500,
+        .busy: 503,
     ]
 
     /// The response.

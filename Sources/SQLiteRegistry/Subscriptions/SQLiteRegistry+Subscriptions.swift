@@ -26,7 +26,8 @@ extension SQLiteRegistry: SubscriptionRegistry {
         growth.add(
             .init(
                 subscriptions: known == nil ? 1 : 0,
-                bytes: Int64(predicate.count + notification.count + (subscription.cloudKitJSON?.count ?? 0)) - (try known.map(storedBytes) ?? 0)),
+                bytes: Int64(predicate.count + notification.count + (subscription.cloudKitJSON?.count ?? 0))
+                    - (try known.map(storedBytes) ?? 0)),
             app: app, user: user, device: device)
         statement.bind(2, user)
         statement.bind(3, device)
