@@ -60,7 +60,7 @@ struct NativeSubscriptionTests {
     func lengths() throws {
         let client = try client()
         defer { client.fixture.server.stop() }
-        let text = String(repeating: "x", count: 520_000)
+        let text = String(repeating: "x", count: 100_000)
         let contents = [
             #""predicate":"? \#(text)""#, #""filterBy":["\#(text)"]"#, #""filterGroup":["\#(text)"]"#,
             #""filter":{"\#(text)":1}"#, #""notificationInfo":{"nothing":"\#(text)"}"#,
