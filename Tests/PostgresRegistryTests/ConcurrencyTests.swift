@@ -31,6 +31,18 @@ struct ConcurrencyTests {
         #expect(try Self.open(url).deviceCount() == 8)
     }
 
+    @Test("Servers that start at the same moment get one key")
+    func keyTogether() async throws {
+        let url = url
+        let keys = try await withThrowingTaskGroup(of: ServerKey.self) { group in
+            for _ in 0..<8 {
+                group.addTask { try Self.open(url).serverKey() }
+            }
+            return try await group.reduce(into: Set<ServerKey>()) { $0.insert($1) }
+        }
+        #expect(keys.count == 1)
+    }
+
     @Test("Two connections that take turns answer as the in-memory registry does", arguments: 0..<3)
     func takesTurns(_ round: Int) throws {
         let registry = AlternatingRegistry(try Self.open(url), try Self.open(url))

@@ -97,6 +97,24 @@ struct RegistryCopyTests {
         }
     }
 
+    @Test("The key of the servers goes along, unless the target has one", arguments: Way.allCases)
+    func serverKey(_ way: Way) async throws {
+        let (source, target) = try await makeStores(way)
+        #expect(try source.storedServerKey() == nil)
+        #expect(try !RegistryCopy(from: source, to: target).run().keepsOtherServerKey)
+        #expect(try target.storedServerKey() == nil)
+        let key = try source.serverKey()
+        #expect(try source.serverKey() == key)
+        #expect(try source.keepServerKey(.random()) == key)
+        #expect(try !RegistryCopy(from: source, to: target).run().keepsOtherServerKey)
+        #expect(try target.storedServerKey() == key)
+        #expect(try !RegistryCopy(from: source, to: target).run().keepsOtherServerKey)
+        let third = try await makeScratch()
+        let other = try third.serverKey()
+        #expect(try RegistryCopy(from: source, to: third).run().keepsOtherServerKey)
+        #expect(try third.storedServerKey() == other)
+    }
+
     /// Everything that a registry says of itself.
     private func content(_ registry: any RegistryCopy.Store) throws -> [String] {
         var lines: [String] = []

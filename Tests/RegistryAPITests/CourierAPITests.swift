@@ -1,4 +1,6 @@
+import Crypto
 import JSON
+import Metrics
 import PushCore
 import PushTestKit
 import RegistryAPI
@@ -72,7 +74,7 @@ struct CourierAPITests {
         defer { fixture.server.stop() }
         let client = try create("browser")
         #expect(client.environment == "production" && client.token.utf8.count == 64)
-        #expect(client.url.hasPrefix("http://localhost/courier/"))
+        #expect(client.url.hasPrefix("http://127.0.0.1:\(fixture.server.port)/courier/"))
         let device = try #require(try devices().first)
         #expect(device.platform == .web && device.token.hexadecimal == client.token && device.userID == "mei")
         async let waiting = fetch(client.path)
@@ -101,19 +103,77 @@ struct CourierAPITests {
         #expect(nothing.headers["access-control-allow-origin"] == "*")
     }
 
-    @Test("Of two requests for one client the older ends, and one has the notification", .timeLimit(.minutes(5)))
+    /// A server whose clients wait for so many seconds, and a path of one of them.
+    private func server(
+        waiting seconds: Int, _ change: (inout RegistryServerConfiguration) -> Void = { _ in }
+    ) throws -> (fixture: RegistryFixture, path: String) {
+        fixture.server.stop()
+        let other = try RegistryFixture {
+            $0.courierWaitSecondsMaximum = seconds
+            change(&$0)
+        }
+        let answer = PlainHTTP.request(
+            "POST",
+            "/device/1/iCloud.com.example.chat/production/tokens/create?ckAPIToken=\(try NativeClient.token(other))"
+                + "&ckWebAuthToken=mei", port: other.server.port, body: #"{"apnsEnvironment":"production"}"#)
+        return (other, try created(answer).path)
+    }
+
+    @Test("Of two requests for one client one has the notification, and the other ends", .timeLimit(.minutes(5)))
     func twoRequests() async throws {
+        let (patient, path) = try server(waiting: 2)
+        defer { patient.server.stop() }
+        let port = patient.server.port
+        async let one = PlainHTTP.requestInBackground("GET", path, port: port)
+        async let other = PlainHTTP.requestInBackground("GET", path, port: port)
+        let device = try #require(try patient.registry().devices(matching: DeviceFilter(), after: nil, limit: 9).first)
+        let message = CourierMessage(
+            token: device.token, app: "chat", pushID: APNsIdentifier(high: 1, low: 1), expiresAtMilliseconds: .max,
+            payload: Array("{}".utf8))
+        _ = try patient.registry().deposit([message], nowMilliseconds: 0)
+        #expect(await [one.status, other.status].sorted() == [200, 204])
+    }
+
+    @Test("A URL is a credential: it makes so many requests in a second as any other")
+    func rate() async throws {
+        let (slow, path) = try server(waiting: 0) { $0.requestsPerSecondMaximum = 1 }
+        defer { slow.server.stop() }
+        let port = slow.server.port
+        let answers = await withTaskGroup { group in
+            for _ in 0..<20 { group.addTask { await PlainHTTP.requestInBackground("GET", path, port: port) } }
+            return await group.reduce(into: [PlainHTTP.Answer]()) { $0.append($1) }
+        }
+        #expect(answers.contains { $0.status == 204 })
+        #expect(answers.contains { $0.status == 429 && $0.headers["retry-after"] == "1" })
+    }
+
+    @Test("A made-up secret proves nothing: it takes no place, and counts as a failed authentication")
+    func forgedSecrets() async throws {
+        let (busy, path) = try server(waiting: 0)
+        defer { busy.server.stop() }
+        let forged = (1_000..<1_200).map { number in
+            PlainHTTP.request(
+                "GET", "/courier/\(number)\(String(repeating: "A", count: 39))", port: busy.server.port)
+        }
+        #expect(forged.allSatisfy { $0.status == 404 || $0.status == 429 })
+        #expect(forged.contains { $0.status == 429 && $0.headers["retry-after"] != nil })
+        #expect(PlainHTTP.request("GET", path, port: busy.server.port).status == 204)
+    }
+
+    @Test("A URL is good at every server of the registry, and what the registry keeps leads nowhere")
+    func severalServers() throws {
         defer { fixture.server.stop() }
-        let client = try create()
-        async let one = fetch(client.path)
-        async let other = fetch(client.path)
-        try deposit("{}", for: client)
-        // Whichever was answered first may leave the other waiting alone.
-        async let third = fetch(client.path)
-        try deposit("{}", for: client)
-        let bodies = await [one, other, third]
-        try #require(bodies.allSatisfy { $0.status == 200 || $0.status == 204 }, "\(bodies)")
-        #expect(bodies.contains { $0.status == 200 && $0.body == "{}" })
+        let client = try create("browser")
+        var configuration = RegistryServerConfiguration(host: "127.0.0.1", port: 0, apps: [], accessKeys: [])
+        configuration.courierWaitSecondsMaximum = 0
+        let second = try RegistryServer(
+            configuration: configuration, registry: try fixture.registry(), metrics: MetricsRegistry(),
+            logger: .silent)
+        defer { second.stop() }
+        #expect(PlainHTTP.request("GET", client.path, port: second.port).status == 204)
+        let kept = try #require(try devices().first).token.bytes
+        let read = "/courier/\(Base64URL.encode(kept))"
+        #expect(PlainHTTP.request("GET", read, port: second.port).status == 404)
     }
 
     @Test("A client that names itself gets its token again, and all others get another")
@@ -165,24 +225,23 @@ struct CourierAPITests {
         #expect(await fetch("/courier").status == 404)
     }
 
-    @Test("The operator's URL comes before what the client says, and what it says is looked at")
+    @Test("The URL comes from the configuration, whatever host the client names")
     func addresses() throws {
-        defer { fixture.server.stop() }
-        let proxied = try RegistryFixture { $0.publicURL = "https://push.example.com/api" }
-        defer { proxied.server.stop() }
-        let bearer = try NativeClient.token(proxied)
-        func create(_ fixture: RegistryFixture, host: String, bearer: String) -> PlainHTTP.Answer {
+        func create(_ change: (inout RegistryServerConfiguration) -> Void) throws -> PlainHTTP.Answer {
+            let other = try RegistryFixture(change)
+            defer { other.server.stop() }
             let body = #"{"apnsEnvironment":"production"}"#
             return PlainHTTP.exchange(
-                "POST /database/1/iCloud.com.example.chat/production/tokens/create?ckAPIToken=\(bearer)"
-                    + "&ckWebAuthToken=mei HTTP/1.1\r\nHost: \(host)\r\nContent-Length: \(body.utf8.count)\r\n"
-                    + "Connection: close\r\n\r\n\(body)", fixture.server.port)
+                "POST /database/1/iCloud.com.example.chat/production/tokens/create?ckAPIToken="
+                    + "\(try NativeClient.token(other))&ckWebAuthToken=mei HTTP/1.1\r\nHost: evil.example\r\n"
+                    + "Content-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)", other.server.port)
         }
-        let known = create(proxied, host: "elsewhere", bearer: bearer)
+        fixture.server.stop()
+        let known = try create { $0.publicURL = "https://push.example.com/api" }
         #expect(try created(known).url.hasPrefix("https://push.example.com/api/courier/"))
-        let named = create(fixture, host: "[::1]:8080", bearer: token)
-        #expect(try created(named).url.hasPrefix("http://[::1]:8080/courier/"))
-        #expect(create(fixture, host: "a/b", bearer: token).status == 400)
+        #expect(try created(try create { _ in }).url.hasPrefix("http://127.0.0.1:"))
+        let unknown = try create { $0.host = "0.0.0.0" }
+        #expect(unknown.status == 500 && unknown.body.contains("registry.public_url"))
     }
 
     @Test("What cannot be is refused")

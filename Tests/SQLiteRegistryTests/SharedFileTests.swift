@@ -29,6 +29,20 @@ struct SharedFileTests {
         #expect(try SQLiteRegistry.open(path: path, mode: .readOnly).deviceCount() == 8)
     }
 
+    @Test("Servers that start at the same moment get one key")
+    func keyTogether() async throws {
+        let path = path
+        let keys = try await withThrowingTaskGroup(of: ServerKey.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    try SQLiteRegistry.open(path: path, mode: .create, busyTimeoutMilliseconds: 60_000).serverKey()
+                }
+            }
+            return try await group.reduce(into: Set<ServerKey>()) { $0.insert($1) }
+        }
+        #expect(keys.count == 1)
+    }
+
     @Test("Two writers and a reader do not disturb each other")
     func writersAndReader() async throws {
         let path = path

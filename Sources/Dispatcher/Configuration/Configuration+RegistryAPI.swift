@@ -62,7 +62,8 @@ extension Configuration {
         ///
         /// `registry.requests_per_second`, default 100.
         public var requestsPerSecondMaximum: Int
-        /// The URL by which clients reach it, without a slash at the end; nil for the name by which they ask.
+        /// The URL by which clients reach it, without a slash at the end; nil for the address that
+        /// it listens on, if only this machine reaches that.
         ///
         /// `registry.public_url`, default `""` for nil.
         public var publicURL: String?

@@ -61,8 +61,9 @@ extension ConfigurationKey {
     static let registryPublicURL = ConfigurationKey(
         section: "registry", name: "public_url", kind: .string, standard: .string(""),
         comment: """
-            The URL by which clients reach the API, if a proxy in front of it gives it another than they
-            ask for: https://HOST. Clients without APNs are told to fetch their notifications there.
+            The URL by which clients reach the API: https://HOST. Clients without APNs are told to fetch
+            their notifications there; without it 'tokens/create' is refused, unless the API listens on an
+            address that only this machine reaches, which then serves as the URL.
             """)
     static let registryCertificateFile = ConfigurationKey(
         section: "registry", name: "certificate_file", kind: .string, standard: .string(""),

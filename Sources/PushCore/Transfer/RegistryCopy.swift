@@ -9,11 +9,14 @@
 /// The target gives its rows other numbers. So the copy leaves out and counts each dead letter that names a row of the
 /// source: a replay in the target would push to nobody, or for another subscription.
 ///
+/// The key of the servers goes along, so that the URLs of clients that fetch their notifications stay good; but not if
+/// the target has a key already.
+///
 /// Memory is bounded by a step, however large the registry is.
 public final class RegistryCopy {
     /// All ports of a store.
     public typealias Store = DeadLetterRegistry & Registry & RegistryAdministration & RegistryTransfer
-        & SubscriptionRegistry
+        & ServerKeyRegistry & SubscriptionRegistry
 
     private static let deadLettersAtOnce = 200
 
@@ -68,6 +71,7 @@ public final class RegistryCopy {
         }
         try copySubscriptions()
         try copyTokens()
+        try copyServerKey()
         try copyPoolConfigurations()
         try copyDeadLetters()
         return counts
@@ -127,6 +131,11 @@ public final class RegistryCopy {
         }
         counts.read[.tokens] = tokens.count
         try progress(counts)
+    }
+
+    private func copyServerKey() throws {
+        guard let key = try source.storedServerKey() else { return }
+        counts.keepsOtherServerKey = try target.keepServerKey(key) != key
     }
 
     private func copyPoolConfigurations() throws {

@@ -12,13 +12,13 @@ struct CloudKitAdmission: Sendable {
     private let nowMilliseconds: @Sendable () -> Int64
 
     init(
-        configuration: RegistryServerConfiguration, credentials: CredentialGuard,
+        configuration: RegistryServerConfiguration, credentials: CredentialGuard, courierAddress: CourierAddress,
         nowMilliseconds: @escaping @Sendable () -> Int64
     ) {
         apps = configuration.apps
         gate = TokenGate(credentials: credentials)
         verifier = ServerKeyVerifier(keys: configuration.serverKeys)
-        courierAddress = CourierAddress(publicURL: configuration.publicURL, isSecure: configuration.identity != nil)
+        self.courierAddress = courierAddress
         self.nowMilliseconds = nowMilliseconds
     }
 

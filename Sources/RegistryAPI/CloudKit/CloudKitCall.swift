@@ -138,15 +138,17 @@ struct CloudKitCall {
         let members = try body()
         let (environment, _) = try environment(members)
         let client = members["clientId"]
-        guard client == nil || (client?.string).map({ (1...256).contains($0.utf8.count) }) ?? false else {
-            throw CloudKitError(.badRequest, "clientId is a text of 1 to 256 bytes.")
+        guard client == nil || (client?.string).map({ TextRule.name.isFollowed(by: $0) }) ?? false else {
+            throw CloudKitError(.badRequest, "clientId is a text of 1 to 256 bytes without control characters.")
         }
-        guard let base = courierAddress.base(for: request) else {
-            throw CloudKitError(.badRequest, "The header Host is missing, or not right; or set registry.public_url.")
+        guard let base = courierAddress.base else {
+            throw CloudKitError(
+                .internalError,
+                "The server does not know by which URL clients reach it; its operator sets registry.public_url.")
         }
-        let token = try using(nil) { (registry) throws(RegistryError) in
+        let secret = try using(nil) { (registry) throws(RegistryError) in
             try DeviceRegistrar(registry: registry, app: app).registerCourier(
-                clientID: client?.string, environment: environment, for: userID,
+                clientID: client?.string, environment: environment, for: userID, context.courierTokens,
                 nowMilliseconds: context.nowMilliseconds)
         }
         var writer = JSONWriter()
@@ -154,9 +156,9 @@ struct CloudKitCall {
         writer.key("apnsEnvironment")
         writer.string(environment)
         writer.key("apnsToken")
-        writer.string(token.hexadecimal)
+        writer.string(context.courierTokens.token(of: secret).hexadecimal)
         writer.key("webcourierURL")
-        writer.string("\(base)/courier/\(CourierToken.secret(of: token))")
+        writer.string("\(base)/courier/\(secret.text)")
         writer.endObject()
         return .content(200, type: "application/json", writer.bytes)
     }
@@ -178,7 +180,7 @@ struct CloudKitCall {
         }
         _ = try using(nil) { (registry) throws(RegistryError) in
             try DeviceRegistrar(registry: registry, app: app).register(
-                token, platform: CourierToken.isOne(token) ? .web : platform, for: .user(userID),
+                token, platform: context.courierTokens.gaveOut(token) ? .web : platform, for: .user(userID),
                 nowMilliseconds: context.nowMilliseconds)
         }
         return HTTPResponse.content(200, type: "application/json", Array("{}".utf8))

@@ -17,11 +17,12 @@ struct CloudKitDialect: Dialect {
     private let crossOrigin: CrossOriginPolicy
 
     init(
-        configuration: RegistryServerConfiguration, credentials: CredentialGuard,
+        configuration: RegistryServerConfiguration, credentials: CredentialGuard, courierAddress: CourierAddress,
         nowMilliseconds: @escaping @Sendable () -> Int64
     ) {
         admission = CloudKitAdmission(
-            configuration: configuration, credentials: credentials, nowMilliseconds: nowMilliseconds)
+            configuration: configuration, credentials: credentials, courierAddress: courierAddress,
+            nowMilliseconds: nowMilliseconds)
         crossOrigin = CrossOriginPolicy(
             origins: Set(configuration.allowedOrigins), fieldNames: "Authorization, Content-Type, *")
     }

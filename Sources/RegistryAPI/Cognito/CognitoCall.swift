@@ -16,7 +16,7 @@ struct CognitoCall: Sendable {
         let identity = try identity()
         let members = try self.members(context)
         let registration = try CognitoRegistration(
-            platform: try string(members, "Platform"), token: try string(members, "Token"))
+            platform: try string(members, "Platform"), token: try string(members, "Token"), context.courierTokens)
         return try using(context) { (registry) throws(RegistryError) in
             let deviceID = try DeviceRegistrar(registry: registry, app: app).register(
                 registration.token, platform: registration.platform, for: .identity(identity, pool: identityPoolID),

@@ -6,7 +6,9 @@ struct CognitoRegistration {
     let token: DeviceToken
 
     /// Reads a platform and a token as Amazon Cognito's clients send them.
-    init(platform platformName: String?, token text: String?) throws(CognitoError) {
+    init(
+        platform platformName: String?, token text: String?, _ courier: CourierTokens
+    ) throws(CognitoError) {
         guard let platformName, !platformName.isEmpty else {
             throw .invalidParameter("Platform is missing; it is APNS, APNS_SANDBOX or GCM.")
         }
@@ -20,7 +22,7 @@ struct CognitoRegistration {
         }
         self.platform = platform
         do throws(PlatformTokenError) {
-            token = try PlatformToken.read(text, platform: platform)
+            token = try PlatformToken.read(text, platform: platform, courier)
         } catch {
             throw .invalidParameter("Token is not right: \(error.message)")
         }

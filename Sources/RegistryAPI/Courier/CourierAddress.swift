@@ -1,25 +1,34 @@
-import HTTPServer
+import Synchronization
 
-/// How clients reach this server.
-struct CourierAddress: Sendable {
-    private static let hostCharacters = Set(
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]".utf8)
+/// How clients reach this server, as the configuration has it; what a request says of it does not count.
+///
+/// A request can name any host, and the URL that a client gets is a secret that must lead nowhere else.
+final class CourierAddress: Sendable {
+    private let publicURL: String?
+    private let loopbackOrigin: String?
+    private let port: Atomic<UInt16>
 
-    /// What the operator says; nil if nothing.
-    let publicURL: String?
-    /// Whether the server has a certificate.
-    let isSecure: Bool
+    init(_ configuration: RegistryServerConfiguration) {
+        publicURL = configuration.publicURL
+        let scheme = configuration.identity == nil ? "http" : "https"
+        loopbackOrigin = Self.loopbackHost(configuration.host).map { "\(scheme)://\($0)" }
+        port = Atomic(configuration.port)
+    }
 
-    /// The URL without a slash at its end, for example `https://push.example.com`; nil if it cannot be known.
+    /// Notes the port, which the system may have chosen.
+    func listens(on port: UInt16) { self.port.store(port, ordering: .relaxed) }
+
+    /// The URL without a slash at its end, for example `https://push.example.com`.
     ///
-    /// - Parameter request: the request of the client, whose header `Host` tells how it came here (RFC 9112 section
-    ///   3.2).
-    /// - Returns: the URL.
-    func base(for request: HTTPRequest) -> String? {
-        if let publicURL { return publicURL }
-        guard let host = request.field("host"), (1...255).contains(host.utf8.count),
-            host.utf8.allSatisfy(Self.hostCharacters.contains)
-        else { return nil }
-        return "\(isSecure ? "https" : "http")://\(host)"
+    /// Without a public URL it is the address that is listened on, if only this machine can reach that; else nil.
+    var base: String? {
+        publicURL ?? loopbackOrigin.map { "\($0):\(port.load(ordering: .relaxed))" }
+    }
+
+    private static func loopbackHost(_ host: String) -> String? {
+        if host == "::1" { return "[::1]" }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        let isAddress = parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
+        return host == "localhost" || isAddress && parts[0] == "127" ? host : nil
     }
 }

@@ -31,6 +31,13 @@ enum CourierAnswer {
         return response
     }
 
+    /// It came too often.
+    static func tooMany(retryAfterSeconds seconds: Int) -> HTTPResponse {
+        var response = refusal(429, "too many requests")
+        response.fields.append(HTTPField("Retry-After", "\(seconds)"))
+        return response
+    }
+
     /// It cannot be answered now.
     static func busy(_ message: String) -> HTTPResponse {
         var response = refusal(503, message)

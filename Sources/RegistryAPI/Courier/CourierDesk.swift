@@ -6,36 +6,41 @@ import PushCore
 ///
 /// However many wait, the registry is asked for all of them at once, and once a second at most.
 final class CourierDesk {
-    private struct Waiting {
-        let request: HeldRequest
-        let untilNanoseconds: UInt64
-    }
-
-    /// How many clients may wait at once.
+    /// How many requests may wait at once.
     static let waitingMaximum = 1_000
+    private static let perClientMaximum = 4
+    private static let waitSecondsCeiling = 86_400
     private static let lookIntervalNanoseconds: UInt64 = 1_000_000_000
+    /// How long a request waits at least that a newer one of its client has followed.
+    private static let olderWaitSeconds: UInt64 = 5
 
     private let loop: EventLoop
-    private let waitNanosecondsMaximum: UInt64
-    private var waiting: [DeviceToken: Waiting] = [:]
+    private var places: CourierPlaces<HeldRequest>
     private var lastLookNanoseconds: UInt64?
     private var isLookScheduled = false
 
     init(loop: EventLoop, waitSecondsMaximum: Int) {
         self.loop = loop
-        waitNanosecondsMaximum = UInt64(max(waitSecondsMaximum, 0)) * 1_000_000_000
+        let waitSeconds = UInt64(min(max(waitSecondsMaximum, 0), Self.waitSecondsCeiling))
+        places = CourierPlaces(
+            CourierPlaces.Limits(
+                placesMaximum: Self.waitingMaximum, perClientMaximum: Self.perClientMaximum,
+                waitNanoseconds: waitSeconds * 1_000_000_000,
+                olderWaitNanoseconds: Self.olderWaitSeconds * 1_000_000_000))
     }
 
-    /// A client asks for its next notification; what it asked before, on another connection, ends.
-    func arrived(_ request: HeldRequest, for token: DeviceToken, _ context: RegistryContext) {
+    /// A client asks for its next notification; `CourierPlaces` tells who waits and who gives way.
+    func arrived(_ request: HeldRequest, for token: DeviceToken, from address: String, _ context: RegistryContext) {
         loop.preconditionOnLoop()
-        waiting.removeValue(forKey: token)?.request.answer(CourierAnswer.nothing)
-        guard waiting.count < Self.waitingMaximum else {
-            return request.answer(CourierAnswer.busy("too many clients wait already"))
+        let now = MonotonicClock.nowNanoseconds()
+        switch places.arrived(request, for: token, from: address, nowNanoseconds: now) {
+        case .waits(let other):
+            other?.answer(CourierAnswer.busy("too many clients wait already"))
+            scheduleLook(context)
+        case .full: request.answer(CourierAnswer.busy("too many clients wait already"))
+        case .tooManyOfClient:
+            request.answer(CourierAnswer.tooMany(retryAfterSeconds: Int(Self.olderWaitSeconds)))
         }
-        waiting[token] = Waiting(
-            request: request, untilNanoseconds: MonotonicClock.nowNanoseconds() + waitNanosecondsMaximum)
-        scheduleLook(context)
     }
 
     private func scheduleLook(_ context: RegistryContext) {
@@ -47,40 +52,39 @@ final class CourierDesk {
             guard let self, let context else { return }
             isLookScheduled = false
             look(context)
-            if !waiting.isEmpty { scheduleLook(context) }
+            if places.count > 0 { scheduleLook(context) }
         }
     }
 
     private func look(_ context: RegistryContext) {
         lastLookNanoseconds = MonotonicClock.nowNanoseconds()
         // What is taken for a client that has gone would be lost.
-        for (token, entry) in waiting where entry.request.isAbandoned { end(token, CourierAnswer.nothing) }
-        guard !waiting.isEmpty else { return }
-        let tokens = Array(waiting.keys)
+        end(places.takeAbandoned(\.isAbandoned), CourierAnswer.nothing)
+        let tokens = places.tokens
+        if !tokens.isEmpty { collect(tokens, context) }
+        end(places.takeDone(nowNanoseconds: MonotonicClock.nowNanoseconds()), CourierAnswer.nothing)
+    }
+
+    private func collect(_ tokens: [DeviceToken], _ context: RegistryContext) {
         do throws(RegistryError) {
             // Most looks find nothing to take, and then nobody who writes is in the way.
             let mail = try context.using(isPatient: true) { (registry) throws(RegistryError) in
                 try registry.collect(tokens, nowMilliseconds: context.nowMilliseconds)
             }
-            let now = MonotonicClock.nowNanoseconds()
-            for (token, mail) in zip(tokens, mail) { found(mail, for: token, nowNanoseconds: now) }
-        } catch {
-            for token in tokens { end(token, CourierAnswer.busy("the registry cannot be used now")) }
-        }
-    }
-
-    private func found(_ mail: CourierMail, for token: DeviceToken, nowNanoseconds: UInt64) {
-        switch mail {
-        case .unknown: end(token, CourierAnswer.unknown)
-        case .payload(let payload): end(token, CourierAnswer.payload(payload))
-        case .nothing:
-            if let entry = waiting[token], entry.untilNanoseconds <= nowNanoseconds {
-                end(token, CourierAnswer.nothing)
+            for (token, mail) in zip(tokens, mail) {
+                switch mail {
+                case .unknown: end(places.takeAll(token), CourierAnswer.unknown)
+                case .payload(let payload): places.takeNewest(token)?.answer(CourierAnswer.payload(payload))
+                case .nothing: break
+                }
             }
+        } catch {
+            let refusal = CourierAnswer.busy("the registry cannot be used now")
+            for token in tokens { places.takeNewest(token)?.answer(refusal) }
         }
     }
 
-    private func end(_ token: DeviceToken, _ response: HTTPResponse) {
-        waiting.removeValue(forKey: token)?.request.answer(response)
+    private func end(_ requests: [HeldRequest], _ response: HTTPResponse) {
+        for request in requests { request.answer(response) }
     }
 }

@@ -6,17 +6,22 @@ import PushCore
 ///
 /// The URL alone lets its holder fetch, from whatever page. Apple documents only that one polls it; that an answer has
 /// one payload, as APNs would have it, and that an empty one asks to come again, is what clients of Apple's rely on.
+///
+/// A URL that we never gave out is refused on the server's thread, before it takes a place of those that wait. One that
+/// we did is a credential like any other, with a rate of its own.
 struct CourierDialect: Dialect {
     let firstSegments = ["courier"]
+    private let tokens: CourierTokens
+    private let credentials: CredentialGuard
+
+    init(tokens: CourierTokens, credentials: CredentialGuard) {
+        self.tokens = tokens
+        self.credentials = credentials
+    }
 
     var routes: [Route] {
         [
-            Route("courier/fetch", "GET", "/courier/{secret}") { _, values in
-                guard let token = CourierToken.token(ofSecret: values["secret"]) else {
-                    return .answered(CourierAnswer.unknown)
-                }
-                return .held { context, request in context.courier.arrived(request, for: token, context) }
-            },
+            Route("courier/fetch", "GET", "/courier/{secret}", admit: admit),
             Route("preflight", "OPTIONS", "/courier/{secret}") { _, _ in .answered(CourierAnswer.preflight) },
         ]
     }
@@ -25,5 +30,18 @@ struct CourierDialect: Dialect {
         var response = CourierAnswer.refusal(status, message)
         if let retryAfterSeconds { response.fields.append(HTTPField("Retry-After", "\(retryAfterSeconds)")) }
         return response
+    }
+
+    private func admit(_ request: HTTPRequest, _ values: PathValues) -> Admission {
+        guard let secret = tokens.secret(values["secret"]) else {
+            let wait = credentials.authenticationFailed(request, "no such courier secret")
+            return .answered(wait.map { CourierAnswer.tooMany(retryAfterSeconds: $0) } ?? CourierAnswer.unknown)
+        }
+        let token = tokens.token(of: secret)
+        if let wait = credentials.take("courier \(token.hexadecimal)") {
+            return .answered(CourierAnswer.tooMany(retryAfterSeconds: wait))
+        }
+        let address = request.clientAddress
+        return .held { context, request in context.courier.arrived(request, for: token, from: address, context) }
     }
 }

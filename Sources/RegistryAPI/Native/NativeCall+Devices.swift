@@ -53,7 +53,7 @@ extension NativeCall {
         _ text: String, _ platform: Platform, member: String = "token"
     ) throws(NativeProblem) -> DeviceToken {
         do throws(PlatformTokenError) {
-            return try PlatformToken.read(text, platform: platform)
+            return try PlatformToken.read(text, platform: platform, context.courierTokens)
         } catch {
             throw NativeProblem(.invalid, "\"\(member)\": \(error.message)")
         }

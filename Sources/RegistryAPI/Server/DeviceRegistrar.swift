@@ -52,30 +52,22 @@ struct DeviceRegistrar {
     /// Registers a device of a user whose client fetches its notifications, or renews it.
     ///
     /// - Parameters:
-    ///   - clientID: what the client calls itself; the same name gets the same token. Nil makes a new device.
+    ///   - clientID: what the client calls itself; the same name gets the same secret. Nil makes a new device.
     ///   - environment: the environment that the client asks for, which is a part of its name.
     ///   - user: who uses it.
+    ///   - tokens: makes its secret and its token.
     ///   - nowMilliseconds: the time.
-    /// - Returns: the device's token.
+    /// - Returns: what leads to the client's notifications.
     /// - Throws: `RegistryError`.
     func registerCourier(
-        clientID: String?, environment: String, for user: String, nowMilliseconds: Int64
-    ) throws(RegistryError) -> DeviceToken {
-        let deviceID = clientID.map { courierIdentifier($0, environment, user) } ?? RandomIdentifier.uuid()
-        let old = clientID == nil ? nil : try registry.device(deviceID)
-        let token = old.flatMap { CourierToken.isOne($0.token) ? $0.token : nil } ?? CourierToken.random()
-        try registry.upsert([
-            Device(
-                deviceID: deviceID, platform: .web, token: token, app: app, userID: user,
-                registeredAtMilliseconds: nowMilliseconds)
-        ])
-        return token
-    }
-
-    private func courierIdentifier(_ clientID: String, _ environment: String, _ user: String) -> String {
-        // The lengths keep a user's name that goes on like an identifier from meaning another client.
-        let text = "apus courier\n\(app)\n\(environment)\n\(user.utf8.count) \(clientID.utf8.count)\n\(user)\(clientID)"
-        return RandomIdentifier.uuidText(SHA256Digest.digest(Array(text.utf8)))
+        clientID: String?, environment: String, for user: String, _ tokens: CourierTokens, nowMilliseconds: Int64
+    ) throws(RegistryError) -> CourierSecret {
+        let secret =
+            clientID.map { tokens.secret(clientID: $0, environment: environment, user: user, app: app) }
+            ?? tokens.randomSecret()
+        _ = try register(
+            tokens.token(of: secret), platform: .web, for: .user(user), nowMilliseconds: nowMilliseconds)
+        return secret
     }
 
     /// Whether a device may be taken for the holder's: a user's that nobody has said to be another user's counts.

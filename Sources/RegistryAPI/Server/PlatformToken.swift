@@ -10,9 +10,14 @@ public enum PlatformToken {
     /// - Parameters:
     ///   - token: the token.
     ///   - platform: the platform that it is said to be of.
+    ///   - key: the key of the registry's servers, by which they recognise what they gave out.
     /// - Returns: what is wrong with it, as the end of a sentence; nil if nothing is.
-    public static func problem(of token: DeviceToken, platform: Platform) -> String? {
-        switch (platform, CourierToken.isOne(token)) {
+    public static func problem(of token: DeviceToken, platform: Platform, key: ServerKey) -> String? {
+        problem(of: token, platform: platform, CourierTokens(key))
+    }
+
+    private static func problem(of token: DeviceToken, platform: Platform, _ courier: CourierTokens) -> String? {
+        switch (platform, courier.gaveOut(token)) {
         case (.apns, true), (.apnsSandbox, true): "it is of tokens/create, so its platform is WEB."
         case (.web, false): "it is none that tokens/create has answered."
         default: nil
@@ -20,13 +25,17 @@ public enum PlatformToken {
     }
 
     /// Reads a token: Apple's come in hexadecimal digits; Google's are text, which is kept as its bytes.
-    static func read(_ text: String, platform: Platform) throws(PlatformTokenError) -> DeviceToken {
+    static func read(
+        _ text: String, platform: Platform, _ courier: CourierTokens
+    ) throws(PlatformTokenError) -> DeviceToken {
         switch platform {
         case .apns, .apnsSandbox, .web:
             guard let token = DeviceToken(hexadecimal: text) else {
                 throw PlatformTokenError(message: "it must be \(DeviceToken.requirement(brokenBy: text)).")
             }
-            if let problem = problem(of: token, platform: platform) { throw PlatformTokenError(message: problem) }
+            if let problem = problem(of: token, platform: platform, courier) {
+                throw PlatformTokenError(message: problem)
+            }
             return token
         case .gcm:
             if text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }), let token = DeviceToken(bytes: Array(text.utf8)) {

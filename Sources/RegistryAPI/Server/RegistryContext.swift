@@ -31,6 +31,8 @@ final class RegistryContext {
     private let logger: Logger
     /// The clients that wait for their notifications, on the thread that writes.
     let courier: CourierDesk
+    /// Makes and recognises what such clients have.
+    let courierTokens: CourierTokens
     private let health: RegistryHealth
     private let clock: () -> Int64
     private let loop: EventLoop
@@ -40,13 +42,14 @@ final class RegistryContext {
     private var looks = 0
 
     init(
-        loop: EventLoop, registry: any ServedRegistry, purpose: Purpose, courier: CourierDesk, health: RegistryHealth,
-        logger: Logger, nowMilliseconds: @escaping () -> Int64
+        loop: EventLoop, registry: any ServedRegistry, purpose: Purpose, courier: CourierDesk,
+        courierTokens: CourierTokens, health: RegistryHealth, logger: Logger, nowMilliseconds: @escaping () -> Int64
     ) {
         self.loop = loop
         self.registry = registry
         self.purpose = purpose
         self.courier = courier
+        self.courierTokens = courierTokens
         self.health = health
         self.logger = logger
         clock = nowMilliseconds

@@ -53,6 +53,12 @@ public final class RegistryServer: Sendable {
         options.connectionsPerAddressMaximum =
             configuration.connectionsPerAddressMaximum > 0 ? configuration.connectionsPerAddressMaximum : nil
         options.trustedProxies = configuration.trustedProxies
+        let courierTokens: CourierTokens
+        do throws(RegistryError) {
+            courierTokens = try Self.courierTokens(registry)
+        } catch {
+            throw RegistryServerError(.unavailable, error.message)
+        }
         loops = try Self.makeLoops()
         let health = RegistryHealth()
         self.health = health
@@ -61,8 +67,9 @@ public final class RegistryServer: Sendable {
                 RegistryContext(
                     loop: loop, registry: registry, purpose: purpose,
                     courier: CourierDesk(loop: loop, waitSecondsMaximum: configuration.courierWaitSecondsMaximum),
-                    health: health, logger: logger, nowMilliseconds: nowMilliseconds), loop)
+                    courierTokens: courierTokens, health: health, logger: logger, nowMilliseconds: nowMilliseconds), loop)
         }
+        let courierAddress = CourierAddress(configuration)
         let lines = RequestLines(
             reading: makeLine(loops.reading, reader, .reading), writing: makeLine(loops.writing, registry, .writing))
         let credentials = CredentialGuard(
@@ -71,10 +78,11 @@ public final class RegistryServer: Sendable {
             dialects: [
                 NativeDialect(configuration: configuration, credentials: credentials),
                 CloudKitDialect(
-                    configuration: configuration, credentials: credentials, nowMilliseconds: nowMilliseconds),
+                    configuration: configuration, credentials: credentials, courierAddress: courierAddress,
+                    nowMilliseconds: nowMilliseconds),
                 CognitoDialect(
                     configuration: configuration, credentials: credentials, nowMilliseconds: nowMilliseconds),
-                CourierDialect(),
+                CourierDialect(tokens: courierTokens, credentials: credentials),
             ], lines: lines, metrics: RegistryAPIMetrics(metrics))
         do {
             server = try HTTPServer(configuration: options, handler: router)
@@ -83,6 +91,7 @@ public final class RegistryServer: Sendable {
             throw RegistryServerError(
                 error.code == .certificateInvalid ? .certificateInvalid : .unavailable, error.message)
         }
+        courierAddress.listens(on: server.port)
     }
 
     deinit { stop() }
@@ -116,6 +125,19 @@ public final class RegistryServer: Sendable {
         isStopped.store(true, ordering: .relaxed)
         server.stop()
         Self.stop(loops)
+    }
+
+    /// What clients have that fetch their notifications, by the key of all servers of the registry.
+    ///
+    /// A registry that is only read and has no key has given nothing out; a key that nobody else has recognises
+    /// nothing.
+    private static func courierTokens(_ registry: any ServedRegistry) throws(RegistryError) -> CourierTokens {
+        do throws(RegistryError) {
+            return CourierTokens(try registry.serverKey())
+        } catch {
+            guard error.code == .readOnly else { throw error }
+            return CourierTokens(.random())
+        }
     }
 
     private static func stop(_ loops: (reading: EventLoop, writing: EventLoop)) {

@@ -16,8 +16,8 @@ public struct RegistryServerConfiguration: Sendable {
     public var allowedOrigins: [String] = []
     /// How many requests a second each credential may make for long; for a moment four times as many.
     public var requestsPerSecondMaximum = 100
-    /// How clients reach the server, for example `https://push.example.com`; nil for what they say themselves in the
-    /// header `Host`.
+    /// How clients reach the server, for example `https://push.example.com`; nil for the address that is listened on,
+    /// which will do if only this machine can reach it.
     public var publicURL: String?
     /// The names by which clients reach it, besides that of `publicURL`, `localhost` and the machine's own.
     ///

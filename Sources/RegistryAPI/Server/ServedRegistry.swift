@@ -1,4 +1,5 @@
 public import PushCore
 
 /// What the API serves: the registry's ports for devices and subscriptions in one store.
-public typealias ServedRegistry = CourierRegistry & Registry & RegistryAdministration & SubscriptionRegistry
+public typealias ServedRegistry = CourierRegistry & Registry & RegistryAdministration & ServerKeyRegistry
+    & SubscriptionRegistry

@@ -49,11 +49,11 @@ struct DeviceAddCommand: Command {
             let names = Platform.allCases.map(\.rawValue).joined(separator: ", ")
             throw CommandFailure.usage("--platform takes one of \(names), not '\(platformName)'")
         }
-        if let problem = PlatformToken.problem(of: token, platform: platform) {
-            throw CommandFailure.usage("--token and --platform do not go together: \(problem)")
-        }
         let app = try invocation.required(DeviceOptions.app)
         try DeviceRegistry.use(invocation, mode: .create) { registry, configuration in
+            if let problem = PlatformToken.problem(of: token, platform: platform, key: try registry.serverKey()) {
+                throw CommandFailure.usage("--token and --platform do not go together: \(problem)")
+            }
             let device = Device(
                 deviceID: try invocation.string(Self.deviceID) ?? identifier(token, app, registry), platform: platform,
                 token: token, app: app, identityPoolID: invocation.string(Self.identityPool),

@@ -24,6 +24,8 @@ struct DeviceImport {
     private static let appsMaximum = 100
 
     let reader: DeviceLineReader
+    /// The key of the registry's servers, which tells the tokens of `WEB` clients; nil if no registry is open.
+    let serverKey: ServerKey?
 
     /// Runs to the end of the lines.
     ///
@@ -67,7 +69,7 @@ struct DeviceImport {
             throw DeviceLineProblem("longer than \(DeviceLineReader.lineBytesMaximum) bytes")
         }
         let isBlank = bytes.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") || $0 == 9 }
-        return isBlank ? nil : try DeviceLine.parse(bytes, parser: parser, now: now)
+        return isBlank ? nil : try DeviceLine.parse(bytes, parser: parser, now: now, serverKey: serverKey)
     }
 
     private func report(_ problem: DeviceLineProblem, line: Int, count: Int) {

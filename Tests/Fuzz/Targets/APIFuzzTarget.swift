@@ -74,20 +74,23 @@ struct APIFuzzTarget: FuzzTarget {
         }
         let (registry, folder) = try FuzzRegistry.open()
         defer { withExtendedLifetime(folder) {} }
+        let courierTokens = CourierTokens(.random())
         let context = LoopBound(
             RegistryContext(
                 loop: loop, registry: registry, purpose: .writing,
-                courier: CourierDesk(loop: loop, waitSecondsMaximum: 0), health: RegistryHealth(), logger: .silent,
+                courier: CourierDesk(loop: loop, waitSecondsMaximum: 0), courierTokens: courierTokens,
+                health: RegistryHealth(), logger: .silent,
                 nowMilliseconds: { nowMilliseconds }),
             to: loop)
         let credentials = CredentialGuard(requestsPerSecondMaximum: 1_000_000, logger: .silent)
         let dialects: [any Dialect] = [
             NativeDialect(configuration: configuration, credentials: credentials),
             CloudKitDialect(
-                configuration: configuration, credentials: credentials, nowMilliseconds: { nowMilliseconds }),
+                configuration: configuration, credentials: credentials,
+                courierAddress: CourierAddress(configuration), nowMilliseconds: { nowMilliseconds }),
             CognitoDialect(
                 configuration: configuration, credentials: credentials, nowMilliseconds: { nowMilliseconds }),
-            CourierDialect(),
+            CourierDialect(tokens: courierTokens, credentials: credentials),
         ]
         let router = RequestRouter(
             dialects: dialects, lines: RequestLines(reading: RequestLine(context), writing: RequestLine(context)),

@@ -38,6 +38,9 @@ struct RegistryCopyCommand: Command {
             A dead letter that was copied and then replayed or purged in FROM stays in TO:
             purge it there, too, or its pushes can go out twice. One that was replayed or purged
             in TO comes back with the next copy as long as FROM has it.
+
+            The key of the servers goes along, so that the URLs of WEB clients stay good. If TO
+            has one of its own, it stays, and the WEB clients of FROM ask for new URLs.
             """,
         examples: [
             .init(
@@ -70,6 +73,10 @@ struct RegistryCopyCommand: Command {
             return try copy.run()
         }
         progress.finish(Self.advice(counts))
+        if counts.keepsOtherServerKey {
+            StandardError.line(
+                "warning: TO has a key of its own for the URLs of WEB clients; those of FROM will ask for new ones")
+        }
         let seconds = Double(MonotonicClock.nowNanoseconds() - start) / 1e9
         if invocation.isJSON {
             invocation.output.line(Self.json(counts, seconds: seconds))

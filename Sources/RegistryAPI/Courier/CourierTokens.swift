@@ -1,0 +1,77 @@
+import Crypto
+import PushCore
+
+/// Makes the secrets and the tokens of clients that fetch their notifications, and recognises them by the key of the
+/// servers, without a look into the registry.
+///
+/// A token has 24 bytes that follow from the secret, and 8 that prove that it was given out. So whoever reads the
+/// registry can fetch nothing, nobody makes up a token, and one that a client registers again, even after its device
+/// was removed, is never taken for one of APNs.
+struct CourierTokens: Sendable {
+    private static let halfCount = 16
+    private static let hashCount = 24
+    private static let checkCount = 8
+
+    private let key: [UInt8]
+
+    init(_ key: ServerKey) { self.key = key.bytes }
+
+    // MARK: Secrets
+
+    /// A new secret, from the system's random numbers.
+    func randomSecret() -> CourierSecret {
+        secret(nonce: (0..<Self.halfCount).map { _ in UInt8.random(in: 0...255) })
+    }
+
+    /// The secret of a client that names itself, which is always the same.
+    ///
+    /// - Parameters:
+    ///   - clientID: what the client calls itself.
+    ///   - environment: the environment that it asks for, which is a part of its name.
+    ///   - user: who uses it.
+    ///   - app: its app.
+    /// - Returns: the secret.
+    func secret(clientID: String, environment: String, user: String, app: String) -> CourierSecret {
+        // The lengths keep a user's name that goes on like an identifier from meaning another client.
+        let name = "\(app)\n\(environment)\n\(user.utf8.count) \(clientID.utf8.count)\n\(user)\(clientID)"
+        return secret(nonce: Array(code("apus courier client\n", Array(name.utf8)).prefix(Self.halfCount)))
+    }
+
+    /// The secret that a text shows; nil if we never gave it out.
+    func secret(_ text: String) -> CourierSecret? {
+        guard let bytes = Base64URL.decode(text), bytes.count == 2 * Self.halfCount else { return nil }
+        let secret = secret(nonce: Array(bytes.prefix(Self.halfCount)))
+        return MessageAuthentication.isEqual(secret.bytes, bytes) ? secret : nil
+    }
+
+    private func secret(nonce: [UInt8]) -> CourierSecret {
+        CourierSecret(bytes: nonce + code("apus courier secret\n", nonce).prefix(Self.halfCount))
+    }
+
+    // MARK: Tokens
+
+    /// The token of the device whose client has a secret.
+    func token(of secret: CourierSecret) -> DeviceToken {
+        let hash = Array(SHA256Digest.digest(Array("apus courier token\n".utf8) + secret.bytes).prefix(Self.hashCount))
+        guard let token = DeviceToken(bytes: hash + check(hash)) else {
+            preconditionFailure("a token may have \(Self.hashCount + Self.checkCount) bytes")
+        }
+        return token
+    }
+
+    /// Whether we gave out a token.
+    func gaveOut(_ token: DeviceToken) -> Bool {
+        guard token.bytes.count == Self.hashCount + Self.checkCount else { return false }
+        let hash = Array(token.bytes.prefix(Self.hashCount))
+        return MessageAuthentication.isEqual(check(hash), Array(token.bytes.suffix(Self.checkCount)))
+    }
+
+    private func check(_ hash: [UInt8]) -> [UInt8] {
+        Array(code("apus courier token check\n", hash).prefix(Self.checkCount))
+    }
+
+    /// The labels keep what is made for one purpose from being of use for another; none begins as another one does.
+    private func code(_ label: StaticString, _ bytes: [UInt8]) -> [UInt8] {
+        MessageAuthentication.code(of: Array("\(label)".utf8) + bytes, key: key)
+    }
+}
