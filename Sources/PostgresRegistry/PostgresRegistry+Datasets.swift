@@ -44,8 +44,8 @@ extension PostgresRegistry {
         try writing(durable: true) { (transaction) throws(RegistryError) in
             let owner = try ownerOfLockedDevice(deviceID, transaction)
             let known = try Self.texts(transaction.run([Self.knownDatasets(owner)])[0])
-            let knownNames = Set(known)
-            for name in names ?? [] where !knownNames.contains(name) {
+            let knownNames = Set(known.map(ByteText.init))
+            for name in names ?? [] where !knownNames.contains(ByteText(name)) {
                 throw RegistryError(
                     .notFound,
                     "The registry knows no dataset \"\(name)\" of the identity of device \"\(deviceID)\". "

@@ -40,8 +40,8 @@ extension SQLiteRegistry {
         try writing(durable: true) { () throws(RegistryError) in
             let device = try deviceWithIdentity(deviceID)
             let known = try knownDatasets(of: device)
-            for name in names ?? Array(known.keys) {
-                guard let datasetName = known[name] else {
+            for name in names ?? known.keys.map(\.text) {
+                guard let datasetName = known[ByteText(name)] else {
                     throw RegistryError(
                         .notFound,
                         "The registry knows no dataset \"\(name)\" of the identity of device \"\(deviceID)\". "
@@ -93,7 +93,7 @@ extension SQLiteRegistry {
         return device
     }
 
-    private func knownDatasets(of device: StoredDevice) throws(RegistryError) -> [String: Int64] {
+    private func knownDatasets(of device: StoredDevice) throws(RegistryError) -> [ByteText: Int64] {
         let statement = try statements.statement(
             """
             SELECT s.name, s.id FROM dataset k CROSS JOIN dataset_name s ON s.id = k.dataset_name
@@ -101,8 +101,8 @@ extension SQLiteRegistry {
             """)
         statement.bind(1, device.identity)
         statement.bind(2, device.pool)
-        var known: [String: Int64] = [:]
-        try statement.forEachRow { row throws(RegistryError) in known[row.text(0)] = row.integer(1) }
+        var known: [ByteText: Int64] = [:]
+        try statement.forEachRow { row throws(RegistryError) in known[ByteText(row.text(0))] = row.integer(1) }
         return known
     }
 

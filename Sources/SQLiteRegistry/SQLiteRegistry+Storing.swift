@@ -35,7 +35,7 @@ extension SQLiteRegistry {
             try run("UPDATE device SET joined = \(Schema.newestFanOut) WHERE id = ?", new.row)
             try checkDevices(of: new)
         }
-        if old.userID != new.userID || old.app != new.app {
+        if !old.userID.hasBytes(of: new.userID) || old.app != new.app {
             try disinheritTopics(device: new.row)
             try inheritTopics(device: new.row)
         }

@@ -1,3 +1,5 @@
+import PushCore
+
 /// The numbers under which a device and what it belongs to are stored.
 struct StoredDevice: Equatable {
     /// The row of the device.
@@ -9,5 +11,5 @@ struct StoredDevice: Equatable {
     /// Its identity.
     var identity: Int64?
     /// The name of its user, if it has one.
-    var userID: String?
+    @ByBytes var userID: String?
 }

@@ -323,7 +323,7 @@ extension Pipeline {
             metrics.countEvent(prepared[place].type, .coalesced)
             log(prepared[place], .coalesced)
             let origin = prepared[place].excludedDeviceID
-            for device in devices where device.deviceID != origin {
+            for device in devices where !device.deviceID.hasBytes(of: origin) {
                 machine.pushesCoalesced(1, app: renderer.appIndex(named: device.app))
             }
         }

@@ -29,10 +29,12 @@ extension PostgresRegistry: CourierRegistry {
     private static func withoutReplaced(
         _ messages: [(device: Int64, message: CourierMessage)]
     ) -> [(device: Int64, message: CourierMessage)] {
-        var collapsed: [Int64: Set<String>] = [:]
+        var collapsed: [Int64: Set<ByteText>] = [:]
         var kept: [(device: Int64, message: CourierMessage)] = []
         for (device, message) in messages.reversed() {
-            if let collapseID = message.collapseID, !collapsed[device, default: []].insert(collapseID).inserted {
+            if let collapseID = message.collapseID,
+                !collapsed[device, default: []].insert(ByteText(collapseID)).inserted
+            {
                 continue
             }
             kept.append((device, message))

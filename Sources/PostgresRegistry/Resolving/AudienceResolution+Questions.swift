@@ -24,8 +24,8 @@ extension AudienceResolution {
             case .identities(let names, _): addProbes(index, names, whole: &identities, only: &onlyAmongOwners)
             case .users(let names, _): addProbes(index, names, whole: &users, only: &onlyAmongOwners)
             case .devices(let names, _):
-                let only = request.onlyDeviceIDs.map { Set($0) }
-                addElements(index, of: names, to: &devices) { only?.contains($0) ?? true }
+                let only = request.onlyDeviceIDs.map { Set($0.map(ByteText.init)) }
+                addElements(index, of: names.map(ByteText.init), to: &devices) { only?.contains($0) ?? true }
             case .tokens(let list, _): addElements(index, of: list, to: &tokens)
             }
         }
@@ -39,7 +39,7 @@ extension AudienceResolution {
     /// Adds a request whose pages go on after a row.
     private func addProbes(_ index: Int, whole: inout AudienceQuestion, only: inout AudienceQuestion) {
         if let names = requests[index].onlyDeviceIDs {
-            addElements(index, of: names, to: &only)
+            addElements(index, of: names.map(ByteText.init), to: &only)
         } else {
             whole.add(Probe(request: index, element: 0, after: position(index)))
         }
@@ -49,9 +49,11 @@ extension AudienceResolution {
     private func addProbes(
         _ index: Int, _ owners: [String], whole: inout AudienceQuestion, only: inout AudienceQuestion
     ) {
-        if let names = requests[index].onlyDeviceIDs { return addElements(index, of: names, to: &only) }
+        if let names = requests[index].onlyDeviceIDs {
+            return addElements(index, of: names.map(ByteText.init), to: &only)
+        }
         let start = OwnerPosition(encoded: position(index))
-        for element in FirstOccurrences(of: owners, from: start.element) {
+        for element in FirstOccurrences<ByteText>(of: owners, from: start.element) {
             if isBeyond(Self.ownerPosition(Probe(request: index, element: element, after: 0), 0), index) { break }
             whole.add(Probe(request: index, element: element, after: element == start.element ? start.row : 0))
         }
@@ -136,9 +138,9 @@ extension AudienceResolution {
     }
 
     private func tokenQuestion() -> AudienceQuestion {
-        let only = requests.map { request -> (tokens: Set<DeviceToken>, deviceIDs: Set<String>)? in
+        let only = requests.map { request -> (tokens: Set<DeviceToken>, deviceIDs: Set<ByteText>)? in
             guard case .tokens = request.audience, let list = request.onlyDeviceIDs else { return nil }
-            return (Set(list.compactMap { DeviceToken(hexadecimal: $0) }), Set(list))
+            return (Set(list.compactMap { DeviceToken(hexadecimal: $0) }), Set(list.map(ByteText.init)))
         }
         return AudienceQuestion(
             call: { [self] probes in
@@ -153,7 +155,7 @@ extension AudienceResolution {
             },
             isMember: { [self] probe, rows, row in
                 guard let only = only[probe.request] else { return true }
-                return only.deviceIDs.contains(rows.text(row, 3))
+                return only.deviceIDs.contains(ByteText(rows.text(row, 3)))
                     || token(probe).map { only.tokens.contains($0) } ?? false
             }, position: Self.elementPosition)
     }
@@ -173,10 +175,10 @@ extension AudienceResolution {
     }
 
     private func onlyOwnerQuestion() -> AudienceQuestion {
-        let owners = requests.map { request -> Set<String> in
+        let owners = requests.map { request -> Set<ByteText> in
             guard request.onlyDeviceIDs != nil else { return [] }
             switch request.audience {
-            case .identities(let names, _), .users(let names, _): return Set(names)
+            case .identities(let names, _), .users(let names, _): return Set(names.map(ByteText.init))
             default: return []
             }
         }
@@ -186,9 +188,9 @@ extension AudienceResolution {
             },
             isMember: { [self] probe, rows, row in
                 if case .users = requests[probe.request].audience {
-                    return rows.optionalText(row, 8).map { owners[probe.request].contains($0) } ?? false
+                    return rows.optionalText(row, 8).map { owners[probe.request].contains(ByteText($0)) } ?? false
                 }
-                return rows.optionalText(row, 7).map { owners[probe.request].contains($0) } ?? false
+                return rows.optionalText(row, 7).map { owners[probe.request].contains(ByteText($0)) } ?? false
             }, position: Self.elementPosition)
     }
 

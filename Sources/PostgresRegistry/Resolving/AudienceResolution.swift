@@ -84,7 +84,9 @@ final class AudienceResolution {
 
     /// Puts a device into the page of a request, unless it is the one to leave out or the page is full.
     private func add(_ device: consuming Recipient, request: Int, end: Int64) {
-        guard device.deviceID != requests[request].excludedDeviceID, takesPlace(request, end: end) else { return }
+        guard !device.deviceID.hasBytes(of: requests[request].excludedDeviceID), takesPlace(request, end: end) else {
+            return
+        }
         if !isCounting { pages[request].devices.append(device) }
     }
 

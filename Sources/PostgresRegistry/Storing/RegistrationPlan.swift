@@ -89,9 +89,7 @@ struct RegistrationPlan {
             tokens.lost(slot.stored.deviceID)
         }
         let userID = new.registration.device.userID
-        // By their bytes, as the database does.
-        let isSameUser = slot.stored.userID.map { Array($0.utf8) } == userID.map { Array($0.utf8) }
-        if !isSameUser || slot.stored.app != new.app { slot.changesUser = true }
+        if !slot.stored.userID.hasBytes(of: userID) || slot.stored.app != new.app { slot.changesUser = true }
         slot.registration = new
         slot.stored.userID = userID
         slot.stored.token = new.registration.device.token.bytes

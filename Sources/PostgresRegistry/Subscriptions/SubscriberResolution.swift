@@ -59,7 +59,7 @@ final class SubscriberResolution {
             let (platform, token) = try registry.decodeAddress(rows, row, platformColumn: 4)
             let recipient = Recipient(
                 deviceID: rows.text(row, 3), platform: platform, token: token, app: rows.text(row, 6))
-            guard recipient.deviceID != requests[request].excludedDeviceID else { continue }
+            guard !recipient.deviceID.hasBytes(of: requests[request].excludedDeviceID) else { continue }
             found[request].append(
                 Found(recipient: recipient, device: rows.integer(row, 2), subscription: rows.integer(row, 7)))
         }
@@ -145,7 +145,7 @@ final class SubscriberResolution {
                 let app = rows.integer(row, 2)
                 searches[search].add(.device(rows.integer(row, 1), app: app), ofDevice: device)
                 if let userID = rows.optionalText(row, 3) {
-                    searches[search].add(.user(userID, app: app), ofDevice: device)
+                    searches[search].add(.user(ByteText(userID), app: app), ofDevice: device)
                 }
             }
         }

@@ -9,7 +9,7 @@ public struct APIToken: Hashable, Sendable {
     }
 
     /// The name that operators gave it, 1 to 256 bytes.
-    public var name: String
+    @ByBytes public var name: String
     /// The SHA-256 of the token, 32 bytes.
     public var digest: [UInt8]
     /// The app that it is for; nil for all apps.

@@ -27,8 +27,8 @@ public struct DeadLetterFilter: Hashable, Sendable {
             && (app == nil || letter.app == app)
             && (eventType == nil || letter.eventType == eventType
                 || letter.eventType?.hasSuffix("." + (eventType ?? "")) == true)
-            && (eventSource == nil || letter.eventSource == eventSource)
-            && (eventIdentifier == nil || letter.eventIdentifier == eventIdentifier)
+            && (eventSource == nil || letter.eventSource.hasBytes(of: eventSource))
+            && (eventIdentifier == nil || letter.eventIdentifier.hasBytes(of: eventIdentifier))
             && letter.deadLetteredMilliseconds >= sinceMilliseconds ?? .min
             && (untilMilliseconds == nil || letter.deadLetteredMilliseconds < untilMilliseconds ?? .max)
     }

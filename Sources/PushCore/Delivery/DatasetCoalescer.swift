@@ -51,7 +51,9 @@ public struct DatasetCoalescer: Sendable {
     }
 
     private mutating func join(_ change: DatasetChange, at place: Int, syncCount: Int64, _ current: Open) {
-        if groups[current.group].excludedDeviceID != change.deviceID { groups[current.group].excludedDeviceID = nil }
+        if !groups[current.group].excludedDeviceID.hasBytes(of: change.deviceID) {
+            groups[current.group].excludedDeviceID = nil
+        }
         if syncCount > current.syncCount {
             groups[current.group].superseded.append(groups[current.group].representative)
             groups[current.group].representative = place

@@ -12,4 +12,36 @@ public enum Audience: Hashable, Sendable {
     case users([String], app: String)
     /// The devices that subscribed to a topic of one app.
     case topic(String, app: String)
+
+    /// Whether two audiences are the same, their names having the same bytes.
+    public static func == (left: Audience, right: Audience) -> Bool {
+        switch (left, right) {
+        case (.dataset(let left), .dataset(let right)): left == right
+        case (.devices(let left, let leftApp), .devices(let right, let rightApp)),
+            (.identities(let left, let leftApp), .identities(let right, let rightApp)),
+            (.users(let left, let leftApp), .users(let right, let rightApp)):
+            left.comparedByBytes == right.comparedByBytes && leftApp.hasBytes(of: rightApp)
+        case (.tokens(let left, let leftApp), .tokens(let right, let rightApp)):
+            left == right && leftApp.hasBytes(of: rightApp)
+        case (.topic(let left, let leftApp), .topic(let right, let rightApp)):
+            left.hasBytes(of: right) && leftApp.hasBytes(of: rightApp)
+        default: false
+        }
+    }
+
+    /// Hashes what names the audience.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .dataset(let key): hasher.combine(key)
+        case .devices(let names, let app), .identities(let names, let app), .users(let names, let app):
+            hasher.combine(names.comparedByBytes)
+            hasher.combine(ByteText(app))
+        case .tokens(let tokens, let app):
+            hasher.combine(tokens)
+            hasher.combine(ByteText(app))
+        case .topic(let topic, let app):
+            hasher.combine(ByteText(topic))
+            hasher.combine(ByteText(app))
+        }
+    }
 }

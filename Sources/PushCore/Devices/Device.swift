@@ -1,7 +1,7 @@
 /// One installation of an app that can be pushed to.
 public struct Device: Hashable, Sendable {
     /// The name that the backend or the registry gave to the device, 1 to 256 bytes; unique in the registry.
-    public var deviceID: String
+    @ByBytes public var deviceID: String
     /// The push service and environment of the token.
     public var platform: Platform
     /// Where the push service reaches the device.
@@ -13,7 +13,7 @@ public struct Device: Hashable, Sendable {
     /// The identity that uses the device.
     public var identityID: String?
     /// The backend's own name of the user.
-    public var userID: String?
+    @ByBytes public var userID: String?
     /// When the token was last registered, in milliseconds since 1970: a token is pruned only if APNs found it dead
     /// after this.
     public var registeredAtMilliseconds: Int64

@@ -5,7 +5,7 @@ public struct DeviceRegistration: Hashable, Sendable {
     /// Datasets of its identity to subscribe to, beside those it has.
     public var datasetNames: [String]
     /// Topics of its app to subscribe to, beside those it has.
-    public var topics: [String]
+    @ByBytes public var topics: [String]
     /// Tokens beside its alert token, registered with the device; those of other kinds stay.
     public var tokens: [TokenKind: DeviceToken]
 

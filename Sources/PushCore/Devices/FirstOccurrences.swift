@@ -23,3 +23,12 @@ public struct FirstOccurrences<Element: Hashable>: Sequence, IteratorProtocol {
         return nil
     }
 }
+
+extension FirstOccurrences<ByteText> {
+    /// Begins with an element of a list of names, which are told apart by their bytes.
+    ///
+    /// - Parameters:
+    ///   - names: the list.
+    ///   - start: the index to begin with.
+    public init(of names: [String], from start: Int) { self.init(of: names.map(ByteText.init), from: start) }
+}

@@ -1,7 +1,7 @@
 /// A token that a device has beside its alert token.
 public struct FurtherToken: Hashable, Sendable {
     /// The device.
-    public var deviceID: String
+    @ByBytes public var deviceID: String
     /// Which of its tokens it is; never `alert`, which is the device's own.
     public var kind: TokenKind
     /// The token.

@@ -3,7 +3,7 @@
 /// It leaves out what a `Device` has besides, because every push of a fan-out carries one.
 public struct Recipient: Hashable, Sendable {
     /// The name of the device in the registry; for a token that no device has, the token's hexadecimal digits.
-    public var deviceID: String
+    @ByBytes public var deviceID: String
     /// The push service and environment of the token.
     public var platform: Platform
     /// Where the push service reaches the device.

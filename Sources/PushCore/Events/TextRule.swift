@@ -54,34 +54,27 @@ public struct TextRule: Sendable {
         bytes.allSatisfy { byte in isAlphanumeric(byte) || byte == 0x2e || byte == 0x2d || byte == 0x5f }
     }
 
-    /// The name of a topic, a user, a device, a record, a zone, a subscription: any text without control characters
-    /// (U+0000 to U+001F and U+007F to U+009F), which nobody could see in a list or a log.
+    /// The name of a topic, a user, a device, a record, a zone, a subscription: any text without control characters.
+    ///
+    /// Names are told apart by their bytes, so two that look the same may be two.
     public static let name = TextRule(
-        bytesMaximum: EventLimits.nameBytesMaximum, form: "a text without control characters"
-    ) { bytes in
-        var previous: UInt8 = 0
-        for byte in bytes {
-            // Of two bytes that begin with C2, those from U+0080 to U+009F.
-            if byte < 0x20 || byte == 0x7f || (previous == 0xc2 && byte < 0xa0) { return false }
-            previous = byte
-        }
-        return true
-    }
+        bytesMaximum: EventLimits.nameBytesMaximum, form: withoutControls, accepts: hasNoControls)
 
-    /// The `id` of an event, which no other event of its source has.
-    static let eventIdentifier = TextRule(bytesMaximum: EventLimits.identifierBytesMaximum)
+    /// The `id` of an event, which no other event of its source has (CloudEvents, "Type System": no control
+    /// characters).
+    static let eventIdentifier = TextRule(
+        bytesMaximum: EventLimits.identifierBytesMaximum, form: withoutControls, accepts: hasNoControls)
 
     /// The `source` of an event, which names the publisher.
-    static let source = TextRule(bytesMaximum: EventLimits.sourceBytesMaximum)
+    static let source = TextRule(
+        bytesMaximum: EventLimits.sourceBytesMaximum, form: withoutControls, accepts: hasNoControls)
 
     /// A collapse identifier; it becomes the value of an HTTP/2 header, which takes no control characters and no space
     /// at either end (RFC 9113 section 8.2.1).
     static let collapseID = TextRule(
         bytesMaximum: EventLimits.collapseIDBytesMaximum,
         form: "a text without control characters and without spaces at its ends"
-    ) { bytes in
-        bytes.first != 0x20 && bytes.last != 0x20 && bytes.allSatisfy { byte in byte >= 0x20 && byte != 0x7f }
-    }
+    ) { bytes in bytes.first != 0x20 && bytes.last != 0x20 && hasNoControls(bytes) }
 
     /// A text of a notification: Apple ignores one that is empty.
     static let shown = TextRule(
@@ -104,6 +97,19 @@ public struct TextRule: Sendable {
     public func requirement(brokenBy text: String) -> String? {
         guard !isFollowed(by: text) else { return nil }
         return (1...bytesMaximum).contains(text.utf8.count) ? form : length
+    }
+
+    private static let withoutControls = "a text without control characters"
+
+    /// Whether the bytes of a text have none of C0 and C1, and no DEL; in UTF-8 those of C1 are C2 80 to C2 9F.
+    @Sendable
+    private static func hasNoControls(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        var before: UInt8 = 0
+        for byte in bytes {
+            if byte < 0x20 || byte == 0x7f || before == 0xc2 && byte < 0xa0 { return false }
+            before = byte
+        }
+        return true
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
@@ -131,10 +137,12 @@ extension FieldReader {
     func distinctTexts(
         _ key: StaticString, _ rule: TextRule, countMaximum: Int
     ) throws(EventRejection) -> [String] {
-        try distinct(key, "an array of strings", countMaximum: countMaximum) { value, path throws(EventRejection) in
+        let names = try distinct(key, "an array of strings", countMaximum: countMaximum) {
+            value, path throws(EventRejection) in
             guard let text = Self.text(value, rule) else { throw Self.broken(rule, by: value, path()) }
-            return text
+            return ByteText(text)
         }
+        return names.map(\.text)
     }
 
     /// One element at least, each read by a function that is told its path for what it throws.

@@ -135,13 +135,13 @@ extension NotificationRules {
     }
 
     private static func checkCustomKeys(_ data: [CustomDatum]) throws(EventRejection) {
-        var seen: Set<String> = []
+        var seen: Set<ByteText> = []
         for datum in data {
             guard datum.key != "aps" else {
                 throw EventRejection(
                     .invalidField, "a key of the app's own is named aps, which belongs to APNs; rename it")
             }
-            guard seen.insert(datum.key).inserted else {
+            guard seen.insert(ByteText(datum.key)).inserted else {
                 throw EventRejection(.invalidField, "the app's own key \(datum.key.prefix(64)) is there twice")
             }
         }

@@ -7,7 +7,7 @@ public struct DeviceRecord: Hashable, Sendable {
     /// Whether datasets that its identity gets later count as subscribed too.
     public var includesFutureDatasets: Bool
     /// The topics that it subscribed to by itself, sorted; those of its user are not among them.
-    public var topics: [String]
+    @ByBytes public var topics: [String]
     /// The number on its icon.
     public var badge: Int
     /// Its further tokens, sorted by kind.

@@ -114,10 +114,10 @@ public final class RegistryCopy {
         guard !names.isEmpty else { return subscriptions }
         let records = try target.deviceRecords(named: names)
         let apps = Dictionary(
-            records.map { ($0.device.deviceID, $0.device.app) }, uniquingKeysWith: { first, _ in first })
+            records.map { (ByteText($0.device.deviceID), $0.device.app) }, uniquingKeysWith: { first, _ in first })
         return subscriptions.filter { subscription in
             guard case .device(let name) = subscription.key.owner else { return true }
-            return apps[name] == subscription.key.app
+            return apps[ByteText(name)] == subscription.key.app
         }
     }
 

@@ -1,11 +1,11 @@
 /// A user's subscription to a topic of an app.
 public struct TopicUser: Hashable, Sendable {
     /// The user.
-    public var userID: String
+    @ByBytes public var userID: String
     /// The app.
     public var app: String
     /// The topic.
-    public var topic: String
+    @ByBytes public var topic: String
 
     /// Creates a value.
     public init(userID: String, app: String, topic: String) {

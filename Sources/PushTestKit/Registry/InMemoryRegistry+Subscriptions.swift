@@ -58,7 +58,7 @@ extension InMemoryRegistry: SubscriptionRegistry {
         let matching = visible.filter { stored in
             stored.row > row ?? 0 && filter.app.map { $0 == stored.subscription.key.app } ?? true
                 && filter.owner.map { $0 == stored.subscription.key.owner } ?? true
-                && filter.recordType.map { $0 == stored.subscription.recordType } ?? true
+                && filter.recordType.map { $0.hasBytes(of: stored.subscription.recordType) } ?? true
         }
         var bytes = 0
         let page = matching.prefix(max(limit, 1)).prefix { stored in
@@ -74,16 +74,19 @@ extension InMemoryRegistry: SubscriptionRegistry {
         app: String?, after last: SubscriptionCount?, limit: Int
     ) throws(RegistryError) -> [SubscriptionCount] {
         try check()
-        let groups = Dictionary(grouping: visible) { [$0.subscription.key.app, $0.subscription.recordType] }
+        let groups = Dictionary(grouping: visible) {
+            [ByteText($0.subscription.key.app), $0.subscription.recordType.map(ByteText.init)]
+        }
+        func place(_ count: SubscriptionCount) -> (ByteText, ByteText) {
+            (ByteText(count.app), ByteText(count.recordType ?? ""))
+        }
         let counts = groups.map { names, group in
-            SubscriptionCount(app: names[0] ?? "", recordType: names[1], count: group.count)
+            SubscriptionCount(app: names[0]?.text ?? "", recordType: names[1]?.text, count: group.count)
         }
         let wanted = counts.filter { count in
-            app.map { $0 == count.app } ?? true
-                && last.map { ($0.app, $0.recordType ?? "") < (count.app, count.recordType ?? "") } ?? true
+            app.map { $0.hasBytes(of: count.app) } ?? true && last.map { place($0) < place(count) } ?? true
         }
-        let sorted = wanted.sorted { ($0.app, $0.recordType ?? "") < ($1.app, $1.recordType ?? "") }
-        return Array(sorted.prefix(max(limit, 0)))
+        return Array(wanted.sorted { place($0) < place($1) }.prefix(max(limit, 0)))
     }
 
     /// What has changed since a cursor: everything anew, each time.
@@ -116,9 +119,9 @@ extension InMemoryRegistry: SubscriptionRegistry {
     }
 
     /// The lowest row of the silent subscriptions of each device that a request asks for and that fire always.
-    private func lowestSilentRows(_ request: SubscriberRequest) -> [String: Int64] {
+    private func lowestSilentRows(_ request: SubscriberRequest) -> NamedEntries<Int64> {
         let asked = Set(request.subscriptions)
-        var lowest: [String: Int64] = [:]
+        var lowest = NamedEntries<Int64>()
         for stored in visible where asked.contains(stored.row) {
             guard !stored.subscription.notification.isVisible, !stored.subscription.firesOnce else { continue }
             for device in devices(of: stored.subscription) where lowest[device.device.deviceID] == nil {
@@ -137,7 +140,7 @@ extension InMemoryRegistry: SubscriptionRegistry {
             let after = entry.stored.row == end.subscription ? end.device : 0
             for device in devices(of: entry.stored.subscription) where device.number > after {
                 let deviceID = device.device.deviceID
-                if deviceID == request.excludedDeviceID { continue }
+                if deviceID.hasBytes(of: request.excludedDeviceID) { continue }
                 if let through = request.through {
                     let isWithin = (entry.stored.row, device.number) <= (through.subscription, through.device)
                     guard isWithin else { return page }
@@ -171,8 +174,8 @@ extension InMemoryRegistry: SubscriptionRegistry {
         entries.values.filter { entry in
             guard entry.device.app == subscription.key.app else { return false }
             return switch subscription.key.owner {
-            case .user(let user): entry.device.userID == user
-            case .device(let deviceID): entry.device.deviceID == deviceID
+            case .user(let user): entry.device.userID.hasBytes(of: user)
+            case .device(let deviceID): entry.device.deviceID.hasBytes(of: deviceID)
             }
         }.sorted { $0.number < $1.number }
     }
@@ -240,7 +243,8 @@ extension InMemoryRegistry: SubscriptionRegistry {
         try check()
         try RegistryRules.checkTopic(topic)
         try RegistryRules.checkOwner(userID, app: app)
-        records.topicUsers[InMemorySubscriptions.Topic(app: app, name: topic), default: []].insert(userID)
+        records.topicUsers[InMemorySubscriptions.Topic(app: app, name: ByteText(topic)), default: []].insert(
+            ByteText(userID))
     }
 
     /// Ends a user's subscription to a topic.
@@ -248,20 +252,21 @@ extension InMemoryRegistry: SubscriptionRegistry {
         _ userID: String, app: String, fromTopic topic: String
     ) throws(RegistryError) -> Bool {
         try check()
-        return records.topicUsers[InMemorySubscriptions.Topic(app: app, name: topic)]?.remove(userID) != nil
+        let key = InMemorySubscriptions.Topic(app: app, name: ByteText(topic))
+        return records.topicUsers[key]?.remove(ByteText(userID)) != nil
     }
 
     /// The topics of an app, by name, with those that nobody subscribes to any more left out.
     public func topics(app: String, after topic: String?, limit: Int) throws(RegistryError) -> [TopicCount] {
         try check()
-        var counts: [String: TopicCount] = [:]
+        var counts = NamedEntries<TopicCount>()
         for entry in entries.values where entry.device.app == app {
             for topic in entry.topics {
-                counts[topic, default: TopicCount(topic: topic, devices: 0, users: 0)].devices += 1
+                counts[topic.text, default: TopicCount(topic: topic.text, devices: 0, users: 0)].devices += 1
             }
         }
         for (key, users) in records.topicUsers where key.app == app && !users.isEmpty {
-            counts[key.name, default: TopicCount(topic: key.name, devices: 0, users: 0)].users = users.count
+            counts[key.name.text, default: TopicCount(topic: key.name.text, devices: 0, users: 0)].users = users.count
         }
         let sorted = counts.values.sorted { $0.topic.utf8.lexicographicallyPrecedes($1.topic.utf8) }
         return Array(
@@ -280,10 +285,10 @@ extension InMemoryRegistry: SubscriptionRegistry {
     /// Erases everything of a user.
     public func eraseUser(_ userID: String) throws(RegistryError) -> Int {
         try check()
-        let devices = entries.values.filter { $0.device.userID == userID }
+        let devices = entries.values.filter { $0.device.userID.hasBytes(of: userID) }
         for entry in devices { entries[entry.device.deviceID] = nil }
         records.entries = records.entries.filter { $0.value.stored.subscription.key.owner != .user(userID) }
-        for topic in records.topicUsers.keys { records.topicUsers[topic]?.remove(userID) }
+        for topic in records.topicUsers.keys { records.topicUsers[topic]?.remove(ByteText(userID)) }
         return devices.count
     }
 }

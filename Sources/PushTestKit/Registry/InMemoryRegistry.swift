@@ -11,7 +11,7 @@ public final class InMemoryRegistry: Registry {
         var number: Int64
         var datasets: Set<String> = []
         var includesFuture = false
-        var topics: Set<String> = []
+        var topics: Set<ByteText> = []
         var badge = 0
         /// The last events that counted on the badge, the newest first.
         var badgeEvents: [EventDigest] = []
@@ -40,7 +40,7 @@ public final class InMemoryRegistry: Registry {
         }
     }
 
-    var entries: [String: Entry] = [:]
+    var entries = NamedEntries<Entry>()
     var knownDatasets: [Owner: Set<String>] = [:]
     var records = InMemorySubscriptions()
     var fanOuts = InMemoryFanOuts()
@@ -83,13 +83,13 @@ public final class InMemoryRegistry: Registry {
             guard member.position > request.cursor?.position ?? -1 else { return false }
             guard member.position <= request.through?.position ?? .max else { return false }
             if let early, !early.contains(entries[device.deviceID]?.number ?? 0) { return false }
-            guard device.deviceID != request.excludedDeviceID else { return false }
+            guard !device.deviceID.hasBytes(of: request.excludedDeviceID) else { return false }
             guard let only = request.onlyDeviceIDs else { return true }
             if case .tokens = request.audience {
                 let tokens = only.compactMap { DeviceToken(hexadecimal: $0) }
-                return only.contains(device.deviceID) || tokens.contains(device.token)
+                return only.contains { $0.hasBytes(of: device.deviceID) } || tokens.contains(device.token)
             }
-            return only.contains(device.deviceID)
+            return only.contains { $0.hasBytes(of: device.deviceID) }
         }
         let devices = remaining.prefix(limit)
         let next = remaining.count > limit ? devices.last.map { AudienceCursor(position: $0.position) } : nil
@@ -115,10 +115,11 @@ public final class InMemoryRegistry: Registry {
                 return isKnown ? entry.datasets.contains(key.datasetName) : entry.includesFuture
             }.map { ($0.number, Recipient($0.device)) }
         case .topic(let topic, let app):
-            let users = records.topicUsers[InMemorySubscriptions.Topic(app: app, name: topic)] ?? []
+            let users = records.topicUsers[InMemorySubscriptions.Topic(app: app, name: ByteText(topic))] ?? []
             return entries.values.filter { entry in
                 entry.device.app == app
-                    && (entry.topics.contains(topic) || entry.device.userID.map { users.contains($0) } ?? false)
+                    && (entry.topics.contains(ByteText(topic))
+                        || entry.device.userID.map { users.contains(ByteText($0)) } ?? false)
             }
             .map { ($0.number, Recipient($0.device)) }
         case .identities(let identities, let app):
@@ -126,8 +127,8 @@ public final class InMemoryRegistry: Registry {
         case .users(let users, let app):
             return members(of: users, app: app) { $0.userID }
         case .devices(let deviceIDs, let app):
-            return unique(deviceIDs).compactMap { index, deviceID in
-                guard let entry = entries[deviceID], entry.device.app == app else { return nil }
+            return unique(deviceIDs.map(ByteText.init)).compactMap { index, deviceID in
+                guard let entry = entries[deviceID.text], entry.device.app == app else { return nil }
                 return (Int64(index), Recipient(entry.device))
             }
         case .tokens(let tokens, let app):
@@ -141,8 +142,8 @@ public final class InMemoryRegistry: Registry {
     private func members(
         of owners: [String], app: String, owner: (Device) -> String?
     ) -> [(position: Int64, recipient: Recipient)] {
-        unique(owners).flatMap { index, name in
-            entries.values.filter { $0.device.app == app && owner($0.device) == name }
+        unique(owners.map(ByteText.init)).flatMap { index, name in
+            entries.values.filter { $0.device.app == app && name.text.hasBytes(of: owner($0.device)) }
                 .map { (position: Int64(index) << 40 + $0.number, recipient: Recipient($0.device)) }
         }
     }
@@ -170,7 +171,7 @@ public final class InMemoryRegistry: Registry {
         let device = registration.device
         for other in entries.values
         where other.device.token == device.token && other.device.app == device.app
-            && other.device.deviceID != device.deviceID
+            && !other.device.deviceID.hasBytes(of: device.deviceID)
         {
             entries[other.device.deviceID] = nil
         }
@@ -185,7 +186,7 @@ public final class InMemoryRegistry: Registry {
         if old.device.app != device.app || !device.platform.isAPNs { entry.tokens = [:] }
         entries[device.deviceID] = entry
         for name in registration.datasetNames { addSubscription(device.deviceID, name) }
-        entries[device.deviceID]?.topics.formUnion(registration.topics)
+        entries[device.deviceID]?.topics.formUnion(registration.topics.map(ByteText.init))
         for token in registration.furtherTokens { give(token) }
     }
 
@@ -229,7 +230,7 @@ public final class InMemoryRegistry: Registry {
         let matching = entries.values.map(\.device).filter { device in
             (filter.app == nil || device.app == filter.app)
                 && (filter.identityID == nil || device.identityID == filter.identityID)
-                && (filter.userID == nil || device.userID == filter.userID)
+                && (filter.userID == nil || device.userID.hasBytes(of: filter.userID))
                 && (deviceID.map { Self.isOrdered($0, before: device.deviceID) } ?? true)
         }
         return Array(matching.sorted { Self.isOrdered($0.deviceID, before: $1.deviceID) }.prefix(max(limit, 0)))
@@ -307,13 +308,13 @@ public final class InMemoryRegistry: Registry {
         try check()
         try RegistryRules.checkTopic(topic)
         guard entries[deviceID] != nil else { throw RegistryError.noDevice(deviceID) }
-        entries[deviceID]?.topics.insert(topic)
+        entries[deviceID]?.topics.insert(ByteText(topic))
     }
 
     /// Ends a topic subscription.
     public func unsubscribe(_ deviceID: String, fromTopic topic: String) throws(RegistryError) -> Bool {
         try check()
-        return entries[deviceID]?.topics.remove(topic) != nil
+        return entries[deviceID]?.topics.remove(ByteText(topic)) != nil
     }
 
     private func ownerOfDevice(_ deviceID: String) throws(RegistryError) -> Owner {

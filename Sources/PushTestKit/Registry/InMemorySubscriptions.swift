@@ -4,7 +4,7 @@ import PushCore
 struct InMemorySubscriptions {
     struct Topic: Hashable {
         var app: String
-        var name: String
+        var name: ByteText
     }
 
     struct Entry {
@@ -17,5 +17,5 @@ struct InMemorySubscriptions {
     /// By row.
     var entries: [Int64: Entry] = [:]
     var lastRow: Int64 = 0
-    var topicUsers: [Topic: Set<String>] = [:]
+    var topicUsers: [Topic: Set<ByteText>] = [:]
 }

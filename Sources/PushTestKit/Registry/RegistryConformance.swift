@@ -25,7 +25,7 @@ public struct RegistryConformance: Sendable, CustomStringConvertible {
     public static let all: [RegistryConformance] =
         deviceChecks + renewalChecks + pruneChecks + tokenChecks + datasetChecks + topicChecks + audienceChecks
         + onlyChecks + pagingChecks + SubscriptionConformance.all + FanOutConformance.all + CourierConformance.all
-        + DeadLetterConformance.all
+        + DeadLetterConformance.all + nameChecks
 }
 
 // MARK: Values and steps that the checks share

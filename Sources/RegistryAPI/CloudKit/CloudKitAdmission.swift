@@ -115,7 +115,7 @@ struct CloudKitAdmission: Sendable {
         _ request: HTTPRequest, _ values: PathValues, _ sender: CloudKitSender, _ context: RegistryContext
     ) throws(CloudKitError) -> CloudKitCall {
         let container = values["container"]
-        guard let app = apps.first(where: { "iCloud.\($0.bundleID)" == container }),
+        guard let app = apps.first(where: { "iCloud.\($0.bundleID)".hasBytes(of: container) }),
             sender.app == nil || sender.app == app.name
         else {
             throw CloudKitError(

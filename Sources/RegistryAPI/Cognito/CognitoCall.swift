@@ -66,7 +66,8 @@ struct CognitoCall: Sendable {
     private func requireDevice(_ deviceID: String, of identity: String, _ registry: any Registry) throws(RegistryError)
     {
         let device = try registry.device(deviceID)
-        guard let device, device.app == app, device.identityPoolID == identityPoolID, device.identityID == identity
+        guard let device, device.app.hasBytes(of: app), device.identityPoolID.hasBytes(of: identityPoolID),
+            device.identityID.hasBytes(of: identity)
         else { throw RegistryError(.notFound, "Device '\(deviceID)' not found for identity '\(identity)'.") }
     }
 

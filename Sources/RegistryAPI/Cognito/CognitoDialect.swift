@@ -14,7 +14,7 @@ struct CognitoDialect: Dialect {
     let firstSegments = ["identitypools"]
     private let verifier: SignatureVerifier
     private let credentials: CredentialGuard
-    private let appByPool: [String: String]
+    private let appByPool: [ByteText: String]
     private let nowMilliseconds: @Sendable () -> Int64
 
     init(
@@ -25,7 +25,7 @@ struct CognitoDialect: Dialect {
         self.credentials = credentials
         self.nowMilliseconds = nowMilliseconds
         appByPool = Dictionary(
-            configuration.apps.flatMap { app in app.identityPoolIDs.map { ($0, app.name) } },
+            configuration.apps.flatMap { app in app.identityPoolIDs.map { (ByteText($0), app.name) } },
             uniquingKeysWith: { first, _ in first })
     }
 
@@ -148,7 +148,7 @@ struct CognitoDialect: Dialect {
         guard key.opens(pool) else {
             throw .notAuthorized("This access key may not be used for identity pool '\(pool)'.")
         }
-        guard let app = appByPool[pool] else { throw .notFound("IdentityPool '\(pool)' not found.") }
+        guard let app = appByPool[ByteText(pool)] else { throw .notFound("IdentityPool '\(pool)' not found.") }
         return CognitoCall(app: app, identityPoolID: pool, values: values, body: request.body)
     }
 }

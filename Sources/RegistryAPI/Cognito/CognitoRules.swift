@@ -20,7 +20,7 @@ enum CognitoRules {
     static func checkDeviceID(_ text: String) throws(CognitoError) {
         // A signature of DeleteDataset would be one of UnsubscribeFromDataset for a device that is called so.
         guard TextRule.name.isFollowed(by: text), text != ".", text != ".." else {
-            throw failure(text, "deviceId", "1 to 256 characters, and not . or ..")
+            throw failure(text, "deviceId", "1 to 256 bytes without control characters, and not . or ..")
         }
     }
 

@@ -28,7 +28,8 @@ struct NativeCall {
 
     /// An app that there is and that the token is for.
     func requireApp(_ name: String) throws(NativeProblem) -> RegistryAPIApp {
-        guard let app = apps.first(where: { $0.name == name }), token.app == nil || token.app == name else {
+        guard let app = apps.first(where: { $0.name.hasBytes(of: name) }), token.app == nil || token.app == app.name
+        else {
             throw NativeProblem(.notFound, "There is no app \"\(name.prefix(256))\", or the token is not for it.")
         }
         return app

@@ -73,8 +73,9 @@ struct DeviceRegistrar {
     /// Whether a device may be taken for the holder's: a user's that nobody has said to be another user's counts.
     private func isHeld(_ device: Device, by holder: Holder) -> Bool {
         switch holder {
-        case .identity(let identity, let pool): device.identityID == identity && device.identityPoolID == pool
-        case .user(let user): device.userID == nil || device.userID == user
+        case .identity(let identity, let pool):
+            device.identityID.hasBytes(of: identity) && device.identityPoolID.hasBytes(of: pool)
+        case .user(let user): device.userID == nil || device.userID.hasBytes(of: user)
         }
     }
 

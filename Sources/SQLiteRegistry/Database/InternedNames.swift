@@ -12,7 +12,7 @@ final class InternedNames {
     private let selectNameSQL: String
     private let insertSQL: String
     private let connection: Connection
-    private var identifiers: [String: Int64] = [:]
+    private var identifiers: [ByteText: Int64] = [:]
     private var names: [Int64: String] = [:]
     /// The name that was asked for last: rows that follow each other mostly have the same.
     private var lastName: (identifier: Int64, name: String)?
@@ -35,7 +35,7 @@ final class InternedNames {
 
     /// The number of a name, or nil if the table does not have it.
     func identifier(of name: String) throws(RegistryError) -> Int64? {
-        if let known = identifiers[name] { return known }
+        if let known = identifiers[ByteText(name)] { return known }
         let statement = try statements.statement(selectIdentifierSQL)
         statement.bind(1, name)
         guard let identifier = try statement.firstInteger() else { return nil }
@@ -87,7 +87,7 @@ final class InternedNames {
     private func remember(_ name: String, _ identifier: Int64) {
         guard rememberedMaximum > 0 else { return }
         if names.count >= rememberedMaximum { forget() }
-        identifiers[name] = identifier
+        identifiers[ByteText(name)] = identifier
         names[identifier] = name
     }
 }

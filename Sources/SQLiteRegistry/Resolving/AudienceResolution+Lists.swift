@@ -7,9 +7,9 @@ extension AudienceResolution {
         for index in indices {
             guard case .devices(let list, let app) = requests[index].audience else { continue }
             let appNumber = try registry.apps.identifier(of: app) ?? Self.unknown
-            let only = requests[index].onlyDeviceIDs.map { Set($0) }
-            for element in FirstOccurrences(of: list, from: Int(position(index))) {
-                if let only, !only.contains(list[element]) { continue }
+            let only = requests[index].onlyDeviceIDs.map { Set($0.map(ByteText.init)) }
+            for element in FirstOccurrences<ByteText>(of: list, from: Int(position(index))) {
+                if let only, !only.contains(ByteText(list[element])) { continue }
                 if buffer.isFull { try fillDevices() }
                 if isComplete(index) || isBeyond(Int64(element + 1), request: index) { break }
                 buffer.append(request: index, element: element, name: list[element].utf8, numbers: (appNumber, 0, 0, 0))

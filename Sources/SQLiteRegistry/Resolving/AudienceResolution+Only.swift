@@ -20,7 +20,7 @@ extension AudienceResolution {
         }
         for index in indices {
             let list = requests[index].onlyDeviceIDs ?? []
-            for element in FirstOccurrences(of: list, from: Int(position(index))) {
+            for element in FirstOccurrences<ByteText>(of: list, from: Int(position(index))) {
                 if buffer.isFull { try flush() }
                 if isComplete(index) { break }
                 buffer.append(request: index, element: element, name: list[element].utf8)
@@ -31,18 +31,18 @@ extension AudienceResolution {
 
     /// Which answers are devices of the identities or users of their request.
     func ownerMembers(_ answers: [(probe: Probe, found: DeviceRow?)]) throws(RegistryError) -> [Bool] {
-        var owners: [Int: Set<String>] = [:]
+        var owners: [Int: Set<ByteText>] = [:]
         return answers.map { probe, found in
             guard let device = found?.device else { return false }
             switch requests[probe.request].audience {
             case .identities(let identities, let app):
-                let names = owners[probe.request] ?? Set(identities)
+                let names = owners[probe.request] ?? Set(identities.map(ByteText.init))
                 owners[probe.request] = names
-                return device.app == app && device.identityID.map { names.contains($0) } ?? false
+                return device.app.hasBytes(of: app) && device.identityID.map { names.contains(ByteText($0)) } ?? false
             case .users(let users, let app):
-                let names = owners[probe.request] ?? Set(users)
+                let names = owners[probe.request] ?? Set(users.map(ByteText.init))
                 owners[probe.request] = names
-                return device.app == app && device.userID.map { names.contains($0) } ?? false
+                return device.app.hasBytes(of: app) && device.userID.map { names.contains(ByteText($0)) } ?? false
             default:
                 return false
             }
@@ -53,7 +53,8 @@ extension AudienceResolution {
     func datasetMembers(_ answers: [(probe: Probe, found: DeviceRow?)]) throws(RegistryError) -> [Bool] {
         for (index, answer) in answers.enumerated() {
             guard let found = answer.found, case .dataset(let key) = requests[answer.probe.request].audience,
-                found.device.identityID == key.identityID, found.device.identityPoolID == key.identityPoolID,
+                found.device.identityID.hasBytes(of: key.identityID),
+                found.device.identityPoolID.hasBytes(of: key.identityPoolID),
                 let identity = found.stored.identity, let numbers = try numbers(key)
             else { continue }
             buffer.append(
@@ -67,7 +68,7 @@ extension AudienceResolution {
     func topicMembers(_ answers: [(probe: Probe, found: DeviceRow?)]) throws(RegistryError) -> [Bool] {
         for (index, answer) in answers.enumerated() {
             guard let found = answer.found, case .topic(let topic, let app) = requests[answer.probe.request].audience,
-                found.device.app == app
+                found.device.app.hasBytes(of: app)
             else { continue }
             buffer.append(request: index, name: topic.utf8, numbers: (found.stored.row, found.stored.app, 0, 0))
         }

@@ -37,7 +37,7 @@ extension AudienceResolution {
             guard let (list, app) = names(requests[index].audience) else { continue }
             let appNumber = try registry.apps.identifier(of: app) ?? Self.unknown
             let start = OwnerPosition(encoded: position(index))
-            for element in FirstOccurrences(of: list, from: start.element) {
+            for element in FirstOccurrences<ByteText>(of: list, from: start.element) {
                 if buffer.isFull { try fill(from: query) }
                 if isComplete(index) { break }
                 if isBeyond(OwnerPosition(element: element, row: 0).encoded, request: index) { break }

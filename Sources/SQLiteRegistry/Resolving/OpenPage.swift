@@ -48,7 +48,7 @@ struct OpenPage {
     ///   - device: the device.
     ///   - position: where the page goes on if it ends with this device.
     mutating func add(_ device: consuming Recipient, at position: Int64) {
-        guard device.deviceID != excludedDeviceID, takesPlace(position) else { return }
+        guard !device.deviceID.hasBytes(of: excludedDeviceID), takesPlace(position) else { return }
         if !isCounting { devices.append(device) }
     }
 

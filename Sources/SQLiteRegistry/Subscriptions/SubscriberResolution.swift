@@ -52,7 +52,7 @@ final class SubscriberResolution {
         } row: { device, row in
             let app = row.integer(2)
             covering.add(.device(row.integer(1), app: app), ofDevice: device)
-            if let userID = row.optionalText(3) { covering.add(.user(userID, app: app), ofDevice: device) }
+            if let userID = row.optionalText(3) { covering.add(.user(ByteText(userID), app: app), ofDevice: device) }
         }
         let questions = covering.questions
         for (query, isUsers) in [(queries.silentOfUsers, true), (queries.silentThemselves, false)] {
@@ -129,7 +129,7 @@ final class SubscriberResolution {
                 let request = buffer.probes[place].request
                 let entry = try decode(row)
                 // The device to leave out takes no place: it can have many subscriptions among these.
-                if entry.recipient.recipient.deviceID == requests[request].excludedDeviceID { return true }
+                if entry.recipient.recipient.deviceID.hasBytes(of: requests[request].excludedDeviceID) { return true }
                 found[place].append(entry)
                 counts[request, default: 0] += 1
                 // One more than fits tells that there are more; in the order of the probes, no other row can come

@@ -91,6 +91,26 @@ struct DeviceCommandTests {
         #expect(result.exitCode == 64 && result.output.isEmpty && result.errors.contains("--help"))
     }
 
+    @Test("Names that differ by their normal form only are two, and control characters are refused")
+    func lookalikes() async throws {
+        let names = ["\u{e9}", "e\u{301}"]
+        for (number, name) in names.enumerated() {
+            let added = try await apus(
+                "device", "add", "--app", "chat", "--token", "a\(number)", "--id", name, "--user", name, "--topic", name
+            )
+            #expect(added.exitCode == 0, "\(added.errors)")
+        }
+        let listed = try await apus("device", "list", "--user", names[0], "--json")
+        #expect(listed.output.utf8.contains(0xc3) && !listed.output.utf8.contains(0xcc))
+        #expect(try await apus("topic", "list", "--app", "chat").output.split(separator: "\n").count >= 2)
+        #expect(try await apus("device", "remove", names[0]).exitCode == 0)
+        #expect(try await apus("device", "show", names[1]).exitCode == 0)
+        for (option, value) in [("--id", "a\u{1}"), ("--user", "a\u{85}"), ("--topic", "a\nb")] {
+            let refused = try await apus("device", "add", "--app", "chat", "--token", "ab", option, value)
+            #expect(refused.exitCode == 65 && refused.errors.contains("without control characters"), "\(refused)")
+        }
+    }
+
     @Test("Names that are not acceptable are refused with the exit code 65")
     func badNames() async throws {
         let long = String(repeating: "x", count: 257)

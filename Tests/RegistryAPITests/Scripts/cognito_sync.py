@@ -309,6 +309,15 @@ def refused_code(sync):
     return "accepted"
 
 
+def lookalikes():
+    sync = client()
+    sync.subscribe_to_dataset(**subscription("\u00e9", "first"))
+    sync.subscribe_to_dataset(**subscription("e\u0301", "second"))
+    sync.unsubscribe_from_dataset(**subscription("e\u0301", "first"))
+    for control in ["a\u0001", "\u007f", "\u0085"]:
+        refused(400, "InvalidParameterException", sync.subscribe_to_dataset, **subscription(control))
+
+
 def register_and_subscribe(token, identity, dataset):
     sync = client()
     device = register(sync, identity=identity, token=token)

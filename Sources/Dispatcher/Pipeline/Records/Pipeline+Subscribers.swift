@@ -107,20 +107,20 @@ extension Pipeline {
         return page
     }
 
-    private func badges(of page: SubscriberPage, _ item: PreparedEvent) throws(RegistryError) -> [String: Int] {
+    private func badges(of page: SubscriberPage, _ item: PreparedEvent) throws(RegistryError) -> [ByteText: Int] {
         var deviceIDs: [String] = []
-        var seen: Set<String> = []
+        var seen: Set<ByteText> = []
         for entry in page.entries where page.subscriptions[entry.subscription].subscription.notification.shouldBadge {
-            if seen.insert(entry.recipient.deviceID).inserted { deviceIDs.append(entry.recipient.deviceID) }
+            if seen.insert(ByteText(entry.recipient.deviceID)).inserted { deviceIDs.append(entry.recipient.deviceID) }
         }
         guard !deviceIDs.isEmpty else { return [:] }
         let badges = try parts.subscriptions.countBadges(
             deviceIDs, for: item.digest, isRepeated: item.parking.deviceIDs != nil)
-        return Dictionary(zip(deviceIDs, badges), uniquingKeysWith: { first, _ in first })
+        return Dictionary(zip(deviceIDs.map(ByteText.init), badges), uniquingKeysWith: { first, _ in first })
     }
 
     /// Begins the job of a record event.
-    func begin(_ item: PreparedEvent, _ page: SubscriberPage, badges: [String: Int]) {
+    func begin(_ item: PreparedEvent, _ page: SubscriberPage, badges: [ByteText: Int]) {
         guard case .record(let change) = item.event.kind else { return }
         if !claiming.isEmpty { claiming.remove(item.digest) }
         var assembly = SubscriberJob(
@@ -129,8 +129,8 @@ extension Pipeline {
             let isAdded =
                 entry.coveredBy == nil
                 && assembly.add(
-                    entry.recipient, page.subscriptions[entry.subscription], badge: badges[entry.recipient.deviceID],
-                    renderer: &renderer)
+                    entry.recipient, page.subscriptions[entry.subscription],
+                    badge: badges[ByteText(entry.recipient.deviceID)], renderer: &renderer)
             if !isAdded { machine.pushesCoalesced(1, app: renderer.appIndex(named: entry.recipient.app)) }
         }
         for (app, count) in assembly.reducedCounts { metrics.countReduced(count, app: app) }

@@ -5,7 +5,7 @@ enum ResolvedAudience {
     /// Devices that are all told the same.
     case devices(AddressedPage)
     /// Devices that are told what their subscription says, with the badges of those whose subscription counts them.
-    case subscribers(SubscriberPage, badges: [String: Int])
+    case subscribers(SubscriberPage, badges: [ByteText: Int])
     /// So many that they are served in chunks, and some of them.
     case large(FanOut, firstDevices: [Recipient])
     /// A chunk that is not to be served any more.

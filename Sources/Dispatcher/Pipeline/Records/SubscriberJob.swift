@@ -12,7 +12,7 @@ struct SubscriberJob {
     private let notificationID: String
     private let expiresAt: Timestamp?
     private var places: [RenderingKey: PushAssignment] = [:]
-    private var silent: Set<String> = []
+    private var silent: Set<ByteText> = []
     /// The places of renderings that show nothing though they should.
     private var reduced: Set<Int> = []
 
@@ -34,7 +34,9 @@ struct SubscriberJob {
     mutating func add(
         _ recipient: Recipient, _ stored: StoredSubscription, badge: Int?, renderer: inout ContentRenderer
     ) -> Bool {
-        if !stored.subscription.notification.isVisible, !silent.insert(recipient.deviceID).inserted { return false }
+        if !stored.subscription.notification.isVisible, !silent.insert(ByteText(recipient.deviceID)).inserted {
+            return false
+        }
         let assignment = assignment(recipient, stored, badge: badge, renderer: &renderer)
         devices.append(recipient)
         assignments.append(assignment)

@@ -39,7 +39,7 @@ struct RecentNames {
 
     /// The scopes of a change; nil if it is not of the same app and type as the last.
     func scopes(_ application: String, _ recordType: String?) -> [UInt32]? {
-        self.application == application && self.recordType == recordType ? scopeNumbers : nil
+        self.application.hasBytes(of: application) && self.recordType.hasBytes(of: recordType) ? scopeNumbers : nil
     }
 
     /// Remembers the scopes of a change.

@@ -1,5 +1,3 @@
-internal import UnicodeText
-
 /// The paths under which the index finds where a record lies; no field of a record can have them.
 enum RecordScope {
     static let database = "$database"
@@ -13,9 +11,9 @@ enum RecordScope {
     static func terms(database: RecordDatabase, owner: String?, zoneName: String?) -> [PredicateTerm] {
         var terms = [PredicateTerm(RecordScope.database, .equals(.string(database.rawValue), .exact))]
         if database != .public, let owner {
-            terms.append(PredicateTerm(RecordScope.owner, .equals(.of(owner), .exact)))
+            terms.append(PredicateTerm(RecordScope.owner, .equals(.string(owner), .exact)))
         }
-        if let zoneName { terms.append(PredicateTerm(RecordScope.zone, .equals(.of(zoneName), .exact))) }
+        if let zoneName { terms.append(PredicateTerm(RecordScope.zone, .equals(.string(zoneName), .exact))) }
         return terms
     }
 }
@@ -25,8 +23,9 @@ extension RecordChange {
     public var matchedFields: RecordFields {
         var matched = fields
         matched[RecordScope.database] = .string(database.rawValue)
-        matched[RecordScope.zone] = .of(zoneName)
-        if let ownerID { matched[RecordScope.owner] = .of(ownerID) }
+        // Names, and not texts of the record: they are compared as they are, in no normal form.
+        matched[RecordScope.zone] = .string(zoneName)
+        if let ownerID { matched[RecordScope.owner] = .string(ownerID) }
         return matched
     }
 }

@@ -8,12 +8,12 @@ public struct SilentCovering {
     /// Whose subscriptions push to a device.
     public enum Owner: Hashable, Sendable {
         /// Its user.
-        case user(String, app: Int64)
+        case user(ByteText, app: Int64)
         /// The device itself.
         case device(Int64, app: Int64)
 
         /// The user; nil if it is a device.
-        public var userID: String? { if case .user(let userID, _) = self { userID } else { nil } }
+        public var userID: String? { if case .user(let userID, _) = self { userID.text } else { nil } }
 
         /// The row of the device; nil if it is a user.
         public var device: Int64? { if case .device(let row, _) = self { row } else { nil } }
@@ -59,12 +59,12 @@ public struct SilentCovering {
     ///   - request: what it answers.
     public init?(_ page: SubscriberPage, of request: SubscriberRequest) {
         self.request = request
-        var devices: [String: Int] = [:]
+        var devices: [ByteText: Int] = [:]
         for entry in page.entriesToCover(request) {
             let deviceID = page.entries[entry].recipient.deviceID
-            let device = devices[deviceID] ?? deviceIDs.count
+            let device = devices[ByteText(deviceID)] ?? deviceIDs.count
             if device == deviceIDs.count {
-                devices[deviceID] = device
+                devices[ByteText(deviceID)] = device
                 deviceIDs.append(deviceID)
                 entries.append([])
                 below.append(.min)

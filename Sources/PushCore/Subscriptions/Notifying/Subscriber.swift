@@ -3,7 +3,7 @@ public struct Subscriber: Hashable, Sendable {
     /// The row of the subscription.
     public var subscription: Int64
     /// The identifier of the device.
-    public var deviceID: String
+    @ByBytes public var deviceID: String
 
     /// Creates a subscriber.
     public init(subscription: Int64, deviceID: String) {

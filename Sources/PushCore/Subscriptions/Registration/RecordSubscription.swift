@@ -7,9 +7,9 @@ public struct RecordSubscription: Hashable, Sendable {
     /// The database that it watches.
     public var database: RecordDatabase
     /// The zone that it watches; nil for all zones.
-    public var zoneName: String?
+    @ByBytes public var zoneName: String?
     /// The type of the records that it watches; nil for all types, which a query cannot have.
-    public var recordType: String?
+    @ByBytes public var recordType: String?
     /// What the records must satisfy; `.always` unless it is a query.
     public var predicate: Predicate
     /// Which changes it hears of.

@@ -5,7 +5,7 @@ public struct SubscriptionKey: Hashable, Sendable {
     /// Whose it is.
     public var owner: SubscriptionOwner
     /// The name that the client gave it, 1 to 256 bytes.
-    public var subscriptionID: String
+    @ByBytes public var subscriptionID: String
 
     /// Creates a key.
     public init(app: String, owner: SubscriptionOwner, subscriptionID: String) {

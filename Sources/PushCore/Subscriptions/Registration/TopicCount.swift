@@ -1,7 +1,7 @@
 /// A topic and how many subscribe to it.
 public struct TopicCount: Hashable, Sendable {
     /// The topic.
-    public var topic: String
+    @ByBytes public var topic: String
     /// How many devices subscribed by themselves.
     public var devices: Int
     /// How many users subscribed with all their devices.

@@ -37,7 +37,7 @@ struct TokenAddCommand: Command {
         }
         let app = invocation.string(Self.app)
         try DeviceRegistry.use(invocation, mode: .create) { registry, configuration in
-            guard try registry.tokens().allSatisfy({ $0.name != name }) else {
+            guard try registry.tokens().allSatisfy({ !$0.name.hasBytes(of: name) }) else {
                 throw CommandFailure(.data, "there is a token \"\(name)\"; remove it first, or choose another name")
             }
             let token = BearerToken.random()
