@@ -46,6 +46,7 @@ struct LookalikePipelineTests {
         var subscription = RecordSubscription(
             key: SubscriptionKey(app: "chat", owner: .user(user), subscriptionID: identifier), recordType: "Song",
             savedAtMilliseconds: 0)
+        subscription.notification.alertBody = "b"
         change(&subscription)
         return subscription
     }
@@ -76,10 +77,10 @@ struct LookalikePipelineTests {
             subscription("t", user: Self.composed) { $0.recordType = Self.composed },
             subscription("t", user: Self.decomposed) { $0.recordType = Self.decomposed },
         ])
-        let zone = record("1", #","zoneName":"\#(Self.composed)""#)
-        let type = record("2", type: Self.decomposed)
-        // In a batch of their own order, so that what is remembered of the first type is not taken for the second.
-        let other = record("3", type: Self.composed)
+        let zone = record("1", #","app":"chat","zoneName":"\#(Self.composed)""#)
+        // What is remembered of the one type must not be taken for the other.
+        let type = record("2", type: Self.decomposed, #","app":"chat""#)
+        let other = record("3", type: Self.composed, #","app":"chat""#)
         #expect(
             await served(bench, after: zone, type, other)
                 == [ByteText(Self.decomposed), ByteText(Self.composed), ByteText(Self.composed)])
@@ -96,11 +97,11 @@ struct LookalikePipelineTests {
                 userID: Self.composed, registeredAtMilliseconds: 1)
         ])
         _ = try bench.registry().save([
-            subscription("silent", user: Self.composed) { $0.notification.shouldSendContentAvailable = true },
-            subscription("loud", user: Self.composed) {
-                $0.notification.alertBody = "b"
-                $0.notification.shouldBadge = true
+            subscription("silent", user: Self.composed) { silent in
+                silent.notification = NotificationInfo()
+                silent.notification.shouldSendContentAvailable = true
             },
+            subscription("loud", user: Self.composed) { $0.notification.shouldBadge = true },
         ])
         _ = try bench.registry().setBadge(6, of: Self.composed)
         let both = [ByteText(Self.decomposed), ByteText(Self.composed)]
