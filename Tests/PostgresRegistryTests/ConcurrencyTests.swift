@@ -34,11 +34,11 @@ struct ConcurrencyTests {
     @Test("Servers that start at the same moment get one key")
     func keyTogether() async throws {
         let url = url
-        let keys = try await withThrowingTaskGroup(of: ServerKey.self) { group in
+        let keys = try await withThrowingTaskGroup(of: CourierKey.self) { group in
             for _ in 0..<8 {
-                group.addTask { try Self.open(url).serverKey() }
+                group.addTask { try Self.open(url).courierKey() }
             }
-            return try await group.reduce(into: Set<ServerKey>()) { $0.insert($1) }
+            return try await group.reduce(into: Set<CourierKey>()) { $0.insert($1) }
         }
         #expect(keys.count == 1)
     }

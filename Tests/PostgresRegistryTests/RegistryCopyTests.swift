@@ -98,21 +98,21 @@ struct RegistryCopyTests {
     }
 
     @Test("The key of the servers goes along, unless the target has one", arguments: Way.allCases)
-    func serverKey(_ way: Way) async throws {
+    func courierKey(_ way: Way) async throws {
         let (source, target) = try await makeStores(way)
-        #expect(try source.storedServerKey() == nil)
-        #expect(try !RegistryCopy(from: source, to: target).run().keepsOtherServerKey)
-        #expect(try target.storedServerKey() == nil)
-        let key = try source.serverKey()
-        #expect(try source.serverKey() == key)
-        #expect(try source.keepServerKey(.random()) == key)
-        #expect(try !RegistryCopy(from: source, to: target).run().keepsOtherServerKey)
-        #expect(try target.storedServerKey() == key)
-        #expect(try !RegistryCopy(from: source, to: target).run().keepsOtherServerKey)
+        #expect(try source.storedCourierKey() == nil)
+        #expect(try !RegistryCopy(from: source, to: target).run().keepsOtherCourierKey)
+        #expect(try target.storedCourierKey() == nil)
+        let key = try source.courierKey()
+        #expect(try source.courierKey() == key)
+        #expect(try source.keepCourierKey(.random()) == key)
+        #expect(try !RegistryCopy(from: source, to: target).run().keepsOtherCourierKey)
+        #expect(try target.storedCourierKey() == key)
+        #expect(try !RegistryCopy(from: source, to: target).run().keepsOtherCourierKey)
         let third = try await makeScratch()
-        let other = try third.serverKey()
-        #expect(try RegistryCopy(from: source, to: third).run().keepsOtherServerKey)
-        #expect(try third.storedServerKey() == other)
+        let other = try third.courierKey()
+        #expect(try RegistryCopy(from: source, to: third).run().keepsOtherCourierKey)
+        #expect(try third.storedCourierKey() == other)
     }
 
     /// Everything that a registry says of itself.

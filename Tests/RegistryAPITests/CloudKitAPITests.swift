@@ -53,7 +53,7 @@ struct CloudKitAPITests {
                 #"{"subscriptionID":"s","subscriptionType":"query","firesOn":["create"],\#(member)}"#)
             let found = try first(post(fixture, path("modify"), body, token: token), JSONParser())
             #expect(found["serverErrorCode"]?.string == "BAD_REQUEST")
-            #expect(found["reason"]?.string?.contains("longer than 65536 bytes") == true)
+            #expect(found["reason"]?.string?.contains("at most 65536 are accepted") == true)
         }
     }
 

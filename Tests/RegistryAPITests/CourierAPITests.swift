@@ -167,8 +167,8 @@ struct CourierAPITests {
         var configuration = RegistryServerConfiguration(host: "127.0.0.1", port: 0, apps: [], accessKeys: [])
         configuration.courierWaitSecondsMaximum = 0
         let second = try RegistryServer(
-            configuration: configuration, registry: try fixture.registry(), metrics: MetricsRegistry(),
-            logger: .silent)
+            configuration: configuration, registry: try fixture.registry(), reader: try fixture.registry(),
+            metrics: MetricsRegistry(), logger: .silent)
         defer { second.stop() }
         #expect(PlainHTTP.request("GET", client.path, port: second.port).status == 204)
         let kept = try #require(try devices().first).token.bytes

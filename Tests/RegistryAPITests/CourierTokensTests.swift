@@ -49,11 +49,11 @@ struct CourierTokensTests {
 
     @Test("No description shows the key")
     func hidden() {
-        let key = ServerKey.random()
+        let key = CourierKey.random()
         let shown = "\(key) \(String(reflecting: key)) \([key])"
         var dumped = ""
         dump(key, to: &dumped)
         #expect(!(shown + dumped).contains("\(key.bytes[0]), "))
-        #expect(ServerKey(bytes: key.bytes) == key && ServerKey(bytes: Array(key.bytes.dropLast())) == nil)
+        #expect(CourierKey(bytes: key.bytes) == key && CourierKey(bytes: Array(key.bytes.dropLast())) == nil)
     }
 }

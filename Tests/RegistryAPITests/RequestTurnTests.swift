@@ -18,8 +18,10 @@ struct RequestTurnTests {
         let context = LoopBound(
             RegistryContext(
                 loop: loop, registry: try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .create),
-                purpose: .writing, courier: CourierDesk(loop: loop, waitSecondsMaximum: 0), health: RegistryHealth(),
-                logger: .silent, nowMilliseconds: { 0 }), to: loop)
+                purpose: .writing,
+                courier: CourierDesk(loop: loop, waitSecondsMaximum: 0),
+                courierTokens: CourierTokens(.random()), health: RegistryHealth(), logger: .silent,
+                nowMilliseconds: { 0 }), to: loop)
         let line = RequestLine(context)
         let done = Watched<[String]>([])
         let mayBegin = DispatchSemaphore(value: 0)

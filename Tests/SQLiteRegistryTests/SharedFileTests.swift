@@ -32,13 +32,13 @@ struct SharedFileTests {
     @Test("Servers that start at the same moment get one key")
     func keyTogether() async throws {
         let path = path
-        let keys = try await withThrowingTaskGroup(of: ServerKey.self) { group in
+        let keys = try await withThrowingTaskGroup(of: CourierKey.self) { group in
             for _ in 0..<8 {
                 group.addTask {
-                    try SQLiteRegistry.open(path: path, mode: .create, busyTimeoutMilliseconds: 60_000).serverKey()
+                    try SQLiteRegistry.open(path: path, mode: .create, busyTimeoutMilliseconds: 60_000).courierKey()
                 }
             }
-            return try await group.reduce(into: Set<ServerKey>()) { $0.insert($1) }
+            return try await group.reduce(into: Set<CourierKey>()) { $0.insert($1) }
         }
         #expect(keys.count == 1)
     }

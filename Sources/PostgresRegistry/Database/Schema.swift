@@ -16,7 +16,7 @@ enum Schema {
     /// What leads from version `index` to version `index + 1`.
     static let migrations: [String] = [
         versionOne, versionTwo, versionThree, deadLetters, deviceTokens, cloudKitDictionaries, quotas,
-        serverKey,
+        courierKey,
     ]
 
     /// Whoever changes the schema holds this advisory lock: the letters `APUS`, then `REGI`.

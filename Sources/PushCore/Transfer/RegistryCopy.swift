@@ -9,14 +9,14 @@
 /// The target gives its rows other numbers. So the copy leaves out and counts each dead letter that names a row of the
 /// source: a replay in the target would push to nobody, or for another subscription.
 ///
-/// The key of the servers goes along, so that the URLs of clients that fetch their notifications stay good; but not if
+/// The courier key goes along, so that the URLs of clients that fetch their notifications stay good; but not if
 /// the target has a key already.
 ///
 /// Memory is bounded by a step, however large the registry is.
 public final class RegistryCopy {
     /// All ports of a store.
     public typealias Store = DeadLetterRegistry & Registry & RegistryAdministration & RegistryTransfer
-        & ServerKeyRegistry & SubscriptionRegistry
+        & CourierKeyRegistry & SubscriptionRegistry
 
     private static let deadLettersAtOnce = 200
 
@@ -71,7 +71,7 @@ public final class RegistryCopy {
         }
         try copySubscriptions()
         try copyTokens()
-        try copyServerKey()
+        try copyCourierKey()
         try copyPoolConfigurations()
         try copyDeadLetters()
         return counts
@@ -133,9 +133,9 @@ public final class RegistryCopy {
         try progress(counts)
     }
 
-    private func copyServerKey() throws {
-        guard let key = try source.storedServerKey() else { return }
-        counts.keepsOtherServerKey = try target.keepServerKey(key) != key
+    private func copyCourierKey() throws {
+        guard let key = try source.storedCourierKey() else { return }
+        counts.keepsOtherCourierKey = try target.keepCourierKey(key) != key
     }
 
     private func copyPoolConfigurations() throws {

@@ -30,8 +30,8 @@ public struct RegistryCopyCounts: Hashable, Sendable {
     public var deadLettersLeftOut = 0
     /// The identifiers of the first of them.
     public var deadLettersLeftOutFirst: [String] = []
-    /// Whether the target had another key of the servers, which it keeps.
-    public var keepsOtherServerKey = false
+    /// Whether the target had another courier key, which it keeps.
+    public var keepsOtherCourierKey = false
     /// What is being copied.
     public var current = Kind.datasets
 

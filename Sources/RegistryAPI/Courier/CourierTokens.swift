@@ -14,7 +14,7 @@ struct CourierTokens: Sendable {
 
     private let key: [UInt8]
 
-    init(_ key: ServerKey) { self.key = key.bytes }
+    init(_ key: CourierKey) { self.key = key.bytes }
 
     // MARK: Secrets
 

@@ -12,7 +12,7 @@ public enum PlatformToken {
     ///   - platform: the platform that it is said to be of.
     ///   - key: the key of the registry's servers, by which they recognise what they gave out.
     /// - Returns: what is wrong with it, as the end of a sentence; nil if nothing is.
-    public static func problem(of token: DeviceToken, platform: Platform, key: ServerKey) -> String? {
+    public static func problem(of token: DeviceToken, platform: Platform, key: CourierKey) -> String? {
         problem(of: token, platform: platform, CourierTokens(key))
     }
 

@@ -67,7 +67,8 @@ public final class RegistryServer: Sendable {
                 RegistryContext(
                     loop: loop, registry: registry, purpose: purpose,
                     courier: CourierDesk(loop: loop, waitSecondsMaximum: configuration.courierWaitSecondsMaximum),
-                    courierTokens: courierTokens, health: health, logger: logger, nowMilliseconds: nowMilliseconds), loop)
+                    courierTokens: courierTokens, health: health, logger: logger, nowMilliseconds: nowMilliseconds),
+                loop)
         }
         let courierAddress = CourierAddress(configuration)
         let lines = RequestLines(
@@ -133,7 +134,7 @@ public final class RegistryServer: Sendable {
     /// nothing.
     private static func courierTokens(_ registry: any ServedRegistry) throws(RegistryError) -> CourierTokens {
         do throws(RegistryError) {
-            return CourierTokens(try registry.serverKey())
+            return CourierTokens(try registry.courierKey())
         } catch {
             guard error.code == .readOnly else { throw error }
             return CourierTokens(.random())

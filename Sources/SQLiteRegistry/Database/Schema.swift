@@ -17,7 +17,7 @@ enum Schema {
     /// What leads from version `index` to version `index + 1`.
     static let migrations: [String] = [
         versionOne, versionTwo, versionThree, versionFour, deadLetters, deviceTokens, cloudKitDictionaries, quotas,
-        serverKey,
+        courierKey,
     ]
 
     /// Checks whose file it is and its version, and brings it up to date if the mode allows that.

@@ -51,7 +51,7 @@ struct DeviceAddCommand: Command {
         }
         let app = try invocation.required(DeviceOptions.app)
         try DeviceRegistry.use(invocation, mode: .create) { registry, configuration in
-            if let problem = PlatformToken.problem(of: token, platform: platform, key: try registry.serverKey()) {
+            if let problem = PlatformToken.problem(of: token, platform: platform, key: try registry.courierKey()) {
                 throw CommandFailure.usage("--token and --platform do not go together: \(problem)")
             }
             let device = Device(

@@ -25,7 +25,7 @@ struct DeviceImport {
 
     let reader: DeviceLineReader
     /// The key of the registry's servers, which tells the tokens of `WEB` clients; nil if no registry is open.
-    let serverKey: ServerKey?
+    let courierKey: CourierKey?
 
     /// Runs to the end of the lines.
     ///
@@ -69,7 +69,7 @@ struct DeviceImport {
             throw DeviceLineProblem("longer than \(DeviceLineReader.lineBytesMaximum) bytes")
         }
         let isBlank = bytes.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") || $0 == 9 }
-        return isBlank ? nil : try DeviceLine.parse(bytes, parser: parser, now: now, serverKey: serverKey)
+        return isBlank ? nil : try DeviceLine.parse(bytes, parser: parser, now: now, courierKey: courierKey)
     }
 
     private func report(_ problem: DeviceLineProblem, line: Int, count: Int) {

@@ -54,10 +54,10 @@ struct DeviceImportCommand: Command {
         let reader = DeviceLineReader(descriptor: descriptor, name: path == "-" ? "standard input" : path)
         let result =
             if invocation.has(Self.dryRun) {
-                try DeviceImport(reader: reader, serverKey: nil).run { _ in }
+                try DeviceImport(reader: reader, courierKey: nil).run { _ in }
             } else {
                 try DeviceRegistry.use(invocation, mode: .create, quotas: .unlimited) { registry, configuration in
-                    let lines = DeviceImport(reader: reader, serverKey: try registry.serverKey())
+                    let lines = DeviceImport(reader: reader, courierKey: try registry.courierKey())
                     let result = try lines.run { try registry.register($0) }
                     DeviceRegistry.warnUnlessConfigured(result.apps, configuration)
                     return result

@@ -12,11 +12,11 @@ enum DeviceLine {
     ///   - bytes: the line.
     ///   - parser: reads it.
     ///   - now: when the device was registered if the line does not say, in milliseconds since 1970.
-    ///   - serverKey: tells which tokens are those of `WEB` clients; nil to believe the line.
+    ///   - courierKey: tells which tokens are those of `WEB` clients; nil to believe the line.
     /// - Returns: the device.
     /// - Throws: `DeviceLineProblem`.
     static func parse(
-        _ bytes: ArraySlice<UInt8>, parser: JSONParser, now: Int64, serverKey: ServerKey?
+        _ bytes: ArraySlice<UInt8>, parser: JSONParser, now: Int64, courierKey: CourierKey?
     ) throws(DeviceLineProblem) -> DeviceRegistration {
         var reader = DeviceLineMembers()
         do throws(JSONError) {
@@ -31,7 +31,7 @@ enum DeviceLine {
                 "unknown member \"\(member.key.prefix(40))\"; "
                     + SpellingSuggestion.advice(about: member.key, among: DeviceLineMembers.names))
         }
-        let registration = try reader.registration(now: now, serverKey: serverKey)
+        let registration = try reader.registration(now: now, courierKey: courierKey)
         do throws(RegistryError) {
             try RegistryRules.check(registration)
         } catch {

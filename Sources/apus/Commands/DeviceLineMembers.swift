@@ -14,7 +14,7 @@ struct DeviceLineMembers {
     var object: JSONObject?
 
     /// Puts the device together.
-    func registration(now: Int64, serverKey: ServerKey?) throws(DeviceLineProblem) -> DeviceRegistration {
+    func registration(now: Int64, courierKey: CourierKey?) throws(DeviceLineProblem) -> DeviceRegistration {
         let digits = try required("token")
         guard let token = DeviceToken(hexadecimal: digits) else {
             throw DeviceLineProblem("\"token\" is not right: it must be \(DeviceToken.requirement(brokenBy: digits))")
@@ -24,7 +24,7 @@ struct DeviceLineMembers {
             let names = Platform.allCases.map(\.rawValue).joined(separator: ", ")
             throw DeviceLineProblem("\"platform\" is one of \(names), not \"\(platformName.prefix(40))\"")
         }
-        if let serverKey, let problem = PlatformToken.problem(of: token, platform: platform, key: serverKey) {
+        if let courierKey, let problem = PlatformToken.problem(of: token, platform: platform, key: courierKey) {
             throw DeviceLineProblem("\"token\" and \"platform\" do not go together: \(problem)")
         }
         let device = Device(

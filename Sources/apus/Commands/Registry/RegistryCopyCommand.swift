@@ -39,7 +39,7 @@ struct RegistryCopyCommand: Command {
             purge it there, too, or its pushes can go out twice. One that was replayed or purged
             in TO comes back with the next copy as long as FROM has it.
 
-            The key of the servers goes along, so that the URLs of WEB clients stay good. If TO
+            The courier key goes along, so that the URLs of WEB clients stay good. If TO
             has one of its own, it stays, and the WEB clients of FROM ask for new URLs.
             """,
         examples: [
@@ -73,7 +73,7 @@ struct RegistryCopyCommand: Command {
             return try copy.run()
         }
         progress.finish(Self.advice(counts))
-        if counts.keepsOtherServerKey {
+        if counts.keepsOtherCourierKey {
             StandardError.line(
                 "warning: TO has a key of its own for the URLs of WEB clients; those of FROM will ask for new ones")
         }

@@ -2,7 +2,7 @@
 ///
 /// It is kept in the registry, in the clear, and goes along with a copy of it. Nothing shows it: neither a description
 /// nor a mirror.
-public struct ServerKey: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
+public struct CourierKey: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     /// How many bytes it has.
     public static let byteCount = 32
 
@@ -18,7 +18,7 @@ public struct ServerKey: Hashable, Sendable, CustomStringConvertible, CustomRefl
     private init(generated: Void) { bytes = (0..<Self.byteCount).map { _ in UInt8.random(in: 0...255) } }
 
     /// Makes a key from the system's random numbers.
-    public static func random() -> ServerKey { ServerKey(generated: ()) }
+    public static func random() -> CourierKey { CourierKey(generated: ()) }
 
     /// Nothing of the key.
     public var description: String { "server key" }

@@ -2,25 +2,25 @@
 ///
 /// The same store as `Registry`, with the same rules: calls are synchronous, come from one thread, and throw
 /// `RegistryError`; several processes may ask at once, and all of them get the same key.
-public protocol ServerKeyRegistry: AnyObject {
+public protocol CourierKeyRegistry: AnyObject {
     /// The key that is kept; nil if there is none yet.
-    func storedServerKey() throws(RegistryError) -> ServerKey?
+    func storedCourierKey() throws(RegistryError) -> CourierKey?
 
     /// Keeps a key unless there is one already.
     ///
     /// - Parameter key: what to keep.
     /// - Returns: the key that is kept from now on.
     /// - Throws: `RegistryError` if the store cannot be written.
-    func keepServerKey(_ key: ServerKey) throws(RegistryError) -> ServerKey
+    func keepCourierKey(_ key: CourierKey) throws(RegistryError) -> CourierKey
 }
 
-extension ServerKeyRegistry {
-    /// The key of the servers, which the first call makes.
+extension CourierKeyRegistry {
+    /// The courier key, which the first call makes.
     ///
     /// - Returns: the key.
     /// - Throws: `RegistryError`, for example with `.readOnly` if there is none yet and none may be made.
-    public func serverKey() throws(RegistryError) -> ServerKey {
-        if let key = try storedServerKey() { return key }
-        return try keepServerKey(.random())
+    public func courierKey() throws(RegistryError) -> CourierKey {
+        if let key = try storedCourierKey() { return key }
+        return try keepCourierKey(.random())
     }
 }
