@@ -228,7 +228,10 @@ struct CourierAPITests {
     @Test("The URL comes from the configuration, whatever host the client names")
     func addresses() throws {
         func create(_ change: (inout RegistryServerConfiguration) -> Void) throws -> PlainHTTP.Answer {
-            let other = try RegistryFixture(change)
+            let other = try RegistryFixture {
+                $0.hosts = ["*"]
+                change(&$0)
+            }
             defer { other.server.stop() }
             let body = #"{"apnsEnvironment":"production"}"#
             return PlainHTTP.exchange(

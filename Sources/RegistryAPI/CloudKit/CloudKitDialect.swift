@@ -24,7 +24,7 @@ struct CloudKitDialect: Dialect {
             configuration: configuration, credentials: credentials, courierAddress: courierAddress,
             nowMilliseconds: nowMilliseconds)
         crossOrigin = CrossOriginPolicy(
-            origins: Set(configuration.allowedOrigins), fieldNames: "Authorization, Content-Type, *")
+            origins: configuration.allowedOrigins, fieldNames: "Authorization, Content-Type, *")
     }
 
     var routes: [Route] {

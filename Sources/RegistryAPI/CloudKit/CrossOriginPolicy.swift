@@ -8,7 +8,7 @@ struct CrossOriginPolicy: Sendable {
     private static let ageSecondsMaximum = 600
 
     /// The origins, for example `https://www.example.com`; `*` stands for every one.
-    let origins: Set<String>
+    let origins: [String]
     /// What requests may carry in their header fields; `*` does not stand for `Authorization`.
     let fieldNames: String
 

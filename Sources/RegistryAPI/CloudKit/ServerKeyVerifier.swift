@@ -1,5 +1,6 @@
 import Crypto
 import HTTPServer
+import PushCore
 
 /// Verifies that a request was signed with a server-to-server key (Apple, "CloudKit Web Services Reference", "Accessing
 /// CloudKit Using a Server-to-Server Key").
@@ -19,10 +20,10 @@ struct ServerKeyVerifier: Sendable {
     private static let dateField = "x-apple-cloudkit-request-iso8601date"
     private static let signatureField = "x-apple-cloudkit-request-signaturev1"
 
-    private let keys: [String: ServerKey]
+    private let keys: [ByteText: ServerKey]
 
     init(keys: [ServerKey]) {
-        self.keys = Dictionary(keys.map { ($0.identifier, $0) }) { first, _ in first }
+        self.keys = Dictionary(keys.map { (ByteText($0.identifier), $0) }) { first, _ in first }
     }
 
     /// Whether a request has any part of a signature.
@@ -31,7 +32,9 @@ struct ServerKeyVerifier: Sendable {
     }
 
     /// Whether there is a key of the name that a request shows, whoever shows it.
-    func hasKey(of request: HTTPRequest) -> Bool { request.field(Self.keyField).map { keys[$0] != nil } ?? false }
+    func hasKey(of request: HTTPRequest) -> Bool {
+        request.field(Self.keyField).map { keys[ByteText($0)] != nil } ?? false
+    }
 
     /// Finds out who signed a request; the body is not looked at before the key is known.
     ///
@@ -47,7 +50,7 @@ struct ServerKeyVerifier: Sendable {
             throw Self.failure(
                 "X-Apple-CloudKit-Request-KeyID, -ISO8601Date and -SignatureV1 must be there, each once.")
         }
-        guard let key = keys[identifier] else { throw Self.failure("Nobody has this key ID.") }
+        guard let key = keys[ByteText(identifier)] else { throw Self.failure("Nobody has this key ID.") }
         guard let milliseconds = ServerKeyDate.milliseconds(dateText) else {
             throw Self.failure("X-Apple-CloudKit-Request-ISO8601Date must be YYYY-MM-DD'T'HH:MM:SS'Z'.")
         }

@@ -17,9 +17,9 @@ enum NativeParameters {
         _ values: PathValues, _ request: HTTPRequest, queryNames names: [String]
     ) throws(NativeProblem) {
         for (name, value) in values.values { try check(name, value) }
-        var seen: Set<String> = []
+        var seen: Set<ByteText> = []
         for item in request.target.queryItems {
-            guard names.contains(item.name), seen.insert(item.name).inserted else {
+            guard names.contains(item.name), seen.insert(ByteText(item.name)).inserted else {
                 let known =
                     names.isEmpty ? "The operation has none." : "Known, each once: \(names.joined(separator: ", "))."
                 throw NativeProblem(

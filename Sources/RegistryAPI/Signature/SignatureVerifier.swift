@@ -12,14 +12,14 @@ struct SignatureVerifier: Sendable {
 
     /// The service that a request has to be signed for.
     let service: String
-    private let keys: [String: AccessKey]
+    private let keys: [ByteText: AccessKey]
     /// With which signatures are made for keys that nobody has, so that it takes as long.
     private let decoy: AccessKey
 
     /// Takes the keys.
     init(service: String, keys: [AccessKey]) {
         self.service = service
-        self.keys = Dictionary(keys.map { ($0.identifier, $0) }) { first, _ in first }
+        self.keys = Dictionary(keys.map { (ByteText($0.identifier), $0) }) { first, _ in first }
         decoy = AccessKey(identifier: "", secret: "no request is signed with this")
     }
 
@@ -27,7 +27,7 @@ struct SignatureVerifier: Sendable {
     ///
     /// - Throws: `SignatureRefusal` if the request shows none.
     func hasKey(of request: HTTPRequest) throws(SignatureRefusal) -> Bool {
-        keys[try header(of: request).keyIdentifier] != nil
+        keys[ByteText(try header(of: request).keyIdentifier)] != nil
     }
 
     private func header(of request: HTTPRequest) throws(SignatureRefusal) -> SignatureHeader {
@@ -50,7 +50,7 @@ struct SignatureVerifier: Sendable {
         try checkSignedFields(of: request, header)
         let digest = SHA256Digest.digest(request.body)
         try checkBodyDigest(of: request, digest)
-        let key = keys[header.keyIdentifier]
+        let key = keys[ByteText(header.keyIdentifier)]
         guard
             let canonical = CanonicalRequest.text(
                 of: request, fieldNames: header.signedFieldNames, bodyDigest: Self.hexadecimal(digest))

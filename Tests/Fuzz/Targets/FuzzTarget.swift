@@ -24,6 +24,7 @@ enum FuzzTargets {
         "answer": AnswerFuzzTarget(),
         "api": APIFuzzTarget(),
         "event": EventFuzzTarget(),
+        "http": HTTPFuzzTarget(),
         "json": JSONFuzzTarget(),
         "predicates": PredicateFuzzTarget(),
         "toml": ConfigurationFuzzTarget(),
