@@ -116,7 +116,7 @@ struct HTTPServerLimitTests {
     // MARK: Memory
 
     @Test("When bodies take too much memory, the slowest is 503, and one that comes at once is served")
-    func bodies() throws {
+    func bodies() async throws {
         let server = try start {
             $0.bodyBytesMaximum = 60_000
             $0.bodyBytesInMemoryMaximum = 100_000
@@ -126,6 +126,7 @@ struct HTTPServerLimitTests {
         let part = String(repeating: "x", count: 49_999)
         let slow = clients(2, server, sending: head + part)
         defer { close(slow) }
+        try await eventually("both bodies", equals: 2 * part.utf8.count) { try await server.memory().bodyBytes }
         #expect(PlainHTTP.exchange(head + part + "x", server.port).status == 200)
         PlainHTTP.write("x", to: slow[1])
         let statuses = slow.map { PlainHTTP.readToEnd($0).status }

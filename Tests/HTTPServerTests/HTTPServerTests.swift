@@ -216,6 +216,16 @@ struct HTTPServerTests {
         #expect(answer.body.contains("/a") && answer.body.contains("first") && answer.body.contains("/b"))
     }
 
+    @Test("Thousands of requests that come at once are answered in their order, without a deeper stack for each")
+    func pipeline() throws {
+        let server = try start()
+        defer { server.stop() }
+        let requests = (0..<5_000).map { "GET /\($0) HTTP/1.1\r\nHost: h\r\n\r\n" }.joined()
+        let answer = ask(server, requests + "GET /end HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+        let paths = answer.body.split(separator: "\n").filter { $0.hasPrefix("/") }
+        #expect(paths.map(String.init) == (0..<5_000).map { "/\($0)" } + ["/end"])
+    }
+
     @Test("With a certificate it speaks TLS 1.2 and newer, and nothing else")
     func tls() async throws {
         let identity = try ServerIdentity.selfSigned(

@@ -13,6 +13,9 @@ final class HTTPConnection {
     private var machine: HTTPConnectionMachine
     private var registration: EventLoop.Registration?
     private var interest: ReadyEvents = []
+    private var due: [HTTPConnectionMachine.Action] = []
+    private var isPerforming = false
+    private var isReadDue = false
     private var output: [UInt8] = []
     private var sentBytes = 0
     private var wantsWritable = false
@@ -86,6 +89,7 @@ final class HTTPConnection {
     // MARK: Reading
 
     private func read() {
+        guard registration != nil else { return }
         // What a client sends without end is taken in turns with the others.
         for _ in 0..<Self.readsPerTurnMaximum where machine.wantsInput && output.isEmpty {
             switch transport.read(into: core.readBuffer) {
@@ -99,37 +103,51 @@ final class HTTPConnection {
             case .closed: return perform(machine.inputEnded())
             }
         }
-        if machine.wantsInput, transport.hasPendingInput {
-            core.loop.atEndOfTick { [weak self] in
-                self?.read()
-                self?.watch()
-            }
+        readPending()
+    }
+
+    /// Reads what waits within TLS, where no readiness of the socket tells of it, when the others have had their turn.
+    private func readPending() {
+        guard machine.wantsInput, transport.hasPendingInput, !isReadDue else { return }
+        isReadDue = true
+        core.loop.atEndOfTick { [weak self] in
+            self?.isReadDue = false
+            self?.read()
+            self?.watch()
         }
     }
 
     // MARK: Acting
 
+    /// Carries actions out, one after the other; what follows from one comes after those that are due already.
     private func perform(_ actions: [HTTPConnectionMachine.Action]) {
-        for action in actions {
-            switch action {
-            case .admit(let request, let bodyBytes):
-                begin()
-                core.admit(request, bodyBytes: bodyBytes, on: self)
-            case .answer(let request):
-                begin()
-                core.answer(request, on: self)
-            case .refuse(let refusal, let rawTarget):
-                begin()
-                respond(core.response(to: refusal, rawTarget: rawTarget), closes: true)
-            case .send(let bytes):
-                output += bytes
-                flush()
-            case .endOutput: transport.endOutput()
-            case .close: release()
-            }
-        }
+        due += actions
+        // Requests that were sent ahead must not make the stack deeper, each by some calls.
+        guard !isPerforming else { return }
+        isPerforming = true
+        while !due.isEmpty { carryOut(due.removeFirst()) }
+        isPerforming = false
         watch()
         count()
+    }
+
+    private func carryOut(_ action: HTTPConnectionMachine.Action) {
+        switch action {
+        case .admit(let request, let bodyBytes):
+            begin()
+            core.admit(request, bodyBytes: bodyBytes, on: self)
+        case .answer(let request):
+            begin()
+            core.answer(request, on: self)
+        case .refuse(let refusal, let rawTarget):
+            begin()
+            respond(core.response(to: refusal, rawTarget: rawTarget), closes: true)
+        case .send(let bytes):
+            output += bytes
+            flush()
+        case .endOutput: transport.endOutput()
+        case .close: release()
+        }
     }
 
     /// Tells the server how much memory the connection holds.
@@ -169,14 +187,14 @@ final class HTTPConnection {
     /// Lets the body of the request that waits come.
     func admit(_ bytesMaximum: Int) {
         perform(machine.admitted(bodyBytesMaximum: bytesMaximum, nowNanoseconds: core.nowNanoseconds))
-        read()
-        watch()
+        readPending()
     }
 
     // MARK: Writing
 
     private func flush() {
         wantsWritable = false
+        guard registration != nil else { return }
         while sentBytes < output.count {
             let transfer = output.withUnsafeBytes {
                 transport.write(UnsafeRawBufferPointer(rebasing: $0[sentBytes...]))
@@ -195,8 +213,7 @@ final class HTTPConnection {
         guard machine.phase == .sending else { return }
         end()
         perform(machine.sent(nowNanoseconds: core.nowNanoseconds))
-        // What the client sent ahead may wait where no readiness tells of it.
-        if transport.hasPendingInput { core.loop.atEndOfTick { [weak self] in self?.read() } }
+        readPending()
     }
 
     /// Tells the loop what is wanted now.
@@ -212,6 +229,7 @@ final class HTTPConnection {
     }
 
     private func release() {
+        due = []
         guard let registration else { return }
         self.registration = nil
         core.loop.deregister(registration)

@@ -1,5 +1,5 @@
 /// How much of bodies and of answers is held in memory, in bytes.
-struct HTTPServerMemory: Equatable {
+struct HTTPServerMemory: Equatable, Sendable {
     /// Bodies that have not come whole, or whose request waits.
     var bodyBytes = 0
     /// Answers that their clients have not taken.

@@ -53,6 +53,9 @@ public final class HTTPServer: Sendable {
     /// How many requests are known, answered or not: none on a server where nothing happens.
     var requestCount: Int { mailbox.requestCount }
 
+    /// How much of bodies and answers it holds.
+    func memory() async throws -> HTTPServerMemory { try await core.loop.run { [core] in core.value.memory } }
+
     /// Shows another certificate to the clients that connect from now on; connections that there are go on.
     ///
     /// - Parameter identity: the chain and its key.

@@ -21,7 +21,7 @@ final class HTTPServerCore {
     private var connections: [UInt64: HTTPConnection] = [:]
     private var nextIdentifier: UInt64 = 1
     private var shares: ConnectionShares
-    private var memory = HTTPServerMemory()
+    private(set) var memory = HTTPServerMemory()
     /// Requests whose answers are deferred.
     private var deferredCount = 0
     private var isListenerPaused = false
