@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz sanitize fault bench build format lint clean
+.PHONY: help demo test fuzz sanitize fault soak bench build format lint clean
 
 # Extra flags for every debug build; `.ci/run` makes warnings errors with it.
 SWIFT_FLAGS ?=
@@ -32,6 +32,9 @@ sanitize: ## the unit tests under AddressSanitizer and under ThreadSanitizer
 
 fault: ## prove that nothing is lost: kill, stop, starve each part in the middle of load, and compare the books
 	@deploy/bin/fault $(FAULT_FLAGS)
+
+soak: ## every hostile load at once at the registry's API, beside clients that must not notice: SOAK_MINUTES=10
+	@deploy/bin/api-soak $(if $(SOAK_MINUTES),--minutes $(SOAK_MINUTES)) $(SOAK_FLAGS)
 
 bench: ## measure against the budgets, beside h2load and a bare rabbitmq-c consumer (BENCH_FLAGS=--small: a trial)
 	@deploy/bin/bench $(BENCH_FLAGS)

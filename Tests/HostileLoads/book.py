@@ -1,0 +1,132 @@
+"""What one well-behaved client did, and the HTTP client that it uses."""
+
+import http.client
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+ATTEMPTS_MAXIMUM = 8
+FAILURES_KEPT_MAXIMUM = 20
+TIMEOUT_SECONDS = 20
+
+
+class Refused(Exception):
+    """An operation did not succeed, however often it was tried."""
+
+
+@dataclass
+class Book:
+    """How long each operation took, what was confirmed, and what went wrong."""
+
+    dialect: str
+    # How far apart its operations are meant to begin.
+    interval_seconds: float = 1.0
+    # Operations that were carried out.
+    operations: int = 0
+    # How long each took with all its attempts and pauses, and how long those would have taken that could not begin
+    # meanwhile. Without these a client that stands still for a minute would show one slow operation.
+    seconds: list[float] = field(default_factory=list)
+    # Answers that asked for another attempt: 429 and 503.
+    postponed: int = 0
+    # Connections that ended before an answer.
+    reconnected: int = 0
+    # Long polls that were held.
+    held: int = 0
+    failed: int = 0
+    failures: list[str] = field(default_factory=list)
+    # What `GET` of a path of the native API has to show at the end; None if there must be nothing.
+    confirmed: dict[str, Any] = field(default_factory=dict)
+    # What may not stand in the server's log.
+    secrets: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def operation(self, name: str, path: str | None = None) -> Iterator[None]:
+        """Times an operation; if it fails, nobody knows what became of the path."""
+        began = time.monotonic()
+        try:
+            yield
+        except Exception as error:  # Whatever boto3 or a socket raises is a failure of the operation.
+            self.failed += 1
+            if len(self.failures) < FAILURES_KEPT_MAXIMUM:
+                self.failures.append(f"{name}: {type(error).__name__}: {str(error)[:300]}")
+            if path:
+                self.confirmed.pop(path, None)
+            time.sleep(0.1)
+        finally:
+            self.took(time.monotonic() - began)
+
+    def took(self, seconds: float) -> None:
+        """Notes how long an operation took, and those that waited for it."""
+        self.operations += 1
+        while seconds > 0:
+            self.seconds.append(seconds)
+            seconds -= self.interval_seconds
+
+    def quantile(self, share: float) -> float:
+        """The time that this share of all that was meant to be done did not exceed, in seconds."""
+        ordered = sorted(self.seconds)
+        return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else 0.0
+
+
+class Client:
+    """An HTTP client as it should be: it keeps its connection, and comes again when it is told to."""
+
+    def __init__(self, host: str, source: str, book: Book, fields: dict[str, str] | None = None):
+        self._host = host
+        self._source = source
+        self._book = book
+        self._fields = fields or {}
+        self._connection: http.client.HTTPConnection | None = None
+
+    def request(self, method: str, path: str, body: str | None = None) -> tuple[int, bytes]:
+        """Status and body of the answer that is neither 429 nor 503."""
+        problem = ""
+        for _ in range(ATTEMPTS_MAXIMUM):
+            try:
+                status, content, pause = self._attempt(method, path, body)
+            except (OSError, http.client.HTTPException) as error:
+                self.close()
+                self._book.reconnected += 1
+                problem = f"{type(error).__name__} {error}"
+                time.sleep(0.02)
+                continue
+            if status not in (429, 503):
+                return status, content
+            self._book.postponed += 1
+            problem = f"{status} {content[:200]!r}"
+            time.sleep(min(pause, 5))
+        raise Refused(f"{method} {path[:80]} after {ATTEMPTS_MAXIMUM} attempts: {problem}")
+
+    def expect(self, statuses: tuple[int, ...], method: str, path: str, body: str | None = None) -> bytes:
+        """The body of an answer with one of these statuses."""
+        status, content = self.request(method, path, body)
+        if status not in statuses:
+            raise Refused(f"{method} {path[:80]} was answered with {status}: {content[:200]!r}")
+        return content
+
+    def close(self) -> None:
+        if self._connection:
+            self._connection.close()
+            self._connection = None
+
+    def _attempt(self, method: str, path: str, body: str | None) -> tuple[int, bytes, float]:
+        if not self._connection:
+            self._connection = http.client.HTTPConnection(
+                self._host, timeout=TIMEOUT_SECONDS, source_address=(self._source, 0))
+        self._connection.request(method, path, body, self._fields)
+        answer = self._connection.getresponse()
+        content = answer.read()
+        return answer.status, content, float(answer.getheader("Retry-After") or 1)
+
+
+def contains(found: Any, wanted: Any) -> bool:
+    """Whether all that is wanted is found: members of objects, entries of arrays."""
+    if isinstance(wanted, dict):
+        return isinstance(found, dict) and all(
+            name in found and contains(found[name], value) for name, value in wanted.items())
+    if isinstance(wanted, list):
+        return isinstance(found, list) and all(any(contains(entry, value) for entry in found) for value in wanted)
+    return found == wanted

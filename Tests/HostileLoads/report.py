@@ -1,0 +1,102 @@
+"""What a soak found, as a table for people or JSON for programs."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from attacker import Findings
+from book import Book
+
+OUTCOMES_SHOWN_MAXIMUM = 6
+PROBLEMS_SHOWN_MAXIMUM = 40
+
+
+@dataclass
+class Verdict:
+    """All that was measured, and what is wrong with it."""
+
+    seconds: int
+    p99_seconds_maximum: float
+    memory_bytes_maximum: int
+    books: list[Book] = field(default_factory=list)
+    findings: dict[str, Findings] = field(default_factory=dict)
+    # What was found after the loads: lost writes, secrets in the log, a server that does not end.
+    problems: list[str] = field(default_factory=list)
+    memory_bytes: int = 0
+    memory_after_seconds: float = 0.0
+    processor_seconds: float = 0.0
+
+    @property
+    def is_good(self) -> bool:
+        return not self.all_problems()
+
+    def all_problems(self) -> list[str]:
+        """Everything that must not be, one line each."""
+        problems = []
+        for book in self.books:
+            if not book.operations:
+                problems.append(f"{book.dialect}: did nothing")
+            if (p99 := book.quantile(0.99)) >= self.p99_seconds_maximum:
+                problems.append(
+                    f"{book.dialect}: p99 is {p99:.2f} s, and should be below {self.p99_seconds_maximum:g} s")
+            if book.dialect == "courier" and not book.held:
+                problems.append("courier: no long poll was held")
+            if book.failed:
+                problems.append(f"{book.dialect}: {book.failed} operations failed, the first of them:")
+                problems += [f"  {failure}" for failure in book.failures[:3]]
+        for name, findings in self.findings.items():
+            if not findings.outcomes:
+                problems.append(f"{name}: nothing came of {findings.turns} turns, so nothing was tried")
+            problems += findings.breaches
+        if self.memory_bytes > self.memory_bytes_maximum:
+            problems.append(
+                f"memory: {mebibytes(self.memory_bytes)} after {self.memory_after_seconds:.0f} s, and should stay "
+                f"below {mebibytes(self.memory_bytes_maximum)}")
+        return problems + self.problems
+
+    def members(self) -> dict[str, Any]:
+        """The same for programs."""
+        return {
+            "seconds": self.seconds,
+            "clients": {
+                book.dialect: {
+                    "operations": book.operations, "p50Seconds": book.quantile(0.5),
+                    "p99Seconds": book.quantile(0.99), "maximumSeconds": book.quantile(1), "postponed": book.postponed,
+                    "reconnected": book.reconnected, "held": book.held, "failed": book.failed,
+                    "confirmed": len(book.confirmed),
+                } for book in self.books
+            },
+            "loads": {
+                name: {"turns": findings.turns, "outcomes": {str(key): n for key, n in findings.outcomes.items()}}
+                for name, findings in self.findings.items()
+            },
+            "memoryBytes": self.memory_bytes, "memoryBytesMaximum": self.memory_bytes_maximum,
+            "processorSeconds": self.processor_seconds, "problems": self.all_problems(),
+        }
+
+    def print(self) -> None:
+        """Two tables, and what is wrong."""
+        print(f"\n{'client':<10}{'operations':>11}{'p50 ms':>9}{'p99 ms':>9}{'max ms':>9}{'put off':>9}"
+              f"{'reconnected':>13}{'failed':>8}{'confirmed':>11}")
+        for book in sorted(self.books, key=lambda book: book.dialect):
+            p50, p99, longest = (book.quantile(share) * 1_000 for share in (0.5, 0.99, 1))
+            print(f"{book.dialect:<10}{book.operations:>11}{p50:>9.0f}{p99:>9.0f}{longest:>9.0f}{book.postponed:>9}"
+                  f"{book.reconnected:>13}{book.failed:>8}{len(book.confirmed):>11}")
+        held = sum(book.held for book in self.books)
+        print(f"\n{held} long polls were held")
+        print(f"\n{'hostile load':<28}{'turns':>8}  outcomes")
+        for name, findings in self.findings.items():
+            outcomes = ", ".join(
+                f"{outcome} {count}" for outcome, count in findings.outcomes.most_common(OUTCOMES_SHOWN_MAXIMUM))
+            print(f"{name:<28}{findings.turns:>8}  {outcomes}")
+        print(f"\nmemory at most {mebibytes(self.memory_bytes)} of {mebibytes(self.memory_bytes_maximum)}, after "
+              f"{self.memory_after_seconds:.0f} s; {self.processor_seconds:.0f} s of processor time")
+        problems = self.all_problems()
+        for problem in problems[:PROBLEMS_SHOWN_MAXIMUM]:
+            print(f"WRONG: {problem}")
+        if len(problems) > PROBLEMS_SHOWN_MAXIMUM:
+            print(f"WRONG: and {len(problems) - PROBLEMS_SHOWN_MAXIMUM} more")
+        print("The API did not give way" if not problems else f"\n{len(problems)} things are wrong")
+
+
+def mebibytes(count: int) -> str:
+    return f"{count / 2**20:.0f} MiB"
