@@ -64,17 +64,20 @@ extension Configuration {
         for reason in registry.modeWarnings { logger.log(.warning, "registry.mode.loose", [.field("reason", reason)]) }
     }
 
-    /// Opens the registry for its API, whose clients do not wait long for others who write.
+    /// Opens the registry for its API, whose clients have quotas and do not wait long for others who write.
     func openServedRegistry(mode: RegistryOpenMode) throws(RegistryError) -> sending any ServedRegistry {
         switch registry {
         case .sqlite(let path):
             let registry = try SQLiteRegistry.open(path: path, mode: mode)
             // Not before: who makes the schema is waited for.
             registry.setBusyTimeout(milliseconds: Self.servedLockMilliseconds)
+            registry.quotas = registryAPI.quotas
             return registry
         case .postgres(let url):
-            return try PostgresRegistry.open(
+            let registry = try PostgresRegistry.open(
                 url: url.revealed, mode: mode, lockMilliseconds: Self.servedLockMilliseconds)
+            registry.quotas = registryAPI.quotas
+            return registry
         }
     }
 

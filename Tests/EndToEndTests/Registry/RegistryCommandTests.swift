@@ -72,6 +72,31 @@ struct RegistryCommandTests {
         #expect(await command.end().exitCode == 0)
     }
 
+    @Test("The quotas of the configuration hold for the API's clients", arguments: [false, true])
+    func obeysQuotas(isPostgres: Bool) async throws {
+        let server = isPostgres ? try await PrivatePostgreSQL.shared() : nil
+        var url = "sqlite:registry.db"
+        if let server { url = server.url(database: try await server.makeDatabase()) }
+        let settings = ["registry.url=\(url)", "registry.quotas.subscriptions_per_owner=1"].flatMap { ["--set", $0] }
+        let token = try await CommandRunner.apus(
+            ["registry", "token", "add", "test", "--permission", "write"] + settings, in: folder)
+        let bearer = try #require(token.output.split(separator: "\n").first, "\(token.errors)")
+        let command = try RunningCommand(["registry", "--set", "registry.listen=127.0.0.1:0"] + settings, in: folder)
+        let address = try await endpoint(of: command)
+        let port = try #require(address.split(separator: ":").last.flatMap { UInt16($0) })
+        let body = #"{"recordType":"Song"}"#
+        let statuses = ["first", "second"].map { name in
+            PlainHTTP.exchange(
+                "PUT /v1/apps/chat/users/mei/subscriptions/\(name) HTTP/1.1\r\nHost: localhost\r\n"
+                    + "Authorization: Bearer \(bearer)\r\nContent-Length: \(body.utf8.count)\r\n"
+                    + "Connection: close\r\n\r\n\(body)", port
+            ).status
+        }
+        #expect(statuses == [200, 403])
+        command.signal(SIGTERM)
+        #expect(await command.end().exitCode == 0)
+    }
+
     @Test("With --json it says where it is for programs")
     func announcesJSON() async throws {
         let command = try RunningCommand(["registry", "--json", "--set", "registry.listen=127.0.0.1:0"], in: folder)
