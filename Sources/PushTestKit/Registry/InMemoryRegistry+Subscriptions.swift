@@ -259,18 +259,15 @@ extension InMemoryRegistry: SubscriptionRegistry {
     /// The topics of an app, by name, with those that nobody subscribes to any more left out.
     public func topics(app: String, after topic: String?, limit: Int) throws(RegistryError) -> [TopicCount] {
         try check()
-        var counts = NamedEntries<TopicCount>()
+        var devices: [ByteText: Int] = [:]
         for entry in entries.values where entry.device.app == app {
-            for topic in entry.topics {
-                counts[topic.text, default: TopicCount(topic: topic.text, devices: 0, users: 0)].devices += 1
-            }
+            for topic in entry.topics { devices[topic, default: 0] += 1 }
         }
-        for (key, users) in records.topicUsers where key.app == app && !users.isEmpty {
-            counts[key.name.text, default: TopicCount(topic: key.name.text, devices: 0, users: 0)].users = users.count
-        }
-        let sorted = counts.values.sorted { $0.topic.utf8.lexicographicallyPrecedes($1.topic.utf8) }
-        return Array(
-            sorted.filter { (topic ?? "").utf8.lexicographicallyPrecedes($0.topic.utf8) }.prefix(max(limit, 0)))
+        var users: [ByteText: Int] = [:]
+        for (key, names) in records.topicUsers where key.app == app && !names.isEmpty { users[key.name] = names.count }
+        let last = ByteText(topic ?? "")
+        let names = Set(devices.keys).union(users.keys).filter { last < $0 }.sorted().prefix(max(limit, 0))
+        return names.map { TopicCount(topic: $0.text, devices: devices[$0] ?? 0, users: users[$0] ?? 0) }
     }
 
     /// Erases everything of an identity.
