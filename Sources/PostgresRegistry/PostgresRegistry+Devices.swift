@@ -65,7 +65,10 @@ extension PostgresRegistry {
         add(StoringCalls.renewDevices(plan.renewed), unless: plan.renewed.isEmpty)
         add(StoringCalls.addDevices(plan.added), unless: plan.added.isEmpty)
         if let limit = quotas[.devicesPerOwner] {
-            add(QuotaCalls.checkDevices(plan.newcomers, limit: limit), unless: plan.newcomers.isEmpty)
+            let (users, identities) = (plan.newcomersToUsers, plan.newcomersToIdentities)
+            add(
+                QuotaCalls.checkDevices(newToUsers: users, newToIdentities: identities, limit: limit),
+                unless: users.isEmpty && identities.isEmpty)
         }
         if !plan.tokens.isEmpty { calls += TokenCalls.carryOut(plan.tokens) }
         let datasets = quotas[.datasetsPerOwner]

@@ -16,7 +16,7 @@ extension SQLiteRegistry {
             let stored = try insert(
                 device, StoredDevice(row: 0, app: app, pool: pool, identity: identity, userID: device.userID))
             if device.userID != nil { try inheritTopics(device: stored.row) }
-            try checkDevices(of: stored)
+            try checkDevices(of: stored, before: nil)
             return stored
         }
         let new = StoredDevice(row: old.row, app: app, pool: pool, identity: identity, userID: device.userID)
@@ -33,7 +33,7 @@ extension SQLiteRegistry {
         }
         if old != new {
             try run("UPDATE device SET joined = \(Schema.newestFanOut) WHERE id = ?", new.row)
-            try checkDevices(of: new)
+            try checkDevices(of: new, before: old)
         }
         if !old.userID.hasBytes(of: new.userID) || old.app != new.app {
             try disinheritTopics(device: new.row)

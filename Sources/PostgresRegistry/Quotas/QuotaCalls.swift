@@ -32,19 +32,18 @@ enum QuotaCalls {
     /// The expression that ends the transaction.
     static func refusal(_ quota: RegistryQuota, _ limit: Int) -> String { "refuse('\(quota.rawValue) \(limit)')" }
 
-    /// Refuses devices that have just come to a user or an identity that then has too many in their app.
-    static func checkDevices(_ deviceIDs: [String], limit: Int) -> Call {
-        func isTooMany(_ owner: String) -> String {
+    /// Refuses devices that have just come to a user, or to an identity, that then has too many in their app.
+    static func checkDevices(newToUsers users: [String], newToIdentities identities: [String], limit: Int) -> Call {
+        func refused(_ parameter: String, _ owner: String) -> String {
             """
-            (SELECT count(*) FROM (SELECT 1 FROM device x WHERE x.\(owner) = d.\(owner) AND x.app = d.app
+            SELECT \(refusal(.devicesPerOwner, limit)) FROM unnest(\(parameter)::text[]) r(name)
+            JOIN device d ON d.device_id = r.name
+            WHERE (SELECT count(*) FROM (SELECT 1 FROM device x WHERE x.\(owner) = d.\(owner) AND x.app = d.app
                 LIMIT \(limit + 1)) y) > \(limit)
             """
         }
         return Call(
-            """
-            SELECT \(refusal(.devicesPerOwner, limit)) FROM unnest($1::text[]) r(name)
-            JOIN device d ON d.device_id = r.name WHERE \(isTooMany("user_id")) OR \(isTooMany("identity"))
-            """, [.texts(deviceIDs)])
+            "\(refused("$1", "user_id")) UNION ALL \(refused("$2", "identity"))", [.texts(users), .texts(identities)])
     }
 
     // MARK: Subscriptions to records

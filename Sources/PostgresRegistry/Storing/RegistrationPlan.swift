@@ -15,6 +15,7 @@ struct RegistrationPlan {
         var losesTopics = false
         var losesTokens = false
         var changesUser = false
+        var changesIdentity = false
         var datasetNames: [String] = []
         var topics: [String] = []
     }
@@ -76,6 +77,7 @@ struct RegistrationPlan {
     private mutating func renew(_ index: Int, _ new: NumberedRegistration) {
         var slot = slots[index]
         slotsByToken[TokenKey(token: slot.stored.token, app: slot.stored.app)] = nil
+        if slot.stored.identity != new.identity { slot.changesIdentity = true }
         if slot.stored.identity != new.identity || slot.stored.pool != new.pool {
             slot.losesDatasets = true
             slot.datasetNames = []
@@ -136,6 +138,16 @@ struct RegistrationPlan {
     /// The identifiers of devices that get their user's topics.
     var inheritors: [String] {
         kept { $0.stored.userID != nil && ($0.changesUser || $0.stored.row == Self.noRow) }.map(\.stored.deviceID)
+    }
+
+    /// The identifiers of devices that are new to their user in their app.
+    var newcomersToUsers: [String] {
+        kept { $0.stored.row == Self.noRow || $0.changesUser }.map(\.stored.deviceID)
+    }
+
+    /// The identifiers of devices that are new to their identity in their app.
+    var newcomersToIdentities: [String] {
+        kept { $0.stored.row == Self.noRow || $0.changesIdentity || $0.losesTopics }.map(\.stored.deviceID)
     }
 
     /// The identifiers of devices that are new to their app, identity or user.

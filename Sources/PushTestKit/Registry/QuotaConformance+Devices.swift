@@ -31,6 +31,20 @@ extension QuotaConformance {
             _ = try registry.removeDevice("u1")
             try register("u4", user: "anna", in: registry)
         },
+        QuotaConformance("A device leaves its user, and comes to another, although its identity has too many") {
+            registry in
+            for name in ["1", "2", "3"] {
+                try register(name, identity: "identity:1", user: "anna", in: registry)
+            }
+            limit(registry, .devicesPerOwner, to: 2)
+            try register("1", identity: "identity:1", in: registry)
+            try register("2", identity: "identity:1", user: "ben", in: registry)
+            try register("3", identity: "identity:2", user: "anna", in: registry)
+            try expectRefusal(.devicesPerOwner, "one that comes to such an identity") {
+                try register("4", identity: "identity:1", user: "ben", in: registry)
+                try register("5", identity: "identity:1", user: "carl", in: registry)
+            }
+        },
         QuotaConformance("A device subscribes to as many datasets as the quota says, and an identity knows no more") {
             registry in
             limit(registry, .datasetsPerOwner, to: 2)

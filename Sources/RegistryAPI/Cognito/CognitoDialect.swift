@@ -77,7 +77,9 @@ struct CognitoDialect: Dialect {
     }
 
     private func route(_ operation: CognitoDatasetOperation) -> Route {
-        Route(operation.name, operation.method, operation.path) { request, values in
+        // What a client sends to these may be long, and its answer is that of the operation all the same.
+        Route(operation.name, operation.method, operation.path, bodyBytesMaximum: Route.largeBodyBytes) {
+            request, values in
             admit(request) { key throws(CognitoError) in
                 if values.values["IdentityPoolId"] != nil { _ = try call(request, values, key) }
                 throw operation.error

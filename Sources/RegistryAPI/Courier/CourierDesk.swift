@@ -57,7 +57,8 @@ final class CourierDesk {
     }
 
     private func look(_ context: RegistryContext) {
-        lastLookNanoseconds = MonotonicClock.nowNanoseconds()
+        // From its end, so that between two looks that wait for a lock others have their turn.
+        defer { lastLookNanoseconds = MonotonicClock.nowNanoseconds() }
         // What is taken for a client that has gone would be lost.
         end(places.takeAbandoned(\.isAbandoned), CourierAnswer.nothing)
         let tokens = places.tokens

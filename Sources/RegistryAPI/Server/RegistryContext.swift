@@ -72,15 +72,15 @@ final class RegistryContext {
         isPatient: Bool = false, _ body: (any ServedRegistry) throws(RegistryError) -> Value
     ) throws(RegistryError) -> Value {
         guard isPatient || !isWaitingVain else { throw Self.busy }
-        let began = MonotonicClock.nowNanoseconds()
         do throws(RegistryError) {
             return try body(registry)
         } catch {
             guard ![.notFound, .invalid, .quotaExceeded].contains(error.code) else { throw error }
-            failed(error, sinceNanoseconds: began)
             logger.log(
                 .error, "registry.request.failed",
                 [.field("code", error.code.rawValue), .field("reason", error.message)])
+            // One row may be locked or damaged while the store is well: the store itself says how it is.
+            if !isFailing { look(thoroughly: true) }
             throw error
         }
     }
@@ -91,20 +91,23 @@ final class RegistryContext {
     func beginLooking() {
         loop.preconditionOnLoop()
         loop.schedule(afterNanoseconds: Self.lookIntervalNanoseconds) { [weak self] in
-            self?.look()
-            self?.beginLooking()
+            guard let self else { return }
+            looks += 1
+            look(thoroughly: isFailing || looks.isMultiple(of: Self.looksUntilThorough))
+            beginLooking()
         }
     }
 
-    private func look() {
-        looks += 1
+    /// Finds out whether the store can be used.
+    ///
+    /// - Parameter thoroughly: whether pages are written, too.
+    private func look(thoroughly: Bool) {
         let began = MonotonicClock.nowNanoseconds()
         let wasFailing = isFailing
         do throws(RegistryError) {
             switch purpose {
-            case .reading: if isFailing { _ = try registry.tokens() }
-            case .writing:
-                try registry.checkWriting(thoroughly: isFailing || looks.isMultiple(of: Self.looksUntilThorough))
+            case .reading: _ = try registry.tokens()
+            case .writing: try registry.checkWriting(thoroughly: thoroughly)
             }
             isFailing = false
             isWaitingVain = false

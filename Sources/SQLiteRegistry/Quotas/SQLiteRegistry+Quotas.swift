@@ -80,15 +80,16 @@ extension SQLiteRegistry: QuotaRegistry {
     // MARK: Devices and what they subscribe to
 
     /// Checks how many devices the identity and the user of a device have that has just come to them.
-    func checkDevices(of stored: StoredDevice) throws(RegistryError) {
+    func checkDevices(of stored: StoredDevice, before old: StoredDevice?) throws(RegistryError) {
         guard let limit = quotas[.devicesPerOwner] else { return }
-        if let identity = stored.identity {
+        let isNewToApp = old?.app != stored.app
+        if let identity = stored.identity, isNewToApp || old?.identity != identity {
             let statement = try statements.statement(
                 "SELECT count(*) FROM (SELECT 1 FROM device WHERE identity = ?1 AND app = ?2 LIMIT ?3)")
             statement.bind(1, identity)
             try check(.devicesPerOwner, statement, app: stored.app, limit: limit)
         }
-        if let user = stored.userID {
+        if let user = stored.userID, isNewToApp || !user.hasBytes(of: old?.userID) {
             let statement = try statements.statement(
                 "SELECT count(*) FROM (SELECT 1 FROM device WHERE user_id = ?1 AND app = ?2 LIMIT ?3)")
             statement.bind(1, user)
