@@ -7,6 +7,11 @@ public final class AdminServer: Sendable {
     private struct Handler: HTTPHandler {
         let routes: AdminRoutes
 
+        /// No body means anything here, so none is read.
+        func admit(_ request: HTTPRequest, bodyBytes: Int?) -> HTTPAdmission {
+            .refuse(AdminResponse.answer(request, routes: routes))
+        }
+
         func answer(_ request: HTTPRequest) -> HTTPAnswer { .now(AdminResponse.answer(request, routes: routes)) }
     }
 

@@ -94,7 +94,7 @@ struct HTTPRequestParserTests {
         "A transfer coding other than chunked is not understood, whatever stands beside it",
         arguments: [
             "gzip", "gzip, chunked", "chunked, chunked", "chunked, identity", "identity", "xchunked", "chunked;q=1",
-            "\"chunked\"", "chunked,", "",
+            "\"chunked\"", "chunked,", "", "chun\u{212A}ed",
         ])
     func codings(_ coding: String) {
         #expect(read("PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: \(coding)\r\n\r\n0\r\n\r\n") == ["501"])
@@ -134,6 +134,8 @@ struct HTTPRequestParserTests {
         let chunked = "PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
         #expect(found(chunked + "8\r\n12345678\r\n0\r\n\r\n", head: 1_000).last == "PUT / chunked 12345678")
         #expect(found(chunked + "8\r\n12345678\r\n1\r\n", head: 1_000).last == "413")
+        let many = String(repeating: "1\r\nx\r\n", count: 8_000)
+        #expect(found(chunked + many + "0\r\n\r\n", head: 1_000, body: 8_000).last?.utf8.count == 8_014)
         let long = String(repeating: "x", count: HTTPRequestParser.chunkLinesBytesMaximum)
         #expect(found(chunked + "1;\(long)", head: 1_000).last == "400")
         #expect(found(chunked + "0\r\nX: \(long)", head: 1_000).last == "400")

@@ -1,4 +1,5 @@
 import Crypto
+import EventLoop
 import Glibc
 import PushTestKit
 import Testing
@@ -149,6 +150,47 @@ struct HTTPServerLimitTests {
         #expect(recv(slow[1], &byte, 1, Int32(MSG_PEEK)) == 1)
         let isWhole = slow.map { PlainHTTP.readToEnd($0).body.utf8.count > count }
         #expect(isWhole.filter(\.self).count == 1)
+    }
+
+    @Test("What is counted of bodies comes and goes with them, whoever gives way")
+    func accounting() async throws {
+        let server = try start {
+            $0.bodyBytesMaximum = 60_000
+            $0.bodyBytesInMemoryMaximum = 90_000
+        }
+        defer { server.stop() }
+        let count = 40_000
+        func request(_ path: String, _ bytes: Int) -> String {
+            "PUT \(path) HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: \(count)\r\n\r\n"
+                + String(repeating: "x", count: bytes)
+        }
+        let waiting = clients(2, server, sending: request("/later", count))
+        defer { close(waiting) }
+        try await handler.waitForRequests(2)
+        try await eventually("the bodies of what waits", equals: 2 * count) { try await server.memory().bodyBytes }
+        // Nobody else is in the middle of a body, so the newcomer gives way itself.
+        #expect(PlainHTTP.exchange(request("/", count - 1), server.port).status == 503)
+        handler.release()
+        #expect(waiting.map { PlainHTTP.readToEnd($0).status } == [200, 200])
+        try await eventually("no memory to be held", equals: HTTPServerMemory()) { try await server.memory() }
+    }
+
+    @Test("Only readiness that somebody acts on is asked for")
+    func readiness() {
+        #expect(HTTPReadiness().events == [])
+        #expect(HTTPReadiness(wantsInput: true).events == .readable)
+        #expect(HTTPReadiness(writeIsBlocked: true).events == .writable)
+        #expect(HTTPReadiness(wantsInput: true, readWantsWrite: true).events == .writable)
+        #expect(HTTPReadiness(writeWantsRead: true).events == .readable)
+        #expect(HTTPReadiness(wantsInput: true, watchesPeer: true).events == [.readable, .peerClosed])
+    }
+
+    @Test("A trusted proxy is known in each form of its address")
+    func forms() {
+        #expect(ClientAddress("2001:DB8:0::7").text == "2001:db8::7")
+        #expect(ClientAddress("::ffff:c000:201").text == "192.0.2.1")
+        #expect(ClientAddress("fe80::1%eth0").text == "fe80::1")
+        #expect(ClientAddress("192.0.2.1").text == "192.0.2.1" && ClientAddress("").text.isEmpty)
     }
 
     // MARK: Hosts

@@ -226,6 +226,15 @@ struct HTTPServerTests {
         #expect(paths.map(String.init) == (0..<5_000).map { "/\($0)" } + ["/end"])
     }
 
+    @Test("An answer has no body exactly if its own request was HEAD")
+    func heads() throws {
+        let server = try start()
+        defer { server.stop() }
+        let head = "HEAD / HTTP/1.1\r\nHost: h\r\n\r\n"
+        #expect(ask(server, head + "no request\r\n").body.hasSuffix("one space between each\n"))
+        #expect(ask(server, "HEAD / HTTP/1.1\r\n\r\n").body.isEmpty)
+    }
+
     @Test("With a certificate it speaks TLS 1.2 and newer, and nothing else")
     func tls() async throws {
         let identity = try ServerIdentity.selfSigned(

@@ -35,14 +35,16 @@ public final class CertificateWatcher: Sendable {
         func reread() {
             do {
                 let texts = (certificate: try read(paths.certificate), key: try read(paths.key))
-                guard let seen else {
-                    self.seen = texts
+                // The first look shows what is there, whatever the server has begun with.
+                guard seen ?? ("", "") != texts else {
+                    failure = nil
                     return
                 }
-                guard seen != texts else { return }
                 try server.replace(certificateChainPEM: texts.certificate, privateKeyPEM: texts.key)
-                self.seen = texts
+                let isFirst = seen == nil
+                seen = texts
                 failure = nil
+                guard !isFirst else { return }
                 logger.log(.info, "registry.certificate.renewed", [.field("file", paths.certificate)])
             } catch let error as SmallFile.Failure {
                 failed("\(error.message); \(error.remedy)")

@@ -28,17 +28,23 @@ struct ClientAddress: Hashable {
         self.init(text)
     }
 
-    /// An address in numbers.
+    /// An address in numbers, in any of its forms; the zone of a local one does not count.
     init(_ text: String) {
-        self.text = text.hasPrefix(Self.mappedPrefix) ? String(text.dropFirst(Self.mappedPrefix.count)) : text
-        share = self.text.contains(":") ? Self.network(self.text) : self.text
-    }
-
-    /// The first 64 bits of an address of IPv6.
-    private static func network(_ text: String) -> String {
         var address = in6_addr()
-        let plain = text.prefix { $0 != "%" }
-        guard inet_pton(AF_INET6, String(plain), &address) == 1 else { return text }
-        return withUnsafeBytes(of: address) { $0.prefix(8).map { String($0, radix: 16) }.joined(separator: ".") }
+        let plain = String(text.prefix { $0 != "%" })
+        guard inet_pton(AF_INET6, plain, &address) == 1 else {
+            (self.text, share) = (plain, plain)
+            return
+        }
+        var bytes = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        inet_ntop(AF_INET6, &address, &bytes, socklen_t(bytes.count))
+        let canonical = String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard !canonical.hasPrefix(Self.mappedPrefix) else {
+            let mapped = String(canonical.dropFirst(Self.mappedPrefix.count))
+            (self.text, share) = (mapped, mapped)
+            return
+        }
+        self.text = canonical
+        share = withUnsafeBytes(of: address) { $0.prefix(8).map { String($0, radix: 16) }.joined(separator: ".") }
     }
 }

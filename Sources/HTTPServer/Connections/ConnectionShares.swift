@@ -23,9 +23,6 @@ struct ConnectionShares {
         self.unlimitedAddresses = unlimitedAddresses
     }
 
-    /// How many addresses there are.
-    var addressCount: Int { countByShare.count }
-
     /// Whether there is a place for one more of an address.
     func verdict(_ address: ClientAddress) -> Verdict {
         if let perAddressMaximum, !unlimitedAddresses.contains(address.text),

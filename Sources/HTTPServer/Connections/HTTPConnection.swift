@@ -18,7 +18,7 @@ final class HTTPConnection {
     private var isReadDue = false
     private var output: [UInt8] = []
     private var sentBytes = 0
-    private var wantsWritable = false
+    private var readiness = HTTPReadiness()
     private var hasPeerClosed = false
     /// How much memory the server has counted for this connection.
     private var counted = HTTPServerMemory()
@@ -35,7 +35,8 @@ final class HTTPConnection {
         self.core = core
         self.transport = transport
         machine = HTTPConnectionMachine(
-            configuration: core.configuration, peer: address, nowNanoseconds: core.nowNanoseconds)
+            configuration: core.configuration, peer: address, isTrustedProxy: core.isTrustedProxy(address),
+            nowNanoseconds: core.nowNanoseconds)
     }
 
     var hasServed: Bool { machine.hasServed }
@@ -80,7 +81,7 @@ final class HTTPConnection {
             exchange?.abandon()
         }
         if !events.isDisjoint(with: [.error, .hangUp]), !machine.wantsInput { return close() }
-        if wantsWritable { flush() }
+        if readiness.writeIsBlocked || readiness.writeWantsRead { flush() }
         read()
         watch()
         count()
@@ -90,6 +91,7 @@ final class HTTPConnection {
 
     private func read() {
         guard registration != nil else { return }
+        readiness.readWantsWrite = false
         // What a client sends without end is taken in turns with the others.
         for _ in 0..<Self.readsPerTurnMaximum where machine.wantsInput && output.isEmpty {
             switch transport.read(into: core.readBuffer) {
@@ -98,7 +100,7 @@ final class HTTPConnection {
                 perform(machine.received(bytes, nowNanoseconds: core.nowNanoseconds))
             case .wantsRead: return
             case .wantsWrite:
-                wantsWritable = true
+                readiness.readWantsWrite = true
                 return
             case .closed: return perform(machine.inputEnded())
             }
@@ -108,7 +110,7 @@ final class HTTPConnection {
 
     /// Reads what waits within TLS, where no readiness of the socket tells of it, when the others have had their turn.
     private func readPending() {
-        guard machine.wantsInput, transport.hasPendingInput, !isReadDue else { return }
+        guard machine.wantsInput, output.isEmpty, transport.hasPendingInput, !isReadDue else { return }
         isReadDue = true
         core.loop.atEndOfTick { [weak self] in
             self?.isReadDue = false
@@ -152,10 +154,12 @@ final class HTTPConnection {
 
     /// Tells the server how much memory the connection holds.
     private func count() {
-        let held = HTTPServerMemory(bodyBytes: machine.bodyBytes, answerBytes: output.count - sentBytes)
+        let held = HTTPServerMemory(bodyBytes: machine.bodyBytes, answerBytes: output.count)
         guard held != counted else { return }
-        core.memoryChanged(from: counted, to: held)
+        // First, because this connection may be the one that gives way.
+        let before = counted
         counted = held
+        core.memoryChanged(from: before, to: held)
     }
 
     private func begin() {
@@ -193,7 +197,8 @@ final class HTTPConnection {
     // MARK: Writing
 
     private func flush() {
-        wantsWritable = false
+        readiness.writeIsBlocked = false
+        readiness.writeWantsRead = false
         guard registration != nil else { return }
         while sentBytes < output.count {
             let transfer = output.withUnsafeBytes {
@@ -201,9 +206,11 @@ final class HTTPConnection {
             }
             switch transfer {
             case .bytes(let count): sentBytes += count
-            case .wantsRead: return
+            case .wantsRead:
+                readiness.writeWantsRead = true
+                return
             case .wantsWrite:
-                wantsWritable = true
+                readiness.writeIsBlocked = true
                 return
             case .closed: return close()
             }
@@ -219,10 +226,9 @@ final class HTTPConnection {
     /// Tells the loop what is wanted now.
     private func watch() {
         guard let registration else { return }
-        var wanted: ReadyEvents = []
-        if machine.wantsInput || wantsWritable { wanted.insert(.readable) }
-        if wantsWritable { wanted.insert(.writable) }
-        if exchange != nil, !hasPeerClosed { wanted.insert(.peerClosed) }
+        readiness.wantsInput = machine.wantsInput && output.isEmpty
+        readiness.watchesPeer = exchange != nil && !hasPeerClosed
+        let wanted = readiness.events
         guard wanted != interest else { return }
         interest = wanted
         core.loop.modify(registration, for: wanted)

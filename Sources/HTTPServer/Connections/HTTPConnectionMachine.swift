@@ -52,17 +52,19 @@ struct HTTPConnectionMachine {
     private(set) var deadlineNanoseconds: UInt64?
     private var request: HTTPRequest?
     private var body: [UInt8] = []
-    private var isHeadRequest = false
+    private var waitingBodyBytes = 0
     /// Whether the connection ends with the answer that is due.
     private var closesAfterAnswer = false
     private var droppedBytes = 0
     /// Whether a request has been answered.
     private(set) var hasServed = false
 
-    init(configuration: HTTPServerConfiguration, peer: ClientAddress, nowNanoseconds: UInt64) {
+    init(
+        configuration: HTTPServerConfiguration, peer: ClientAddress, isTrustedProxy: Bool, nowNanoseconds: UInt64
+    ) {
         timeouts = HTTPTimeouts(configuration)
         self.peer = peer
-        isTrustedProxy = configuration.trustedProxies.contains(peer.text)
+        self.isTrustedProxy = isTrustedProxy
         parser = HTTPRequestParser(headBytesMaximum: configuration.headBytesMaximum)
         phaseBeganNanoseconds = nowNanoseconds
         // A client that connects and says nothing is as slow as one that does not end its head.
@@ -79,8 +81,8 @@ struct HTTPConnectionMachine {
 
     /// The target of the present request as it was sent.
     var rawTarget: String { parser.head.rawTarget }
-    /// How many bytes of a body are held.
-    var bodyBytes: Int { body.count }
+    /// How many bytes of a body are held, also while its request waits for the answer.
+    var bodyBytes: Int { body.count + waitingBodyBytes }
 
     // MARK: What happens
 
@@ -127,7 +129,7 @@ struct HTTPConnectionMachine {
         if closes || phase == .admission { closesAfterAnswer = true }
         enter(.sending, now, for: timeouts.answerNanoseconds)
         release()
-        return [.send(response.wireBytes(isHead: isHeadRequest, closes: closesAfterAnswer, date: date))]
+        return [.send(response.wireBytes(isHead: parser.head.method == "HEAD", closes: closesAfterAnswer, date: date))]
     }
 
     /// All that was to be sent has left.
@@ -180,19 +182,21 @@ struct HTTPConnectionMachine {
     private mutating func release() {
         request = nil
         body = []
+        waitingBodyBytes = 0
     }
 
     private mutating func proceed(_ now: UInt64) -> [Action] {
         while true {
             switch parser.next() {
             case .needsMore:
-                if phase == .idle, !parser.isBetweenRequests { enter(.head, now, for: timeouts.headNanoseconds) }
+                if phase == .idle, !parser.isBetweenRequests { beginHead(now) }
                 return []
             case .head(let head): return begin(head, now)
             case .body(let piece): body += piece
             case .end:
                 guard let request = request?.with(body: body) else { return close() }
                 release()
+                waitingBodyBytes = request.body.count
                 enter(.answer, now, for: nil)
                 return [.answer(request)]
             case .refused(let refusal): return refuse(refusal, nowNanoseconds: now)
@@ -200,8 +204,16 @@ struct HTTPConnectionMachine {
         }
     }
 
+    /// The first head has the time that the connection has had since its beginning.
+    private mutating func beginHead(_ now: UInt64) {
+        guard hasServed else {
+            phase = .head
+            return
+        }
+        enter(.head, now, for: timeouts.headNanoseconds)
+    }
+
     private mutating func begin(_ head: HTTPRequestHead, _ now: UInt64) -> [Action] {
-        isHeadRequest = head.method == "HEAD"
         closesAfterAnswer = head.closesConnection
         guard let text = head.originTarget else {
             return refuse(

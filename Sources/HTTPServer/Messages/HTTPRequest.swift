@@ -22,6 +22,9 @@ public struct HTTPRequest: Sendable {
         self.clientAddress = clientAddress
     }
 
+    /// Whose share of what each address may do this request takes: its address, or its network of IPv6.
+    public var clientShare: String { ClientAddress(clientAddress).share }
+
     /// The same request with its body.
     func with(body: [UInt8]) -> HTTPRequest {
         HTTPRequest(method: method, target: target, fields: fields, body: body, clientAddress: clientAddress)

@@ -13,7 +13,9 @@ extension HTTPRequestParser {
             return refuse(.malformed("the request does not begin with a method"))
         }
         switch takeLine() {
-        case .broken: return refuse(Self.lineEnding)
+        case .broken(let bytes):
+            let isTooLong = lineBytes + bytes > headBytesMaximum
+            return refuse(isTooLong ? .targetTooLong(bytesMaximum: headBytesMaximum) : Self.lineEnding)
         case .incomplete:
             guard lineBytes + pendingBytes <= headBytesMaximum else {
                 return refuse(.targetTooLong(bytesMaximum: headBytesMaximum))
@@ -58,7 +60,9 @@ extension HTTPRequestParser {
     /// Reads one field, or the empty line that ends the head; nil if another follows.
     mutating func readField() -> Step? {
         switch takeLine() {
-        case .broken: return refuse(Self.lineEnding)
+        case .broken(let bytes):
+            let isTooLong = lineBytes + bytes > headBytesMaximum
+            return refuse(isTooLong ? .headTooLong(bytesMaximum: headBytesMaximum) : Self.lineEnding)
         case .incomplete:
             guard lineBytes + pendingBytes <= headBytesMaximum else {
                 return refuse(.headTooLong(bytesMaximum: headBytesMaximum))
@@ -99,8 +103,8 @@ extension HTTPRequestParser {
     private mutating func endHead() -> Step {
         if let refusal = readHost() ?? readFraming() ?? readExpectation() { return refuse(refusal) }
         let options = head.values("connection").flatMap { $0.split(separator: ",") }
-            .map { $0.trimmingBlanks().lowercased() }
-        head.closesConnection = !head.isVersionOneOne || options.contains("close")
+        head.closesConnection =
+            !head.isVersionOneOne || options.contains { OctetClass.isWord($0.trimmingBlanks(), "close") }
         lineBytes = 0
         switch head.framing {
         case .none: part = .ended
@@ -128,7 +132,7 @@ extension HTTPRequestParser {
             guard lengths.isEmpty, codings.count == 1, head.isVersionOneOne else {
                 return .malformed("the length of the body is told in two ways (RFC 9112 section 6.3)")
             }
-            guard codings[0].lowercased() == "chunked" else { return .codingUnknown }
+            guard OctetClass.isWord(codings[0], "chunked") else { return .codingUnknown }
             head.framing = .chunked
             return nil
         }
@@ -143,7 +147,7 @@ extension HTTPRequestParser {
     private mutating func readExpectation() -> HTTPRefusal? {
         let expectations = head.values("expect")
         guard !expectations.isEmpty else { return nil }
-        guard expectations.count == 1, expectations[0].lowercased() == "100-continue" else {
+        guard expectations.count == 1, OctetClass.isWord(expectations[0], "100-continue") else {
             return .expectationUnknown
         }
         // HTTP/1.0 does not know it (RFC 9110 section 10.1.1).

@@ -39,7 +39,8 @@ struct HTTPRequestParser {
     enum Line: Equatable {
         case incomplete
         case complete(Range<Int>)
-        case broken
+        /// It does not end with CR LF, and is so long without its line feed.
+        case broken(bytes: Int)
     }
 
     /// How many header fields a request may have.
@@ -68,14 +69,6 @@ struct HTTPRequestParser {
     var isBetweenRequests: Bool {
         if case .requestLine = part { return position == input.count }
         return false
-    }
-
-    /// Whether the head of a request is not complete yet.
-    var isInHead: Bool {
-        switch part {
-        case .requestLine, .fields: true
-        default: false
-        }
     }
 
     /// Takes bytes from the stream.
@@ -139,7 +132,9 @@ struct HTTPRequestParser {
             searchedTo = input.count
             return .incomplete
         }
-        guard end > position, input[end - 1] == OctetClass.carriageReturn else { return .broken }
+        guard end > position, input[end - 1] == OctetClass.carriageReturn else {
+            return .broken(bytes: end - position)
+        }
         let line = position..<(end - 1)
         position = end + 1
         searchedTo = position

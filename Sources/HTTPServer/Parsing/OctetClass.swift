@@ -23,6 +23,13 @@ enum OctetClass {
 
     static func isLetter(_ octet: UInt8) -> Bool { (0x41...0x5A).contains(octet) || (0x61...0x7A).contains(octet) }
 
+    /// Whether a text is a word of ASCII in any case, byte by byte: of Unicode, other letters become the same in lower
+    /// case.
+    static func isWord(_ text: some StringProtocol, _ word: StaticString) -> Bool {
+        let lower = text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+        return word.withUTF8Buffer { $0.elementsEqual(lower) }
+    }
+
     /// The value of a hexadecimal digit; nil for any other octet.
     static func hexadecimalValue(_ octet: UInt8) -> UInt8? {
         switch octet {

@@ -18,7 +18,7 @@ public struct HTTPHosts: Sendable {
     /// - Parameter names: names without ports, in any case; `*` means every host.
     /// - Returns: the hosts.
     public static func names(_ names: some Sequence<String>) -> HTTPHosts {
-        let names = Set(names.map { $0.lowercased() })
+        let names = Set(names.map { $0.hasSuffix(".") ? $0.dropLast().lowercased() : $0.lowercased() })
         return names.contains("*") ? all : HTTPHosts(rule: .names(names.union(["localhost", LocalHost.name])))
     }
 

@@ -10,9 +10,6 @@ import Synchronization
 /// all bodies and answers together, and the requests that wait for an answer from elsewhere. What exceeds a limit is
 /// answered with the status that HTTP has for it.
 public final class HTTPServer: Sendable {
-    /// How long answers that were late may take to leave after a stop.
-    private static let lateMilliseconds: Int32 = 100
-
     /// The port that it listens on, also where the caller asked for any.
     public let port: UInt16
     private let core: LoopBound<HTTPServerCore>
@@ -78,7 +75,8 @@ public final class HTTPServer: Sendable {
             let written = ends[1]
             core.loop.submit { [core] in core.value.drain { close(written) } }
             var waited = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
-            poll(&waited, 1, graceMilliseconds)
+            // A signal must not cut the time short.
+            while poll(&waited, 1, graceMilliseconds) < 0, errno == EINTR {}
         }
         core.loop.submit { [core] in core.value.end() }
         core.loop.stopAndJoin()

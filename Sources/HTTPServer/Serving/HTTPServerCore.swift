@@ -8,6 +8,8 @@ final class HTTPServerCore {
     private static let sweepIntervalNanoseconds: UInt64 = 500_000_000
     /// How long a head may take before its connection gives way to a new one, if all places are taken.
     private static let slowHeadNanoseconds: UInt64 = 1_000_000_000
+    /// The same for a body that comes, and an answer that leaves.
+    private static let slowTransferNanoseconds: UInt64 = 5_000_000_000
 
     let loop: EventLoop
     let configuration: HTTPServerConfiguration
@@ -37,8 +39,11 @@ final class HTTPServerCore {
         shares = ConnectionShares(
             connectionsMaximum: configuration.connectionsMaximum,
             perAddressMaximum: configuration.connectionsPerAddressMaximum,
-            unlimitedAddresses: Set(configuration.trustedProxies))
+            unlimitedAddresses: Set(configuration.trustedProxies.map { ClientAddress($0).text }))
     }
+
+    /// Whether an address is that of a proxy which says for whom it asks.
+    func isTrustedProxy(_ address: ClientAddress) -> Bool { shares.unlimitedAddresses.contains(address.text) }
 
     deinit { readBuffer.deallocate() }
 
@@ -76,6 +81,8 @@ final class HTTPServerCore {
 
     /// Answers what is late, and closes all connections.
     func end() {
+        isStopping = true
+        listener?.close()
         for connection in connections.values where connection.exchange != nil { refuse(connection, .busy) }
         for connection in connections.values { connection.close() }
         drained?()
@@ -125,9 +132,7 @@ final class HTTPServerCore {
     /// Says that there are too many connections, as far as that can be said at once.
     private func refuse(_ socket: Int32) {
         if tls == nil {
-            var response = response(to: .busy, rawTarget: "")
-            response.fields.append(HTTPField("Retry-After", "1"))
-            let bytes = response.wireBytes(isHead: false, closes: true, date: date())
+            let bytes = response(to: .busy, rawTarget: "").wireBytes(isHead: false, closes: true, date: date())
             _ = bytes.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
         }
         close(socket)
@@ -140,16 +145,22 @@ final class HTTPServerCore {
         return true
     }
 
+    /// Who gives way: first who waits for a request or is slow with its head, then who is slow with all else.
     private func victim(where isMeant: (HTTPConnection) -> Bool) -> HTTPConnection? {
         let now = nowNanoseconds
-        return oldestPhase { connection in
-            guard isMeant(connection) else { return false }
-            return switch connection.phase {
+        func oldest(_ isSlow: (HTTPConnection, _ sinceNanoseconds: UInt64) -> Bool) -> HTTPConnection? {
+            oldestPhase { isMeant($0) && isSlow($0, now &- $0.phaseBeganNanoseconds) }
+        }
+        return oldest { connection, nanoseconds in
+            switch connection.phase {
             case .idle where connection.hasServed, .lingering: true
-            case .idle, .head: now &- connection.phaseBeganNanoseconds >= Self.slowHeadNanoseconds
+            case .idle, .head: nanoseconds >= Self.slowHeadNanoseconds
             case .admission, .body, .answer, .sending, .closed: false
             }
         }
+            ?? oldest { connection, nanoseconds in
+                [.body, .sending].contains(connection.phase) && nanoseconds >= Self.slowTransferNanoseconds
+            }
     }
 
     /// Of the connections that are meant, the one that is in its phase for longest.

@@ -41,7 +41,7 @@ struct CourierDialect: Dialect {
         if let wait = credentials.take("courier \(token.hexadecimal)") {
             return .answered(CourierAnswer.tooMany(retryAfterSeconds: wait))
         }
-        let address = request.clientAddress
+        let address = request.clientShare
         return .held { context, request in context.courier.arrived(request, for: token, from: address, context) }
     }
 }

@@ -40,7 +40,7 @@ final class CredentialGuard: Sendable {
         logger.log(
             .warning, "registry.authentication.failed",
             [.field("address", request.clientAddress), .field("reason", reason)])
-        return failures.withLock { $0.take(request.clientAddress, nowNanoseconds: now) }
+        return failures.withLock { $0.take(request.clientShare, nowNanoseconds: now) }
     }
 
     /// Whether a token was in the registry when it was last shown.

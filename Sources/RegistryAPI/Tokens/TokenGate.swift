@@ -16,7 +16,7 @@ struct TokenGate: Sendable {
     ///
     /// Else whoever makes tokens up would have as many turns as he likes.
     func credential(_ digest: [UInt8], _ request: HTTPRequest) -> String {
-        credentials.isKnown(digest) ? "token \(Base64URL.encode(digest))" : "address \(request.clientAddress)"
+        credentials.isKnown(digest) ? "token \(Base64URL.encode(digest))" : "address \(request.clientShare)"
     }
 
     /// Whether the holder of a token may send a long body.

@@ -24,7 +24,7 @@ struct HTTPFuzzTarget: FuzzTarget {
         var configuration = HTTPServerConfiguration(name: "fuzz", settingName: "fuzz", host: "127.0.0.1", port: 0)
         configuration.headBytesMaximum = 1_024
         var machine = HTTPConnectionMachine(
-            configuration: configuration, peer: ClientAddress("192.0.2.1"), nowNanoseconds: 0)
+            configuration: configuration, peer: ClientAddress("192.0.2.1"), isTrustedProxy: true, nowNanoseconds: 0)
         var found: [String] = []
         var waiting: [UInt8] = []
         for piece in pieces {
