@@ -34,7 +34,7 @@ extension SQLiteRegistry {
             RegistryFile.looseMode(path: file).map { mode in
                 let digits = String(mode, radix: 8)
                 return "\(file) has the mode \(digits), so that others than its owner may use it, and it holds device "
-                    + "tokens and secrets of clients; 'chmod 600 \(file)' makes it the owner's alone."
+                    + "tokens and the courier key; 'chmod 600 \(file)' makes it the owner's alone."
             }
         }
     }

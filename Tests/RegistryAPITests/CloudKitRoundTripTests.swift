@@ -111,6 +111,20 @@ struct CloudKitRoundTripTests {
         #expect(stored.zoneName == "notes")
     }
 
+    @Test("A subscription to a zone or a database may say zoneWide, which clients write for every kind")
+    func zoneWideOfOthers() throws {
+        let client = try Client()
+        defer { client.fixture.server.stop() }
+        for (kind, zone) in [("zone", #""zoneID":{"zoneName":"notes"},"#), ("database", "")] {
+            let saved = client.modify(
+                "create", [#"{"subscriptionID":"\#(kind)","subscriptionType":"\#(kind)",\#(zone)"zoneWide":false}"#],
+                .private)
+            let answered = try #require(try Self.elements(saved).first)
+            #expect(answered.contains(#""zoneWide":false"#), "\(answered)")
+            #expect(try Self.elements(client.modify("update", [answered], .private)) == [answered])
+        }
+    }
+
     @Test("A predicate that no filter says comes back as it was answered, and no other is taken for it")
     func predicateText() throws {
         let client = try Client()

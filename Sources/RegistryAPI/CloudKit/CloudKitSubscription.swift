@@ -79,9 +79,11 @@ struct CloudKitSubscription {
 
     /// Reads what a zone or a database has; the record type and what it fires on are our own members.
     private mutating func readWhole(_ members: JSONObject) throws(CloudKitError) {
-        for name in ["query", "zoneWide"] as [StaticString] where members.given(name) != nil {
-            throw CloudKitError(.badRequest, "\(name) belongs to the subscriptionType query.")
+        guard members.given("query") == nil else {
+            throw CloudKitError(.badRequest, "query belongs to the subscriptionType query.")
         }
+        // Of a zone or a database it says nothing, but some clients write it for every kind.
+        _ = try Self.flag(members.given("zoneWide"), "zoneWide")
         if let recordType = members.given("recordType") {
             guard let text = recordType.string else { throw CloudKitError(.badRequest, "recordType is no string.") }
             subscription.recordType = text

@@ -28,14 +28,17 @@ struct RegistryCommand: Command {
             A device belongs to the app whose identity_pools contain the pool; a pool of no
             app does not exist.
 
-            CloudKit Web Services: subscriptions/modify, list and lookup, and tokens/register.
+            CloudKit Web Services: subscriptions/modify, list and lookup, and tokens/create and
+            register; what tokens/create hands out is fetched under /courier.
             The container is iCloud. and the app's bundle identifier. ckAPIToken is such a
             token (so it is a secret here), and ckWebAuthToken the name of the user on whose
             behalf its holder acts. Servers may sign their requests instead, with a key of
             [registry] server_keys, for the public database. Browsers may use it from the pages
             of [registry] allowed_origins.
 
-            Each key and token may make [registry] requests_per_second.
+            Each key and token may make [registry] requests_per_second, and what clients keep
+            has quotas. A request by another name than that of public_url or hosts is answered
+            with 421. Name a proxy that stands in front in trusted_proxies.
 
             It listens at [registry] listen, or 127.0.0.1:8080, and prints a line with its
             address when it is ready. An address that other machines reach needs [registry]
@@ -48,8 +51,8 @@ struct RegistryCommand: Command {
             .init("apus registry", "Serves the registry of apus.toml in this folder at 127.0.0.1:8080."),
             .init(
                 "apus registry --set registry.listen=0.0.0.0:8443 --set registry.certificate_file=cert.pem "
-                    + "--set registry.key_file=key.pem",
-                "Serves it to other machines, with TLS."),
+                    + "--set registry.key_file=key.pem --set registry.public_url=https://push.example.com:8443",
+                "Serves it to other machines, with TLS, by the name in its certificate."),
             .init(
                 "curl -H \"Authorization: Bearer $TOKEN\" http://127.0.0.1:8080/v1/devices?userId=mei",
                 "Lists the devices of a user."),
