@@ -57,6 +57,17 @@ struct FileLossTests {
         expectLoss(of: path + ending, "removed")
     }
 
+    @Test("A registry behind a link is watched where the link leads")
+    func link() throws {
+        let link = folder.path + "/link"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+        let linked = try SQLiteRegistry.open(path: link, mode: .readWrite)
+        #expect(try linked.deviceCount() == 3)
+        try FileManager.default.removeItem(atPath: path + "-wal")
+        let error = #expect(throws: RegistryError.self) { try linked.upsert([try Fixture.device(9)]) }
+        #expect(error?.message.contains(path + "-wal") == true, "\(String(describing: error))")
+    }
+
     @Test("A write whose file is removed before it is done is not confirmed")
     func removedWhileWriting() throws {
         let error = #expect(throws: RegistryError.self) {

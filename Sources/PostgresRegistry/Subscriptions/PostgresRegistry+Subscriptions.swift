@@ -22,6 +22,8 @@ extension PostgresRegistry: SubscriptionRegistry {
             }
             let known = Self.rows(found[3])
             let bytes = Self.bytes(found[2])
+            // One that another server has added between the two would be counted twice.
+            guard known.values.allSatisfy({ bytes[$0] != nil }) else { throw Transaction.conflict }
             let growth = SubscriptionGrowth(last, knownBytes: known.compactMapValues { bytes[$0] })
             // One that is added by another at this moment makes the server refuse ours, and then we begin again.
             let answers = try transaction.commit(

@@ -53,10 +53,19 @@ final class Connection {
     }
 
     /// The files of a registry: the database, its write-ahead log and the index of that.
-    static func files(of path: String) -> [String] { [path, path + "-wal", path + "-shm"] }
+    ///
+    /// If the path is a link, SQLite has the others beside what it leads to.
+    static func files(of path: String) -> [String] {
+        let target = RegistryFile.target(of: path)
+        return [path, target + "-wal", target + "-shm"]
+    }
 
-    /// Notes the files as they are; called when all are open, and SQLite replaces none of them as long as they are.
-    func noteFiles() { files = Self.files(of: path).compactMap { RegistryFile(path: $0) } }
+    /// Notes the files beside the database as they are; called when all are open.
+    ///
+    /// SQLite replaces none of them as long as they are. The database was noted when it was opened.
+    func noteFiles() {
+        files = files.prefix(1) + Self.files(of: path).dropFirst().compactMap { RegistryFile(path: $0) }
+    }
 
     /// Makes sure that the files have still their names.
     ///

@@ -58,6 +58,13 @@ struct RegistryFile {
         return mode & 0o7777
     }
 
+    /// What a path leads to, whatever links are in it; the path itself if there is nothing.
+    static func target(of path: String) -> String {
+        guard let target = realpath(path, nil) else { return path }
+        defer { free(target) }
+        return String(cString: target)
+    }
+
     private static func status(_ path: String) -> stat? {
         var status = stat()
         return stat(path, &status) == 0 ? status : nil

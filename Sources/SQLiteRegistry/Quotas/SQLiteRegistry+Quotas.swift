@@ -4,7 +4,8 @@ public import PushCore
 extension SQLiteRegistry: QuotaRegistry {
     /// The most that the definition of one subscription takes, so that a few are never too many bytes.
     private static let subscriptionBytesMaximum = Int64(
-        PredicateLimits.canonicalBytesMaximum + NotificationInfo.writtenBytesMaximum)
+        PredicateLimits.canonicalBytesMaximum + NotificationInfo.writtenBytesMaximum
+            + SubscriptionRules.cloudKitJSONBytesMaximum)
 
     // MARK: Subscriptions to records
 
