@@ -21,10 +21,10 @@ extension PostgresRegistry: SubscriptionRegistry {
                 throw RegistryError.noDevice(device.deviceID)
             }
             let known = Self.rows(found[3])
-            let bytes = Self.bytes(found[2])
+            let before = Self.before(found[2])
             // One that another server has added between the two would be counted twice.
-            guard known.values.allSatisfy({ bytes[$0] != nil }) else { throw Transaction.conflict }
-            let growth = SubscriptionGrowth(last, knownBytes: known.compactMapValues { bytes[$0] })
+            guard known.values.allSatisfy({ before[$0] != nil }) else { throw Transaction.conflict }
+            let growth = SubscriptionGrowth(last, known: known.compactMapValues { before[$0] })
             // One that is added by another at this moment makes the server refuse ours, and then we begin again.
             let answers = try transaction.commit(
                 [
@@ -44,10 +44,12 @@ extension PostgresRegistry: SubscriptionRegistry {
         return found
     }
 
-    /// What subscriptions take, by their rows.
-    private static func bytes(_ rows: Rows) -> [Int64: Int64] {
-        var found: [Int64: Int64] = [:]
-        for row in 0..<rows.count { found[rows.integer(row, 0)] = rows.integer(row, 1) }
+    /// What subscriptions are before they are saved again, by their rows.
+    private static func before(_ rows: Rows) -> [Int64: SubscriptionGrowth.Known] {
+        var found: [Int64: SubscriptionGrowth.Known] = [:]
+        for row in 0..<rows.count {
+            found[rows.integer(row, 0)] = .init(bytes: rows.integer(row, 1), hasFired: rows.integer(row, 2) != 0)
+        }
         return found
     }
 

@@ -90,11 +90,14 @@ enum SubscriptionCalls {
     /// The rows of subscriptions: the index in the list from 1, then the row.
     static func rows(of keys: [SubscriptionKey]) -> Call { Call("SELECT r.k, s.id \(namedRows)", names(keys)) }
 
-    /// Makes others wait who change these subscriptions: the row of each, and what it counts against quotas.
+    /// Makes others wait who change these subscriptions.
+    ///
+    /// It answers the row of each, what it counts against quotas, and whether it has fired its only push.
     static func lock(_ keys: [SubscriptionKey]) -> Call {
         Call(
             """
-            SELECT t.id, (\(Schema.subscriptionBytes("t")))::bigint FROM subscription t
+            SELECT t.id, (\(Schema.subscriptionBytes("t")))::bigint, (t.fired_event IS NOT NULL)::int
+            FROM subscription t
             WHERE t.id IN (SELECT s.id \(namedRows)) ORDER BY t.id FOR UPDATE
             """, names(keys))
     }

@@ -70,6 +70,7 @@ extension QuotaConformance {
             let event = EventDigest(source: "s", identifier: "i")
             _ = try registry.claim(rows, for: event, nowMilliseconds: 1_000)
             try save(key("2"), in: registry)
+            try expectRefusal(.subscriptionsPerOwner, "the first, which counts again") { _ = try registry.save([once]) }
         },
         QuotaConformance("An app has as many subscriptions as its quota says, whosever they are") { registry in
             limit(registry, .subscriptionsPerApp, to: 2)

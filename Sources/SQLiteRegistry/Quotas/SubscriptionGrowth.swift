@@ -28,10 +28,18 @@ struct SubscriptionGrowth {
 
     init(countsOwners: Bool) { self.countsOwners = countsOwners }
 
-    mutating func add(_ amount: Amount, app: Int64, user: String?, device: Int64?) {
+    /// Counts what is saved.
+    ///
+    /// - Parameters:
+    ///   - amount: what the app has more.
+    ///   - owned: what the owner has more; nil for the same.
+    ///   - app: the row of the app.
+    ///   - user: the owner, if it is a user.
+    ///   - device: the row of the owner, if it is a device.
+    mutating func add(_ amount: Amount, owned: Amount?, app: Int64, user: String?, device: Int64?) {
         apps[app, default: Amount()] += amount
         guard countsOwners else { return }
         let owner = Owner(app: app, user: user.map { Array($0.utf8) }, device: device)
-        owners[owner, default: Amount()] += amount
+        owners[owner, default: Amount()] += owned ?? amount
     }
 }

@@ -23,12 +23,13 @@ extension SQLiteRegistry: SubscriptionRegistry {
         let (user, device) = try owner(of: subscription.key, app: app)
         let notification = subscription.notification.json
         let predicate = subscription.predicate.canonicalBytes
+        let before = try known.map(stored)
+        let bytes = Int64(predicate.count + notification.count + (subscription.cloudKitJSON?.count ?? 0))
         growth.add(
-            .init(
-                subscriptions: known == nil ? 1 : 0,
-                bytes: Int64(predicate.count + notification.count + (subscription.cloudKitJSON?.count ?? 0))
-                    - (try known.map(storedBytes) ?? 0)),
-            app: app, user: user, device: device)
+            .init(subscriptions: known == nil ? 1 : 0, bytes: bytes - (before?.bytes ?? 0)),
+            // One that has fired did not count for its owner, and does again.
+            owned: before?.hasFired ?? false ? .init(subscriptions: 1, bytes: bytes) : nil, app: app, user: user,
+            device: device)
         statement.bind(2, user)
         statement.bind(3, device)
         statement.bind(1, app)
@@ -63,11 +64,12 @@ extension SQLiteRegistry: SubscriptionRegistry {
         }
     }
 
-    private func storedBytes(_ row: Int64) throws(RegistryError) -> Int64 {
+    private func stored(_ row: Int64) throws(RegistryError) -> (bytes: Int64, hasFired: Bool) {
         let statement = try statements.statement(
-            "SELECT \(Schema.subscriptionBytes("s")) FROM subscription s WHERE s.id = ?")
+            "SELECT \(Schema.subscriptionBytes("s")), s.fired_event IS NOT NULL FROM subscription s WHERE s.id = ?")
         statement.bind(1, row)
-        return try statement.firstInteger() ?? 0
+        defer { statement.reset() }
+        return try statement.step() ? (statement.integer(0), statement.integer(1) != 0) : (0, false)
     }
 
     private static let insertion = """
