@@ -2,7 +2,7 @@ import EventLoop
 public import PushCore
 public import RegistryAPI
 
-/// Shows the certificate of the registry's API anew when its files change, without a restart.
+/// Reloads the certificate of the registry's API when its files change.
 ///
 /// The files are looked at on a thread of its own. A pair that does not serve is logged once, and the old one stays.
 public final class CertificateWatcher: Sendable {

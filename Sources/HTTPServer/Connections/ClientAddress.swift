@@ -1,6 +1,6 @@
 import Glibc
 
-/// Whoever is at the other end of a connection.
+/// The address of a client, and the group of addresses that its limits apply to.
 struct ClientAddress: Hashable {
     private static let mappedPrefix = "::ffff:"
 

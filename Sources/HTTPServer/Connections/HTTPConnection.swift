@@ -108,7 +108,9 @@ final class HTTPConnection {
         readPending()
     }
 
-    /// Reads what waits within TLS, where no readiness of the socket tells of it, when the others have had their turn.
+    /// Reads the bytes that the TLS session has buffered, at the end of the tick.
+    ///
+    /// The socket does not become readable for them.
     private func readPending() {
         guard machine.wantsInput, output.isEmpty, transport.hasPendingInput, !isReadDue else { return }
         isReadDue = true

@@ -42,7 +42,7 @@ struct HTTPConnectionMachine {
 
     private let timeouts: HTTPTimeouts
     private let peer: ClientAddress
-    /// Whether the other end is a proxy that says for whom it asks.
+    /// Whether the peer is a trusted proxy, whose `X-Forwarded-For` names the client.
     private let isTrustedProxy: Bool
     private var parser: HTTPRequestParser
     private(set) var phase = Phase.idle

@@ -2,7 +2,7 @@ import EventLoop
 
 /// What a connection waits for, and which readiness of its socket that is.
 ///
-/// Readiness that nobody acts on would be reported again at once, without end.
+/// `epoll` reports an event again and again until the connection acts on it, so it asks for no other events.
 struct HTTPReadiness {
     /// Bytes of the client are wanted, and nothing that is to be sent first is left.
     var wantsInput = false

@@ -8,7 +8,7 @@
 /// Bytes go in with `append`, steps come out of `next`. After `end` the bytes of the next request wait until
 /// `beginNext`; after a refusal nothing more comes.
 struct HTTPRequestParser {
-    /// What comes next in the stream.
+    /// The next thing that the parser found in the stream.
     enum Step: Equatable {
         /// Nothing, until more bytes come.
         case needsMore

@@ -29,7 +29,7 @@ final class HTTPExchange: Sendable {
         self.mailbox = mailbox
     }
 
-    /// Whether nobody would read an answer: the client has closed its side, or there was an answer.
+    /// Whether an answer would reach nobody: the client has closed its side, or the request was answered already.
     var isAbandoned: Bool { hasBeenAbandoned.load(ordering: .relaxed) || hasEnded.load(ordering: .relaxed) }
 
     /// The client has gone.

@@ -2,7 +2,7 @@
 ///
 /// The methods run on the server's only thread, so they must not wait for anything.
 public protocol HTTPHandler: Sendable {
-    /// Decides whether the body of a request is read: whoever is not known should not fill the memory.
+    /// Decides from the head whether the server reads the body, so that an unknown client cannot fill its memory.
     ///
     /// - Parameters:
     ///   - request: the head; its body is empty.

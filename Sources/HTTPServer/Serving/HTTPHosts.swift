@@ -1,3 +1,5 @@
+import Glibc
+
 /// The hosts that a server answers for.
 ///
 /// A page of another site can make its visitor's browser ask any address by a name of its own ("DNS rebinding"): the
@@ -7,6 +9,13 @@ public struct HTTPHosts: Sendable {
         case all
         case names(Set<String>)
     }
+
+    /// The name of this machine in lower case; empty if it has none.
+    private static let ownName: String = {
+        var bytes = [CChar](repeating: 0, count: 256)
+        guard gethostname(&bytes, bytes.count - 1) == 0 else { return "" }
+        return String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).lowercased()
+    }()
 
     private let rule: Rule
 
@@ -19,7 +28,7 @@ public struct HTTPHosts: Sendable {
     /// - Returns: the hosts.
     public static func names(_ names: some Sequence<String>) -> HTTPHosts {
         let names = Set(names.map { $0.hasSuffix(".") ? $0.dropLast().lowercased() : $0.lowercased() })
-        return names.contains("*") ? all : HTTPHosts(rule: .names(names.union(["localhost", LocalHost.name])))
+        return names.contains("*") ? all : HTTPHosts(rule: .names(names.union(["localhost", ownName])))
     }
 
     private init(rule: Rule) { self.rule = rule }

@@ -42,14 +42,14 @@ final class HTTPServerCore {
             unlimitedAddresses: Set(configuration.trustedProxies.map { ClientAddress($0).text }))
     }
 
-    /// Whether an address is that of a proxy which says for whom it asks.
+    /// Whether the address is one of `trustedProxies`.
     func isTrustedProxy(_ address: ClientAddress) -> Bool { shares.unlimitedAddresses.contains(address.text) }
 
     deinit { readBuffer.deallocate() }
 
     var nowNanoseconds: UInt64 { MonotonicClock.nowNanoseconds() }
 
-    /// The value of the field `Date`, made anew once a second.
+    /// The value of the field `Date`; it is formatted once a second.
     func date() -> String { dateLine.text(secondsSince1970: WallClock.nowMilliseconds() / 1_000) }
 
     // MARK: Start and stop
@@ -64,7 +64,7 @@ final class HTTPServerCore {
     /// Shows this certificate to clients that connect from now on.
     func replace(tls: TLSContext) { self.tls = tls }
 
-    /// Accepts nothing more, ends what waits without end, and tells when every request is answered.
+    /// Stops accepting, answers held requests with 503, and calls `drained` when every request is answered.
     func drain(_ drained: @escaping () -> Void) {
         isStopping = true
         listener?.close()
@@ -204,7 +204,7 @@ final class HTTPServerCore {
 
     // MARK: Memory
 
-    /// A connection holds more than before, or less; whoever has been slow for longest gives way if it is too much.
+    /// Updates the total of one connection's memory; above a limit the slowest connection is refused or closed.
     func memoryChanged(from old: HTTPServerMemory, to new: HTTPServerMemory) {
         memory = memory - old + new
         if new.bodyBytes > old.bodyBytes, memory.bodyBytes > configuration.bodyBytesInMemoryMaximum {
@@ -286,5 +286,21 @@ final class HTTPServerCore {
             connection.ended(
                 exchange, with: .response(response(to: refusal, rawTarget: connection.rawTarget)))
         }
+    }
+}
+
+/// How much of bodies and of answers is held in memory, in bytes.
+struct HTTPServerMemory: Equatable, Sendable {
+    /// Bodies that have not come whole, or whose request waits.
+    var bodyBytes = 0
+    /// Answers that their clients have not taken.
+    var answerBytes = 0
+
+    static func + (left: Self, right: Self) -> Self {
+        Self(bodyBytes: left.bodyBytes + right.bodyBytes, answerBytes: left.answerBytes + right.answerBytes)
+    }
+
+    static func - (left: Self, right: Self) -> Self {
+        Self(bodyBytes: left.bodyBytes - right.bodyBytes, answerBytes: left.answerBytes - right.answerBytes)
     }
 }

@@ -134,4 +134,23 @@ enum Schema {
         let table = rows.integer(0, 1) == 1
         return (rows.integer(0, 0) == 1, table, !table && rows.integer(0, 2) == 1)
     }
+
+    // MARK: Small steps
+
+    /// What clients of CloudKit Web Services saved, in their own words.
+    ///
+    /// The server keeps long ones apart, so that whoever does not ask for them does not read them.
+    static let cloudKitDictionaries = """
+        SET LOCAL search_path = \(name);
+        ALTER TABLE subscription ADD COLUMN cloudkit_json text;
+        """
+
+    /// The key by which the servers recognise what they handed out: one row, from when it is first asked for.
+    static let courierKey = """
+        SET LOCAL search_path = \(name);
+        CREATE TABLE courier_key (
+            id integer PRIMARY KEY CHECK (id = 1),
+            bytes bytea NOT NULL CHECK (octet_length(bytes) = 32)
+        );
+        """
 }

@@ -84,4 +84,19 @@ enum Schema {
     private static func readInteger(_ sql: String, _ connection: Connection) throws(RegistryError) -> Int64 {
         try Statement(sql, connection: connection).firstInteger() ?? 0
     }
+
+    // MARK: Small steps
+
+    /// What clients of CloudKit Web Services saved, in their own words.
+    ///
+    /// It is the last column, so that whoever does not ask for it does not read it.
+    static let cloudKitDictionaries = "ALTER TABLE subscription ADD COLUMN cloudkit_json TEXT;"
+
+    /// The key by which the servers recognise what they handed out: one row, from when it is first asked for.
+    static let courierKey = """
+        CREATE TABLE courier_key (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            bytes BLOB NOT NULL CHECK (length(bytes) = 32)
+        );
+        """
 }
