@@ -71,13 +71,16 @@ struct TestQueue {
         return log.state.value.outcomes
     }
 
-    /// Publishes, and again what a queue refuses: right after the start of its broker it has no leader yet.
-    func publishUntilConfirmed(_ messages: [OutgoingMessage]) async throws {
+    /// Publishes, and again what was not confirmed: right after its start a broker refuses what a queue without a
+    /// leader should take, and a busy one lets the publisher's deadline pass.
+    func publishUntilConfirmed(_ messages: [OutgoingMessage], deadlineSeconds: Double = 180) async throws {
+        let deadline = ContinuousClock.now + .seconds(deadlineSeconds)
         var open = messages
         while !open.isEmpty {
             let outcomes = try await publish(open)
             open.removeAll { outcomes[$0.identifier] == .confirmed }
-            try #require(open.allSatisfy { outcomes[$0.identifier] == .refused })
+            let examples = open.prefix(3).map { "\($0.identifier): \(String(describing: outcomes[$0.identifier]))" }
+            try #require(open.isEmpty || ContinuousClock.now < deadline, "\(open.count) not confirmed, \(examples)")
         }
     }
 }
