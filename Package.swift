@@ -11,14 +11,25 @@ let swiftSettings: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
+// Both `Sources` and `Tests` show the rings of the architecture: `Sources/RING/TARGET`.
 func swiftTarget(
-    _ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []
+    _ name: String, in ring: String, _ dependencies: [Target.Dependency], resources: [Resource] = []
 ) -> Target {
-    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: swiftSettings)
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/\(ring)/\(name)", resources: resources,
+        swiftSettings: swiftSettings)
 }
 
-func testTarget(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
-    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: swiftSettings)
+func testTarget(
+    _ name: String, in ring: String, _ dependencies: [Target.Dependency], exclude: [String] = []
+) -> Target {
+    .testTarget(
+        name: name, dependencies: dependencies, path: "Tests/\(ring)/\(name)", exclude: exclude,
+        swiftSettings: swiftSettings)
+}
+
+func cLibrary(_ name: String, pkgConfig: String? = nil, package: String) -> Target {
+    .systemLibrary(name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
 }
 
 let package = Package(
@@ -44,52 +55,52 @@ let package = Package(
     ],
     targets: [
         // Ring 0: C libraries, each imported by exactly one Swift target.
-        .target(name: "CLinux"),
-        .target(name: "CCommandLine"),
-        .systemLibrary(name: "CRabbitMQ", pkgConfig: "librabbitmq", providers: [.apt(["librabbitmq-dev"])]),
-        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
-        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-        .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
-        .target(name: "CTOML"),
+        .target(name: "CLinux", path: "Sources/C/CLinux"),
+        .target(name: "CCommandLine", path: "Sources/C/CCommandLine"),
+        cLibrary("CRabbitMQ", pkgConfig: "librabbitmq", package: "librabbitmq-dev"),
+        cLibrary("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
+        cLibrary("CNghttp2", pkgConfig: "libnghttp2", package: "libnghttp2-dev"),
+        cLibrary("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
+        cLibrary("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
+        cLibrary("CPostgres", pkgConfig: "libpq", package: "libpq-dev"),
+        .target(name: "CSimdJSON", path: "Sources/C/CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
+        .target(name: "CTOML", path: "Sources/C/CTOML"),
         // Without its pkg-config file, whose -D flag the package manager refuses with a warning.
-        .systemLibrary(name: "CUTF8Proc", providers: [.apt(["libutf8proc-dev"])]),
-        .systemLibrary(name: "CPrefetch"),
+        cLibrary("CUTF8Proc", package: "libutf8proc-dev"),
+        .systemLibrary(name: "CPrefetch", path: "Sources/C/CPrefetch"),
 
         // Ring 1: mechanism, no word of the domain.
-        swiftTarget("EventLoop", ["CLinux"]),
-        swiftTarget("Metrics", []),
-        swiftTarget("JSON", ["CSimdJSON"]),
-        swiftTarget("UnicodeText", ["CUTF8Proc"]),
-        swiftTarget("Geography", []),
-        swiftTarget("Prefetching", ["CPrefetch"]),
-        swiftTarget("TOML", ["CTOML"]),
-        swiftTarget("Crypto", ["COpenSSL"]),
-        swiftTarget("HTTP2", ["CNghttp2", "EventLoop", "Crypto"]),
-        swiftTarget("AMQP", ["CRabbitMQ", "EventLoop"]),
-        swiftTarget("HTTPServer", ["EventLoop", "Crypto"]),
-        swiftTarget("HTTPClient", ["CCurl"]),
+        swiftTarget("EventLoop", in: "Mechanism", ["CLinux"]),
+        swiftTarget("Metrics", in: "Mechanism", []),
+        swiftTarget("JSON", in: "Mechanism", ["CSimdJSON"]),
+        swiftTarget("UnicodeText", in: "Mechanism", ["CUTF8Proc"]),
+        swiftTarget("Geography", in: "Mechanism", []),
+        swiftTarget("Prefetching", in: "Mechanism", ["CPrefetch"]),
+        swiftTarget("TOML", in: "Mechanism", ["CTOML"]),
+        swiftTarget("Crypto", in: "Mechanism", ["COpenSSL"]),
+        swiftTarget("HTTP2", in: "Mechanism", ["CNghttp2", "EventLoop", "Crypto"]),
+        swiftTarget("AMQP", in: "Mechanism", ["CRabbitMQ", "EventLoop"]),
+        swiftTarget("HTTPServer", in: "Mechanism", ["EventLoop", "Crypto"]),
+        swiftTarget("HTTPClient", in: "Mechanism", ["CCurl"]),
 
         // Ring 2: the core. Pure values and state machines.
-        swiftTarget("PushCore", ["JSON", "UnicodeText", "Geography", "Prefetching"]),
+        swiftTarget("PushCore", in: "Core", ["JSON", "UnicodeText", "Geography", "Prefetching"]),
 
         // Ring 3: adapters, one port of the core each; they do not import each other.
-        swiftTarget("APNsTransport", ["PushCore", "EventLoop", "Metrics", "Crypto", "HTTP2", "JSON"]),
+        swiftTarget("APNsTransport", in: "Adapters", ["PushCore", "EventLoop", "Metrics", "Crypto", "HTTP2", "JSON"]),
         swiftTarget(
-            "ChangeQueue", ["PushCore", "EventLoop", "Metrics", "AMQP", "Crypto", "HTTPClient", "JSON"]),
-        swiftTarget("SQLiteRegistry", ["PushCore", "JSON", "CSQLite"]),
-        swiftTarget("AdminServer", ["JSON", "HTTPServer"]),
-        swiftTarget("PostgresRegistry", ["PushCore", "EventLoop", "JSON", "CPostgres"]),
+            "ChangeQueue", in: "Adapters", ["PushCore", "EventLoop", "Metrics", "AMQP", "Crypto", "HTTPClient", "JSON"]),
+        swiftTarget("SQLiteRegistry", in: "Adapters", ["PushCore", "JSON", "CSQLite"]),
+        swiftTarget("AdminServer", in: "Adapters", ["JSON", "HTTPServer"]),
+        swiftTarget("PostgresRegistry", in: "Adapters", ["PushCore", "EventLoop", "JSON", "CPostgres"]),
         swiftTarget(
-            "RegistryAPI", ["PushCore", "EventLoop", "Metrics", "Crypto", "JSON", "HTTPServer"],
+            "RegistryAPI", in: "Adapters", ["PushCore", "EventLoop", "Metrics", "Crypto", "JSON", "HTTPServer"],
             resources: [.embedInCode("Native/openapi.json")]),
 
         // Ring 4: assembly.
-        swiftTarget("APNs", ["APNsTransport", "PushCore", "Metrics", "Crypto"]),
+        swiftTarget("APNs", in: "Libraries", ["APNsTransport", "PushCore", "Metrics", "Crypto"]),
         swiftTarget(
-            "Dispatcher",
+            "Dispatcher", in: "Worker",
             [
                 "PushCore", "EventLoop", "Metrics", "JSON", "TOML", "Crypto", "APNsTransport", "ChangeQueue",
                 "SQLiteRegistry", "PostgresRegistry", "AdminServer", "RegistryAPI",
@@ -102,58 +113,64 @@ let package = Package(
                 "APNsTransport",
                 "ChangeQueue", "SQLiteRegistry", "PostgresRegistry", "APNsSimulator",
             ],
+            path: "Sources/Command/apus",
             swiftSettings: swiftSettings
         ),
 
         // Support: seen by the command, the tests and the benchmarks, never by the worker's targets.
-        swiftTarget("APNsSimulator", ["PushCore", "EventLoop", "Crypto", "HTTP2", "JSON"]),
-        swiftTarget("PushTestKit", ["PushCore", "Geography", "EventLoop", "Crypto", "JSON"]),
+        swiftTarget("APNsSimulator", in: "Support", ["PushCore", "EventLoop", "Crypto", "HTTP2", "JSON"]),
+        swiftTarget("PushTestKit", in: "Support", ["PushCore", "Geography", "EventLoop", "Crypto", "JSON"]),
 
-        .target(name: "CallFaults", path: "Tests/CallFaults", linkerSettings: [.linkedLibrary("dl")]),
+        .target(name: "CallFaults", path: "Tests/Support/CallFaults", linkerSettings: [.linkedLibrary("dl")]),
         // For `make sanitize`: tells ThreadSanitizer of locks that it does not see.
-        .target(name: "ThreadSanitizer", path: "Tests/ThreadSanitizer", linkerSettings: [.linkedLibrary("dl")]),
-        testTarget("PushTestKitTests", ["PushTestKit", "PushCore", "EventLoop", "CallFaults", "ThreadSanitizer"]),
-        testTarget("EventLoopTests", ["EventLoop", "PushTestKit", "CLinux"]),
-        testTarget("MetricsTests", ["Metrics"]),
-        testTarget("JSONTests", ["JSON", "PushTestKit"]),
-        testTarget("TOMLTests", ["TOML", "PushTestKit"]),
-        testTarget("CryptoTests", ["Crypto", "PushTestKit"]),
-        testTarget("HTTP2Tests", ["HTTP2", "Crypto", "EventLoop", "PushTestKit"]),
-        testTarget("AMQPTests", ["AMQP", "CRabbitMQ", "EventLoop", "PushTestKit"]),
-        testTarget("HTTPServerTests", ["HTTPServer", "Crypto", "EventLoop", "PushTestKit"]),
-        testTarget("HTTPClientTests", ["HTTPClient", "HTTPServer", "Crypto", "PushTestKit"]),
-        testTarget("PushCoreTests", ["PushCore", "JSON", "UnicodeText", "Geography", "PushTestKit"]),
+        .target(name: "ThreadSanitizer", path: "Tests/Support/ThreadSanitizer", linkerSettings: [.linkedLibrary("dl")]),
         testTarget(
-            "APNsTransportTests",
+            "PushTestKitTests", in: "Support",
+            ["PushTestKit", "PushCore", "EventLoop", "CallFaults", "ThreadSanitizer"]),
+        testTarget("EventLoopTests", in: "Mechanism", ["EventLoop", "PushTestKit", "CLinux"]),
+        testTarget("MetricsTests", in: "Mechanism", ["Metrics"]),
+        testTarget("JSONTests", in: "Mechanism", ["JSON", "PushTestKit"]),
+        testTarget("TOMLTests", in: "Mechanism", ["TOML", "PushTestKit"]),
+        testTarget("CryptoTests", in: "Mechanism", ["Crypto", "PushTestKit"]),
+        testTarget("HTTP2Tests", in: "Mechanism", ["HTTP2", "Crypto", "EventLoop", "PushTestKit"]),
+        testTarget("AMQPTests", in: "Mechanism", ["AMQP", "CRabbitMQ", "EventLoop", "PushTestKit"]),
+        testTarget("HTTPServerTests", in: "Mechanism", ["HTTPServer", "Crypto", "EventLoop", "PushTestKit"]),
+        testTarget("HTTPClientTests", in: "Mechanism", ["HTTPClient", "HTTPServer", "Crypto", "PushTestKit"]),
+        testTarget("PushCoreTests", in: "Core", ["PushCore", "JSON", "UnicodeText", "Geography", "PushTestKit"]),
+        testTarget(
+            "APNsTransportTests", in: "Adapters",
             [
                 "APNsTransport", "APNsSimulator", "PushCore", "Crypto", "HTTP2", "JSON", "EventLoop", "Metrics",
                 "PushTestKit",
             ]),
-        testTarget("APNsTests", ["APNs", "APNsSimulator", "Crypto", "PushTestKit"]),
-        testTarget("APNsSimulatorTests", ["APNsSimulator", "HTTP2", "Crypto", "EventLoop", "JSON", "PushTestKit"]),
+        testTarget("APNsTests", in: "Libraries", ["APNs", "APNsSimulator", "Crypto", "PushTestKit"]),
         testTarget(
-            "ChangeQueueTests",
+            "APNsSimulatorTests", in: "Support",
+            ["APNsSimulator", "HTTP2", "Crypto", "EventLoop", "JSON", "PushTestKit"]),
+        testTarget(
+            "ChangeQueueTests", in: "Adapters",
             ["ChangeQueue", "JSON", "AMQP", "PushCore", "EventLoop", "Metrics", "PushTestKit", "SQLiteRegistry"]),
-        testTarget("SQLiteRegistryTests", ["SQLiteRegistry", "PushCore", "PushTestKit"]),
+        testTarget("SQLiteRegistryTests", in: "Adapters", ["SQLiteRegistry", "PushCore", "PushTestKit"]),
         testTarget(
-            "RegistryAPITests",
+            "RegistryAPITests", in: "Adapters",
             [
                 "RegistryAPI", "HTTPServer", "PushCore", "SQLiteRegistry", "PostgresRegistry", "Crypto", "JSON",
                 "Metrics",
                 "EventLoop", "PushTestKit",
             ], exclude: ["Scripts"]),
         testTarget(
-            "PostgresRegistryTests", ["PostgresRegistry", "SQLiteRegistry", "EventLoop", "PushCore", "PushTestKit"]),
-        testTarget("AdminServerTests", ["AdminServer", "Metrics", "PushTestKit"]),
+            "PostgresRegistryTests", in: "Adapters",
+            ["PostgresRegistry", "SQLiteRegistry", "EventLoop", "PushCore", "PushTestKit"]),
+        testTarget("AdminServerTests", in: "Adapters", ["AdminServer", "Metrics", "PushTestKit"]),
         testTarget(
-            "DispatcherTests",
+            "DispatcherTests", in: "Worker",
             [
                 "APNsTransport", "Dispatcher", "PushCore", "EventLoop", "Metrics", "SQLiteRegistry", "JSON", "Crypto",
                 "PushTestKit",
             ]
         ),
         testTarget(
-            "EndToEndTests",
+            "EndToEndTests", in: "Command",
             [
                 "Dispatcher", "ChangeQueue", "PushCore", "APNsSimulator", "SQLiteRegistry", "AMQP", "JSON", "HTTP2",
                 "EventLoop", "Crypto", "Metrics", "PushTestKit",
@@ -181,8 +198,8 @@ let package = Package(
             name: "bare-consumer", path: "Benchmarks/Sources/BareConsumer",
             linkerSettings: [.linkedLibrary("rabbitmq")]),
         .target(name: "AllocationCounter", path: "Benchmarks/Sources/AllocationCounter"),
-        testTarget("BenchmarkTests", ["apus-benchmarks", "PushTestKit"]),
-        testTarget("FaultLedgerTests", ["FaultLedger", "PushTestKit"]),
+        testTarget("BenchmarkTests", in: "Support", ["apus-benchmarks", "PushTestKit"]),
+        testTarget("FaultLedgerTests", in: "Support", ["FaultLedger", "PushTestKit"]),
         // The targets of `make fuzz`, which replay their corpus here; `Tests/Fuzz` is a package of its own as well.
         .testTarget(
             name: "FuzzTests",
@@ -192,7 +209,7 @@ let package = Package(
             ],
             path: "Tests/Fuzz", exclude: ["Package.swift", "Driver", "corpus", "dictionaries"],
             swiftSettings: swiftSettings),
-        testTarget("TidyTests", ["PushTestKit"]),
+        .testTarget(name: "TidyTests", dependencies: ["PushTestKit"], swiftSettings: swiftSettings),
     ],
     cxxLanguageStandard: .cxx17
 )

@@ -23,7 +23,7 @@ enum Repository {
 
     /// The Swift files that only tests and benchmarks use.
     static var testSupport: [SourceText] {
-        swiftFiles.filter { $0.path.hasPrefix("Sources/PushTestKit/") || $0.path.hasPrefix("Benchmarks/") }
+        swiftFiles.filter { $0.path.hasPrefix("Sources/Support/PushTestKit/") || $0.path.hasPrefix("Benchmarks/") }
     }
 
     /// The paths of all files below a folder, sorted; hidden folders and build products are left out.

@@ -1,31 +1,25 @@
-/// The rings of the architecture, from the inside out, and who belongs to which.
+import Foundation
+
+/// The rings of the architecture, from the inside out: the folders of `Sources`.
 ///
 /// Imports point inwards only.
-enum Ring: Int, Comparable {
-    case cLibraries
-    case mechanism
-    case core
-    case adapters
-    case assembly
+enum Ring: String, CaseIterable, Comparable {
+    case cLibraries = "C"
+    case mechanism = "Mechanism"
+    case core = "Core"
+    case adapters = "Adapters"
+    case libraries = "Libraries"
+    case worker = "Worker"
+    case command = "Command"
+    /// Beside the rings: no target of the worker may import a target of it.
+    case support = "Support"
 
-    static let members: [Ring: Set<String>] = [
-        .cLibraries: [
-            "CRabbitMQ", "COpenSSL", "CNghttp2", "CCurl", "CSQLite", "CPostgres", "CSimdJSON", "CTOML",
-            "CLinux", "CCommandLine", "CUTF8Proc", "CPrefetch",
-        ],
-        .mechanism: [
-            "EventLoop", "Metrics", "JSON", "UnicodeText", "Geography", "TOML", "Crypto", "HTTP2", "AMQP", "HTTPClient",
-            "HTTPServer", "Prefetching",
-        ],
-        .core: ["PushCore"],
-        .adapters: [
-            "APNsTransport", "ChangeQueue", "SQLiteRegistry", "PostgresRegistry", "RegistryAPI", "AdminServer", "FCM",
-        ],
-        .assembly: ["Dispatcher", "APNs", "apus"],
-    ]
-
-    /// Targets beside the rings, which no target of the worker may import.
-    static let support: Set<String> = ["APNsSimulator", "PushTestKit"]
+    /// The targets of each ring.
+    static let members: [Ring: Set<String>] = Dictionary(
+        uniqueKeysWithValues: allCases.map { ring in
+            let folder = Repository.root.appendingPathComponent("Sources/\(ring.rawValue)").path
+            return (ring, Set((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []))
+        })
 
     /// What the core may import besides the standard library: mechanisms that are pure.
     static let importsOfCore: Set<String> = ["JSON", "UnicodeText", "Geography", "Prefetching"]
@@ -38,7 +32,6 @@ enum Ring: Int, Comparable {
         "AMQP": ["EventLoop"],
         "HTTPClient": ["EventLoop"],
         "HTTPServer": ["EventLoop", "Crypto"],
-        "apus": ["Dispatcher"],
     ]
 
     static func of(_ target: String) -> Ring? {
@@ -46,6 +39,6 @@ enum Ring: Int, Comparable {
     }
 
     static func < (left: Ring, right: Ring) -> Bool {
-        left.rawValue < right.rawValue
+        (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
     }
 }

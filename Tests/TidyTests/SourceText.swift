@@ -15,10 +15,10 @@ struct SourceText {
         codeLines = SourceBlanker.blanked(text).split(separator: "\n", omittingEmptySubsequences: false)
     }
 
-    /// The target that the file belongs to: the folder below `Sources` or `Tests`.
+    /// The target that the file belongs to: the folder below that of its ring; empty for a file of no ring.
     var target: String {
         let parts = path.split(separator: "/")
-        return parts.count > 2 ? String(parts[1]) : ""
+        return parts.count > 3 && Ring(rawValue: String(parts[1])) != nil ? String(parts[2]) : ""
     }
 
     /// The file's name without folders and without `.swift`.

@@ -11,11 +11,11 @@ public enum BotoScript {
     public static func run(
         _ arguments: [String], environment: [String: String] = [:], in folder: TemporaryFolder
     ) async throws -> CommandResult {
-        // This file lies in Sources/PushTestKit/Processes.
-        let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+        // This file lies in Sources/Support/PushTestKit/Processes.
+        let root = #filePath.split(separator: "/").dropLast(5).joined(separator: "/")
         let own = ["AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": "/dev/null", "PYTHONWARNINGS": "ignore"]
         return try await CommandRunner.run(
-            "/usr/bin/python3", ["/\(root)/Tests/RegistryAPITests/Scripts/cognito_sync.py"] + arguments,
+            "/usr/bin/python3", ["/\(root)/Tests/Adapters/RegistryAPITests/Scripts/cognito_sync.py"] + arguments,
             environment: own.merging(environment) { _, given in given }, in: folder)
     }
 }

@@ -4,6 +4,7 @@ import Foundation
 enum ExampleEvents {
     static let repository = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
 
     static func files(in folder: String) throws -> [String] {
         let path = repository.appending(path: folder).path

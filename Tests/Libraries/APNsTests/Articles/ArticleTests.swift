@@ -4,7 +4,7 @@ import Testing
 @Suite("The documentation's examples")
 struct ArticleTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     private static func text(_ path: String) throws -> String {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
@@ -19,16 +19,17 @@ struct ArticleTests {
     }
 
     private static func documents() throws -> [String] {
-        let folder = root.appending(path: "Sources/APNs/APNs.docc")
+        let folder = root.appending(path: "Sources/Libraries/APNs/APNs.docc")
         return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().map { name in
-            "Sources/APNs/APNs.docc/\(name)"
+            "Sources/Libraries/APNs/APNs.docc/\(name)"
         } + ["README.md"]
     }
 
     @Test("Every example of the articles and of the README is compiled, to the letter")
     func examplesAreCompiled() throws {
         let compiled = try [
-            "Tests/APNsTests/Articles/ArticleExamples.swift", "Tests/APNsTests/Articles/ServiceExamples.swift",
+            "Tests/Libraries/APNsTests/Articles/ArticleExamples.swift",
+            "Tests/Libraries/APNsTests/Articles/ServiceExamples.swift",
             "deploy/send-push/Sources/SendPush/main.swift",
         ].map { Self.solid(try Self.text($0)) }
         var count = 0

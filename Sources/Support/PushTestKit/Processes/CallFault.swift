@@ -1,6 +1,6 @@
 import Glibc
 
-/// A system call that fails in a process that a test starts; see `Tests/CallFaults`, the library that does it.
+/// A system call that fails in a process that a test starts; see `Tests/Support/CallFaults`, the library that does it.
 public struct CallFault: Hashable, Sendable {
     /// Which calls are counted.
     public enum Call: String, Hashable, Sendable, CaseIterable {

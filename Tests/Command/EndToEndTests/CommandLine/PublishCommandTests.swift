@@ -80,7 +80,7 @@ struct PublishCommandTests {
             let result = try await publish(example)
             #expect(result.exitCode == 0, "\(example): \(result)")
         }
-        let folder = URL(fileURLWithPath: #filePath).appending(path: "../../../../deploy/examples").standardized
+        let folder = URL(fileURLWithPath: #filePath).appending(path: "../../../../../deploy/examples").standardized
         let file = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
             .map { try String(contentsOf: $0, encoding: .utf8) }.joined()
         let result = try await publish(["--file", "-"], input: file)
