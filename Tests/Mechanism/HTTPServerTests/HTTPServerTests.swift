@@ -265,6 +265,22 @@ struct HTTPServerTests {
         #expect(PlainHTTP.request("GET", "/a", port: server.port).status == 0)
     }
 
+    @Test("A socket that the system does not watch is an error that tells where, why and what to do")
+    func unwatchedSocket() throws {
+        // What is always ready is nothing that epoll watches: EPERM.
+        let null = open("/dev/null", O_RDWR | O_CLOEXEC)
+        let error = try #require(throws: HTTPServerError.self) {
+            try HTTPServer(
+                adopting: null, port: 8_080, tls: nil,
+                configuration: HTTPServerConfiguration(
+                    name: "the test server", settingName: "test.listen", host: "127.0.0.1", port: 8_080),
+                handler: handler)
+        }
+        #expect(
+            error.message == "the test server cannot listen on 127.0.0.1:8080: Operation not permitted; "
+                + "give another address as test.listen")
+    }
+
     @Test("A key that is not the certificate's is refused")
     func wrongKey() throws {
         let identities = try (0..<2).map { _ in

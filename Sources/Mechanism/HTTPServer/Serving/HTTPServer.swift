@@ -1,4 +1,5 @@
 public import Crypto
+import Dispatch
 import EventLoop
 import Glibc
 import Synchronization
@@ -21,17 +22,34 @@ public final class HTTPServer: Sendable {
     /// - Parameters:
     ///   - configuration: the address and the limits.
     ///   - handler: answers the requests.
-    /// - Throws: `HTTPServerError` if the address cannot be bound, or the certificate does not serve.
-    public init(configuration: HTTPServerConfiguration, handler: any HTTPHandler) throws(HTTPServerError) {
+    /// - Throws: `HTTPServerError` if the address cannot be had, or the certificate does not serve.
+    public convenience init(configuration: HTTPServerConfiguration, handler: any HTTPHandler) throws(HTTPServerError) {
         let tls = try configuration.identity.map { identity throws(HTTPServerError) in
             try Self.context(identity, configuration.name)
         }
         let socket: Int32
+        let port: UInt16
         do throws(EventLoopError) {
             (socket, port) = try TCPSocket.listen(host: configuration.host, port: configuration.port)
         } catch {
             throw HTTPServerError(error, configuration)
         }
+        try self.init(adopting: socket, port: port, tls: tls, configuration: configuration, handler: handler)
+    }
+
+    /// Begins to serve on a socket that listens.
+    ///
+    /// - Parameters:
+    ///   - socket: belongs to the server, even if this fails.
+    ///   - port: the port that it has.
+    ///   - tls: the certificate; nil for plain HTTP.
+    ///   - configuration: the address as messages tell it, and the limits.
+    ///   - handler: answers the requests.
+    /// - Throws: `HTTPServerError` if the system gives no thread, or does not watch the socket.
+    init(
+        adopting socket: Int32, port: UInt16, tls: TLSContext?, configuration: HTTPServerConfiguration,
+        handler: any HTTPHandler
+    ) throws(HTTPServerError) {
         let loop: EventLoop
         do throws(EventLoopError) {
             loop = try EventLoop(name: "http-\(port)")
@@ -39,10 +57,18 @@ public final class HTTPServer: Sendable {
             close(socket)
             throw HTTPServerError(.failed, "\(configuration.name) cannot start its thread: \(error)")
         }
-        core = LoopBound(
+        let core = LoopBound(
             HTTPServerCore(loop: loop, configuration: configuration, tls: tls, handler: handler), to: loop)
-        mailbox = HTTPServerMailbox(core: core, bytesMaximum: configuration.answerBytesInMemoryMaximum)
-        loop.submit { [core, mailbox, port] in core.value.start(socket, port: port, mailbox: mailbox) }
+        let mailbox = HTTPServerMailbox(core: core, bytesMaximum: configuration.answerBytesInMemoryMaximum)
+        do throws(EventLoopError) {
+            try Self.start(core, socket, port, mailbox)
+        } catch {
+            loop.stopAndJoin()
+            throw HTTPServerError(error, configuration)
+        }
+        self.port = port
+        self.core = core
+        self.mailbox = mailbox
     }
 
     deinit { stop() }
@@ -69,18 +95,28 @@ public final class HTTPServer: Sendable {
     ///   a 503.
     public func stop(graceMilliseconds: Int32 = 1_000) {
         guard !isStopped.exchange(true, ordering: .relaxed) else { return }
-        var ends: [Int32] = [-1, -1]
-        if pipe(&ends) == 0 {
-            // The other end is closed on the loop when all is answered, which wakes the wait.
-            let written = ends[1]
-            core.loop.submit { [core] in core.value.drain { close(written) } }
-            var waited = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
-            // A signal must not cut the time short.
-            while poll(&waited, 1, graceMilliseconds) < 0, errno == EINTR {}
-        }
+        let drained = DispatchSemaphore(value: 0)
+        core.loop.submit { [core] in core.value.drain { drained.signal() } }
+        _ = drained.wait(timeout: .now() + .milliseconds(Int(graceMilliseconds)))
         core.loop.submit { [core] in core.value.end() }
         core.loop.stopAndJoin()
-        if ends[0] >= 0 { close(ends[0]) }
+    }
+
+    /// Waits until the socket is watched, so that nobody holds a server that never accepts.
+    private static func start(
+        _ core: LoopBound<HTTPServerCore>, _ socket: Int32, _ port: UInt16, _ mailbox: HTTPServerMailbox
+    ) throws(EventLoopError) {
+        let outcome = Mutex<Result<Void, EventLoopError>>(.success(()))
+        let done = DispatchSemaphore(value: 0)
+        core.loop.submit {
+            let started = Result { () throws(EventLoopError) in
+                try core.value.start(socket, port: port, mailbox: mailbox)
+            }
+            outcome.withLock { $0 = started }
+            done.signal()
+        }
+        done.wait()
+        try outcome.withLock { $0 }.get()
     }
 
     private static func context(_ identity: ServerIdentity, _ name: String) throws(HTTPServerError) -> TLSContext {

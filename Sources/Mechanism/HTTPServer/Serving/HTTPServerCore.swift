@@ -55,9 +55,11 @@ final class HTTPServerCore {
     // MARK: Start and stop
 
     /// Accepts connections from a socket that listens.
-    func start(_ socket: Int32, port: UInt16, mailbox: HTTPServerMailbox) {
+    ///
+    /// - Throws: `EventLoopError` if the system does not watch the socket, which is closed then.
+    func start(_ socket: Int32, port: UInt16, mailbox: HTTPServerMailbox) throws(EventLoopError) {
+        listener = try TCPListener(adopting: socket, port: port, loop: loop) { [unowned self] in accepted($0) }
         self.mailbox = mailbox
-        listener = try? TCPListener(adopting: socket, port: port, loop: loop) { [unowned self] in accepted($0) }
         sweep()
     }
 

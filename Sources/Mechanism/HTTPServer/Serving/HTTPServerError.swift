@@ -42,6 +42,8 @@ public struct HTTPServerError: Error, Hashable, Sendable, CustomStringConvertibl
             case EADDRINUSE: "stop the program that listens there, or give another port as \(setting) (0 for any)"
             case EADDRNOTAVAIL: "give an address of this machine as \(setting)"
             case EACCES: "give a port from 1024 up as \(setting)"
+            case EMFILE, ENFILE: "allow more open files (ulimit -n, LimitNOFILE)"
+            case ENOSPC: "raise fs.epoll.max_user_watches"
             default: "give another address as \(setting)"
             }
         self.init(
