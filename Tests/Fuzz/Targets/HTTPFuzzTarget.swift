@@ -50,7 +50,7 @@ struct HTTPFuzzTarget: FuzzTarget {
                 try promise(request.body.count <= Self.bodyBytesMaximum, "a body has \(request.body.count) bytes")
                 found.append("\(request.method) \(request.target.rawPath) \(request.fields) \(request.body)")
                 actions += machine.respond(.text(200, "well"), closes: false, date: "", nowNanoseconds: 1)
-            case .refuse(let refusal, _):
+            case .refuse(let refusal):
                 found.append("\(Self.refusal) \(refusal.status)")
                 actions += machine.respond(.text(refusal.status, ""), closes: true, date: "", nowNanoseconds: 1)
             case .send: actions += machine.sent(nowNanoseconds: 1)

@@ -65,8 +65,8 @@ struct CloudKitDialect: Dialect {
         return error.response(status: status)
     }
 
-    func completed(_ response: HTTPResponse, for request: HTTPRequest) -> HTTPResponse {
-        crossOrigin.completed(response, for: request)
+    func completed(_ response: HTTPResponse, for fields: [HTTPField]) -> HTTPResponse {
+        crossOrigin.completed(response, for: fields)
     }
 
     func admitBody(of request: HTTPRequest) -> BodyAdmission { admission.admitBody(of: request) }
@@ -89,8 +89,9 @@ struct CloudKitDialect: Dialect {
     private func preflight(_ methods: String, _ path: String) -> Route {
         Route("preflight", "OPTIONS", path) { request, _ in
             .answered(
-                crossOrigin.preflight(request, methods: methods)
-                    ?? CloudKitError(
+                crossOrigin.allows(request)
+                    ? crossOrigin.preflight(methods: methods)
+                    : CloudKitError(
                         .accessDenied, "This origin may not use the API; registry.allowed_origins has those that may."
                     ).response())
         }

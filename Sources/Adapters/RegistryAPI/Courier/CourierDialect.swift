@@ -13,6 +13,8 @@ struct CourierDialect: Dialect {
     let firstSegments = ["courier"]
     private let tokens: CourierTokens
     private let credentials: CredentialGuard
+    /// Scripts of every page may ask: who asks knows the URL, and nothing else tells who it is.
+    private let crossOrigin = CrossOriginPolicy(origins: ["*"], fieldNames: "*")
 
     init(tokens: CourierTokens, credentials: CredentialGuard) {
         self.tokens = tokens
@@ -22,14 +24,20 @@ struct CourierDialect: Dialect {
     var routes: [Route] {
         [
             Route("courier/fetch", "GET", "/courier/{secret}", admit: admit),
-            Route("preflight", "OPTIONS", "/courier/{secret}") { _, _ in .answered(CourierAnswer.preflight) },
+            Route("preflight", "OPTIONS", "/courier/{secret}") { _, _ in
+                .answered(crossOrigin.preflight(methods: "GET"))
+            },
         ]
     }
 
     func refusal(_ status: Int, _ message: String, retryAfterSeconds: Int?) -> HTTPResponse {
-        var response = CourierAnswer.refusal(status, message)
+        var response = HTTPResponse.text(status, message)
         if let retryAfterSeconds { response.fields.append(HTTPField("Retry-After", "\(retryAfterSeconds)")) }
         return response
+    }
+
+    func completed(_ response: HTTPResponse, for fields: [HTTPField]) -> HTTPResponse {
+        crossOrigin.completed(response, for: fields)
     }
 
     private func admit(_ request: HTTPRequest, _ values: PathValues) -> Admission {

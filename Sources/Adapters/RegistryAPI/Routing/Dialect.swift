@@ -27,8 +27,8 @@ protocol Dialect: Sendable {
     /// - Returns: the refusal, unless the dialect asks for a credential first.
     func admitStray(_ request: HTTPRequest, _ refusal: HTTPResponse) -> Admission
 
-    /// Adds to an answer what depends on the request alone, whatever the answer is.
-    func completed(_ response: HTTPResponse, for request: HTTPRequest) -> HTTPResponse
+    /// Adds to an answer what depends on the header fields of the request alone, whatever the answer is.
+    func completed(_ response: HTTPResponse, for fields: [HTTPField]) -> HTTPResponse
 }
 
 extension Dialect {
@@ -41,5 +41,5 @@ extension Dialect {
 
     func admitStray(_: HTTPRequest, _ refusal: HTTPResponse) -> Admission { .answered(refusal) }
 
-    func completed(_ response: HTTPResponse, for _: HTTPRequest) -> HTTPResponse { response }
+    func completed(_ response: HTTPResponse, for _: [HTTPField]) -> HTTPResponse { response }
 }

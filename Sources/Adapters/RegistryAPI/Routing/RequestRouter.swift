@@ -31,7 +31,7 @@ struct RequestRouter: HTTPHandler {
         let began = MonotonicClock.nowNanoseconds()
         func refuse(_ response: HTTPResponse) -> HTTPAdmission {
             metrics.count(response, sinceNanoseconds: began)
-            return .refuse(dialect.completed(response, for: request))
+            return .refuse(dialect.completed(response, for: request.fields))
         }
         if let bodyBytes {
             guard bodyBytes <= route.bodyBytesMaximum else { return refuse(route.bodyTooLong(dialect)) }
@@ -45,7 +45,7 @@ struct RequestRouter: HTTPHandler {
                 lines.admitBody(of: credential, dialect, work) { response in
                     guard let response else { return admitter.read(bytesMaximum: route.bodyBytesMaximum) }
                     metrics.count(response, sinceNanoseconds: began)
-                    admitter.refuse(dialect.completed(response, for: request))
+                    admitter.refuse(dialect.completed(response, for: request.fields))
                 }
             }
         }
@@ -80,16 +80,20 @@ struct RequestRouter: HTTPHandler {
         return (nil, allowed)
     }
 
-    func response(to refusal: HTTPRefusal, rawPath: String) -> HTTPResponse {
-        let first = rawPath.dropFirst().prefix { $0 != "/" }
-        return dialect(for: String(first)).refusal(refusal.status, refusal.message)
+    /// Says it in the dialect of the path, and so that a page of an allowed origin can read it.
+    ///
+    /// The refusal of a host that is not served is no exception: the page then learns that it asks by a wrong name. A
+    /// page that got hold of the name ("DNS rebinding") is of the same origin as the host, and reads it in any case.
+    func response(to refusal: HTTPRefusal, rawPath: String, fields: [HTTPField]) -> HTTPResponse {
+        let dialect = dialect(for: String(rawPath.dropFirst().prefix { $0 != "/" }))
+        return dialect.completed(dialect.refusal(refusal.status, refusal.message), for: fields)
     }
 
     private func answer(
         _ request: HTTPRequest, _ dialect: any Dialect, _ metrics: RouteMetrics, _ admit: () -> Admission
     ) -> HTTPAnswer {
         let began = MonotonicClock.nowNanoseconds()
-        let complete: @Sendable (HTTPResponse) -> HTTPResponse = { dialect.completed($0, for: request) }
+        let complete: @Sendable (HTTPResponse) -> HTTPResponse = { dialect.completed($0, for: request.fields) }
         switch admit() {
         case .answered(let response):
             metrics.count(response, sinceNanoseconds: began)

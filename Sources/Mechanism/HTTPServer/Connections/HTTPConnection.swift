@@ -40,8 +40,8 @@ final class HTTPConnection {
     }
 
     var hasServed: Bool { machine.hasServed }
-    /// The target of the present request as it was sent.
-    var rawTarget: String { machine.rawTarget }
+    /// What has come of the present request's head.
+    var head: HTTPRequestHead { machine.head }
     var phase: HTTPConnectionMachine.Phase { machine.phase }
     var phaseBeganNanoseconds: UInt64 { machine.phaseBeganNanoseconds }
 
@@ -143,9 +143,9 @@ final class HTTPConnection {
         case .answer(let request):
             begin()
             core.answer(request, on: self)
-        case .refuse(let refusal, let rawTarget):
+        case .refuse(let refusal):
             begin()
-            respond(core.response(to: refusal, rawTarget: rawTarget), closes: true)
+            respond(core.response(to: refusal, head: head), closes: true)
         case .send(let bytes):
             output += bytes
             flush()

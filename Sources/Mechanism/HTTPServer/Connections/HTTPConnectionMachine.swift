@@ -9,8 +9,8 @@ struct HTTPConnectionMachine {
         case admit(HTTPRequest, bodyBytes: Int?)
         /// Answer this request, and call `respond`.
         case answer(HTTPRequest)
-        /// Say what is wrong, and call `respond`; the target as it was sent.
-        case refuse(HTTPRefusal, rawTarget: String)
+        /// Say what is wrong, and call `respond`.
+        case refuse(HTTPRefusal)
         /// Send these bytes, and call `sent` when they have left.
         case send([UInt8])
         /// Send nothing more, and tell the client so.
@@ -79,8 +79,8 @@ struct HTTPConnectionMachine {
         }
     }
 
-    /// The target of the present request as it was sent.
-    var rawTarget: String { parser.head.rawTarget }
+    /// What has come of the present request's head.
+    var head: HTTPRequestHead { parser.head }
     /// How many bytes of a body are held, also while its request waits for the answer.
     var bodyBytes: Int { body.count + waitingBodyBytes }
 
@@ -150,7 +150,7 @@ struct HTTPConnectionMachine {
         closesAfterAnswer = true
         release()
         enter(.answer, now, for: nil)
-        return [.refuse(refusal, rawTarget: parser.head.rawTarget)]
+        return [.refuse(refusal)]
     }
 
     /// The deadline has passed.

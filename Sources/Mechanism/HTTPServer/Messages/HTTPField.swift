@@ -11,3 +11,11 @@ public struct HTTPField: Hashable, Sendable {
         self.value = value
     }
 }
+
+extension [HTTPField] {
+    /// The value of the only field of that name, which is given in lower case; nil if there is none or several.
+    public func value(_ name: String) -> String? {
+        let found = lazy.filter { $0.name == name }.prefix(2)
+        return found.count == 1 ? found.first?.value : nil
+    }
+}

@@ -31,10 +31,7 @@ public struct HTTPRequest: Sendable {
     }
 
     /// The value of the only field of that name, which is given in lower case; nil if there is none or several.
-    public func field(_ name: String) -> String? {
-        let found = fields.lazy.filter { $0.name == name }.prefix(2)
-        return found.count == 1 ? found.first?.value : nil
-    }
+    public func field(_ name: String) -> String? { fields.value(name) }
 
     /// The value of the only query item of that name; nil if there is none or several.
     public func query(_ name: String) -> String? {

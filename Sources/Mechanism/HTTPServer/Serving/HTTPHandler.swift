@@ -18,8 +18,9 @@ public protocol HTTPHandler: Sendable {
     /// - Parameters:
     ///   - refusal: why there is none.
     ///   - rawPath: the path as it was sent, which need not be well-formed; empty if none has come.
+    ///   - fields: the header fields that have come, names in lower case; not all if the head has not ended.
     /// - Returns: the response; the status should be that of the refusal.
-    func response(to refusal: HTTPRefusal, rawPath: String) -> HTTPResponse
+    func response(to refusal: HTTPRefusal, rawPath: String, fields: [HTTPField]) -> HTTPResponse
 }
 
 extension HTTPHandler {
@@ -27,7 +28,7 @@ extension HTTPHandler {
     public func admit(_ request: HTTPRequest, bodyBytes: Int?) -> HTTPAdmission { .read(bytesMaximum: .max) }
 
     /// A line of plain text.
-    public func response(to refusal: HTTPRefusal, rawPath: String) -> HTTPResponse {
+    public func response(to refusal: HTTPRefusal, rawPath: String, fields: [HTTPField]) -> HTTPResponse {
         .text(refusal.status, refusal.message)
     }
 }

@@ -73,7 +73,7 @@ final class HTTPServerCore {
         self.drained = drained
         for connection in connections.values {
             if connection.exchange?.isHeld ?? false {
-                refuse(connection, .busy)
+                endWait(of: connection, .busy)
             } else if !connection.isBusy {
                 connection.close()
             }
@@ -85,7 +85,7 @@ final class HTTPServerCore {
     func end() {
         isStopping = true
         listener?.close()
-        for connection in connections.values where connection.exchange != nil { refuse(connection, .busy) }
+        for connection in connections.values { endWait(of: connection, .busy) }
         for connection in connections.values { connection.close() }
         drained?()
         drained = nil
@@ -134,7 +134,8 @@ final class HTTPServerCore {
     /// Says that there are too many connections, as far as that can be said at once.
     private func refuse(_ socket: Int32) {
         if tls == nil {
-            let bytes = response(to: .busy, rawTarget: "").wireBytes(isHead: false, closes: true, date: date())
+            let answer = response(to: .busy, head: HTTPRequestHead())
+            let bytes = answer.wireBytes(isHead: false, closes: true, date: date())
             _ = bytes.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
         }
         close(socket)
@@ -227,8 +228,15 @@ final class HTTPServerCore {
     }
 
     /// What stands in place of an answer.
-    func response(to refusal: HTTPRefusal, rawTarget: String) -> HTTPResponse {
-        var response = handler.response(to: refusal, rawPath: String(rawTarget.prefix { $0 != "?" }))
+    ///
+    /// - Parameters:
+    ///   - refusal: why there is none.
+    ///   - head: what has come of the request's head.
+    /// - Returns: the response.
+    func response(to refusal: HTTPRefusal, head: HTTPRequestHead) -> HTTPResponse {
+        let target = head.originTarget ?? head.rawTarget
+        var response = handler.response(
+            to: refusal, rawPath: String(target.prefix { $0 != "?" }), fields: head.fields)
         response.status = refusal.status
         if refusal == .busy { response.fields.append(HTTPField("Retry-After", "1")) }
         return response
@@ -236,7 +244,7 @@ final class HTTPServerCore {
 
     /// Decides whether the body of a request is read.
     func admit(_ request: HTTPRequest, bodyBytes: Int?, on connection: HTTPConnection) {
-        guard configuration.hosts.serve(request) else { return refuse(connection, .misdirected, request) }
+        guard configuration.hosts.serve(request) else { return refuse(connection, .misdirected) }
         switch handler.admit(request, bodyBytes: bodyBytes) {
         case .read(let bytesMaximum): connection.admit(min(bytesMaximum, configuration.bodyBytesMaximum))
         case .refuse(let response): connection.respond(response, closes: true)
@@ -246,7 +254,7 @@ final class HTTPServerCore {
 
     /// Answers a request that has come in whole.
     func answer(_ request: HTTPRequest, on connection: HTTPConnection) {
-        guard configuration.hosts.serve(request) else { return refuse(connection, .misdirected, request) }
+        guard configuration.hosts.serve(request) else { return refuse(connection, .misdirected) }
         switch handler.answer(request) {
         case .now(let response): connection.respond(response, closes: false)
         case .later(let work): hand(request, to: connection, isHeld: false) { work(HTTPResponder($0)) }
@@ -258,7 +266,7 @@ final class HTTPServerCore {
         _ request: HTTPRequest, to connection: HTTPConnection, isHeld: Bool, _ work: (HTTPExchange) -> Void
     ) {
         guard let mailbox, !isStopping, isHeld || deferredCount < configuration.deferredRequestsMaximum else {
-            return refuse(connection, .busy, request)
+            return refuse(connection, .busy)
         }
         if !isHeld { deferredCount += 1 }
         let exchange = HTTPExchange(connection: connection.identifier, isHeld: isHeld, mailbox: mailbox)
@@ -273,21 +281,20 @@ final class HTTPServerCore {
         if let answer {
             connection.ended(exchange, with: answer)
         } else if let refusal {
-            connection.ended(exchange, with: .response(response(to: refusal, rawTarget: connection.rawTarget)))
+            connection.ended(exchange, with: .response(response(to: refusal, head: connection.head)))
         }
     }
 
-    private func refuse(_ connection: HTTPConnection, _ refusal: HTTPRefusal, _ request: HTTPRequest) {
-        connection.respond(response(to: refusal, rawTarget: request.target.rawPath), closes: false)
+    private func refuse(_ connection: HTTPConnection, _ refusal: HTTPRefusal) {
+        connection.respond(response(to: refusal, head: connection.head), closes: false)
     }
 
     /// Ends the wait of a request that somebody else was to answer.
-    private func refuse(_ connection: HTTPConnection, _ refusal: HTTPRefusal) {
-        connection.exchange?.end(.response(response(to: refusal, rawTarget: connection.rawTarget)))
-        if let exchange = connection.exchange {
-            connection.ended(
-                exchange, with: .response(response(to: refusal, rawTarget: connection.rawTarget)))
-        }
+    private func endWait(of connection: HTTPConnection, _ refusal: HTTPRefusal) {
+        guard let exchange = connection.exchange else { return }
+        let answer = HTTPExchange.Answer.response(response(to: refusal, head: connection.head))
+        exchange.end(answer)
+        connection.ended(exchange, with: answer)
     }
 }
 

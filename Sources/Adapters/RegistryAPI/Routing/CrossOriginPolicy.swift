@@ -13,38 +13,38 @@ struct CrossOriginPolicy: Sendable {
     let fieldNames: String
 
     /// Adds what the browser needs to hand an answer, also one that tells an error, to the page.
-    func completed(_ response: HTTPResponse, for request: HTTPRequest) -> HTTPResponse {
+    func completed(_ response: HTTPResponse, for fields: [HTTPField]) -> HTTPResponse {
         guard !origins.isEmpty else { return response }
         var response = response
         if !origins.contains("*") { response.fields.append(HTTPField("Vary", "Origin")) }
-        guard let origin = allowedOrigin(of: request) else { return response }
+        guard let origin = allowedOrigin(fields) else { return response }
         response.fields.append(HTTPField("Access-Control-Allow-Origin", origin))
         response.fields.append(HTTPField("Access-Control-Expose-Headers", "Retry-After"))
         return response
     }
 
-    /// The answer to a browser that asks before it sends a request; nil if the page may send none.
-    ///
-    /// - Parameters:
-    ///   - request: an `OPTIONS`.
-    ///   - methods: what is answered there, for example `GET, POST`.
-    /// - Returns: the answer, without what `completed` adds.
-    func preflight(_ request: HTTPRequest, methods: String) -> HTTPResponse? {
-        let isPreflight = request.fields.contains { $0.name == "origin" }
-        guard !isPreflight || allowedOrigin(of: request) != nil else { return nil }
-        var response = HTTPResponse(status: 204, fields: [HTTPField("Allow", "\(methods), OPTIONS")])
-        guard isPreflight else { return response }
-        response.fields += [
-            HTTPField("Access-Control-Allow-Methods", methods),
-            HTTPField("Access-Control-Allow-Headers", fieldNames),
-            HTTPField("Access-Control-Max-Age", "\(Self.ageSecondsMaximum)"),
-        ]
-        return response
+    /// Whether a request comes from a page of an allowed origin, or from no page.
+    func allows(_ request: HTTPRequest) -> Bool {
+        !request.fields.contains { $0.name == "origin" } || allowedOrigin(request.fields) != nil
     }
 
-    private func allowedOrigin(of request: HTTPRequest) -> String? {
-        guard let origin = request.field("origin") else { return nil }
+    /// The answer to a browser that asks before it sends a request which is allowed.
+    ///
+    /// - Parameter methods: what is answered there, for example `GET, POST`.
+    /// - Returns: the answer, without what `completed` adds.
+    func preflight(methods: String) -> HTTPResponse {
+        HTTPResponse(
+            status: 204,
+            fields: [
+                HTTPField("Allow", "\(methods), OPTIONS"), HTTPField("Access-Control-Allow-Methods", methods),
+                HTTPField("Access-Control-Allow-Headers", fieldNames),
+                HTTPField("Access-Control-Max-Age", "\(Self.ageSecondsMaximum)"),
+            ])
+    }
+
+    private func allowedOrigin(_ fields: [HTTPField]) -> String? {
         if origins.contains("*") { return "*" }
+        guard let origin = fields.value("origin") else { return nil }
         return origins.first { $0.utf8.elementsEqual(origin.utf8) }
     }
 }
