@@ -2,6 +2,8 @@ import PushCore
 import RegistryAPI
 
 extension ConfigurationReader {
+    /// The ports that an origin of a scheme has without writing them.
+    private static let standardPorts = ["https://": ":443", "http://": ":80"]
     private static let serverKeyShape =
         "write \"ID APP read FILE\" or \"ID APP write FILE\", and perhaps the name of a user behind it: an ID of 1 to "
         + "128 letters, digits, '-', '_'"
@@ -58,6 +60,9 @@ extension ConfigurationReader {
     }
 
     /// Reads the origins whose pages may use CloudKit Web Services.
+    ///
+    /// They are compared with what browsers send, byte by byte, so that only what a browser would write is taken (RFC
+    /// 6454 section 6.2).
     mutating func readAllowedOrigins() -> [String] {
         texts(.registryAllowedOrigins).compactMap { text in
             let origin = text.lowercased()
@@ -67,16 +72,27 @@ extension ConfigurationReader {
                     "write https://HOST or https://HOST:PORT, without a slash at the end, or \"*\"")
                 return nil
             }
+            for (scheme, port) in Self.standardPorts where origin.hasPrefix(scheme) && origin.hasSuffix(port) {
+                fail(
+                    .registryAllowedOrigins,
+                    "\(text.quoted) is the origin of no page, because browsers leave the port of the scheme out",
+                    "leave it out: \(origin.dropLast(port.count))")
+                return nil
+            }
             return origin
         }
     }
 
     private static func isOrigin(_ text: String) -> Bool {
-        guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }) else { return false }
-        let host = text.dropFirst(scheme.count)
-        return (1...255).contains(host.utf8.count) && host.utf8.first != UInt8(ascii: ":")
-            && host.utf8.allSatisfy { byte in
-                (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || ".-:[]".utf8.contains(byte)
-            }
+        guard let scheme = standardPorts.keys.first(where: { text.hasPrefix($0) }) else { return false }
+        let place = text.dropFirst(scheme.count)
+        guard place.utf8.count <= 255, let parts = HostPort(String(place), defaultPort: 1), parts.port > 0 else {
+            return false
+        }
+        let host = parts.host.contains(":") ? "[\(parts.host)]" : parts.host
+        let isHost = parts.host.utf8.allSatisfy { byte in
+            (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || ".-:".utf8.contains(byte)
+        }
+        return isHost && (place == host || place == "\(host):\(parts.port)")
     }
 }

@@ -147,9 +147,31 @@ struct RegistryAPIConfigurationTests {
         #expect(
             loaded.configuration.registryAPI.allowedOrigins == ["https://a.example", "http://localhost:3000", "*"])
         #expect(try fixture.load(ConfigurationFixture.app).configuration.registryAPI.allowedOrigins.isEmpty)
-        for wrong in ["a.example", "https://a.example/", "https://", "https://*.example", "ftp://a", "https://a b"] {
+        let wrong = ["a.example", "https://a.example/", "https://", "https://*.example", "ftp://a", "https://a b"]
+        let ports = ["https://a.example:", "https://a:0", "https://a:08443", "https://a:65536", "https://a:1:2"]
+        for wrong in wrong + ports {
             let problems = try fixture.problems(ConfigurationFixture.app, set: [("registry.allowed_origins", wrong)])
             #expect(problems.count == 1, "\(wrong): \(problems)")
+        }
+    }
+
+    @Test("A port that browsers leave out of an origin is refused, because such an origin would match none")
+    func defaultPorts() throws {
+        let fixture = try ConfigurationFixture()
+        for (origin, plain) in [
+            ("https://A.example:443", "https://a.example"), ("http://localhost:80", "http://localhost"),
+            ("https://[::1]:443", "https://[::1]"),
+        ] {
+            let problems = try fixture.problems(ConfigurationFixture.app, set: [("registry.allowed_origins", origin)])
+            #expect(
+                problems == [
+                    "set registry.allowed_origins: \"\(origin)\" is the origin of no page, because browsers leave the "
+                        + "port of the scheme out; leave it out: \(plain)"
+                ])
+        }
+        for origin in ["https://a.example:80", "http://a.example:443", "https://[::1]:8443"] {
+            let loaded = try fixture.load(ConfigurationFixture.app, set: [("registry.allowed_origins", origin)])
+            #expect(loaded.configuration.registryAPI.allowedOrigins == [origin])
         }
     }
 
