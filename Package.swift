@@ -161,7 +161,7 @@ let package = Package(
         testTarget(
             "PostgresRegistryTests", in: "Adapters",
             ["PostgresRegistry", "SQLiteRegistry", "EventLoop", "PushCore", "PushTestKit"]),
-        testTarget("AdminServerTests", in: "Adapters", ["AdminServer", "Metrics", "PushTestKit"]),
+        testTarget("AdminServerTests", in: "Adapters", ["AdminServer", "HTTPServer", "Metrics", "PushTestKit"]),
         testTarget(
             "DispatcherTests", in: "Worker",
             [

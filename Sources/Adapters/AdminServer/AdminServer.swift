@@ -1,4 +1,4 @@
-import HTTPServer
+public import HTTPServer
 
 /// Serves health and metrics over HTTP, on a thread of its own: `/livez`, `/readyz`, `/metrics`, `/version`.
 ///
@@ -26,16 +26,12 @@ public final class AdminServer: Sendable {
     ///   - port: the port; 0 lets the system choose one, which the property `port` then tells.
     ///   - names: the names by which it is reached besides the host, `localhost` and the machine's own; `*` for all.
     ///   - routes: the answers.
-    /// - Throws: `AdminServerError` if the address cannot be bound.
-    public init(host: String, port: UInt16, names: [String] = [], routes: AdminRoutes) throws(AdminServerError) {
+    /// - Throws: `HTTPServerError` if the address cannot be had.
+    public init(host: String, port: UInt16, names: [String] = [], routes: AdminRoutes) throws(HTTPServerError) {
         var configuration = HTTPServerConfiguration(
             name: "the admin server", settingName: "admin.listen", host: host, port: port)
         configuration.hosts = .names(names + [host])
-        do {
-            server = try HTTPServer(configuration: configuration, handler: Handler(routes: routes))
-        } catch {
-            throw AdminServerError(error)
-        }
+        server = try HTTPServer(configuration: configuration, handler: Handler(routes: routes))
     }
 
     /// Closes the port and all connections, and waits for the thread; a second call does nothing.

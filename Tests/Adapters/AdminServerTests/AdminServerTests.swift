@@ -1,4 +1,5 @@
 import AdminServer
+import HTTPServer
 import Metrics
 import PushTestKit
 import Synchronization
@@ -107,7 +108,7 @@ struct AdminServerTests {
         let first = try start()
         let routes = AdminRoutes(
             liveness: { [] }, readiness: { [] }, metrics: { "" }, product: "apus", version: "1")
-        let error = try #require(throws: AdminServerError.self) {
+        let error = try #require(throws: HTTPServerError.self) {
             try AdminServer(host: "127.0.0.1", port: first.port, routes: routes)
         }
         #expect(error.code == .addressInUse)
@@ -125,7 +126,7 @@ struct AdminServerTests {
     func foreignHost(host: String) {
         let routes = AdminRoutes(
             liveness: { [] }, readiness: { [] }, metrics: { "" }, product: "apus", version: "1")
-        #expect(throws: AdminServerError.self) { try AdminServer(host: host, port: 0, routes: routes) }
+        #expect(throws: HTTPServerError.self) { try AdminServer(host: host, port: 0, routes: routes) }
     }
 
     @Test("promtool finds nothing to say about /metrics")

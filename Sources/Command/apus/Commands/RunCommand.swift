@@ -99,7 +99,7 @@ struct RunCommand: Command {
                 host: address.host, port: address.port, names: configuration.hosts,
                 routes: worker.adminRoutes(version: ProductVersion.current, registryServer: api))
         } catch {
-            throw CommandFailure(.unavailable, error.message)
+            throw CommandFailure(.unavailable, "\(error)")
         }
     }
 }

@@ -112,7 +112,7 @@ struct RegistryCommand: Command {
             return try AdminServer(
                 host: address.host, port: address.port, names: configuration.hosts, routes: routes)
         } catch {
-            throw CommandFailure(.unavailable, error.message)
+            throw CommandFailure(.unavailable, "\(error)")
         }
     }
 }
