@@ -129,6 +129,23 @@ struct AdminServerTests {
         #expect(throws: HTTPServerError.self) { try AdminServer(host: host, port: 0, routes: routes) }
     }
 
+    @Test("It answers for its own names and addresses in numbers, and refuses other hosts with 421")
+    func hosts() throws {
+        let server = try AdminServer(
+            host: "127.0.0.1", port: 0, names: ["metrics.example"],
+            routes: AdminRoutes(
+                liveness: { [] }, readiness: { [] }, metrics: { "secret" }, product: "apus", version: "1"))
+        defer { server.stop() }
+        for (host, status) in [
+            ("metrics.example:9090", 200), ("localhost", 200), ("127.0.0.1", 200), ("[::1]:9090", 200),
+            ("evil.example", 421), ("metrics.example.evil.example", 421),
+        ] {
+            let answer = PlainHTTP.exchange(
+                "GET /metrics HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n", server.port)
+            #expect(answer.status == status && answer.body.contains("secret") == (status == 200), "\(answer)")
+        }
+    }
+
     @Test("promtool finds nothing to say about /metrics")
     func promtool() async throws {
         _ = registry.counter("apus_pushes_total", help: "Pushes.", labels: [.init("app", "a\"b\\c\nd")])

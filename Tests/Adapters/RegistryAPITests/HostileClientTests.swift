@@ -44,6 +44,29 @@ struct HostileClientTests {
         ),
     ]
 
+    @Test("A request for a host that is not served is 421 in every dialect, whoever sends it")
+    func foreignHosts() throws {
+        let fixture = try RegistryFixture {
+            $0.hosts = ["push.example"]
+            $0.publicURL = "https://public.example:8443"
+        }
+        defer { fixture.server.stop() }
+        let token = try NativeClient.token(fixture)
+        func ask(_ path: String, _ host: String) -> PlainHTTP.Answer {
+            PlainHTTP.exchange(
+                "GET \(path) HTTP/1.1\r\nHost: \(host)\r\nAuthorization: Bearer \(token)\r\nConnection: close\r\n\r\n",
+                fixture.server.port)
+        }
+        for host in ["push.example", "PUBLIC.example:8443", "localhost", "127.0.0.1"] {
+            #expect(ask("/v1/devices", host).status == 200, "\(host)")
+        }
+        let paths = ["/v1/devices", "/database/1/x", "/identitypools/x", "/courier/x", "/none"]
+        for (path, host) in zip(paths, ["evil.example", "push.example.evil.example", "a", "x.push.example", "b"]) {
+            let answer = ask(path, host)
+            #expect(answer.status == 421 && answer.body.contains("this host is not served here"), "\(answer)")
+        }
+    }
+
     @Test("Whatever is sent, the answer is never that the server failed, and it goes on")
     func spoiltRequests() throws {
         let fixture = try RegistryFixture { $0.requestsPerSecondMaximum = 100_000 }

@@ -2,7 +2,8 @@ import HTTPServer
 import PushTestKit
 import Synchronization
 
-/// Says what it was asked, and defers what is under `/later` until it is told to go on.
+/// Says what it was asked, and defers what is under `/later` until it is told to go on, and answers
+/// `/bare/STATUS` with that status and an `x`.
 final class EchoHandler: HTTPHandler {
     private let responders = Mutex<[HTTPResponder]>([])
     private let dropped = Mutex(0)
@@ -18,6 +19,8 @@ final class EchoHandler: HTTPHandler {
                 responder.respond(.text(200, "first"))
                 responder.respond(.text(200, "second"))
             }
+        case "bare":
+            .now(HTTPResponse(status: request.target.segments.last.flatMap { Int($0) } ?? 200, body: [0x78]))
         case "never": .later { _ in self.dropped.withLock { $0 += 1 } }
         default: .now(echo(request))
         }

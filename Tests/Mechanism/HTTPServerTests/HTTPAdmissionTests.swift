@@ -120,4 +120,33 @@ struct HTTPAdmissionTests {
         #expect(refused.status == 401)
         #expect(PlainHTTP.exchange(head("/", "Expect: a cup of tea\r\nContent-Length: 3"), server.port).status == 417)
     }
+
+    @Test("A client of HTTP/1.0, which knows no interim answer, gets none")
+    func expectationOfOld() async throws {
+        let server = try start()
+        defer { server.stop() }
+        let client = PlainHTTP.connect(server.port)
+        defer { close(client) }
+        PlainHTTP.write("PUT /ask HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n", to: client)
+        try await eventually("the question", equals: 1) { handler.waitingCount }
+        handler.decide { $0.read(bytesMaximum: 3) }
+        PlainHTTP.write("abc", to: client)
+        let answer = PlainHTTP.readToEnd(client)
+        #expect(answer.status == 200 && answer.body == "3\n", "\(answer)")
+    }
+
+    @Test("A stop refuses a body about which nobody has decided, and a later decision means nothing")
+    func stop() async throws {
+        let server = try start()
+        let client = PlainHTTP.connect(server.port)
+        defer { close(client) }
+        PlainHTTP.write(head("/ask"), to: client)
+        try await eventually("the question", equals: 1) { handler.waitingCount }
+        server.stop(graceMilliseconds: 10)
+        let answer = PlainHTTP.readToEnd(client)
+        #expect(answer.status == 503 && answer.headers["connection"] == "close", "\(answer)")
+        #expect(answer.headers["retry-after"] == "1")
+        handler.decide { $0.read(bytesMaximum: 3) }
+        #expect(server.requestCount == 0)
+    }
 }

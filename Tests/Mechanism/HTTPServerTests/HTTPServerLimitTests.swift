@@ -82,6 +82,30 @@ struct HTTPServerLimitTests {
         close(Array(busy.prefix(1)))
     }
 
+    @Test("At the limit of an address its oldest idle connection gives way, and no other's")
+    func idleOfAddressGivesWay() throws {
+        let server = try start {
+            $0.connectionsPerAddressMaximum = 2
+            $0.idleSecondsMaximum = 300
+        }
+        defer { server.stop() }
+        let keptAlive = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
+        let idle = ["127.0.0.2", "127.0.0.1", "127.0.0.1"].map { source in
+            let client = PlainHTTP.connect(server.port, from: source)
+            PlainHTTP.write(keptAlive, to: client)
+            var byte: UInt8 = 0
+            #expect(recv(client, &byte, 1, Int32(MSG_PEEK)) == 1)
+            return client
+        }
+        defer { close(idle) }
+        #expect(PlainHTTP.exchange(Self.request, server.port, from: "127.0.0.1").status == 200)
+        let hasSecondAnswer = idle.map { client in
+            PlainHTTP.write(Self.request, to: client)
+            return PlainHTTP.readToEnd(client).body.contains("HTTP/1.1 200 OK")
+        }
+        #expect(hasSecondAnswer == [true, false, true])
+    }
+
     @Test("A head that does not end in time is 408, and one that never begins is closed", arguments: ["GET /", ""])
     func slowHead(text: String) throws {
         let server = try start { $0.headSecondsMaximum = 1 }

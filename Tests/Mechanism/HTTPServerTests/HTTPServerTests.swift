@@ -1,4 +1,5 @@
 import Crypto
+import Dispatch
 import Glibc
 import PushTestKit
 import Testing
@@ -177,6 +178,45 @@ struct HTTPServerTests {
         handler.release()
     }
 
+    @Test("A stop waits for a body that comes, and answers its request")
+    func stopWithBody() async throws {
+        let server = try start()
+        let client = PlainHTTP.connect(server.port)
+        defer { close(client) }
+        PlainHTTP.write("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nab", to: client)
+        try await eventually("the body", equals: 2) { try await server.memory().bodyBytes }
+        async let stopped: Void = withCheckedContinuation { continuation in
+            // A thread that may wait: one of Swift's own would be missed by other tests.
+            DispatchQueue.global().async {
+                server.stop(graceMilliseconds: .max)
+                continuation.resume()
+            }
+        }
+        try await eventually("the port to be closed") {
+            let other = PlainHTTP.connect(server.port)
+            defer { if other >= 0 { close(other) } }
+            return other < 0
+        }
+        PlainHTTP.write("c", to: client)
+        let answer = PlainHTTP.readToEnd(client)
+        #expect(answer.status == 200 && answer.headers["connection"] == "close")
+        #expect(answer.body.hasSuffix("3abc"))
+        await stopped
+    }
+
+    @Test("A stop does not wait longer than its grace for a body that does not end")
+    func stopWithEndlessBody() async throws {
+        let server = try start()
+        let client = PlainHTTP.connect(server.port)
+        defer { close(client) }
+        PlainHTTP.write("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nab", to: client)
+        try await eventually("the body", equals: 2) { try await server.memory().bodyBytes }
+        server.stop(graceMilliseconds: 10)
+        var byte: UInt8 = 0
+        #expect(recv(client, &byte, 1, 0) == 0)
+        #expect(server.requestCount == 0)
+    }
+
     @Test("Requests that are held do not count as deferred, and are let go by a stop at once")
     func heldRequests() async throws {
         let server = try start { $0.deferredRequestsMaximum = 1 }
@@ -233,6 +273,20 @@ struct HTTPServerTests {
         let head = "HEAD / HTTP/1.1\r\nHost: h\r\n\r\n"
         #expect(ask(server, head + "no request\r\n").body.hasSuffix("one space between each\n"))
         #expect(ask(server, "HEAD / HTTP/1.1\r\n\r\n").body.isEmpty)
+    }
+
+    @Test(
+        "An answer that has no body by its status has no length either, and the next follows at once",
+        arguments: [204, 304])
+    func bareStatuses(status: Int) throws {
+        let server = try start()
+        defer { server.stop() }
+        let answer = ask(
+            server,
+            "GET /bare/\(status) HTTP/1.1\r\nHost: h\r\n\r\nGET /next HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+        #expect(answer.status == status)
+        #expect(answer.headers["content-length"] == nil && answer.headers["transfer-encoding"] == nil)
+        #expect(answer.body.hasPrefix("HTTP/1.1 200 OK\r\n") && answer.body.contains("/next"), "\(answer)")
     }
 
     @Test("With a certificate it speaks TLS 1.2 and newer, and nothing else")
