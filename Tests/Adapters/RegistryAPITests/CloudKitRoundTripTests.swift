@@ -183,6 +183,16 @@ struct CloudKitRoundTripTests {
             (#""filterBy":[{"comparator":"EQUALS","fieldName":"a","fieldValue":{"value":1},"weight":2}]"#, "weight"),
             (#""filterBy":[{"comparator":"EQUALS","fieldName":"a","fieldValue":{"value":1,"typ":"INT64"}}]"#, "typ"),
             (
+                #""filterBy":[{"comparator":"EQUALS","fieldName":"a","fieldValue":{"value":"#
+                    + #"{"recordName":"x","zone":1}}}]"#,
+                "query.filterBy[0].fieldValue.value: found the unknown member"
+            ),
+            (
+                #""filterBy":[{"comparator":"EQUALS","fieldName":"a","fieldValue":{"value":"#
+                    + #"{"recordName":"x","zoneID":{"zoneName":"z","zone":"y"}},"type":"REFERENCE"}}]"#,
+                "query.filterBy[0].fieldValue.value.zoneID"
+            ),
+            (
                 #""filterBy":[{"comparator":"EQUALS","fieldName":"a","fieldName":"b","fieldValue":{"value":1}}]"#,
                 "twice"
             ),

@@ -32,7 +32,7 @@ public struct RandomPredicates {
         case 6: return .boolean(.random(using: &generator))
         case 7: return .date(milliseconds: [1, 2, -1, 1_769_860_800_123, .max].randomElement(using: &generator) ?? 0)
         case 8: return .bytes(Array(repeating: 7, count: Int.random(in: 0...2, using: &generator)))
-        case 9: return Bool.random(using: &generator) ? .reference(text()) : .location(place())
+        case 9: return Bool.random(using: &generator) ? reference() : .location(place())
         default: return .list(values(0...3, listDepth: listDepth + 1))
         }
     }
@@ -44,6 +44,12 @@ public struct RandomPredicates {
 
     /// One of the texts.
     public mutating func text() -> String { Self.texts.randomElement(using: &generator) ?? "" }
+
+    /// A reference into the default zone or another.
+    public mutating func reference() -> FieldValue {
+        let zoneName = [RecordChange.defaultZoneName, "e\u{301}lan", "b"].randomElement(using: &generator)
+        return .reference(recordName: text(), zoneName: zoneName ?? "b")
+    }
 
     /// A place in or around Berlin.
     public mutating func place() -> Location {
@@ -116,7 +122,7 @@ public struct RandomPredicates {
     private static func canonical(_ value: FieldValue) -> FieldValue {
         switch value {
         case .string(let text): .of(text)
-        case .reference(let name): .reference(to: name)
+        case .reference(let recordName, let zoneName): .reference(to: recordName, zoneName: zoneName)
         case .double(let number): .of(number) ?? .integer(0)
         case .list(let members): .list(members.map(canonical))
         case .integer, .boolean, .date, .bytes, .location: value

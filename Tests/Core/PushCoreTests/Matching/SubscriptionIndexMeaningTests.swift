@@ -25,7 +25,10 @@ struct SubscriptionIndexMeaningTests {
             (.date(milliseconds: 5), .integer(5), true), (.integer(1), .string("1"), false),
             (.integer(9_007_199_254_740_993), .double(0x1p53), false), (.double(0.5), .double(0.5), true),
             (.string("Straße"), .string("STRASSE"), true), (.string("Ä"), .string("a\u{308}"), true),
-            (.reference("x"), .string("x"), false), (.reference("x"), .reference("X"), false),
+            (.reference(to: "x"), .string("x"), false), (.reference(to: "x"), .reference(to: "X"), false),
+            (.reference(to: "x", zoneName: "z"), .reference(to: "x", zoneName: "z"), true),
+            (.reference(to: "x", zoneName: "z"), .reference(to: "x"), false),
+            (.reference(to: "xz", zoneName: "z"), .reference(to: "x", zoneName: "zz"), false),
             (.bytes([1]), .bytes([1]), true), (.list([.string("A")]), .list([.string("a")]), true),
             (.list([]), .list([]), true), (.list([.integer(1)]), .integer(1), false),
         ] as [(FieldValue, FieldValue, Bool)])

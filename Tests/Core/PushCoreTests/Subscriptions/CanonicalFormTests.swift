@@ -74,6 +74,11 @@ struct CanonicalFormTests {
         #expect(
             try Predicate(half).canonicalBytes
                 == [1, 1, 1, 97, 0, 7, 0, 2, 3, 0x40, 0x1f, 255, 255, 255, 255, 255, 255, 4, 1, 0])
+        func reference(_ zoneName: String) throws -> [UInt8] {
+            try Predicate(PredicateTerm("a", .equals(.reference(to: "b", zoneName: zoneName), .exact))).canonicalBytes
+        }
+        #expect(try reference(RecordChange.defaultZoneName) == [1, 1, 1, 97, 0, 1, 0, 7, 1, 98, 0])
+        #expect(try reference("z") == [1, 1, 1, 97, 0, 1, 0, 10, 1, 98, 1, 122, 0])
     }
 
     @Test("Bytes in another than the normal form are refused")
@@ -88,6 +93,9 @@ struct CanonicalFormTests {
         #expect(!isTaken([1, 2, 0, 1] + one), "everything else goes without saying")
         #expect(!isTaken([2, 0]), "another version")
         #expect(!isTaken([1, 1, 1, 97, 0, 1, 1, 1, 1, 66, 0]), "B is not folded")
+        #expect(
+            !isTaken([1, 1, 1, 97, 0, 1, 0, 10, 1, 98, 12] + Array("_defaultZone".utf8) + [0]),
+            "the default zone is named")
         #expect(!isTaken([1, 1, 2] + one + two + [0]), "something follows")
         #expect(!isTaken([]))
     }

@@ -35,7 +35,35 @@ struct CloudKitFilterTests {
         Case(
             comparator: "EQUALS", value: #"{"value": {"recordName": "A"}, "type": "REFERENCE"}"#,
             matching: [#"{"f": {"recordName": "A", "action": "NONE"}}"#],
-            others: [#"{"f": {"recordName": "a"}}"#, #"{"f": "A"}"#]),
+            others: [
+                #"{"f": {"recordName": "a"}}"#, #"{"f": "A"}"#,
+                #"{"f": {"recordName": "A", "zoneID": {"zoneName": "z"}}}"#,
+            ]),
+        Case(
+            comparator: "EQUALS",
+            value: #"{"value": {"recordName": "A", "zoneID": {"zoneName": "z", "ownerRecordName": "_o"}}}"#,
+            matching: [#"{"f": {"value": {"recordName": "A", "zoneID": {"zoneName": "z"}}, "type": "REFERENCE"}}"#],
+            others: [
+                #"{"f": {"recordName": "A", "zoneID": {"zoneName": "y"}}}"#, #"{"f": {"recordName": "A"}}"#,
+                #"{"f": {"recordName": "z", "zoneID": {"zoneName": "A"}}}"#,
+            ]),
+        Case(
+            comparator: "EQUALS", value: #"{"value": {"recordName": "A", "zoneID": {"zoneName": "_defaultZone"}}}"#,
+            matching: [
+                #"{"f": {"recordName": "A"}}"#, #"{"f": {"recordName": "A", "zoneID": null}}"#,
+                #"{"f": {"recordName": "A", "zoneID": {"zoneName": "_defaultZone"}}}"#,
+            ],
+            others: [#"{"f": {"recordName": "A", "zoneID": {"zoneName": "z"}}}"#]),
+        Case(
+            comparator: "LIST_CONTAINS_ANY",
+            value: #"{"value": [{"recordName": "A", "zoneID": {"zoneName": "z"}}], "type": "REFERENCE_LIST"}"#,
+            matching: [#"{"f": ["A", {"recordName": "A", "zoneID": {"zoneName": "z"}}]}"#],
+            others: [#"{"f": [{"recordName": "A", "zoneID": {"zoneName": "y"}}, {"recordName": "A"}]}"#]),
+        Case(
+            comparator: "NOT_IN",
+            value: #"{"value": [{"recordName": "A", "zoneID": {"zoneName": "z"}}, {"recordName": "B"}]}"#,
+            matching: [#"{"f": {"recordName": "A"}}"#, missing],
+            others: [#"{"f": {"recordName": "A", "zoneID": {"zoneName": "z"}}}"#, #"{"f": {"recordName": "B"}}"#]),
         Case(
             comparator: "EQUALS", value: #"{"value": "AQI=", "type": "BYTES"}"#,
             matching: [#"{"f": {"value": "AQI=", "type": "BYTES"}}"#], others: [#"{"f": "AQI="}"#]),
@@ -212,6 +240,44 @@ struct CloudKitFilterTests {
         let fault = JSONPredicates.fault { try JSONPredicates.filterBy(json) }
         #expect(fault?.place == .member(path), "\(String(describing: fault))")
         #expect(fault?.message.hasPrefix(message) == true, "\(String(describing: fault))")
+    }
+
+    @Test(
+        "What a value says beyond what is understood is refused by its name",
+        arguments: [
+            (#"{"recordName": "x", "colour": 1}"#, "", "found the unknown member \"colour\"; expected recordName"),
+            (#"{"recordName": "x", "recordName": "y"}"#, "", "it has the member recordName twice"),
+            (#"{"recordName": "x", "action": 1}"#, ".action", "found an integer; expected a string"),
+            (#"{"recordName": "x", "zoneID": "z"}"#, ".zoneID", "found a string of 1 byte; expected an object with"),
+            (#"{"recordName": "x", "zoneID": {}}"#, ".zoneID.zoneName", "found an object without one; expected a"),
+            (#"{"recordName": "x", "zoneID": {"zoneName": 1}}"#, ".zoneID.zoneName", "found an integer"),
+            (
+                #"{"recordName": "x", "zoneID": {"zoneName": "z", "zone": "y"}}"#, ".zoneID",
+                "found the unknown member \"zone\"; expected zoneName"
+            ),
+            (
+                #"{"recordName": "x", "zoneID": {"zoneName": "z", "ownerRecordName": 1}}"#, ".zoneID.ownerRecordName",
+                "found an integer; expected a string"
+            ),
+            (#"{"latitude": 1, "longitude": 2, "name": "Berlin"}"#, "", "found the unknown member \"name\""),
+            (#"{"latitude": 1, "longitude": 2, "latitude": 3}"#, "", "it has the member latitude twice"),
+            (#"{"latitude": 1, "longitude": 2, "course": "N"}"#, ".course", "found a string of 1 byte; expected a"),
+            (#"{"value": 1, "type": "INT64", "value": 2}"#, "", "it has the member value twice"),
+            (#"{"value": {"recordName": "x", "colour": 1}}"#, ".value", "found the unknown member \"colour\""),
+        ])
+    func unknownMembersOfValues(value: String, path: String, message: String) {
+        for (list, rest) in [(value, ""), ("[\(value)]", "[0]")] {
+            for (comparator, isList) in [("EQUALS", false), ("LIST_CONTAINS_ANY", true)] where isList == !rest.isEmpty {
+                let fault = JSONPredicates.fault {
+                    try JSONPredicates.filterBy(
+                        #"[{"comparator": "\#(comparator)", "fieldName": "a", "fieldValue": {"value": \#(list)}}]"#)
+                }
+                #expect(
+                    fault?.place == .member("filterBy[0].fieldValue.value\(rest)\(path)"),
+                    "\(String(describing: fault))")
+                #expect(fault?.message.hasPrefix(message) == true, "\(String(describing: fault))")
+            }
+        }
     }
 
     @Test("No filters crash", arguments: [UInt64.random(in: 0...UInt64.max)])

@@ -46,6 +46,8 @@ struct FilterByWritingTests {
             #"{"comparator":"NEAR","fieldName":"a","fieldValue":{"value":{"latitude":52.5,"longitude":13.4},"#
                 + #""type":"LOCATION"},"distance":1000.0}"#,
             #"{"comparator":"EQUALS","fieldName":"a","fieldValue":{"value":{"recordName":"b"},"type":"REFERENCE"}}"#,
+            #"{"comparator":"EQUALS","fieldName":"a","fieldValue":"#
+                + #"{"value":{"recordName":"b","zoneID":{"zoneName":"z"}},"type":"REFERENCE"}}"#,
             #"{"comparator":"EQUALS","fieldName":"a","fieldValue":{"value":"AQI=","type":"BYTES"}}"#,
         ])
     func comparators(filter: String) throws {

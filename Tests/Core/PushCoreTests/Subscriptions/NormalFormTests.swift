@@ -182,7 +182,7 @@ extension FieldValue {
     fileprivate var composed: FieldValue {
         switch self {
         case .string(let text): .of(text)
-        case .reference(let name): .reference(to: name)
+        case .reference(let recordName, let zoneName): .reference(to: recordName, zoneName: zoneName)
         case .list(let members): .list(members.map(\.composed))
         case .integer, .double, .boolean, .date, .bytes, .location: self
         }

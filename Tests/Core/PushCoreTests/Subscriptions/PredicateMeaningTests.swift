@@ -54,6 +54,9 @@ struct PredicateMeaningTests {
             [#"{"f": {"value": 1769860800001, "type": "TIMESTAMP"}}"#, #"{"f": 1769860800001}"#],
             [#"{"f": {"value": 1769860800000, "type": "TIMESTAMP"}}"#, #"{"f": "2027-01-31T12:00:00Z"}"#]),
         Case("f = reference('A')", [#"{"f": {"recordName": "A"}}"#], [#"{"f": "A"}"#, #"{"f": {"recordName": "a"}}"#]),
+        Case(
+            "f = reference('A', 'z')", [#"{"f": {"recordName": "A", "zoneID": {"zoneName": "z"}}}"#],
+            [#"{"f": {"recordName": "A"}}"#, #"{"f": {"recordName": "A", "zoneID": {"zoneName": "y"}}}"#]),
         Case("TRUEPREDICATE", [missing], []),
         Case("FALSEPREDICATE", [], [missing]),
         Case("NOT TRUEPREDICATE OR f = 1", [#"{"f": 1}"#], [missing]),

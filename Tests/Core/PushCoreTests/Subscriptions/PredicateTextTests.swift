@@ -64,6 +64,8 @@ struct PredicateTextTests {
             ("a CONTAINS date(\"2026-01-31T12:00:00Z\")", "date('2026-01-31T12:00:00Z') IN a"),
             ("a CONTAINS date(1769860800000)", "CAST('2026-01-31T12:00:00Z', 'NSDate') IN a"),
             ("a CONTAINS reference('x')", "reference('x') IN a"),
+            ("a = reference('x')", "a = reference('x', '_defaultZone')"),
+            ("a CONTAINS reference('x', 'z')", "reference('x', \"z\") IN a"),
             ("a CONTAINS bytes('AQI=')", "bytes('AQI=') IN a"),
             ("a CONTAINS location(1, 2)", "location(1, 2) IN a"),
             ("a > date(5) AND a != reference('r')", "date(5) < a AND reference('r') != a"),

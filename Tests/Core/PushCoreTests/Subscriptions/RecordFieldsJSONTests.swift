@@ -34,7 +34,7 @@ struct RecordFieldsJSONTests {
         #expect(fields["huge"] == .double(0x1p64))
         #expect(fields["flag"] == .boolean(true))
         #expect(fields["gone"] == nil)
-        #expect(fields["list"] == .list([.string("a"), .integer(1), .reference("r")]))
+        #expect(fields["list"] == .list([.string("a"), .integer(1), .reference(to: "r")]))
         #expect(fields["none"] == .list([]))
     }
 
@@ -51,7 +51,7 @@ struct RecordFieldsJSONTests {
                 "author.home.city.name.short", "author.name", "dotted.name", "in", "in.title", "where", "where.name",
             ])
         #expect(fields["where"] == Location(latitude: 52.5, longitude: 13).map(FieldValue.location))
-        #expect(fields["in"] == .reference("A"))
+        #expect(fields["in"] == .reference(to: "A", zoneName: "z"))
     }
 
     @Test("A value with its type means the same in the record, in an object and in a list")
@@ -88,7 +88,7 @@ struct RecordFieldsJSONTests {
             """)
         let expected: [(String, FieldValue?)] = [
             ("s", .string("a")), ("i", .integer(2)), ("b", .boolean(true)), ("d", .integer(2)),
-            ("t", .date(milliseconds: 1500)), ("y", .bytes([1, 2])), ("r", .reference("x")),
+            ("t", .date(milliseconds: 1500)), ("y", .bytes([1, 2])), ("r", .reference(to: "x")),
             ("l", Location(latitude: 1, longitude: 2).map(FieldValue.location)),
             ("ts", .list([.date(milliseconds: 1), .date(milliseconds: 2)])), ("e", .list([])),
             ("u", .string("plain")), ("f", nil), ("z", nil), ("m", nil), ("m.value", .integer(20)),
@@ -110,6 +110,7 @@ struct RecordFieldsJSONTests {
             (#"{"a": {"value": 1, "type": "STRING_LIST"}}"#, "data.fields.a.value is an integer; it must be an array"),
             (#"{"a": {"value": {}, "type": "REFERENCE"}}"#, "data.fields.a.value.recordName is an object without one"),
             (#"{"a": {"b": [{"latitude": 91, "longitude": 0}]}}"#, "data.fields.a.b[0] is no place on the Earth"),
+            (#"{"a": {"recordName": "r", "zoneID": "z"}}"#, "data.fields.a.zoneID is a string of 1 byte; it must be"),
             (
                 #"{"a": {"value": "%", "type": "BYTES"}}"#,
                 "data.fields.a.value is a string of 1 byte; it must be a string"

@@ -69,9 +69,10 @@ struct ValueDigests: BitwiseCopyable, Sendable {
         case .bytes(let bytes):
             digest.mix(word: Kind.bytes.rawValue)
             bytes.withUnsafeBytes { digest.mix($0) }
-        case .reference(let name):
+        case .reference(let recordName, let zoneName):
             digest.mix(word: Kind.reference.rawValue)
-            digest.mix(name)
+            digest.mix(recordName)
+            digest.mix(zoneName)
         case .location(let place):
             guard !place.latitude.isNaN, !place.longitude.isNaN else { return false }
             digest.mix(word: Kind.place.rawValue)

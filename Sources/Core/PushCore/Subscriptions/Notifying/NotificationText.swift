@@ -69,7 +69,7 @@ enum NotificationText {
         case .boolean(let flag): flag ? "true" : "false"
         case .date(let milliseconds): Timestamp.text(milliseconds: milliseconds)
         case .bytes(let bytes): Base64.encode(bytes)
-        case .reference(let name): name
+        case .reference(let recordName, _): recordName
         case .location(let place): "\(place.latitude), \(place.longitude)"
         case .list(let members): text(of: members)
         }

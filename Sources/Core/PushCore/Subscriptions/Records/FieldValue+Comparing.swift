@@ -11,7 +11,8 @@ extension FieldValue {
                     && TextForm.caseFolded.applied(to: left).utf8
                         .elementsEqual(TextForm.caseFolded.applied(to: right).utf8)
         case (.bytes(let left), .bytes(let right)): left == right
-        case (.reference(let left), .reference(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.reference(let left, let leftZone), .reference(let right, let rightZone)):
+            left.utf8.elementsEqual(right.utf8) && leftZone.utf8.elementsEqual(rightZone.utf8)
         case (.location(let left), .location(let right)): left == right
         case (.list(let left), .list(let right)):
             left.count == right.count && zip(left, right).allSatisfy { $0.isEqual(to: $1, folding) }

@@ -23,7 +23,7 @@ extension FieldValue {
             if let field = CloudKitField(object) { return try field.fieldValue() }
             if object.isLocation { return .location(try location(object)) }
             guard object.isReference else { return nil }
-            return .reference(to: try recordName(object))
+            return try reference(object)
         case .array:
             return .list(
                 try members(value) { (member) throws(ValueMismatch) in
@@ -73,7 +73,7 @@ extension FieldValue {
         case .bytes: return .bytes(try bytes(value))
         case .reference:
             guard let object = value.object else { throw ValueMismatch(value, "an object with a recordName") }
-            return .reference(to: try recordName(object))
+            return try reference(object)
         case .location:
             guard let object = value.object else { throw ValueMismatch(value, locationExpected) }
             return .location(try location(object))
@@ -116,14 +116,27 @@ extension FieldValue {
         return location
     }
 
-    private static func recordName(_ object: JSONObject) throws(ValueMismatch) -> String {
-        guard let value = object["recordName"] else {
-            throw ValueMismatch(found: "an object without one", "a string", path: ".recordName")
+    private static func reference(_ object: JSONObject) throws(ValueMismatch) -> FieldValue {
+        let recordName = try text("recordName", of: object)
+        guard let zoneID = object["zoneID"], !zoneID.isNull else { return .reference(to: recordName) }
+        guard let zone = zoneID.object else {
+            throw ValueMismatch(zoneID, "an object with a zoneName", path: ".zoneID")
+        }
+        do {
+            return .reference(to: recordName, zoneName: try text("zoneName", of: zone))
+        } catch {
+            throw error.under(".zoneID")
+        }
+    }
+
+    private static func text(_ member: StaticString, of object: JSONObject) throws(ValueMismatch) -> String {
+        guard let value = object[member] else {
+            throw ValueMismatch(found: "an object without one", "a string", path: ".\(member)")
         }
         do {
             return try text(value)
         } catch {
-            throw error.under(".recordName")
+            throw error.under(".\(member)")
         }
     }
 
@@ -148,6 +161,13 @@ extension FieldValue {
 }
 
 extension JSONObject {
+    /// What CloudKit writes of a place.
+    static let locationMembers: [StaticString] = [
+        "latitude", "longitude", "horizontalAccuracy", "verticalAccuracy", "altitude", "speed", "course", "timestamp",
+    ]
+    /// What CloudKit writes of a reference to another record.
+    static let referenceMembers: [StaticString] = ["recordName", "zoneID", "action"]
+
     /// Whether it has what makes a place.
     var isLocation: Bool {
         guard let latitude = self["latitude"], let longitude = self["longitude"] else { return false }

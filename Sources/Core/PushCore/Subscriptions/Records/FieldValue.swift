@@ -18,8 +18,10 @@ public enum FieldValue: Hashable, Sendable {
     case date(milliseconds: Int64)
     /// Bytes.
     case bytes([UInt8])
-    /// Another record, by its name, in NFC.
-    case reference(String)
+    /// Another record, by its name and that of the zone it lies in, both in NFC.
+    ///
+    /// Few records have one: stored indirectly, it does not make every other value larger.
+    indirect case reference(recordName: String, zoneName: String)
     /// A place.
     case location(Location)
     /// Several values.
@@ -37,8 +39,11 @@ public enum FieldValue: Hashable, Sendable {
         return .double(min(max(number, -.greatestFiniteMagnitude), .greatestFiniteMagnitude))
     }
 
-    /// A reference to a record, its name brought into its form.
-    public static func reference(to recordName: String) -> FieldValue {
-        .reference(TextForm.canonical.applied(to: recordName))
+    /// A reference to a record, the names brought into their form.
+    public static func reference(
+        to recordName: String, zoneName: String = RecordChange.defaultZoneName
+    ) -> FieldValue {
+        .reference(
+            recordName: TextForm.canonical.applied(to: recordName), zoneName: TextForm.canonical.applied(to: zoneName))
     }
 }

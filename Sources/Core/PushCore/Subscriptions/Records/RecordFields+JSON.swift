@@ -9,7 +9,7 @@ extension RecordFields {
     /// | `null` | missing |
     /// | array | a list; its members that are `null`, arrays or objects other than the next two are left out |
     /// | object with the numbers `latitude` and `longitude` | a place |
-    /// | object with the string `recordName` | a reference to that record |
+    /// | object with the string `recordName` | a reference to that record, in the zone `zoneID.zoneName` |
     /// | any other object | its members are fields: `author.name`, up to five names; deeper ones are left out |
     /// | `{"value": …, "type": "TIMESTAMP"}` as a field of the record | what CloudKit means by that type |
     ///

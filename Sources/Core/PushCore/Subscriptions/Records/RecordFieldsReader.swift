@@ -38,11 +38,10 @@ struct RecordFieldsReader {
         if let object = value.object {
             try set(path, value)
             guard CloudKitField(object) == nil, names < RecordLimits.pathNamesMaximum else { return }
-            let isLocation = object.isLocation
-            let isReference = !isLocation && object.isReference
-            try read(object, prefix: path, names: names + 1) { member in
-                isLocation && Self.isPartOfLocation(member) || isReference && Self.isPartOfReference(member)
-            }
+            let known =
+                object.isLocation
+                ? JSONObject.locationMembers : object.isReference ? JSONObject.referenceMembers : []
+            try read(object, prefix: path, names: names + 1) { member in known.contains { member.isNamed($0) } }
         } else {
             try set(path, value)
         }
@@ -63,20 +62,6 @@ struct RecordFieldsReader {
                 "\(rootPath) has more than \(RecordLimits.fieldsMaximum) fields, those of objects in it included;"
                     + " it must have no more")
         }
-    }
-
-    // MARK: - Parts of values
-
-    private static func isPartOfLocation(_ member: JSONMember) -> Bool {
-        let names: [StaticString] = [
-            "latitude", "longitude", "horizontalAccuracy", "verticalAccuracy", "altitude", "speed", "course",
-            "timestamp",
-        ]
-        return names.contains { member.isNamed($0) }
-    }
-
-    private static func isPartOfReference(_ member: JSONMember) -> Bool {
-        member.isNamed("recordName") || member.isNamed("zoneID") || member.isNamed("action")
     }
 
     // MARK: - Rejections

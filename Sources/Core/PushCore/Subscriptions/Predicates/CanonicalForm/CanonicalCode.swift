@@ -25,9 +25,12 @@ enum CanonicalCode {
         static let boolean: UInt8 = 4
         static let date: UInt8 = 5
         static let bytes: UInt8 = 6
+        /// To a record of the default zone.
         static let reference: UInt8 = 7
         static let location: UInt8 = 8
         static let list: UInt8 = 9
+        /// To a record of another zone.
+        static let zoneReference: UInt8 = 10
     }
 
     /// What is known of a range, as bits.

@@ -112,7 +112,14 @@ struct CanonicalReader {
         case CanonicalCode.Value.bytes:
             let count = try readCount(PredicateLimits.textBytesMaximum)
             return .bytes(Array(try readBytes(count)))
-        case CanonicalCode.Value.reference: return .reference(try readText())
+        case CanonicalCode.Value.reference:
+            return .reference(recordName: try readText(), zoneName: RecordChange.defaultZoneName)
+        case CanonicalCode.Value.zoneReference:
+            let recordName = try readText()
+            let start = position
+            let zoneName = try readText()
+            guard zoneName != RecordChange.defaultZoneName else { throw fault("another zone", at: start) }
+            return .reference(recordName: recordName, zoneName: zoneName)
         case CanonicalCode.Value.location: return .location(try readLocation())
         case CanonicalCode.Value.list:
             guard listDepth < PredicateLimits.listDepthMaximum else { throw fault("a list that is not so deep") }

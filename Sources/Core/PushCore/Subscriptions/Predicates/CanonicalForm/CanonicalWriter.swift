@@ -107,7 +107,11 @@ struct CanonicalWriter {
             bytes.append(CanonicalCode.Value.bytes)
             write(count: data.count)
             bytes.append(contentsOf: data)
-        case .reference(let name): write(CanonicalCode.Value.reference, name)
+        case .reference(let recordName, RecordChange.defaultZoneName):
+            write(CanonicalCode.Value.reference, recordName)
+        case .reference(let recordName, let zoneName):
+            write(CanonicalCode.Value.zoneReference, recordName)
+            write(zoneName)
         case .location(let place):
             bytes.append(CanonicalCode.Value.location)
             write(place.latitude)

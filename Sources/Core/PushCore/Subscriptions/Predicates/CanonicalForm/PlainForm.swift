@@ -47,7 +47,8 @@ enum PlainForm {
     private static func isPlain(_ value: FieldValue, _ folding: TextFolding) -> Bool {
         switch value {
         case .string(let text): isPlain(text, folding)
-        case .reference(let name): folding == .exact && isPlain(name, .exact)
+        case .reference(let recordName, let zoneName):
+            folding == .exact && isPlain(recordName, .exact) && isPlain(zoneName, .exact)
         case .double(let number): folding == .exact && number.isFinite && Int64(exactly: number) == nil
         case .integer, .boolean, .date, .bytes, .location: folding == .exact
         case .list: false

@@ -13,6 +13,7 @@ extension Predicate {
     ///     range        bits (1 lower bound, 2 upper, 4 lower included, 8 upper included), the bounds' values
     ///     value        01 text   02 integer   03 double   04 00 or 01   05 integer (date, milliseconds since 1970)
     ///                  06 count, bytes   07 text (reference)   08 double double (place)   09 values (list)
+    ///                  0a text text (reference into another zone than the default one, whose name is last)
     ///     values       count, each value
     ///     text         count of bytes, UTF-8 in NFC
     ///     count        seven bits a byte, the lowest first, the eighth says that another byte follows (LEB128)

@@ -186,6 +186,7 @@ struct CloudKitFilter {
         guard let field else {
             throw PredicateFault.mismatch(path, json, "a value that a field can be compared with", code: .invalidValue)
         }
+        try CloudKitValueMembers.check(json, path)
         return field
     }
 

@@ -149,10 +149,17 @@ struct CloudKitFilterText {
         case .double(let number): writer.double(number)
         case .boolean(let isTrue): writer.boolean(isTrue)
         case .bytes(let bytes): writer.string(Base64.encode(bytes))
-        case .reference(let recordName):
+        case .reference(let recordName, let zoneName):
             writer.beginObject()
             writer.key("recordName")
             writer.string(recordName)
+            if zoneName != RecordChange.defaultZoneName {
+                writer.key("zoneID")
+                writer.beginObject()
+                writer.key("zoneName")
+                writer.string(zoneName)
+                writer.endObject()
+            }
             writer.endObject()
         case .location(let place):
             writer.beginObject()

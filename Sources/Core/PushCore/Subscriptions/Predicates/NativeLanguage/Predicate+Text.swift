@@ -28,9 +28,10 @@ extension Predicate: CustomStringConvertible, LosslessStringConvertible {
     ///
     /// Values are texts in double or single quotes (`\"` `\n` `\u{e9}`), numbers, `TRUE` `YES` `FALSE` `NO`, lists
     /// `{1, 2}`, `date("2026-01-31T12:00:00Z")` or `CAST("2026-01-31T12:00:00Z", "NSDate")`,
-    /// `date(1769860800000)` in milliseconds since 1970, `reference("recordName")`, `bytes("base64")` and
-    /// `location(latitude, longitude)`. A path that is no plain name, or is a word of the language, stands in
-    /// backquotes: `` `order` ``. Words of the language may be written in lower case.
+    /// `date(1769860800000)` in milliseconds since 1970, `reference("recordName")`,
+    /// `reference("recordName", "zoneName")`, `bytes("base64")` and `location(latitude, longitude)`. A path
+    /// that is no plain name, or is a word of the language, stands in backquotes: `` `order` ``. Words of the language
+    /// may be written in lower case.
     ///
     /// `NOT` is exact: it holds for every record for which the condition does not, one without the field among them.
     ///

@@ -111,8 +111,9 @@ extension PredicateParser {
             return date
         case "reference":
             let recordName = try parseText()
+            let zoneName = try accept(.symbol(",")) ? try parseText() : RecordChange.defaultZoneName
             try expect(")")
-            return .reference(to: recordName)
+            return .reference(to: recordName, zoneName: zoneName)
         case "bytes":
             let textStart = token.start
             guard let bytes = try parseText().readingUTF8(Base64.decode) else {

@@ -76,7 +76,9 @@ enum PredicatePrinter {
         case .boolean(let isTrue): isTrue ? "TRUE" : "FALSE"
         case .date(let milliseconds): "date(\(moment(milliseconds)))"
         case .bytes(let bytes): "bytes(\"\(Base64.encode(bytes))\")"
-        case .reference(let name): "reference(\(quoted(name, "\"")))"
+        case .reference(let recordName, RecordChange.defaultZoneName): "reference(\(quoted(recordName, "\"")))"
+        case .reference(let recordName, let zoneName):
+            "reference(\(quoted(recordName, "\"")), \(quoted(zoneName, "\"")))"
         case .location(let place): "location(\(text(of: place.latitude)), \(text(of: place.longitude)))"
         case .list(let members): "{\(members.map { text(of: $0) }.joined(separator: ", "))}"
         }

@@ -12,7 +12,8 @@ extension FieldValue {
     func normalized(_ folding: TextFolding, listDepth: Int = 0) throws(PredicateError) -> FieldValue {
         switch self {
         case .string(let text): return .string(try Self.normalized(text, folding))
-        case .reference(let name): return .reference(try Self.normalized(name, .exact))
+        case .reference(let recordName, let zoneName):
+            return .reference(recordName: try Self.normalized(recordName), zoneName: try Self.normalized(zoneName))
         case .integer, .boolean, .date, .location: return self
         case .double(let number):
             guard number.isFinite, let value = FieldValue.of(number) else {
