@@ -18,7 +18,10 @@ extension PostgresRegistry: RegistryAdministration {
         let limited = QuotaCalls.adding(
             call, returning: "xmax = 0 AS is_new", of: "is_new", counted: "is_new",
             before: "SELECT count(*) FROM api_token", .apiTokens, limit: quotas[.apiTokens])
-        try writing(durable: true) { (transaction) throws(RegistryError) in _ = try transaction.commit([limited]) }
+        // Two that are added at once do not count each other.
+        let lock = Call("LOCK TABLE api_token IN SHARE ROW EXCLUSIVE MODE")
+        let calls = quotas[.apiTokens] == nil ? [limited] : [lock, limited]
+        try writing(durable: true) { (transaction) throws(RegistryError) in _ = try transaction.commit(calls) }
     }
 
     /// Removes a token.

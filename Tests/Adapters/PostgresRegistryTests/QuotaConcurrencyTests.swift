@@ -62,4 +62,32 @@ struct QuotaConcurrencyTests {
         }
         #expect(try await server.run("SELECT count(*) FROM apus.topic_user", database: database) == "10")
     }
+
+    @Test("There are never more tokens for the API than the quota says, however many add some at the same moment")
+    func apiTokens() async throws {
+        let server = try await PrivatePostgreSQL.shared()
+        let url = server.url(database: try await server.makeDatabase())
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in 0..<4 {
+                group.addTask {
+                    let registry = try PostgresRegistry.open(
+                        url: url, mode: .create, callMilliseconds: 120_000, connectMilliseconds: 60_000)
+                    registry.quotas = RegistryQuotas(limits: [.apiTokens: 1])
+                    let token = APIToken(
+                        name: "\(writer)", digest: Array(repeating: UInt8(writer), count: 32), app: nil,
+                        permission: .read, createdAtMilliseconds: 1)
+                    for _ in 0..<200 {
+                        do {
+                            try registry.saveToken(token)
+                            #expect(try registry.tokens() == [token])
+                            #expect(try registry.removeToken(named: token.name))
+                        } catch let error as RegistryError where error.code == .quotaExceeded {
+                            continue
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
 }
