@@ -2,7 +2,6 @@ import JSON
 import PushCore
 import PushTestKit
 import RegistryAPI
-import SQLiteRegistry
 import Testing
 
 @Suite("CloudKit Web Services")
@@ -57,9 +56,11 @@ struct CloudKitAPITests {
         }
     }
 
-    @Test("A subscription is made, listed, looked up, changed and deleted, in Apple's JSON")
-    func subscriptionLife() throws {
-        let fixture = try RegistryFixture()
+    @Test(
+        "A subscription is made, listed, looked up, changed and deleted, in Apple's JSON",
+        arguments: ServedStore.Kind.allCases)
+    func subscriptionLife(_ kind: ServedStore.Kind) async throws {
+        let fixture = try await RegistryFixture(kind)
         defer { fixture.server.stop() }
         let token = try NativeClient.token(fixture, app: "chat")
         let parser = JSONParser()
@@ -99,9 +100,9 @@ struct CloudKitAPITests {
         }
     }
 
-    @Test("Zones and databases are watched where CloudKit has them")
-    func zonesAndDatabases() throws {
-        let fixture = try RegistryFixture()
+    @Test("Zones and databases are watched where CloudKit has them", arguments: ServedStore.Kind.allCases)
+    func zonesAndDatabases(_ kind: ServedStore.Kind) async throws {
+        let fixture = try await RegistryFixture(kind)
         defer { fixture.server.stop() }
         let token = try NativeClient.token(fixture)
         let parser = JSONParser()
@@ -127,9 +128,9 @@ struct CloudKitAPITests {
         #expect(!listed.contains(#""subscriptionID":"d""#))
     }
 
-    @Test("One wrong operation does not spoil the others")
-    func partialFailure() throws {
-        let fixture = try RegistryFixture()
+    @Test("One wrong operation does not spoil the others", arguments: ServedStore.Kind.allCases)
+    func partialFailure(_ kind: ServedStore.Kind) async throws {
+        let fixture = try await RegistryFixture(kind)
         defer { fixture.server.stop() }
         let token = try NativeClient.token(fixture)
         let wrong =
@@ -145,9 +146,9 @@ struct CloudKitAPITests {
         #expect(answer.body.contains("query.filterBy[0].comparator"))
     }
 
-    @Test("The users of an app do not see each other's subscriptions")
-    func users() throws {
-        let fixture = try RegistryFixture()
+    @Test("The users of an app do not see each other's subscriptions", arguments: ServedStore.Kind.allCases)
+    func users(_ kind: ServedStore.Kind) async throws {
+        let fixture = try await RegistryFixture(kind)
         defer { fixture.server.stop() }
         let token = try NativeClient.token(fixture)
         _ = post(fixture, path("modify"), operation("create", Self.artwork), token: token)
@@ -185,9 +186,11 @@ struct CloudKitAPITests {
         check(post(fixture, elsewhere, body, token: token), 404, "NOT_FOUND")
     }
 
-    @Test("A token that is registered makes a device of the user, once", arguments: ["database", "device"])
-    func tokens(first: String) throws {
-        let fixture = try RegistryFixture()
+    @Test(
+        "A token that is registered makes a device of the user, once", arguments: ["database", "device"],
+        ServedStore.Kind.allCases)
+    func tokens(first: String, _ kind: ServedStore.Kind) async throws {
+        let fixture = try await RegistryFixture(kind)
         defer { fixture.server.stop() }
         let token = try NativeClient.token(fixture)
         let path = "/\(first)/1/\(Self.container)/development/tokens"

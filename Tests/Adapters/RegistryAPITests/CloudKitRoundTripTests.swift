@@ -2,7 +2,6 @@ import JSON
 import PushCore
 import PushTestKit
 import RegistryAPI
-import SQLiteRegistry
 import Testing
 
 @Suite("A subscription that a client of CloudKit Web Services reads and sends back")
@@ -11,8 +10,8 @@ struct CloudKitRoundTripTests {
         let fixture: RegistryFixture
         let token: String
 
-        init() throws {
-            fixture = try RegistryFixture()
+        init(_ kind: ServedStore.Kind = .sqlite) async throws {
+            fixture = try await RegistryFixture(kind)
             token = try NativeClient.token(fixture, app: "chat")
         }
 
@@ -47,7 +46,7 @@ struct CloudKitRoundTripTests {
     }
 
     /// What subscriptions mean, without when and in which words they were saved.
-    private static func meanings(_ names: [String], _ registry: SQLiteRegistry) throws -> [RecordSubscription] {
+    private static func meanings(_ names: [String], _ registry: any ServedRegistry) throws -> [RecordSubscription] {
         try names.map { name in
             var subscription = try #require(try registry.subscription(key(name))).subscription
             subscription.savedAtMilliseconds = 0
@@ -57,12 +56,13 @@ struct CloudKitRoundTripTests {
     }
 
     @Test(
-        "It means the same, and is answered the same byte for byte, whoever made it", arguments: RecordDatabase.allCases
-    )
-    func roundTrip(database: RecordDatabase) throws {
+        "It means the same, and is answered the same byte for byte, whoever made it",
+        arguments: RecordDatabase.allCases,
+        ServedStore.Kind.allCases)
+    func roundTrip(database: RecordDatabase, _ kind: ServedStore.Kind) async throws {
         let seed = UInt64.random(in: 0...(.max))
         var random = RandomSubscriptions(seed: seed)
-        let client = try Client()
+        let client = try await Client(kind)
         defer { client.fixture.server.stop() }
         let registry = try client.fixture.registry()
         let natives = (0..<60).map { "native\($0)" }
@@ -83,9 +83,9 @@ struct CloudKitRoundTripTests {
         }
     }
 
-    @Test("What the client wrote comes back in its own words")
-    func ownWords() throws {
-        let client = try Client()
+    @Test("What the client wrote comes back in its own words", arguments: ServedStore.Kind.allCases)
+    func ownWords(_ kind: ServedStore.Kind) async throws {
+        let client = try await Client(kind)
         defer { client.fixture.server.stop() }
         let query =
             #"{"sortBy":[{"fieldName":"b"}],"filterBy":["#
@@ -111,9 +111,11 @@ struct CloudKitRoundTripTests {
         #expect(stored.zoneName == "notes")
     }
 
-    @Test("A subscription to a zone or a database may say zoneWide, which clients write for every kind")
-    func zoneWideOfOthers() throws {
-        let client = try Client()
+    @Test(
+        "A subscription to a zone or a database may say zoneWide, which clients write for every kind",
+        arguments: ServedStore.Kind.allCases)
+    func zoneWideOfOthers(_ kind: ServedStore.Kind) async throws {
+        let client = try await Client(kind)
         defer { client.fixture.server.stop() }
         for (kind, zone) in [("zone", #""zoneID":{"zoneName":"notes"},"#), ("database", "")] {
             let saved = client.modify(
@@ -125,9 +127,11 @@ struct CloudKitRoundTripTests {
         }
     }
 
-    @Test("A predicate that no filter says comes back as it was answered, and no other is taken for it")
-    func predicateText() throws {
-        let client = try Client()
+    @Test(
+        "A predicate that no filter says comes back as it was answered, and no other is taken for it",
+        arguments: ServedStore.Kind.allCases)
+    func predicateText(_ kind: ServedStore.Kind) async throws {
+        let client = try await Client(kind)
         defer { client.fixture.server.stop() }
         let registry = try client.fixture.registry()
         let predicate = try Predicate(parsing: "a = 1 OR b BEGINSWITH \"x\"")
@@ -167,8 +171,8 @@ struct CloudKitRoundTripTests {
             (#""notificationInfo":{"desiredKeys":["a"],"additionalFields":["b"]}"#, "desiredKeys"),
             (#""firesOnce":true,"firesOnce":false"#, "firesOnce"), (#""subscriptionType":"query""#, "subscriptionType"),
         ])
-    func unknownMembers(member: String, mention: String) throws {
-        let client = try Client()
+    func unknownMembers(member: String, mention: String) async throws {
+        let client = try await Client()
         defer { client.fixture.server.stop() }
         let rest = #""subscriptionID":"s","subscriptionType":"query","query":{"recordType":"A"},"firesOn":["create"]"#
         let answer = client.modify("create", ["{\(rest),\(member)}"]).body
@@ -201,8 +205,8 @@ struct CloudKitRoundTripTests {
                 "systemFieldName"
             ),
         ])
-    func unknownQueryMembers(member: String, mention: String) throws {
-        let client = try Client()
+    func unknownQueryMembers(member: String, mention: String) async throws {
+        let client = try await Client()
         defer { client.fixture.server.stop() }
         let answer = client.modify(
             "create",
@@ -215,8 +219,8 @@ struct CloudKitRoundTripTests {
     }
 
     @Test("A dictionary of more than 64 KiB is refused before it is looked at closely")
-    func longDictionary() throws {
-        let client = try Client()
+    func longDictionary() async throws {
+        let client = try await Client()
         defer { client.fixture.server.stop() }
         let filler = String(repeating: "x", count: SubscriptionRules.cloudKitJSONBytesMaximum)
         let answer = client.modify("create", [#"{"subscriptionID":"s","subscriptionType":"\#(filler)"}"#]).body

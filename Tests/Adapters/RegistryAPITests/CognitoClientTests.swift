@@ -3,7 +3,6 @@ import JSON
 import PushCore
 import PushTestKit
 import RegistryAPI
-import SQLiteRegistry
 import Testing
 
 @Suite("boto3's client of Cognito Sync")
@@ -13,9 +12,11 @@ struct CognitoClientTests {
         #expect(result.exitCode == 0, "if boto3 is missing: apt-get install python3-boto3\n\(result.errors)")
     }
 
-    @Test("It registers, subscribes and unsubscribes, and the registry holds what it said")
-    func flow() async throws {
-        let fixture = try RegistryFixture()
+    @Test(
+        "It registers, subscribes and unsubscribes, and the registry holds what it said",
+        arguments: ServedStore.Kind.allCases)
+    func flow(_ kind: ServedStore.Kind) async throws {
+        let fixture = try await RegistryFixture(kind)
         defer { fixture.server.stop() }
         let result = try await fixture.python("flow")
         #expect(result.exitCode == 0, "if boto3 is missing: apt-get install python3-boto3\n\(result.errors)")
@@ -30,9 +31,11 @@ struct CognitoClientTests {
         #expect(try registry.deviceCount() == 3)
     }
 
-    @Test("The configuration of a pool is kept and given back, and what is not supported is refused")
-    func poolConfiguration() async throws {
-        let fixture = try RegistryFixture()
+    @Test(
+        "The configuration of a pool is kept and given back, and what is not supported is refused",
+        arguments: ServedStore.Kind.allCases)
+    func poolConfiguration(_ kind: ServedStore.Kind) async throws {
+        let fixture = try await RegistryFixture(kind)
         defer { fixture.server.stop() }
         try await run("pool_configuration", fixture)
     }
@@ -81,9 +84,9 @@ struct CognitoClientTests {
         try await run("unknown_paths", fixture)
     }
 
-    @Test("Datasets may be called . and .., whose paths are signed without them")
-    func dottedDatasets() async throws {
-        let fixture = try RegistryFixture()
+    @Test("Datasets may be called . and .., whose paths are signed without them", arguments: ServedStore.Kind.allCases)
+    func dottedDatasets(_ kind: ServedStore.Kind) async throws {
+        let fixture = try await RegistryFixture(kind)
         defer { fixture.server.stop() }
         let result = try await fixture.python("dotted_datasets")
         #expect(result.exitCode == 0, "\(result.errors)")

@@ -2,7 +2,6 @@ import JSON
 import PushCore
 import PushTestKit
 import RegistryAPI
-import SQLiteRegistry
 import Testing
 
 @Suite("Names that look the same and have other bytes, at the doors of the API")
@@ -12,9 +11,11 @@ struct LookalikeNameTests {
     private static let paths = ["%C3%A9", "e%CC%81"]
     private static let controls = ["%01", "%0A", "%7F", "%C2%80", "%C2%9F"]
 
-    @Test("The native API keeps them apart: devices, users, topics and subscriptions")
-    func native() throws {
-        let fixture = try RegistryFixture()
+    @Test(
+        "The native API keeps them apart: devices, users, topics and subscriptions",
+        arguments: ServedStore.Kind.allCases)
+    func native(_ kind: ServedStore.Kind) async throws {
+        let fixture = try await RegistryFixture(kind)
         defer { fixture.server.stop() }
         let client = try NativeClient(fixture)
         for (place, path) in Self.paths.enumerated() {
@@ -38,9 +39,11 @@ struct LookalikeNameTests {
         #expect(client.send("GET", "/v1/devices/\(Self.paths[1])").status == 200)
     }
 
-    @Test("CloudKit's dialect keeps them apart: a token stays with the user who registered it")
-    func cloudKit() throws {
-        let fixture = try RegistryFixture()
+    @Test(
+        "CloudKit's dialect keeps them apart: a token stays with the user who registered it",
+        arguments: ServedStore.Kind.allCases)
+    func cloudKit(_ kind: ServedStore.Kind) async throws {
+        let fixture = try await RegistryFixture(kind)
         defer { fixture.server.stop() }
         let token = try NativeClient.token(fixture)
         func post(_ path: String, _ user: String, _ body: String) -> PlainHTTP.Answer {
@@ -75,9 +78,9 @@ struct LookalikeNameTests {
         #expect(post("tokens/create", "mei", broken).status == 400)
     }
 
-    @Test("Cognito's dialect keeps the identifiers of devices apart")
-    func cognito() async throws {
-        let fixture = try RegistryFixture()
+    @Test("Cognito's dialect keeps the identifiers of devices apart", arguments: ServedStore.Kind.allCases)
+    func cognito(_ kind: ServedStore.Kind) async throws {
+        let fixture = try await RegistryFixture(kind)
         defer { fixture.server.stop() }
         let identity = "us-east-1:be6f7d55-5c32-4be4-a2fa-ff0a4a0f1a7e"
         try fixture.registry().upsert(

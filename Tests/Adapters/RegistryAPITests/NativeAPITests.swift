@@ -2,7 +2,6 @@ import JSON
 import PushCore
 import PushTestKit
 import RegistryAPI
-import SQLiteRegistry
 import Testing
 
 @Suite("The native API")
@@ -13,9 +12,9 @@ struct NativeAPITests {
         #"{"platform":"APNS","token":"\#(token)","app":"chat"\#(more)}"#
     }
 
-    @Test("A device is put, shown, renewed, listed and deleted")
-    func deviceLife() throws {
-        let fixture = try RegistryFixture()
+    @Test("A device is put, shown, renewed, listed and deleted", arguments: ServedStore.Kind.allCases)
+    func deviceLife(_ kind: ServedStore.Kind) async throws {
+        let fixture = try await RegistryFixture(kind)
         defer { fixture.server.stop() }
         let client = try NativeClient(fixture)
         let more =
@@ -41,9 +40,9 @@ struct NativeAPITests {
         #expect(client.send("GET", "/v1/devices/d%2F1").status == 404)
     }
 
-    @Test("A device has a token of each further kind, put with it or alone")
-    func furtherTokens() throws {
-        let fixture = try RegistryFixture()
+    @Test("A device has a token of each further kind, put with it or alone", arguments: ServedStore.Kind.allCases)
+    func furtherTokens(_ kind: ServedStore.Kind) async throws {
+        let fixture = try await RegistryFixture(kind)
         defer { fixture.server.stop() }
         let client = try NativeClient(fixture)
         let put = client.send("PUT", "/v1/devices/d", device(#","tokens":{"voip":"01020304ff","widgets":"05"}"#))
@@ -69,9 +68,9 @@ struct NativeAPITests {
         #expect(try fixture.registry().device("e") == nil)
     }
 
-    @Test("Lists come in pages, each device in one")
-    func pages() throws {
-        let fixture = try RegistryFixture()
+    @Test("Lists come in pages, each device in one", arguments: ServedStore.Kind.allCases)
+    func pages(_ kind: ServedStore.Kind) async throws {
+        let fixture = try await RegistryFixture(kind)
         defer { fixture.server.stop() }
         let client = try NativeClient(fixture)
         for index in 0..<7 {
@@ -88,9 +87,9 @@ struct NativeAPITests {
         #expect(found == (0..<7).map { "d\($0)" })
     }
 
-    @Test("A badge is set, shown and reset")
-    func badges() throws {
-        let fixture = try RegistryFixture()
+    @Test("A badge is set, shown and reset", arguments: ServedStore.Kind.allCases)
+    func badges(_ kind: ServedStore.Kind) async throws {
+        let fixture = try await RegistryFixture(kind)
         defer { fixture.server.stop() }
         let client = try NativeClient(fixture)
         client.send("PUT", "/v1/devices/d", device())
@@ -108,9 +107,9 @@ struct NativeAPITests {
         #expect(client.send("GET", "/v1/devices/x/badge").status == 404)
     }
 
-    @Test("Devices and users subscribe to topics, and topics are counted")
-    func topics() throws {
-        let fixture = try RegistryFixture()
+    @Test("Devices and users subscribe to topics, and topics are counted", arguments: ServedStore.Kind.allCases)
+    func topics(_ kind: ServedStore.Kind) async throws {
+        let fixture = try await RegistryFixture(kind)
         defer { fixture.server.stop() }
         let client = try NativeClient(fixture)
         client.send("PUT", "/v1/devices/d", device(#","userId":"mei""#))
@@ -135,9 +134,9 @@ struct NativeAPITests {
         #expect(client.send("PUT", "/v1/devices/d/topics/\(long)").status == 400)
     }
 
-    @Test("Datasets are subscribed to and left")
-    func datasets() throws {
-        let fixture = try RegistryFixture()
+    @Test("Datasets are subscribed to and left", arguments: ServedStore.Kind.allCases)
+    func datasets(_ kind: ServedStore.Kind) async throws {
+        let fixture = try await RegistryFixture(kind)
         defer { fixture.server.stop() }
         let client = try NativeClient(fixture)
         client.send("PUT", "/v1/devices/d", device(#","identityPoolId":"p:0","identityId":"i:0""#))
@@ -150,9 +149,9 @@ struct NativeAPITests {
         #expect(client.send("PUT", "/v1/devices/e/datasets/notes").status == 409)
     }
 
-    @Test("Everything of an identity or a user goes in one call")
-    func erasing() throws {
-        let fixture = try RegistryFixture()
+    @Test("Everything of an identity or a user goes in one call", arguments: ServedStore.Kind.allCases)
+    func erasing(_ kind: ServedStore.Kind) async throws {
+        let fixture = try await RegistryFixture(kind)
         defer { fixture.server.stop() }
         let client = try NativeClient(fixture)
         client.send("PUT", "/v1/devices/a", device(#","identityPoolId":"p:0","identityId":"i:1""#, token: "01"))

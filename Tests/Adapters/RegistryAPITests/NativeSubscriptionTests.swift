@@ -2,7 +2,6 @@ import JSON
 import PushCore
 import PushTestKit
 import RegistryAPI
-import SQLiteRegistry
 import Testing
 
 @Suite("Subscriptions to records in the native API")
@@ -12,17 +11,18 @@ struct NativeSubscriptionTests {
         "firesOnce":true,"notificationInfo":{"alertBody":"{title} is new","additionalFields":["artist"]}}
         """#
 
-    private func client() throws -> NativeClient {
-        let client = try NativeClient(try RegistryFixture())
+    private func client(_ kind: ServedStore.Kind = .sqlite) async throws -> NativeClient {
+        let client = try NativeClient(try await RegistryFixture(kind))
         client.send("PUT", "/v1/devices/d", #"{"platform":"APNS","token":"ab","app":"chat","userId":"mei"}"#)
         return client
     }
 
     @Test(
         "A subscription of a device or a user is saved, shown and deleted",
-        arguments: ["/v1/devices/d/subscriptions/s%2F1", "/v1/apps/chat/users/mei/subscriptions/s%2F1"])
-    func subscriptionLife(path: String) throws {
-        let client = try client()
+        arguments: ["/v1/devices/d/subscriptions/s%2F1", "/v1/apps/chat/users/mei/subscriptions/s%2F1"],
+        ServedStore.Kind.allCases)
+    func subscriptionLife(path: String, _ kind: ServedStore.Kind) async throws {
+        let client = try await client(kind)
         defer { client.fixture.server.stop() }
         for (method, body) in [("PUT", Self.query), ("PUT", Self.query), ("GET", "")] {
             let answer = client.send(method, path, body)
@@ -37,9 +37,9 @@ struct NativeSubscriptionTests {
         #expect(client.send("GET", path).status == 404)
     }
 
-    @Test("A predicate may be written in four languages, which mean the same")
-    func languages() throws {
-        let client = try client()
+    @Test("A predicate may be written in four languages, which mean the same", arguments: ServedStore.Kind.allCases)
+    func languages(_ kind: ServedStore.Kind) async throws {
+        let client = try await client(kind)
         defer { client.fixture.server.stop() }
         let texts = [
             #""predicate":"price <= 20""#,
@@ -57,8 +57,8 @@ struct NativeSubscriptionTests {
     }
 
     @Test("A predicate that is too long is refused for its length, in each language, and so is a notification")
-    func lengths() throws {
-        let client = try client()
+    func lengths() async throws {
+        let client = try await client()
         defer { client.fixture.server.stop() }
         let text = String(repeating: "x", count: 100_000)
         let contents = [
@@ -71,9 +71,10 @@ struct NativeSubscriptionTests {
         }
     }
 
-    @Test("Subscriptions are listed by app, type and owner, in pages, and counted")
-    func lists() throws {
-        let client = try client()
+    @Test(
+        "Subscriptions are listed by app, type and owner, in pages, and counted", arguments: ServedStore.Kind.allCases)
+    func lists(_ kind: ServedStore.Kind) async throws {
+        let client = try await client(kind)
         defer { client.fixture.server.stop() }
         for (path, type) in [
             ("/v1/devices/d/subscriptions/a", "Artwork"), ("/v1/devices/d/subscriptions/b", "Song"),
@@ -136,8 +137,8 @@ struct NativeSubscriptionTests {
             ),
             (#"{"recordType":7}"#, "recordType"),
         ])
-    func badContent(body: String, place: String) throws {
-        let client = try client()
+    func badContent(body: String, place: String) async throws {
+        let client = try await client()
         defer { client.fixture.server.stop() }
         let answer = client.send("PUT", "/v1/devices/d/subscriptions/s", body)
         #expect(answer.status == 400 && answer.body.contains(place), "\(answer)")

@@ -2,13 +2,14 @@ import JSON
 import PushCore
 import PushTestKit
 import RegistryAPI
-import SQLiteRegistry
 import Testing
 
 @Suite("Quotas and pages in the registry's API")
 struct QuotaAPITests {
-    private func fixture(_ quota: RegistryQuota, _ limit: Int) throws -> RegistryFixture {
-        try RegistryFixture(quotas: RegistryQuotas(limits: [quota: limit]))
+    private func fixture(
+        _ kind: ServedStore.Kind, _ quota: RegistryQuota, _ limit: Int
+    ) async throws -> RegistryFixture {
+        try await RegistryFixture(kind, quotas: RegistryQuotas(limits: [quota: limit]))
     }
 
     private func device(_ client: NativeClient, _ name: String, user: String = "mei") -> PlainHTTP.Answer {
@@ -19,8 +20,10 @@ struct QuotaAPITests {
                 + #""identityPoolId":"\#(RegistryFixture.pool)","identityId":"us-east-1:\#(name)"}"#)
     }
 
-    @Test("The native API refuses what would exceed a quota with 403, and stays healthy")
-    func native() throws {
+    @Test(
+        "The native API refuses what would exceed a quota with 403, and stays healthy",
+        arguments: ServedStore.Kind.allCases)
+    func native(_ kind: ServedStore.Kind) async throws {
         for (quota, path) in [
             (RegistryQuota.subscriptionsPerOwner, "/v1/apps/chat/users/mei/subscriptions/"),
             (.subscriptionsPerOwner, "/v1/devices/d1/subscriptions/"),
@@ -28,7 +31,7 @@ struct QuotaAPITests {
             (.topicsPerOwner, "/v1/apps/chat/users/mei/topics/"), (.datasetsPerOwner, "/v1/devices/d1/datasets/"),
             (.devicesPerOwner, "/v1/devices/"),
         ] {
-            let fixture = try fixture(quota, quota == .subscriptionBytesPerApp ? 30 : 1)
+            let fixture = try await fixture(kind, quota, quota == .subscriptionBytesPerApp ? 30 : 1)
             defer { fixture.server.stop() }
             let client = try NativeClient(fixture)
             #expect(device(client, "d1").status == 201)
@@ -48,9 +51,11 @@ struct QuotaAPITests {
         }
     }
 
-    @Test("CloudKit is told which of its operations exceed a quota; the others are carried out")
-    func cloudKit() throws {
-        let fixture = try fixture(.subscriptionsPerOwner, 2)
+    @Test(
+        "CloudKit is told which of its operations exceed a quota; the others are carried out",
+        arguments: ServedStore.Kind.allCases)
+    func cloudKit(_ kind: ServedStore.Kind) async throws {
+        let fixture = try await fixture(kind, .subscriptionsPerOwner, 2)
         defer { fixture.server.stop() }
         let token = try NativeClient.token(fixture, app: "chat")
         let path = "/database/1/iCloud.com.example.chat/production/private/subscriptions/"
@@ -71,18 +76,20 @@ struct QuotaAPITests {
         #expect(try post("list", "").map(\.name) == ["s1", "s2"])
     }
 
-    @Test("Cognito Sync is told LimitExceededException, which its clients know")
-    func cognito() async throws {
-        let fixture = try RegistryFixture(
-            quotas: RegistryQuotas(limits: [.datasetsPerOwner: 1, .devicesPerOwner: 1]))
+    @Test("Cognito Sync is told LimitExceededException, which its clients know", arguments: ServedStore.Kind.allCases)
+    func cognito(_ kind: ServedStore.Kind) async throws {
+        let fixture = try await RegistryFixture(
+            kind, quotas: RegistryQuotas(limits: [.datasetsPerOwner: 1, .devicesPerOwner: 1]))
         defer { fixture.server.stop() }
         let result = try await fixture.python("quotas")
         #expect(result.exitCode == 0, "if boto3 is missing: apt-get install python3-boto3\n\(result.errors)")
     }
 
-    @Test("A list of large subscriptions comes in pages of about a mebibyte, and CloudKit's as a whole")
-    func largePages() throws {
-        let fixture = try RegistryFixture()
+    @Test(
+        "A list of large subscriptions comes in pages of about a mebibyte, and CloudKit's as a whole",
+        arguments: ServedStore.Kind.allCases)
+    func largePages(_ kind: ServedStore.Kind) async throws {
+        let fixture = try await RegistryFixture(kind)
         defer { fixture.server.stop() }
         let client = try NativeClient(fixture)
         let conditions = (0..<60).map { "a BEGINSWITH \"\($0)\(String(repeating: "x", count: 1_000))\"" }
@@ -116,9 +123,9 @@ struct QuotaAPITests {
         text.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    @Test("Counts come in pages")
-    func counts() throws {
-        let fixture = try RegistryFixture()
+    @Test("Counts come in pages", arguments: ServedStore.Kind.allCases)
+    func counts(_ kind: ServedStore.Kind) async throws {
+        let fixture = try await RegistryFixture(kind)
         defer { fixture.server.stop() }
         let client = try NativeClient(fixture)
         for (name, type) in [("1", "B"), ("2", "a/b"), ("3", "c d")] {
@@ -139,9 +146,11 @@ struct QuotaAPITests {
         #expect(client.send("GET", "/v1/subscriptions/counts?after=nonsense").status == 400)
     }
 
-    @Test("A device with more datasets than an answer names says how to get the rest")
-    func datasets() throws {
-        let fixture = try RegistryFixture()
+    @Test(
+        "A device with more datasets than an answer names says how to get the rest",
+        arguments: ServedStore.Kind.allCases)
+    func datasets(_ kind: ServedStore.Kind) async throws {
+        let fixture = try await RegistryFixture(kind)
         defer { fixture.server.stop() }
         let client = try NativeClient(fixture)
         #expect(device(client, "d").status == 201)

@@ -1,6 +1,5 @@
 import PushCore
 import PushTestKit
-import SQLiteRegistry
 import Testing
 
 @testable import RegistryAPI
@@ -39,9 +38,9 @@ struct TokenTests {
         #expect(status("Authorization: Bearer \(token)\r\nAuthorization: Bearer \(token)\r\n") == 401)
     }
 
-    @Test("A token to read changes nothing")
-    func readOnly() throws {
-        let fixture = try RegistryFixture()
+    @Test("A token to read changes nothing", arguments: ServedStore.Kind.allCases)
+    func readOnly(_ kind: ServedStore.Kind) async throws {
+        let fixture = try await RegistryFixture(kind)
         defer { fixture.server.stop() }
         let writer = try NativeClient(fixture)
         let reader = try NativeClient(fixture, permission: .read)
@@ -57,9 +56,9 @@ struct TokenTests {
         #expect(try fixture.registry().deviceCount() == 1)
     }
 
-    @Test("A token of one app neither sees nor touches what is another's")
-    func scoped() throws {
-        let fixture = try RegistryFixture()
+    @Test("A token of one app neither sees nor touches what is another's", arguments: ServedStore.Kind.allCases)
+    func scoped(_ kind: ServedStore.Kind) async throws {
+        let fixture = try await RegistryFixture(kind)
         defer { fixture.server.stop() }
         let all = try NativeClient(fixture)
         let mail = try NativeClient(fixture, app: "mail")
@@ -80,9 +79,9 @@ struct TokenTests {
         #expect(try fixture.registry().device("d")?.app == "chat")
     }
 
-    @Test("A token that is removed is worth nothing from the next request on")
-    func removed() throws {
-        let fixture = try RegistryFixture()
+    @Test("A token that is removed is worth nothing from the next request on", arguments: ServedStore.Kind.allCases)
+    func removed(_ kind: ServedStore.Kind) async throws {
+        let fixture = try await RegistryFixture(kind)
         defer { fixture.server.stop() }
         let client = try NativeClient(fixture)
         #expect(client.send("GET", "/v1/devices").status == 200)

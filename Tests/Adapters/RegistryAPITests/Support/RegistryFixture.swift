@@ -1,11 +1,12 @@
 import EventLoop
 import Metrics
+import PostgresRegistry
 import PushCore
 import PushTestKit
 import RegistryAPI
 import SQLiteRegistry
 
-/// A registry in a file, served.
+/// A new registry, served.
 struct RegistryFixture {
     static let pool = "us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"
     static let otherPool = "us-east-1:11111111-2c08-43f0-9983-28727e0a1b2c"
@@ -14,12 +15,58 @@ struct RegistryFixture {
     let folder: TemporaryFolder
     let server: RegistryServer
     let metrics = MetricsRegistry()
+    private let place: Place
 
-    /// Serves a new registry.
+    /// Where the registry is.
+    private enum Place {
+        case file(String)
+        case database(url: String)
+
+        func open(
+            _ mode: RegistryOpenMode, quotas: RegistryQuotas = .unlimited
+        ) throws -> sending any ServedRegistry {
+            switch self {
+            case .file(let path):
+                let registry = try SQLiteRegistry.open(path: path, mode: mode)
+                registry.quotas = quotas
+                return registry
+            case .database(let url):
+                let registry = try PostgresRegistry.open(
+                    url: url, mode: mode, callMilliseconds: 120_000, connectMilliseconds: 60_000)
+                registry.quotas = quotas
+                return registry
+            }
+        }
+    }
+
+    /// Serves a new registry of a kind.
+    init(
+        _ kind: ServedStore.Kind, quotas: RegistryQuotas = .unlimited,
+        _ change: (inout RegistryServerConfiguration) -> Void = { _ in }
+    ) async throws {
+        switch kind {
+        case .sqlite: try self.init(quotas: quotas, change)
+        case .postgres:
+            let server = try await PrivatePostgreSQL.shared()
+            let url = server.url(database: try await server.makeDatabase())
+            try self.init(.database(url: url), in: try TemporaryFolder(), quotas, change)
+        }
+    }
+
+    /// Serves a new registry in a file.
     init(
         quotas: RegistryQuotas = .unlimited, _ change: (inout RegistryServerConfiguration) -> Void = { _ in }
     ) throws {
-        folder = try TemporaryFolder()
+        let folder = try TemporaryFolder()
+        try self.init(.file(folder.path + "/registry.db"), in: folder, quotas, change)
+    }
+
+    private init(
+        _ place: Place, in folder: TemporaryFolder, _ quotas: RegistryQuotas,
+        _ change: (inout RegistryServerConfiguration) -> Void
+    ) throws {
+        self.place = place
+        self.folder = folder
         var configuration = RegistryServerConfiguration(
             host: "127.0.0.1", port: 0,
             apps: [
@@ -33,18 +80,13 @@ struct RegistryFixture {
                 AccessKey(identifier: "AKIDLIMITED", secret: Self.secret, identityPoolIDs: [Self.otherPool]),
             ])
         change(&configuration)
-        let registry = try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .create)
-        registry.quotas = quotas
         server = try RegistryServer(
-            configuration: configuration, registry: registry,
-            reader: try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .readOnly), metrics: metrics,
-            logger: .silent)
+            configuration: configuration, registry: try place.open(.create, quotas: quotas),
+            reader: try place.open(.readOnly), metrics: metrics, logger: .silent)
     }
 
     /// Another connection to the registry.
-    func registry() throws -> SQLiteRegistry {
-        try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .readWrite)
-    }
+    func registry() throws -> sending any ServedRegistry { try place.open(.readWrite) }
 
     /// Runs a scenario of the Python script against the server.
     func python(
