@@ -183,6 +183,13 @@ let package = Package(
             path: "Tests/FaultLedger",
             swiftSettings: swiftSettings
         ),
+        // For `make soak`: the worker's part in what clients of the courier fetch.
+        .executableTarget(
+            name: "courier-depositor",
+            dependencies: ["EventLoop", "PushCore", "SQLiteRegistry", "PostgresRegistry"],
+            path: "Tests/HostileLoads/Depositor",
+            swiftSettings: swiftSettings
+        ),
         // What `make bench` runs; `bare-consumer` is the reference for the worker, the least that a consumer in C can
         // do with the same queue, prefetch and acknowledgements.
         .executableTarget(

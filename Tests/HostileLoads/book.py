@@ -17,20 +17,31 @@ class Refused(Exception):
     """An operation did not succeed, however often it was tried."""
 
 
+@dataclass(frozen=True)
+class Span:
+    """From when to when, in seconds of the monotonic clock, which is the same in all processes."""
+
+    began: float
+    ended: float
+
+    @property
+    def seconds(self) -> float:
+        return self.ended - self.began
+
+
 @dataclass
 class Book:
     """How long each operation took, what was confirmed, and what went wrong."""
 
     dialect: str
-    # How far apart its operations are meant to begin.
-    interval_seconds: float = 1.0
-    # Operations that were carried out.
-    operations: int = 0
-    # How long each took with all its attempts and pauses, and how long those would have taken that could not begin
-    # meanwhile. Without these a client that stands still for a minute would show one slow operation.
-    seconds: list[float] = field(default_factory=list)
-    # Answers that asked for another attempt: 429 and 503.
-    postponed: int = 0
+    # How far apart its operations are meant to begin; infinite if none waits for another.
+    interval_seconds: float = math.inf
+    # How much longer than the operations of others its own may take, because it is made to wait.
+    allowance_seconds: float = 0.0
+    # When each operation was carried out, with all its attempts and pauses.
+    spans: list[Span] = field(default_factory=list)
+    # When answers asked for another attempt: 429 and 503.
+    postponements: list[float] = field(default_factory=list)
     # Connections that ended before an answer.
     reconnected: int = 0
     # Long polls that were held.
@@ -49,26 +60,40 @@ class Book:
         try:
             yield
         except Exception as error:  # Whatever boto3 or a socket raises is a failure of the operation.
-            self.failed += 1
-            if len(self.failures) < FAILURES_KEPT_MAXIMUM:
-                self.failures.append(f"{name}: {type(error).__name__}: {str(error)[:300]}")
+            self.fail(f"{name}: {type(error).__name__}: {str(error)[:300]}")
             if path:
                 self.confirmed.pop(path, None)
             time.sleep(0.1)
         finally:
-            self.took(time.monotonic() - began)
+            self.spans.append(Span(began, time.monotonic()))
 
-    def took(self, seconds: float) -> None:
-        """Notes how long an operation took, and those that waited for it."""
-        self.operations += 1
-        while seconds > 0:
-            self.seconds.append(seconds)
-            seconds -= self.interval_seconds
+    @property
+    def operations(self) -> int:
+        return len(self.spans)
+
+    def fail(self, what: str) -> None:
+        """Notes what must not have happened."""
+        self.failed += 1
+        if len(self.failures) < FAILURES_KEPT_MAXIMUM:
+            self.failures.append(what)
+
+    def postponed(self, count: int = 1) -> None:
+        """Notes answers that asked for another attempt."""
+        self.postponements += [time.monotonic()] * count
 
     def quantile(self, share: float) -> float:
-        """The time that this share of all that was meant to be done did not exceed, in seconds."""
-        ordered = sorted(self.seconds)
-        return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else 0.0
+        """The time that this share of the operations, and of those that waited for them, did not exceed, in seconds.
+
+        Without those that could not begin a client that stands still for a minute would show one slow operation.
+        """
+        waits = []
+        for span in self.spans:
+            seconds = span.seconds
+            waits.append(seconds)
+            while (seconds := seconds - self.interval_seconds) > 0:
+                waits.append(seconds)
+        waits.sort()
+        return waits[max(0, math.ceil(share * len(waits)) - 1)] if waits else 0.0
 
 
 class Client:
@@ -95,7 +120,7 @@ class Client:
                 continue
             if status not in (429, 503):
                 return status, content
-            self._book.postponed += 1
+            self._book.postponed()
             problem = f"{status} {content[:200]!r}"
             time.sleep(min(pause, 5))
         raise Refused(f"{method} {path[:80]} after {ATTEMPTS_MAXIMUM} attempts: {problem}")

@@ -6,14 +6,16 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
-from book import Book, Client, Refused, contains
+from book import Book, Client, Refused, Span, contains
 from service import ACCESS_KEY, APP, POOL, Target
 
 # How many operations one makes in a second, far below what one credential may.
 OPERATIONS_PER_SECOND = 8
 COURIERS = 4
+COURIER_SOURCE = "127.0.1.4"
 COURIER_OPERATIONS_PER_SECOND = 2
 PROBES_PER_SECOND = 4
 # A poll that ends with nothing sooner than this was not held.
@@ -135,7 +137,7 @@ def cognito_identity(sync, book: Book, rhythm: Rhythm, number: int) -> None:
         rhythm.wait()
         with book.operation(name, path):
             answer = method(IdentityPoolId=POOL, **members)
-            book.postponed += answer["ResponseMetadata"].get("RetryAttempts", 0)
+            book.postponed(answer["ResponseMetadata"].get("RetryAttempts", 0))
             if path and shown:
                 book.confirmed[path] = shown
             return answer
@@ -228,45 +230,64 @@ def courier(target: Target, over: Over, book: Book) -> None:
 
 def one_courier(target: Target, over: Over, book: Book, waiting: dict[str, float], user: str) -> None:
     """Asks for its token again and again, as a client that starts does, while another thread polls its URL."""
-    client = Client(target.host, "127.0.1.4", book, {"Content-Type": "application/json"})
-    path = f"/database/1/iCloud.com.example.{APP}/production/tokens/create"
-    query = f"?ckAPIToken={target.tokens['courier']}&ckWebAuthToken={user}"
-    body = json.dumps({"apnsEnvironment": "production", "clientId": "browser"})
+    client = Client(target.host, COURIER_SOURCE, book, {"Content-Type": "application/json"})
     rhythm = Rhythm(book, COURIER_OPERATIONS_PER_SECOND)
-    url = ""
+    mailbox: Mailbox | None = None
     while not over():
         rhythm.wait()
         with book.operation(f"tokens/create of {user}"):
-            answer = json.loads(client.expect((200,), "POST", path + query, body))
-            if url and answer["webcourierURL"] != url:
+            opened = open_mailbox(client, target, user)
+            if mailbox and opened != mailbox:
                 raise Refused("the same client got another URL")
-            book.confirmed[f"/v1/devices?userId={user}"] = {"devices": [{"platform": "WEB", "userId": user}]}
-            if not url:
-                url = answer["webcourierURL"]
-                book.secrets += [answer["apnsToken"], url.rpartition("/")[2]]
-                threading.Thread(target=poll, args=(target, over, book, waiting, url), daemon=True).start()
+            if not mailbox:
+                mailbox = opened
+                mailbox.enter(book)
+                threading.Thread(target=poll, args=(target, over, book, waiting, mailbox.path), daemon=True).start()
 
 
-def poll(target: Target, over: Over, book: Book, waiting: dict[str, float], url: str) -> None:
+@dataclass(frozen=True)
+class Mailbox:
+    """Where a user's client fetches its notifications, and its token in hexadecimal digits."""
+
+    user: str
+    path: str
+    token: str
+
+    def enter(self, book: Book) -> None:
+        """Notes what has to be there at the end, and what may not stand in the log."""
+        book.confirmed[f"/v1/devices?userId={self.user}"] = {"devices": [{"platform": "WEB", "userId": self.user}]}
+        book.secrets += [self.token, self.path.rpartition("/")[2]]
+
+
+def open_mailbox(client: Client, target: Target, user: str) -> Mailbox:
+    """Asks for a token, as a client that starts does."""
+    path = f"/database/1/iCloud.com.example.{APP}/production/tokens/create"
+    query = f"?ckAPIToken={target.tokens['courier']}&ckWebAuthToken={user}"
+    body = json.dumps({"apnsEnvironment": "production", "clientId": "browser"})
+    answer = json.loads(client.expect((200,), "POST", path + query, body))
+    return Mailbox(user, answer["webcourierURL"].removeprefix(f"http://{target.host}"), answer["apnsToken"])
+
+
+def poll(target: Target, over: Over, book: Book, waiting: dict[str, float], path: str) -> None:
     """Waits for notifications; the time from a poll that is put off to one that is held counts as an operation."""
-    path = url.removeprefix(f"http://{target.host}")
     refused_since: float | None = None
     while not over():
-        began = waiting[url] = time.monotonic()
-        status = poll_once(target.host, path)
-        del waiting[url]
+        began = waiting[path] = time.monotonic()
+        status, _ = poll_once(target.host, path, COURIER_SOURCE)
+        del waiting[path]
         seconds = time.monotonic() - began
         if over():
             return
         if status == 200 or status == 204 and seconds > HELD_SECONDS:
             book.held += 1
             if refused_since:
-                book.took(began - refused_since)
+                book.spans.append(Span(refused_since, began))
             refused_since = None
             continue
-        refused_since = refused_since or began
+        # A poll that is refused late was held until then.
+        refused_since = refused_since or (began if status == 0 else time.monotonic())
         if status == 503:
-            book.postponed += 1
+            book.postponed()
         elif status == 0:
             book.reconnected += 1
         else:
@@ -275,14 +296,15 @@ def poll(target: Target, over: Over, book: Book, waiting: dict[str, float], url:
         time.sleep(1)
 
 
-def poll_once(host: str, path: str) -> int:
-    """The status of one long poll on a connection of its own; 0 if it was not answered."""
-    connection = http.client.HTTPConnection(host, timeout=90, source_address=("127.0.1.4", 0))
+def poll_once(host: str, path: str, source: str) -> tuple[int, bytes]:
+    """Status and body of one long poll on a connection of its own; 0 if it was not answered."""
+    connection = http.client.HTTPConnection(host, timeout=90, source_address=(source, 0))
     try:
         connection.request("GET", path)
-        return connection.getresponse().status
+        answer = connection.getresponse()
+        return answer.status, answer.read()
     except (OSError, http.client.HTTPException):
-        return 0
+        return 0, b""
     finally:
         connection.close()
 

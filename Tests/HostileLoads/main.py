@@ -15,14 +15,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 from attacker import Findings, Load, attack
 from book import Book
 from clients import CLIENTS, audit
 from loads import LOADS
+from mail import mail, open_mailboxes
 from processes import DemoFailure
 from report import Verdict
-from service import Service, Target
+from service import APP, Service, Target
 from store import PostgreSQLStore, SQLiteStore
 
 # How much memory the server may take at any time.
@@ -55,7 +58,7 @@ class Soak:
             raise
         self._results = Fork.Queue()
         self._ends_at = 0.0
-        self._counts = {name: Fork.Value("Q", 0, lock=False) for name in CLIENTS}
+        self._counts = {name: Fork.Value("Q", 0, lock=False) for name in [*CLIENTS, "mail"]}
         self._processes: dict[str, multiprocessing.Process] = {}
 
     def run(self) -> Verdict:
@@ -64,23 +67,28 @@ class Soak:
             name: [load for load in loads if re.search(self._options.loads, load.name)] for name, loads in LOADS.items()
         }
         count = sum(map(len, chosen.values()))
-        self._say(f"Running {count} hostile loads and {len(CLIENTS)} clients for {self._seconds} s")
+        clients = CLIENTS | {"mail": self._mail()}
+        self._say(f"Running {count} hostile loads and {len(clients)} clients for {self._seconds} s")
         target = self.service.target
         self._ends_at = time.monotonic() + self._seconds
-        for name, client in CLIENTS.items():
+        for name, client in clients.items():
             self._start(name, self._behave, target, name, client)
-        for name, loads in chosen.items():
-            if loads:
-                self._start(name, self._attack, target, loads)
+        attacks = {name: loads for name, loads in chosen.items() if loads}
+        for name, loads in attacks.items():
+            self._start(name, self._attack, target, loads)
         self._start("lock", self.store.lock, self._over)
         results = self._collect()
         verdict = Verdict(self._seconds, self._options.p99, MEMORY_BYTES_MAXIMUM)
-        verdict.books = [result for result in results if isinstance(result, Book)]
-        for result in results:
-            if isinstance(result, dict):
-                verdict.findings.update(result)
+        verdict.books = [results[name] for name in clients]
+        for name in attacks:
+            verdict.findings.update(results[name])
         self._judge(verdict)
         return verdict
+
+    def _mail(self) -> Callable:
+        """The client whose notifications are deposited by a program that was built beside the command."""
+        depositor = os.path.join(os.path.dirname(os.path.abspath(self._options.apus)), "courier-depositor")
+        return partial(mail, [depositor, self.store.url, APP], open_mailboxes(self.service.target))
 
     def _judge(self, verdict: Verdict) -> None:
         self._say("Reading back what was confirmed")
@@ -107,7 +115,7 @@ class Soak:
                 result = body(*arguments)
             except Exception as error:  # A fault of a load or a client is a finding about this program.
                 result = RuntimeError(f"{name}: {type(error).__name__}: {error}")
-            self._results.put(result)
+            self._results.put((name, result))
 
         process = Fork.Process(target=run, name=name, daemon=True)
         process.start()
@@ -131,17 +139,18 @@ class Soak:
         os.nice(HOSTILE_NICENESS)
         return asyncio.run(attack(target, loads, self._ends_at - time.monotonic()))
 
-    def _collect(self) -> list:
-        """Waits for the end of every process, and says each ten seconds how far it is."""
-        results: list = []
+    def _collect(self) -> dict[str, Any]:
+        """Waits for the end of every process, and says each ten seconds how far it is; returns what each found."""
+        results: dict[str, Any] = {}
         next_line = time.monotonic() + PROGRESS_SECONDS
         while len(results) < len(self._processes):
             try:
-                results.append(self._results.get(timeout=0.5))
+                name, result = self._results.get(timeout=0.5)
+                if isinstance(result, Exception):
+                    raise DemoFailure(str(result))
+                results[name] = result
             except queue.Empty:
                 pass
-            if results and isinstance(results[-1], Exception):
-                raise DemoFailure(str(results[-1]))
             if not self.service.process.is_running:
                 raise DemoFailure(
                     f"the server ended with status {self.service.process.status}\n{self.service.process.log_tail()}")

@@ -35,9 +35,9 @@ class Verdict:
         for book in self.books:
             if not book.operations:
                 problems.append(f"{book.dialect}: did nothing")
-            if (p99 := book.quantile(0.99)) >= self.p99_seconds_maximum:
-                problems.append(
-                    f"{book.dialect}: p99 is {p99:.2f} s, and should be below {self.p99_seconds_maximum:g} s")
+            p99_seconds_maximum = self.p99_seconds_maximum + book.allowance_seconds
+            if (p99 := book.quantile(0.99)) >= p99_seconds_maximum:
+                problems.append(f"{book.dialect}: p99 is {p99:.2f} s, and should be below {p99_seconds_maximum:g} s")
             if book.dialect == "courier" and not book.held:
                 problems.append("courier: no long poll was held")
             if book.failed:
@@ -60,9 +60,9 @@ class Verdict:
             "clients": {
                 book.dialect: {
                     "operations": book.operations, "p50Seconds": book.quantile(0.5),
-                    "p99Seconds": book.quantile(0.99), "maximumSeconds": book.quantile(1), "postponed": book.postponed,
-                    "reconnected": book.reconnected, "held": book.held, "failed": book.failed,
-                    "confirmed": len(book.confirmed),
+                    "p99Seconds": book.quantile(0.99), "maximumSeconds": book.quantile(1),
+                    "postponed": len(book.postponements), "reconnected": book.reconnected, "held": book.held,
+                    "failed": book.failed, "confirmed": len(book.confirmed),
                 } for book in self.books
             },
             "loads": {
@@ -79,8 +79,8 @@ class Verdict:
               f"{'reconnected':>13}{'failed':>8}{'confirmed':>11}")
         for book in sorted(self.books, key=lambda book: book.dialect):
             p50, p99, longest = (book.quantile(share) * 1_000 for share in (0.5, 0.99, 1))
-            print(f"{book.dialect:<10}{book.operations:>11}{p50:>9.0f}{p99:>9.0f}{longest:>9.0f}{book.postponed:>9}"
-                  f"{book.reconnected:>13}{book.failed:>8}{len(book.confirmed):>11}")
+            print(f"{book.dialect:<10}{book.operations:>11}{p50:>9.0f}{p99:>9.0f}{longest:>9.0f}"
+                  f"{len(book.postponements):>9}{book.reconnected:>13}{book.failed:>8}{len(book.confirmed):>11}")
         held = sum(book.held for book in self.books)
         print(f"\n{held} long polls were held")
         print(f"\n{'hostile load':<28}{'turns':>8}  outcomes")
