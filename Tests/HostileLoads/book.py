@@ -28,6 +28,10 @@ class Span:
     def seconds(self) -> float:
         return self.ended - self.began
 
+    def meets(self, others: list["Span"]) -> bool:
+        """Whether any of the others was at the same time."""
+        return any(self.began <= other.ended and other.began <= self.ended for other in others)
+
 
 @dataclass
 class Book:
@@ -81,13 +85,29 @@ class Book:
         """Notes answers that asked for another attempt."""
         self.postponements += [time.monotonic()] * count
 
-    def quantile(self, share: float) -> float:
+    def apart_from(self, holds: list[Span]) -> list[Span]:
+        """The operations that were carried out at other times."""
+        return [span for span in self.spans if not span.meets(holds)]
+
+    def meeting(self, holds: list[Span]) -> list[Span]:
+        """The operations that were carried out, in whole or in part, at these times."""
+        return [span for span in self.spans if span.meets(holds)]
+
+    def recovery_seconds(self, holds: list[Span]) -> float:
+        """How long after one of these times the last operation that had met it was done."""
+        return max((span.ended - hold.ended for hold in holds for span in self.meeting([hold])), default=0.0)
+
+    def postponed_in(self, spans: list[Span]) -> int:
+        """How many answers in these operations asked for another attempt."""
+        return sum(Span(moment, moment).meets(spans) for moment in self.postponements)
+
+    def quantile(self, share: float, spans: list[Span]) -> float:
         """The time that this share of the operations, and of those that waited for them, did not exceed, in seconds.
 
         Without those that could not begin a client that stands still for a minute would show one slow operation.
         """
         waits = []
-        for span in self.spans:
+        for span in spans:
             seconds = span.seconds
             waits.append(seconds)
             while (seconds := seconds - self.interval_seconds) > 0:

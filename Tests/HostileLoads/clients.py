@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from book import Book, Client, Refused, Span, contains
+from book import ATTEMPTS_MAXIMUM, Book, Client, Refused, Span, contains
 from service import ACCESS_KEY, APP, POOL, Target
 
 # How many operations one makes in a second, far below what one credential may.
@@ -175,12 +175,20 @@ def cloudkit_subscription(client: Client, book: Book, rhythm: Rhythm, token: str
     """The life of one subscription of a user."""
     path = f"/v1/apps/{APP}/users/{user}/subscriptions/{name}"
 
-    def call(operation: str, body: dict) -> dict:
-        content = client.expect(
-            (200,), "POST",
-            f"/database/1/iCloud.com.example.{APP}/production/public/subscriptions/{operation}"
-            f"?ckAPIToken={token}&ckWebAuthToken={user}", json.dumps(body))
-        return json.loads(content)["subscriptions"]
+    def call(operation: str, body: dict) -> list[dict]:
+        """One answer for each entry of the request, which is sent again while one of them asks for that."""
+        for _ in range(ATTEMPTS_MAXIMUM):
+            content = client.expect(
+                (200,), "POST",
+                f"/database/1/iCloud.com.example.{APP}/production/public/subscriptions/{operation}"
+                f"?ckAPIToken={token}&ckWebAuthToken={user}", json.dumps(body))
+            answers = json.loads(content)["subscriptions"]
+            pauses = [answer["retryAfter"] for answer in answers if answer.get("serverErrorCode") == "TRY_AGAIN_LATER"]
+            if not pauses:
+                return answers
+            book.postponed()
+            time.sleep(max(pauses))
+        raise Refused(f"{operation} was put off {ATTEMPTS_MAXIMUM} times")
 
     def modify(operation: str, allowed_error: str, shown: dict | None, **members) -> None:
         rhythm.wait()

@@ -80,6 +80,7 @@ class Soak:
         results = self._collect()
         verdict = Verdict(self._seconds, self._options.p99, MEMORY_BYTES_MAXIMUM)
         verdict.books = [results[name] for name in clients]
+        verdict.holds = results["lock"]
         for name in attacks:
             verdict.findings.update(results[name])
         self._judge(verdict)
