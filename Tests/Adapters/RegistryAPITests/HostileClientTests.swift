@@ -1,10 +1,6 @@
-import EventLoop
-import HTTPServer
-import Metrics
 import PushCore
 import PushTestKit
 import RegistryAPI
-import SQLiteRegistry
 import Testing
 
 @Suite("Clients that mean harm, and a registry that fails")
@@ -67,9 +63,11 @@ struct HostileClientTests {
         }
     }
 
-    @Test("Whatever is sent, the answer is never that the server failed, and it goes on")
-    func spoiltRequests() throws {
-        let fixture = try RegistryFixture { $0.requestsPerSecondMaximum = 100_000 }
+    @Test(
+        "Whatever is sent, the answer is never that the server failed, and it goes on",
+        arguments: ServedStore.Kind.allCases)
+    func spoiltRequests(_ kind: ServedStore.Kind) async throws {
+        let fixture = try await RegistryFixture(kind) { $0.requestsPerSecondMaximum = 100_000 }
         defer { fixture.server.stop() }
         let token = try NativeClient.token(fixture)
         let seed = UInt64.random(in: 0...UInt64.max)
@@ -108,43 +106,27 @@ struct HostileClientTests {
         return String(result)
     }
 
-    @Test("A registry that is locked is told of as such in each dialect, and readiness sees it")
-    func lockedRegistry() async throws {
-        let folder = try TemporaryFolder()
-        let path = folder.path + "/registry.db"
-        let token = BearerToken.random()
-        let registry = try SQLiteRegistry.open(path: path, mode: .create, busyTimeoutMilliseconds: 10)
-        try registry.saveToken(
-            APIToken(name: "t", digest: token.digest, app: nil, permission: .write, createdAtMilliseconds: 1))
-        let server = try RegistryServer(
-            configuration: RegistryServerConfiguration(
-                host: "127.0.0.1", port: 0, apps: [RegistryAPIApp(name: "chat", bundleID: "com.example.chat")],
-                accessKeys: []),
-            registry: try SQLiteRegistry.open(path: path, mode: .readWrite, busyTimeoutMilliseconds: 10),
-            reader: try SQLiteRegistry.open(path: path, mode: .readOnly), metrics: MetricsRegistry(), logger: .silent)
-        defer { server.stop() }
-        func send(_ method: String, _ path: String, _ body: String) -> PlainHTTP.Answer {
-            PlainHTTP.exchange(
-                "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token.revealed)\r\n"
-                    + "Content-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)", server.port)
-        }
-        let device = #"{"platform":"APNS","token":"ab12","app":"chat"}"#
-        #expect(send("PUT", "/v1/devices/d", device).status == 201)
-        let lock = try RegistryLock(path: path)
-        let busy = send("PUT", "/v1/devices/d", device)
-        #expect(busy.status == 503 && busy.headers["retry-after"] == "1" && !busy.body.contains(path))
-        #expect(server.failure != nil)
-        let cloudKit = send(
+    @Test(
+        "A registry that is locked is told of as such in each dialect, and readiness sees it",
+        arguments: ServedStore.Kind.allCases)
+    func lockedRegistry(_ kind: ServedStore.Kind) async throws {
+        let store = try await ServedStore(kind, lockMilliseconds: 50)
+        #expect(store.putDevice(0).status == 201)
+        let unlock = try store.lock()
+        let busy = store.putDevice(0)
+        #expect(busy.status == 503 && busy.headers["retry-after"] == "1" && !busy.body.contains(store.path))
+        #expect(store.server.failure != nil)
+        let cloudKit = store.send(
             "POST", "/device/1/iCloud.com.example.chat/production/tokens/register?ckWebAuthToken=mei",
             #"{"apnsEnvironment":"production","apnsToken":"abcd"}"#)
         #expect(cloudKit.status == 503 && cloudKit.body.contains("TRY_AGAIN_LATER"))
-        lock.release()
+        unlock()
         // Who routes by the server's health sends nothing that would find out that the registry is back.
         try await eventually("the server to be well") {
-            server.failure
+            store.server.failure
         } until: {
             $0 == nil
         }
-        #expect(send("PUT", "/v1/devices/d", device).status == 200)
+        #expect(store.putDevice(0).status == 200)
     }
 }
