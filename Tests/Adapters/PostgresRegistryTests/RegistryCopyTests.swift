@@ -1,8 +1,9 @@
 import PostgresRegistry
 import PushCore
 import PushTestKit
-import SQLiteRegistry
 import Testing
+
+@testable import SQLiteRegistry
 
 /// Registries that are moved from one kind of store into another.
 struct RegistryCopyTests {
@@ -208,6 +209,43 @@ struct RegistryCopyTests {
         _ = try RegistryCopy(from: source, to: target).run()
         let expected = DatasetSubscriptions(datasetNames: ["notes"], includesFuture: true)
         #expect(try target.datasetSubscriptions(of: "device-1") == expected)
+    }
+
+    @Test(
+        "A name that is not accepted any more stops the copy, which says where it is, what the rule is and what to do",
+        arguments: [
+            (
+                "UPDATE device SET device_id = 'd' || char(1) WHERE device_id = 'device-5'",
+                #"The device "d\u0001" cannot be copied"#, "apus device remove"
+            ),
+            (
+                "UPDATE device SET user_id = 'u' || char(7) WHERE device_id = 'device-5'",
+                #"The device "device-5" cannot be copied: The user "u\u0007" is not right"#, "apus device remove"
+            ),
+            (
+                "UPDATE topic SET name = char(10) WHERE name = 'room-1'",
+                #"The topic "\n" of user "user-1 ü" cannot be copied"#, "apus topic unsubscribe"
+            ),
+            (
+                "UPDATE subscription SET subscription_id = 's' || char(127) WHERE subscription_id = 's6'",
+                #"The subscription "s\u007f" of user "user-6" cannot be copied"#, "apus subscription delete"
+            ),
+            (
+                "UPDATE api_token SET name = 't' || char(27) WHERE name = 'token-1'",
+                #"The token "t\u001b" cannot be copied"#, "apus registry token remove"
+            ),
+        ])
+    func namesThatAreNotAccepted(change: String, name: String, command: String) async throws {
+        let source = try SQLiteRegistry.open(path: folder.path + "/a.db", mode: .create)
+        try fill(source, devices: 60)
+        try source.connection.execute(change)
+        let error = #expect(throws: RegistryError.self) {
+            _ = try RegistryCopy(from: source, to: try SQLiteRegistry.open(path: folder.path + "/b.db", mode: .create))
+                .run()
+        }
+        let message = try #require(error).message
+        #expect(message.contains(name) && message.contains("without control characters"), "\(message)")
+        #expect(message.hasSuffix("Remove it where it is copied from (\(command)), and copy again."), "\(message)")
     }
 
     // MARK: Dead letters that name rows

@@ -12,6 +12,9 @@
 /// The courier key goes along, so that the URLs of clients that fetch their notifications stay good; but not if
 /// the target has a key already.
 ///
+/// Names follow the rules of today: one in the source that breaks them ends the copy with an error that says where it
+/// is and how to remove it.
+///
 /// Memory is bounded by a step, however large the registry is.
 public final class RegistryCopy {
     /// All ports of a store.
@@ -58,7 +61,11 @@ public final class RegistryCopy {
         try copy(.topicUsers) {
             try source.topicUsers(after: $0, limit: stepCount)
         } write: { list in
-            try target.addTopicUsers(list)
+            try writing(list) {
+                try target.addTopicUsers($0)
+            } named: {
+                ("topic \($0.topic.excerpt) of user \($0.userID.excerpt)", "apus topic unsubscribe")
+            }
             return nil
         }
         try copy(.devices) {
@@ -66,7 +73,11 @@ public final class RegistryCopy {
         } write: { list in
             let present = Set(try target.deviceRecords(named: list.map(\.device.deviceID)))
             let missing = list.filter { !present.contains($0) }
-            if !missing.isEmpty { try target.replaceDevices(missing) }
+            try writing(missing) {
+                try target.replaceDevices($0)
+            } named: {
+                ("device \($0.device.deviceID.excerpt)", "apus device remove")
+            }
             return missing.count
         }
         try copySubscriptions()
@@ -93,6 +104,31 @@ public final class RegistryCopy {
         }
     }
 
+    /// Writes, and says of what the target does not accept what it is, and which command removes it.
+    private func writing<Element>(
+        _ list: [Element], _ write: ([Element]) throws -> Void,
+        named described: (Element) -> (name: String, removal: String)
+    ) throws {
+        guard !list.isEmpty else { return }
+        do {
+            try write(list)
+        } catch let error as RegistryError where error.code == .invalid {
+            // Which it is shows when each is written alone.
+            for element in list {
+                do {
+                    try write([element])
+                } catch let error as RegistryError where error.code == .invalid {
+                    let (name, removal) = described(element)
+                    throw RegistryError(
+                        .invalid,
+                        "The \(name) cannot be copied: \(error.message) Remove it where it is copied from "
+                            + "(\(removal)), and copy again.")
+                }
+            }
+            throw error
+        }
+    }
+
     private func copySubscriptions() throws {
         try copy(.subscriptions) { last in
             try source.subscriptions(matching: SubscriptionFilter(), after: last?.row, limit: stepCount)
@@ -101,7 +137,16 @@ public final class RegistryCopy {
             let present = Set(try target.storedSubscriptions(keys).map(\.subscription))
             var missing = list.map(\.subscription).filter { !present.contains($0) }
             missing = try withoutStrangers(missing)
-            if !missing.isEmpty { _ = try target.save(missing) }
+            try writing(missing) {
+                _ = try target.save($0)
+            } named: {
+                let owner =
+                    switch $0.key.owner {
+                    case .user(let name): "user \(name.excerpt)"
+                    case .device(let name): "device \(name.excerpt)"
+                    }
+                return ("subscription \($0.key.subscriptionID.excerpt) of \(owner)", "apus subscription delete")
+            }
             return missing.count
         }
     }
@@ -126,7 +171,11 @@ public final class RegistryCopy {
         let tokens = try source.tokens()
         let present = Set(try target.tokens())
         for token in tokens where !present.contains(token) {
-            try target.saveToken(token)
+            try writing([token]) {
+                for token in $0 { try target.saveToken(token) }
+            } named: {
+                ("token \($0.name.excerpt)", "apus registry token remove")
+            }
             counts.written[.tokens, default: 0] += 1
         }
         counts.read[.tokens] = tokens.count

@@ -1,7 +1,8 @@
 import PushCore
 import PushTestKit
-import SQLiteRegistry
 import Testing
+
+@testable import SQLiteRegistry
 
 @Suite("apus registry copy")
 struct RegistryCopyCommandTests {
@@ -65,6 +66,24 @@ struct RegistryCopyCommandTests {
         #expect(again.output.contains(#""leftOut":{"deadLetters":11}"#), "\(again)")
         let whole = try await CommandRunner.apus(["registry", "copy", "sqlite:b.db", "sqlite:c.db"], in: folder)
         #expect(whole.output.contains("dead letters: 1 read, 1 written\n") && whole.errors.isEmpty, "\(whole)")
+    }
+
+    @Test("A device whose name is not accepted any more ends it, and can be removed as the message says")
+    func removesWhatIsNotAccepted() async throws {
+        let folder = try TemporaryFolder()
+        func apus(_ arguments: String...) async throws -> CommandResult {
+            try await CommandRunner.apus(arguments, input: Self.lines(3), in: folder)
+        }
+        let set = "registry.url=sqlite:a.db"
+        #expect(try await apus("device", "import", "--set", set).exitCode == 0)
+        try SQLiteRegistry.open(path: folder.path + "/a.db", mode: .readWrite).connection.execute(
+            "UPDATE device SET device_id = 'd' || char(1) WHERE device_id = 'device-1'")
+        let refused = try await apus("registry", "copy", "sqlite:a.db", "sqlite:b.db")
+        #expect(refused.exitCode == 65, "\(refused)")
+        #expect(refused.errors.contains(#"The device "d\u0001" cannot be copied: "#), "\(refused)")
+        #expect(try await apus("device", "remove", "d\u{1}", "--set", set).exitCode == 0)
+        let copied = try await apus("registry", "copy", "sqlite:a.db", "sqlite:b.db")
+        #expect(copied.exitCode == 0 && copied.output.contains("devices: 2 read"), "\(copied)")
     }
 
     @Test("Stores that are not there, cannot be read or are the same are told apart")

@@ -39,6 +39,9 @@ struct RegistryCopyCommand: Command {
             purge it there, too, or its pushes can go out twice. One that was replayed or purged
             in TO comes back with the next copy as long as FROM has it.
 
+            A name in FROM that is not accepted any more, for example one with a control
+            character, ends the copy: the message says where it is and which command removes it.
+
             The courier key goes along, so that the URLs of WEB clients stay good. If TO
             has one of its own, it stays, and the WEB clients of FROM ask for new URLs.
             """,
