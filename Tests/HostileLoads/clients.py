@@ -295,6 +295,7 @@ def poll(target: Target, over: Over, book: Book, waiting: dict[str, float], path
         # A poll that is refused late was held until then.
         refused_since = refused_since or (began if status == 0 else time.monotonic())
         if status == 503:
+            book.held += seconds > HELD_SECONDS
             book.postponed()
         elif status == 0:
             book.reconnected += 1

@@ -11,8 +11,9 @@ from book import Book, Client, Span
 from clients import Mailbox, Over, Rhythm, open_mailbox, poll_once
 from service import Target
 
-# A client gets one notification for each look of the server, a second apart; half as many are deposited for it.
-MAILBOXES = 40
+# A client gets one notification for each look of the server. These are a second apart, and several with a debug build,
+# so that each mailbox has one notification in four seconds.
+MAILBOXES = 80
 DEPOSITS_PER_SECOND = 20
 # How long a notification may wait for the server to look.
 LOOK_INTERVAL_SECONDS = 1
