@@ -53,6 +53,8 @@ public enum PlainHTTP {
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while true {
             let count = recv(descriptor, &chunk, chunk.count, 0)
+            // With a time limit a signal ends the call instead of restarting it.
+            if count < 0, errno == EINTR { continue }
             guard count > 0 else { break }
             bytes.append(contentsOf: chunk[..<count])
         }
