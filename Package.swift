@@ -47,6 +47,8 @@ let package = Package(
             targets: [
                 "EventLoop", "Metrics", "Crypto", "HTTP2", "HTTPServer", "AMQP", "ChangeQueue", "JSON", "TOML",
                 "UnicodeText", "Geography", "PushCore", "SQLiteRegistry", "PostgresRegistry", "APNsTransport",
+                "Hashing",
+                "Essentials", "Notifications", "ConnectionPool", "Predicates", "PredicateIndex",
                 "RegistryAPI", "Dispatcher", "APNsSimulator", "PushTestKit",
             ]
         ),
@@ -72,6 +74,8 @@ let package = Package(
         // Ring 1: mechanism, no word of the domain.
         swiftTarget("EventLoop", in: "Mechanism", ["CLinux"]),
         swiftTarget("Metrics", in: "Mechanism", []),
+        swiftTarget("Hashing", in: "Mechanism", []),
+        swiftTarget("Essentials", in: "Mechanism", []),
         swiftTarget("JSON", in: "Mechanism", ["CSimdJSON"]),
         swiftTarget("UnicodeText", in: "Mechanism", ["CUTF8Proc"]),
         swiftTarget("Geography", in: "Mechanism", []),
@@ -84,42 +88,67 @@ let package = Package(
         swiftTarget("HTTPClient", in: "Mechanism", ["CCurl"]),
 
         // Ring 2: the core. Pure values and state machines.
-        swiftTarget("PushCore", in: "Core", ["JSON", "UnicodeText", "Geography", "Prefetching"]),
+        swiftTarget("Notifications", in: "Core", ["JSON", "Hashing", "Essentials"]),
+        swiftTarget("ConnectionPool", in: "Core", ["Notifications", "Essentials"]),
+        swiftTarget("Predicates", in: "Core", ["JSON", "UnicodeText", "Geography", "Essentials"]),
+        swiftTarget(
+            "PredicateIndex", in: "Core",
+            ["Predicates", "Hashing", "Prefetching", "Geography", "UnicodeText", "Essentials"]),
+        swiftTarget(
+            "PushCore", in: "Core",
+            ["JSON", "Geography", "Hashing", "Essentials", "Notifications", "Predicates"]),
 
         // Ring 3: adapters, one port of the core each; they do not import each other.
-        swiftTarget("APNsTransport", in: "Adapters", ["PushCore", "EventLoop", "Metrics", "Crypto", "HTTP2", "JSON"]),
         swiftTarget(
-            "ChangeQueue", in: "Adapters", ["PushCore", "EventLoop", "Metrics", "AMQP", "Crypto", "HTTPClient", "JSON"]),
-        swiftTarget("SQLiteRegistry", in: "Adapters", ["PushCore", "JSON", "CSQLite"]),
+            "APNsTransport", in: "Adapters",
+            ["EventLoop", "Metrics", "Crypto", "HTTP2", "JSON", "Essentials", "Notifications", "ConnectionPool"]),
+        swiftTarget(
+            "ChangeQueue", in: "Adapters",
+            ["PushCore", "EventLoop", "Metrics", "AMQP", "Crypto", "HTTPClient", "JSON", "Notifications", "Essentials"]),
+        swiftTarget(
+            "SQLiteRegistry", in: "Adapters",
+            ["PushCore", "JSON", "CSQLite", "Essentials", "Notifications", "Predicates"]),
         swiftTarget("AdminServer", in: "Adapters", ["JSON", "HTTPServer"]),
-        swiftTarget("PostgresRegistry", in: "Adapters", ["PushCore", "EventLoop", "JSON", "CPostgres"]),
         swiftTarget(
-            "RegistryAPI", in: "Adapters", ["PushCore", "EventLoop", "Metrics", "Crypto", "JSON", "HTTPServer"],
+            "PostgresRegistry", in: "Adapters",
+            ["PushCore", "EventLoop", "JSON", "CPostgres", "Essentials", "Notifications", "Predicates"]),
+        swiftTarget(
+            "RegistryAPI", in: "Adapters",
+            [
+                "PushCore", "EventLoop", "Metrics", "Crypto", "JSON", "HTTPServer", "Essentials", "Notifications",
+                "Predicates",
+            ],
             resources: [.embedInCode("Native/openapi.json")]),
 
         // Ring 4: assembly.
-        swiftTarget("APNs", in: "Libraries", ["APNsTransport", "PushCore", "Metrics", "Crypto"]),
+        swiftTarget(
+            "APNs", in: "Libraries",
+            ["APNsTransport", "Metrics", "Crypto", "Notifications", "ConnectionPool"]),
         swiftTarget(
             "Dispatcher", in: "Worker",
             [
                 "PushCore", "EventLoop", "Metrics", "JSON", "TOML", "Crypto", "APNsTransport", "ChangeQueue",
-                "SQLiteRegistry", "PostgresRegistry", "AdminServer", "RegistryAPI",
+                "SQLiteRegistry", "PostgresRegistry", "AdminServer", "RegistryAPI", "Essentials", "Notifications",
+                "ConnectionPool", "PredicateIndex",
             ]
         ),
         .executableTarget(
             name: "apus",
             dependencies: [
                 "CCommandLine", "Dispatcher", "AdminServer", "RegistryAPI", "PushCore", "EventLoop", "Metrics", "JSON",
-                "APNsTransport",
-                "ChangeQueue", "SQLiteRegistry", "PostgresRegistry", "APNsSimulator",
+                "APNsTransport", "ChangeQueue", "SQLiteRegistry", "PostgresRegistry", "APNsSimulator", "Essentials",
+                "Notifications", "Predicates",
             ],
             path: "Sources/Command/apus",
             swiftSettings: swiftSettings
         ),
 
         // Support: seen by the command, the tests and the benchmarks, never by the worker's targets.
-        swiftTarget("APNsSimulator", in: "Support", ["PushCore", "EventLoop", "Crypto", "HTTP2", "JSON"]),
-        swiftTarget("PushTestKit", in: "Support", ["PushCore", "Geography", "EventLoop", "Crypto", "JSON"]),
+        swiftTarget(
+            "APNsSimulator", in: "Support", ["EventLoop", "Crypto", "HTTP2", "JSON", "Notifications"]),
+        swiftTarget(
+            "PushTestKit", in: "Support",
+            ["PushCore", "Geography", "EventLoop", "Crypto", "Essentials", "Notifications", "Predicates", "JSON"]),
 
         .target(name: "CallFaults", path: "Tests/Support/CallFaults", linkerSettings: [.linkedLibrary("dl")]),
         // For `make sanitize`: tells ThreadSanitizer of locks that it does not see.
@@ -136,44 +165,60 @@ let package = Package(
         testTarget("AMQPTests", in: "Mechanism", ["AMQP", "CRabbitMQ", "EventLoop", "PushTestKit"]),
         testTarget("HTTPServerTests", in: "Mechanism", ["HTTPServer", "Crypto", "EventLoop", "PushTestKit"]),
         testTarget("HTTPClientTests", in: "Mechanism", ["HTTPClient", "HTTPServer", "Crypto", "PushTestKit"]),
-        testTarget("PushCoreTests", in: "Core", ["PushCore", "JSON", "UnicodeText", "Geography", "PushTestKit"]),
+        testTarget("HashingTests", in: "Mechanism", ["Hashing", "PushTestKit", "PushCore"]),
+        testTarget("EssentialsTests", in: "Mechanism", ["Essentials", "PushTestKit", "JSON"]),
+        testTarget("NotificationsTests", in: "Core", ["Notifications", "PushTestKit"]),
+        testTarget(
+            "ConnectionPoolTests", in: "Core",
+            ["ConnectionPool", "PushTestKit", "Notifications", "PushCore", "Essentials"]),
+        testTarget(
+            "PredicatesTests", in: "Core",
+            ["Predicates", "JSON", "UnicodeText", "Geography", "PushTestKit", "Notifications", "PushCore"]),
+        testTarget(
+            "PredicateIndexTests", in: "Core", ["PredicateIndex", "Predicates", "Geography", "PushTestKit", "PushCore"]),
+        testTarget(
+            "PushCoreTests", in: "Core",
+            ["PushCore", "JSON", "Geography", "PushTestKit", "Essentials", "Notifications", "Predicates"]),
         testTarget(
             "APNsTransportTests", in: "Adapters",
             [
-                "APNsTransport", "APNsSimulator", "PushCore", "Crypto", "HTTP2", "JSON", "EventLoop", "Metrics",
-                "PushTestKit",
+                "APNsTransport", "APNsSimulator", "Crypto", "HTTP2", "EventLoop", "Metrics", "PushTestKit",
+                "Notifications", "ConnectionPool", "Essentials",
             ]),
         testTarget("APNsTests", in: "Libraries", ["APNs", "APNsSimulator", "Crypto", "PushTestKit"]),
         testTarget(
             "APNsSimulatorTests", in: "Support",
-            ["APNsSimulator", "HTTP2", "Crypto", "EventLoop", "JSON", "PushTestKit"]),
+            ["APNsSimulator", "HTTP2", "Crypto", "EventLoop", "JSON", "PushTestKit", "Notifications"]),
         testTarget(
             "ChangeQueueTests", in: "Adapters",
-            ["ChangeQueue", "JSON", "AMQP", "PushCore", "EventLoop", "Metrics", "PushTestKit", "SQLiteRegistry"]),
-        testTarget("SQLiteRegistryTests", in: "Adapters", ["SQLiteRegistry", "PushCore", "PushTestKit"]),
+            [
+                "ChangeQueue", "JSON", "AMQP", "PushCore", "EventLoop", "Metrics", "PushTestKit", "SQLiteRegistry",
+                "Notifications",
+            ]),
+        testTarget(
+            "SQLiteRegistryTests", in: "Adapters", ["SQLiteRegistry", "PushCore", "PushTestKit", "Notifications"]),
         testTarget(
             "RegistryAPITests", in: "Adapters",
             [
                 "RegistryAPI", "HTTPServer", "PushCore", "SQLiteRegistry", "PostgresRegistry", "Crypto", "JSON",
-                "Metrics",
-                "EventLoop", "PushTestKit",
+                "Metrics", "EventLoop", "PushTestKit", "Essentials", "Notifications", "Predicates",
             ], exclude: ["Scripts"]),
         testTarget(
             "PostgresRegistryTests", in: "Adapters",
-            ["PostgresRegistry", "SQLiteRegistry", "EventLoop", "PushCore", "PushTestKit"]),
+            ["PostgresRegistry", "SQLiteRegistry", "EventLoop", "PushCore", "PushTestKit", "Notifications"]),
         testTarget("AdminServerTests", in: "Adapters", ["AdminServer", "HTTPServer", "Metrics", "PushTestKit"]),
         testTarget(
             "DispatcherTests", in: "Worker",
             [
                 "APNsTransport", "Dispatcher", "PushCore", "EventLoop", "Metrics", "SQLiteRegistry", "JSON", "Crypto",
-                "PushTestKit",
+                "PushTestKit", "Essentials", "Notifications", "Predicates",
             ]
         ),
         testTarget(
             "EndToEndTests", in: "Command",
             [
                 "Dispatcher", "ChangeQueue", "PushCore", "APNsSimulator", "SQLiteRegistry", "AMQP", "JSON", "HTTP2",
-                "EventLoop", "Crypto", "Metrics", "PushTestKit",
+                "EventLoop", "Crypto", "Metrics", "PushTestKit", "Notifications", "Predicates",
             ]
         ),
         // The ledger proof: a program of its own, run by `make fault` and, in its short form, by the tests.
@@ -186,7 +231,7 @@ let package = Package(
         // For `make soak`: the worker's part in what clients of the courier fetch.
         .executableTarget(
             name: "courier-depositor",
-            dependencies: ["EventLoop", "PushCore", "SQLiteRegistry", "PostgresRegistry"],
+            dependencies: ["EventLoop", "PushCore", "SQLiteRegistry", "PostgresRegistry", "Notifications"],
             path: "Tests/HostileLoads/Depositor",
             swiftSettings: swiftSettings
         ),
@@ -196,7 +241,8 @@ let package = Package(
             name: "apus-benchmarks",
             dependencies: [
                 "EventLoop", "Metrics", "Crypto", "ChangeQueue", "PushCore", "SQLiteRegistry", "PostgresRegistry",
-                "APNsTransport", "Dispatcher", "Geography", "PushTestKit",
+                "APNsTransport", "Dispatcher", "Geography", "PushTestKit", "Notifications", "ConnectionPool",
+                "Predicates", "PredicateIndex", "Essentials",
             ],
             path: "Benchmarks/Sources/ApusBenchmarks",
             swiftSettings: swiftSettings
@@ -212,7 +258,8 @@ let package = Package(
             name: "FuzzTests",
             dependencies: [
                 "AMQP", "APNsTransport", "CRabbitMQ", "ChangeQueue", "Crypto", "Dispatcher", "EventLoop", "HTTPServer",
-                "JSON", "Metrics", "PushCore", "PushTestKit", "RegistryAPI", "SQLiteRegistry", "TOML",
+                "JSON", "Metrics", "PushCore", "PushTestKit", "RegistryAPI", "SQLiteRegistry", "TOML", "Notifications",
+                "ConnectionPool", "Predicates", "PredicateIndex",
             ],
             path: "Tests/Fuzz", exclude: ["Package.swift", "Driver", "corpus", "dictionaries"],
             swiftSettings: swiftSettings),

@@ -28,7 +28,7 @@ struct CodeRuleTests {
         "SQLiteRegistry/Resolving/", "SQLiteRegistry/Subscriptions/", "SQLiteRegistry/SQLite",
         "SQLiteRegistry/Courier/", "SQLiteRegistry/FanOut/", "PostgresRegistry/Resolving/",
         "PostgresRegistry/Storing/", "PostgresRegistry/Subscriptions/", "PostgresRegistry/PostgresRegistry+",
-        "PostgresRegistry/Courier/", "PostgresRegistry/FanOut/", "PushCore/Devices/", "PushCore/Notifications/",
+        "PostgresRegistry/Courier/", "PostgresRegistry/FanOut/", "PushCore/Devices/", "Notifications/",
         "PushCore/Subscriptions/Notifying/", "PushCore/Subscriptions/Registration/", "PushCore/Transfer/RegistryCopy",
         "Dispatcher/Pipeline/Records/", "RegistryAPI/Native/", "RegistryAPI/CloudKit/", "RegistryAPI/Cognito/",
         "RegistryAPI/Server/", "RegistryAPI/Tokens/",

@@ -1,3 +1,4 @@
+import Notifications
 public import PushCore
 
 extension PostgresRegistry {

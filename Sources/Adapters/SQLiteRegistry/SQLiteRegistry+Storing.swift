@@ -1,3 +1,5 @@
+import Essentials
+import Notifications
 import PushCore
 
 /// The steps of registrations and subscriptions; each is called in a write transaction.

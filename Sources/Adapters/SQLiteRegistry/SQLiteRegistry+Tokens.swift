@@ -1,3 +1,4 @@
+public import Notifications
 public import PushCore
 
 /// Tokens that devices have beside their alert tokens.

@@ -1,4 +1,4 @@
-import PushCore
+import Essentials
 
 /// The numbers under which a device and what it belongs to are stored.
 struct StoredDevice: Equatable {

@@ -1,4 +1,4 @@
-import PushCore
+import Essentials
 
 /// Random numbers that a seed repeats, so that a failing random test can be run again from its message.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {

@@ -1,6 +1,6 @@
 import ChangeQueue
 import Metrics
-import PushCore
+import Notifications
 import PushTestKit
 import Testing
 

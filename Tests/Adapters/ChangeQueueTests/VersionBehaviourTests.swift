@@ -1,6 +1,7 @@
 import ChangeQueue
 import EventLoop
 import Metrics
+import Notifications
 import PushCore
 import PushTestKit
 import Testing

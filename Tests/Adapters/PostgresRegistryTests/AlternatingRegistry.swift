@@ -1,3 +1,4 @@
+import Notifications
 import PushCore
 
 /// Two connections to one registry that take turns: what one has written, the other answers.

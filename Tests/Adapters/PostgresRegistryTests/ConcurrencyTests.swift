@@ -1,3 +1,4 @@
+import Notifications
 import PostgresRegistry
 import PushCore
 import PushTestKit

@@ -1,5 +1,4 @@
 import PostgresRegistry
-import PushCore
 import PushTestKit
 import Testing
 

@@ -1,4 +1,6 @@
 import JSON
+import Notifications
+import Predicates
 import PushCore
 import PushTestKit
 import RegistryAPI

@@ -1,5 +1,6 @@
 import Crypto
 import JSON
+import Notifications
 import PushCore
 import PushTestKit
 import RegistryAPI

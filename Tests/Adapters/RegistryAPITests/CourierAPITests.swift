@@ -1,6 +1,7 @@
 import Crypto
 import JSON
 import Metrics
+import Notifications
 import PushCore
 import PushTestKit
 import RegistryAPI

@@ -1,4 +1,4 @@
-import PushCore
+import Notifications
 import Testing
 
 @testable import RegistryAPI

@@ -1,4 +1,4 @@
-import PushCore
+import Notifications
 import PushTestKit
 import RegistryAPI
 import Testing

@@ -1,4 +1,6 @@
+import Essentials
 import JSON
+import Notifications
 import PushCore
 import PushTestKit
 import RegistryAPI

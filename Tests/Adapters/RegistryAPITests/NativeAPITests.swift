@@ -1,4 +1,5 @@
 import JSON
+import Notifications
 import PushCore
 import PushTestKit
 import RegistryAPI

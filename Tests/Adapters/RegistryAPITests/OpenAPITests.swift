@@ -1,7 +1,7 @@
 import HTTPServer
 import JSON
 import Metrics
-import PushCore
+import Notifications
 import PushTestKit
 import Testing
 

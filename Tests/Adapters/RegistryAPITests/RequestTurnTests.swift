@@ -1,6 +1,7 @@
 import Dispatch
 import EventLoop
 import Foundation
+import Notifications
 import PushCore
 import PushTestKit
 import Testing

@@ -3,6 +3,7 @@ import Dispatch
 import EventLoop
 import JSON
 import Metrics
+import Notifications
 import PushCore
 import Synchronization
 

@@ -1,6 +1,8 @@
 import Dispatch
 import EventLoop
 import Metrics
+import Notifications
+import Predicates
 import PushCore
 import PushTestKit
 import Synchronization

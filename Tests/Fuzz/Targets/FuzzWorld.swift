@@ -1,5 +1,6 @@
 import Dispatch
 import EventLoop
+import Notifications
 import PushCore
 import PushTestKit
 import Synchronization

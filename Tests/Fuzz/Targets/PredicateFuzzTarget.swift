@@ -1,5 +1,7 @@
 import JSON
 
+@testable import PredicateIndex
+@testable import Predicates
 @testable import PushCore
 
 /// Reads the first part as a condition in each of the four languages and as canonical bytes, and the other parts as

@@ -1,4 +1,6 @@
 @testable import APNsTransport
+@testable import ConnectionPool
+@testable import Notifications
 @testable import PushCore
 
 /// A push service that does what an input chooses, around the two state machines that have to cope with it: the one

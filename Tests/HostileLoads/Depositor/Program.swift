@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import Notifications
 import PostgresRegistry
 import PushCore
 import SQLiteRegistry

@@ -1,4 +1,4 @@
-import PushCore
+import Essentials
 
 /// Reads from all over some memory, each of which waits for the one before: what memory takes just now.
 final class RandomReads {

@@ -1,6 +1,5 @@
 import APNsTransport
 import Metrics
-import PushCore
 
 /// Allocations of the client and of the pipeline, per push, when everything that grows has grown.
 struct AllocationScenario {

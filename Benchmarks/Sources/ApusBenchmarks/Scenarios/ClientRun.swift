@@ -1,6 +1,7 @@
 import APNsTransport
+import ConnectionPool
 import Metrics
-import PushCore
+import Notifications
 
 /// How the client is run against a server.
 struct ClientRun {

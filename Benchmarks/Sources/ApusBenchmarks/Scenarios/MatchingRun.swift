@@ -1,5 +1,7 @@
+import Essentials
 import Glibc
-import PushCore
+import PredicateIndex
+import Predicates
 
 /// One index with its workload.
 struct MatchingRun {

@@ -1,5 +1,6 @@
 import Glibc
-import PushCore
+import PredicateIndex
+import Predicates
 
 /// The matching index: time for each change, memory, building, and adding and removing while changes are matched.
 ///

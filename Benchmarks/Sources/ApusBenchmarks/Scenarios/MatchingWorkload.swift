@@ -1,6 +1,8 @@
+import Essentials
 import Geography
 import Glibc
-import PushCore
+import PredicateIndex
+import Predicates
 
 /// Predicates as client code makes them: few shapes, many constants.
 struct MatchingWorkload {

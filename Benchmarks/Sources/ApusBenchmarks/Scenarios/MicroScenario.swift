@@ -1,5 +1,6 @@
 import APNsTransport
 import Crypto
+import Notifications
 import PushCore
 import SQLiteRegistry
 

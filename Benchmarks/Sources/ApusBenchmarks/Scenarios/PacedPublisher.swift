@@ -1,6 +1,7 @@
 import ChangeQueue
 import Glibc
 import Metrics
+import Notifications
 import PushCore
 import Synchronization
 

@@ -1,5 +1,5 @@
 import APNsTransport
-import PushCore
+import Notifications
 import Synchronization
 
 /// Sends pushes through a client, with a number of them out at any time, and waits for the last answer.

@@ -1,4 +1,4 @@
-import PushCore
+import Notifications
 
 /// The devices of the benchmarks: number n belongs to identity n.
 enum RegisteredDevice {

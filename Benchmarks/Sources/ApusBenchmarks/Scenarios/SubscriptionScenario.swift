@@ -1,6 +1,9 @@
 import EventLoop
 import Metrics
+import Notifications
 import PostgresRegistry
+import PredicateIndex
+import Predicates
 import PushCore
 import PushTestKit
 import SQLiteRegistry

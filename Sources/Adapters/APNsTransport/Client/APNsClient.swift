@@ -1,7 +1,7 @@
 internal import Crypto
 public import EventLoop
 public import Metrics
-public import PushCore
+public import Notifications
 internal import Synchronization
 
 /// Sends pushes to APNs over pools of long-lived HTTP/2 connections.

@@ -1,4 +1,4 @@
-public import PushCore
+public import ConnectionPool
 
 /// One pool of connections: an app in one environment of APNs.
 ///

@@ -1,5 +1,6 @@
+import Essentials
 internal import JSON
-internal import PushCore
+import Notifications
 
 /// Reads the bodies of rejections, `{"reason":"…","timestamp":…}`, and of GOAWAY, which has the same form.
 ///

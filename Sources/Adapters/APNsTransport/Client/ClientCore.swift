@@ -1,6 +1,7 @@
+import ConnectionPool
 internal import Crypto
 internal import EventLoop
-internal import PushCore
+import Notifications
 
 /// The part of an `APNsClient` that lives on its loop: the lanes of all routes, the results of the tick, and the one
 /// timer.

@@ -1,4 +1,4 @@
-internal import PushCore
+import ConnectionPool
 
 /// The lanes of a route: pools of connections to the same endpoint that do not disturb each other.
 ///

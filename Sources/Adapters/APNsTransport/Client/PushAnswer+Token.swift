@@ -1,4 +1,4 @@
-internal import PushCore
+import Notifications
 
 /// What an answer says about the provider token, the device token and the connection.
 extension PushAnswer {

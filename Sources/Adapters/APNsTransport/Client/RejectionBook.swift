@@ -1,5 +1,6 @@
+import ConnectionPool
 internal import Metrics
-internal import PushCore
+import Notifications
 
 /// Which tokens of a route were rejected lately; both lanes of the route write it, the client reads it for each push.
 ///

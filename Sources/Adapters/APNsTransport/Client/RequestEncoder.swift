@@ -1,5 +1,5 @@
 internal import HTTP2
-internal import PushCore
+import Notifications
 
 /// Writes the header fields of a push, in memory that is used again for the next.
 ///

@@ -1,7 +1,8 @@
+import ConnectionPool
 internal import EventLoop
 internal import HTTP2
 internal import Metrics
-internal import PushCore
+import Notifications
 
 /// Carrying out what the pool asks for.
 extension Route {

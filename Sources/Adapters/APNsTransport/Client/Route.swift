@@ -1,7 +1,8 @@
+import ConnectionPool
 internal import Crypto
 internal import EventLoop
 internal import HTTP2
-internal import PushCore
+import Notifications
 
 /// The shell around one `ConnectionPool`: carries out its actions, and keeps the requests that it knows by slot.
 ///

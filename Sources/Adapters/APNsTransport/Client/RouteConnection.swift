@@ -1,6 +1,5 @@
 internal import EventLoop
 internal import HTTP2
-internal import PushCore
 
 /// One connection of a route: passes on what HTTP/2 reports, and puts answers together.
 ///

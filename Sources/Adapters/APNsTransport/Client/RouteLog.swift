@@ -1,5 +1,6 @@
+import ConnectionPool
 internal import Metrics
-internal import PushCore
+import Notifications
 
 /// What a route says to the log and the metrics.
 struct RouteLog {

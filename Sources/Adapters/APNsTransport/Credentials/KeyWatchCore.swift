@@ -1,6 +1,6 @@
 internal import Crypto
 internal import EventLoop
-internal import PushCore
+import Notifications
 
 /// The part of a `ProviderKeyWatcher` that lives on its loop.
 final class KeyWatchCore {

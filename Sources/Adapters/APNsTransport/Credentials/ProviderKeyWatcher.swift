@@ -1,6 +1,6 @@
 internal import Crypto
 internal import EventLoop
-public import PushCore
+public import Notifications
 
 /// Replaces signing keys when their files change, without a restart.
 ///

@@ -1,8 +1,8 @@
+public import ConnectionPool
 public import Crypto
 internal import EventLoop
 internal import Glibc
 internal import Metrics
-public import PushCore
 internal import Synchronization
 
 /// The provider token of one signing key: minted once, shared by every connection and loop that uses the key.

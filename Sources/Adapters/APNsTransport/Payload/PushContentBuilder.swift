@@ -1,4 +1,4 @@
-public import PushCore
+public import Notifications
 
 /// Makes what is sent to every device of one event: headers decided, rules checked, payload rendered, once per event.
 public struct PushContentBuilder {

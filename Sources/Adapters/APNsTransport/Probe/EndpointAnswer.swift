@@ -1,4 +1,4 @@
-public import PushCore
+public import Notifications
 
 /// What APNs answered to an `EndpointRequest`.
 public struct EndpointAnswer: Sendable {

@@ -1,5 +1,6 @@
 public import EventLoop
 public import Metrics
+public import Notifications
 public import PushCore
 
 /// Consumes the work and fan-out queues, on a loop and a connection of its own.

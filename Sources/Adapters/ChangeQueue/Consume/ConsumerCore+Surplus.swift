@@ -1,6 +1,6 @@
 import AMQP
 import EventLoop
-import PushCore
+import Notifications
 
 /// Emptying the work queues that are left over from a time when there were more.
 extension ConsumerCore {

@@ -1,5 +1,5 @@
 public import Metrics
-public import PushCore
+public import Notifications
 
 /// What operators' policies do to our queues.
 extension Topology {

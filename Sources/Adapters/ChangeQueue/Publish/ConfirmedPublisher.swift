@@ -1,5 +1,6 @@
 public import EventLoop
 public import Metrics
+public import Notifications
 public import PushCore
 
 /// Publishes with confirms, on a loop and a connection of its own.

@@ -1,6 +1,7 @@
 import AMQP
 import EventLoop
 import Metrics
+import Notifications
 import PushCore
 
 /// The part of the publisher that lives on its loop.

@@ -1,4 +1,4 @@
-import PushCore
+import Essentials
 
 /// Decides when a message that the broker refused (`basic.nack`) is published again, and when it is given up.
 ///

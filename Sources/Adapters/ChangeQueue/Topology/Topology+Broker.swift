@@ -1,5 +1,4 @@
 import AMQP
-import PushCore
 
 extension Topology {
     /// Makes what is missing and gives each work queue its share of the events; takes nothing away that holds messages.

@@ -1,3 +1,4 @@
+import Notifications
 import PushCore
 
 /// The statements for messages that clients fetch.

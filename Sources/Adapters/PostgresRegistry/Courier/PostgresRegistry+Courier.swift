@@ -1,3 +1,5 @@
+import Essentials
+public import Notifications
 public import PushCore
 
 extension PostgresRegistry: CourierRegistry {

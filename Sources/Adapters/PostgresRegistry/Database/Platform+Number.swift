@@ -1,4 +1,4 @@
-import PushCore
+import Notifications
 
 extension Platform {
     /// The number of the platform in the table `platform`.

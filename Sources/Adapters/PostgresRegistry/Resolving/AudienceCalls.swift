@@ -1,5 +1,3 @@
-import PushCore
-
 /// The statements that `resolve` asks, one for each kind of audience.
 ///
 /// The probes are arrays (`unnest`), each joined to its devices by an index whose entries are in the order of the

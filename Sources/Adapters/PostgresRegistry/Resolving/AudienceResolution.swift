@@ -1,3 +1,4 @@
+import Essentials
 import PushCore
 
 /// The work of one call of `resolve`: gathers the requests of each kind into one statement, asks all statements in one

@@ -1,3 +1,5 @@
+import Essentials
+import Notifications
 import PushCore
 
 /// What a batch of registrations comes to, so that a few statements do at once what it says one after the other.

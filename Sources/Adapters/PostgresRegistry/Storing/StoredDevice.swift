@@ -1,5 +1,3 @@
-import PushCore
-
 /// A device as it is in the table, with the numbers of what it belongs to.
 struct StoredDevice {
     /// The row of the device.

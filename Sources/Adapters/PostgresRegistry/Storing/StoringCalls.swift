@@ -1,3 +1,4 @@
+import Notifications
 import PushCore
 
 /// The statements that write, each for any number of rows.

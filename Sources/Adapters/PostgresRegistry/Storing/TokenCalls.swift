@@ -1,3 +1,4 @@
+import Notifications
 import PushCore
 
 /// The statements about tokens that devices have beside their alert tokens.

@@ -1,3 +1,4 @@
+import Notifications
 import PushCore
 
 /// What a batch of further tokens comes to, so that a few statements do at once what it says one after the other.

@@ -1,4 +1,5 @@
 import JSON
+import Predicates
 import PushCore
 
 extension PostgresRegistry {

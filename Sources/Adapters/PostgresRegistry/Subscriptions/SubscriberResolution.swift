@@ -1,3 +1,4 @@
+import Essentials
 import PushCore
 
 /// The work of one call of `resolveSubscribers`: asks for the devices of many subscriptions at once, then for the

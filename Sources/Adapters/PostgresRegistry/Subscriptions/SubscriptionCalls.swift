@@ -1,3 +1,4 @@
+import Predicates
 import PushCore
 
 /// The statements about subscriptions to records.

@@ -1,6 +1,7 @@
 import Crypto
 import HTTPServer
 import JSON
+import Notifications
 import PushCore
 
 /// One request of the CloudKit dialect, whose sender is known, carried out on the registry's thread.

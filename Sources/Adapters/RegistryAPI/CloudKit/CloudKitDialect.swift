@@ -1,5 +1,4 @@
 import HTTPServer
-import PushCore
 
 /// CloudKit Web Services, as much of it as subscriptions need: `subscriptions/modify`, `list` and `lookup`, and
 /// `tokens/create` and `register`.

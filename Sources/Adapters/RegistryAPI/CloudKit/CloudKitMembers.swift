@@ -1,5 +1,5 @@
+import Essentials
 import JSON
-import PushCore
 
 /// Holds the objects of a request to the members that they may have.
 ///

@@ -1,4 +1,5 @@
 import JSON
+import Predicates
 import PushCore
 
 extension CloudKitSubscription {
@@ -49,7 +50,7 @@ extension CloudKitSubscription {
         write("zoneID", subscription.zoneName != nil) { writer in
             writer.beginObject()
             writer.key("zoneName")
-            writer.string(subscription.zoneName ?? RecordChange.defaultZoneName)
+            writer.string(subscription.zoneName ?? RecordZone.defaultName)
             writer.endObject()
         }
         write("notificationInfo") { subscription.notification.write(to: &$0) }

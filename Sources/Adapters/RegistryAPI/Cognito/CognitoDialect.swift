@@ -1,6 +1,6 @@
+import Essentials
 import HTTPServer
 import JSON
-import PushCore
 
 /// Amazon Cognito Sync's REST API (2014-06-30), as much of it as push needs.
 ///

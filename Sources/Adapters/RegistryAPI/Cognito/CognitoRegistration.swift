@@ -1,4 +1,4 @@
-import PushCore
+import Notifications
 
 /// The body of `RegisterDevice`: `{"Platform": "APNS", "Token": "…"}`.
 struct CognitoRegistration {

@@ -1,5 +1,6 @@
 import EventLoop
 import HTTPServer
+import Notifications
 import PushCore
 
 /// The clients that wait for their notifications; lives on the registry's loop.

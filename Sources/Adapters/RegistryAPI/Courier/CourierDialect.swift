@@ -1,5 +1,5 @@
 import HTTPServer
-import PushCore
+import Notifications
 
 /// The URLs of `tokens/create`: a `GET` waits for the next notification and answers its payload, or an empty body if
 /// none came in time.

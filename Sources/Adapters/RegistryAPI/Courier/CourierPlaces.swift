@@ -1,4 +1,4 @@
-import PushCore
+import Notifications
 
 /// Who waits for notifications, and who gives way when there are too many; knows neither sockets nor clocks.
 ///

@@ -1,4 +1,5 @@
 import Crypto
+import Notifications
 import PushCore
 
 /// Makes the secrets and the tokens of clients that fetch their notifications, and recognises them by the key of the

@@ -1,5 +1,6 @@
 import HTTPServer
 import JSON
+import Notifications
 import PushCore
 
 extension NativeCall {

@@ -1,4 +1,5 @@
 import HTTPServer
+import Notifications
 import PushCore
 
 /// The tokens that a device has beside its alert token.

@@ -1,6 +1,5 @@
 import EventLoop
 import HTTPServer
-import PushCore
 
 /// Finds the route of a request, and lets it wait for its turn on one of the registry's loops.
 struct RequestRouter: HTTPHandler {

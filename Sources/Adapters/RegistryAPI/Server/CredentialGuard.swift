@@ -1,6 +1,6 @@
 import EventLoop
 import HTTPServer
-import PushCore
+import Notifications
 import Synchronization
 
 /// Limits how often each credential is used, and how often an address is told that it is wrong.

@@ -1,4 +1,6 @@
 import Crypto
+import Essentials
+import Notifications
 import PushCore
 
 /// Registers devices for clients that know a token, and not an identifier.

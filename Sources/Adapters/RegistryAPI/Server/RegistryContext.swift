@@ -1,5 +1,6 @@
 import EventLoop
 import JSON
+import Notifications
 import PushCore
 
 /// What routes work with on one of the registry's two threads.

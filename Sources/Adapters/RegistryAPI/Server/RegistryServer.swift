@@ -2,7 +2,8 @@ import Crypto
 public import EventLoop
 import HTTPServer
 public import Metrics
-public import PushCore
+public import Notifications
+import PushCore
 import Synchronization
 
 /// Serves the registry over HTTP: its own thread for the connections, and two loops, one that reads the registry and

@@ -1,6 +1,7 @@
 import Crypto
+import Essentials
 import HTTPServer
-import PushCore
+import Notifications
 
 /// Verifies that a request was signed by someone who knows the secret of an access key (Signature Version 4).
 ///

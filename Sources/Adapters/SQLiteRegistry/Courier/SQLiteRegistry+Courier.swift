@@ -1,3 +1,4 @@
+public import Notifications
 public import PushCore
 
 extension SQLiteRegistry: CourierRegistry {

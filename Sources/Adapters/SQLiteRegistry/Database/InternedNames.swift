@@ -1,3 +1,4 @@
+import Essentials
 import PushCore
 
 /// A table of names with numbers in their place (`id`, `name`), so that a row which is repeated a million times holds a

@@ -1,3 +1,5 @@
+import Essentials
+import Predicates
 public import PushCore
 
 /// Holds what was written against the quotas; each is called in the write transaction, which an error ends.

@@ -1,5 +1,3 @@
-import PushCore
-
 /// By how much a transaction that saves subscriptions makes apps and owners grow.
 struct SubscriptionGrowth {
     /// What is added; negative if it is less than before.

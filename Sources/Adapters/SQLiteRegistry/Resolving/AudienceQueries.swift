@@ -1,5 +1,3 @@
-import PushCore
-
 /// The questions that `resolve` asks, one for each kind of audience.
 ///
 /// `CROSS JOIN` keeps SQLite to the written order: from the probes to their devices, each by an index whose entries are

@@ -1,3 +1,5 @@
+import Essentials
+import Notifications
 import PushCore
 
 /// Audiences that are lists of devices or tokens; a page goes on at an index of the list.

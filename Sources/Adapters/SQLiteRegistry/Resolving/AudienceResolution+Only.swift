@@ -1,3 +1,5 @@
+import Essentials
+import Notifications
 import PushCore
 
 /// Requests for a few devices of an audience that may be large; a page goes on at an index of `onlyDeviceIDs`.

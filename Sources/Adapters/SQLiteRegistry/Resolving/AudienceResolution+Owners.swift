@@ -1,3 +1,4 @@
+import Essentials
 import PushCore
 
 /// Audiences of devices that belong to something named: identities, users, topics.

@@ -1,3 +1,4 @@
+import Essentials
 import PushCore
 
 /// The page of one request while it is being filled.

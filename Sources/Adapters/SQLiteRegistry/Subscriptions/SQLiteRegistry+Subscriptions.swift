@@ -1,3 +1,4 @@
+import Predicates
 public import PushCore
 
 extension SQLiteRegistry: SubscriptionRegistry {

@@ -1,5 +1,3 @@
-import PushCore
-
 /// The questions that `resolveSubscribers` asks; subscriptions of users and of devices are asked for apart, each in the
 /// order of the devices' rows without sorting.
 struct SubscriberQueries {

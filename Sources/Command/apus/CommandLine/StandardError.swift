@@ -1,5 +1,5 @@
+import Essentials
 import Glibc
-import PushCore
 
 /// Standard error: for people, unbuffered, made printable here as standard output is.
 enum StandardError {

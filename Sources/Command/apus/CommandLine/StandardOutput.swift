@@ -1,5 +1,5 @@
+import Essentials
 import Glibc
-import PushCore
 import Synchronization
 
 /// Standard output with a buffer of its own; any thread may write, whole strings at a time.

@@ -1,5 +1,6 @@
 import Dispatcher
 import EventLoop
+import Notifications
 import PushCore
 
 /// An event that a worker would understand, ready to be published.

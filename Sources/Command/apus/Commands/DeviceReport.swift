@@ -1,4 +1,6 @@
+import Essentials
 import JSON
+import Notifications
 import PushCore
 
 /// Shows devices and their subscriptions, as text or as JSON.

@@ -1,4 +1,4 @@
-import PushCore
+import Notifications
 
 /// The option that the commands about further tokens share.
 enum DeviceTokenOptions {

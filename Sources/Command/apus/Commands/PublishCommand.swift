@@ -2,7 +2,7 @@ import ChangeQueue
 import Dispatcher
 import EventLoop
 import Metrics
-import PushCore
+import Notifications
 
 /// `apus publish`.
 struct PublishCommand: Command {

@@ -1,6 +1,5 @@
 import EventLoop
 import JSON
-import PushCore
 
 /// Writes the CloudEvent that the options of `apus publish` describe.
 enum PublishedEvent {

@@ -1,3 +1,5 @@
+public import Essentials
+
 /// A token with which a backend uses the registry's API, as the registry keeps it: the token itself is not in it.
 public struct APIToken: Hashable, Sendable {
     /// What the token allows.

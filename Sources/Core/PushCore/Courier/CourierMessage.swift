@@ -1,3 +1,5 @@
+public import Notifications
+
 /// A notification for a client that fetches its notifications, as it waits to be fetched.
 public struct CourierMessage: Hashable, Sendable {
     /// The token of the client's device.

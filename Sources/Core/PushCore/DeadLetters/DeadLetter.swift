@@ -1,3 +1,5 @@
+import Essentials
+
 /// What a listing tells of a dead letter.
 public struct DeadLetterSummary: Hashable, Sendable {
     /// How many characters of the identifier are shown where people read; they are nearly always enough to name it.

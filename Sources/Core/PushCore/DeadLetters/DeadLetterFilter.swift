@@ -1,3 +1,5 @@
+import Essentials
+
 /// Which dead letters are meant; a letter has to satisfy all that is given.
 public struct DeadLetterFilter: Hashable, Sendable {
     /// Letters whose identifier begins so.

@@ -1,3 +1,6 @@
+import Essentials
+import Notifications
+
 /// Makes a dead letter of a message from their queue: who it is, and what a listing tells of it.
 ///
 /// Its identity is a digest of the whole message, its event's `source` and `id` among it, but for what the broker

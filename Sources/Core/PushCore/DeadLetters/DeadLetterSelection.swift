@@ -1,3 +1,5 @@
+import Essentials
+
 /// The dead letters that a command is about: named one by one, or by a filter.
 public struct DeadLetterSelection: Hashable, Sendable {
     /// How many letters are read from the store at once.

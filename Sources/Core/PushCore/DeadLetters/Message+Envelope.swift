@@ -1,4 +1,5 @@
 internal import JSON
+import Notifications
 
 /// Properties and headers of a message as one JSON document, from which they are read back exactly.
 ///

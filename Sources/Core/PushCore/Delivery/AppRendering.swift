@@ -1,3 +1,5 @@
+public import Notifications
+
 /// What an event says to the devices of one app.
 public struct AppRendering: Sendable {
     /// The app.

@@ -1,3 +1,5 @@
+public import Notifications
+
 /// Tells a dead token from a wrong configuration when APNs calls a token bad.
 ///
 /// One bad token among many good answers is a dead token. When more than half of the recent answers call tokens bad,

@@ -1,3 +1,7 @@
+public import Essentials
+import Hashing
+public import Notifications
+
 /// What an event says of a dataset to each device that is told of it: the dataset has changed, up to this sync count.
 public struct DatasetAnnouncement: BitwiseCopyable, Sendable {
     let dataset: WordDigest

@@ -1,3 +1,6 @@
+import Essentials
+public import Notifications
+
 /// Finds, among events that wait together, those of one dataset that one push can stand for.
 ///
 /// A dataset push says only "this dataset has changed, up to this sync count", so the newest one makes the older ones

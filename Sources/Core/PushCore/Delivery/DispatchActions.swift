@@ -1,3 +1,5 @@
+public import Notifications
+
 /// What the shell has to do after events have been fed to a `DispatchStateMachine`, gathered over a tick.
 public struct DispatchActions: Sendable {
     /// Something that an operator should hear of.

@@ -1,3 +1,6 @@
+public import Essentials
+public import Notifications
+
 /// One page of an event's audience, with everything that is needed to push to it and to park what fails.
 ///
 /// Nothing of it changes while its pushes are out, so all who work on it share one copy.

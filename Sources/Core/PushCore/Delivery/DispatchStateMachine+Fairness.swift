@@ -1,3 +1,5 @@
+import Notifications
+
 /// Who may send next: turns between apps, the share of the bulk lane, and apps that are too slow.
 extension DispatchStateMachine {
     /// How long after the last small event the bulk lane still leaves room for the next.

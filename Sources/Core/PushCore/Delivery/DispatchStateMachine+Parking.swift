@@ -1,3 +1,5 @@
+import Notifications
+
 extension DispatchStateMachine {
     /// The broker answered for a message that was to be published.
     public mutating func publishEnded(

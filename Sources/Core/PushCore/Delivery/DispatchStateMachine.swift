@@ -1,3 +1,6 @@
+import Essentials
+public import Notifications
+
 /// The life of every delivery between its arrival and its acknowledgement: which pushes are out, what becomes of each,
 /// what has to be parked first, and when the delivery may be settled.
 ///

@@ -1,3 +1,6 @@
+public import Essentials
+import Notifications
+
 /// The history of an event, as its parked copies carry it in their headers.
 public struct ParkingRecord: Hashable, Sendable {
     /// How many attempts its pushes have had.

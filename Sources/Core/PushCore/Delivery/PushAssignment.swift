@@ -1,3 +1,5 @@
+public import Notifications
+
 /// What one device of a job is told, and for which subscription.
 public struct PushAssignment: Hashable, Sendable {
     /// The place of what it is told in the job's renderings; nil if its app is not configured.

@@ -1,3 +1,7 @@
+public import Essentials
+import Hashing
+public import Notifications
+
 /// Remembers the newest sync count that each device was told of by this worker, so that no device is told of an older
 /// state of a dataset after a newer one: neither by a retry nor by an event that comes late.
 ///

@@ -1,3 +1,6 @@
+import Hashing
+public import Notifications
+
 /// Which datasets this process has told the registry about lately, so that it tells each but once.
 ///
 /// When it is full it forgets old ones, which are then told again.

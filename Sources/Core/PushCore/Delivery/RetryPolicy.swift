@@ -1,3 +1,6 @@
+import Essentials
+public import Notifications
+
 /// When a push that could not be delivered is tried again, and when that ends.
 ///
 /// The ladder is a list of delays, one retry queue each. Attempt n waits for the n-th delay (the last one repeats), but

@@ -1,3 +1,6 @@
+import Essentials
+public import Notifications
+
 /// Whom a push is for.
 public enum Audience: Hashable, Sendable {
     /// The devices of an identity that subscribed to one of its datasets.

@@ -1,3 +1,5 @@
+public import Notifications
+
 /// A token that the push service will never deliver to again, named as exactly as the service spoke of it: the topic
 /// (app and kind), the environment, and the token.
 ///

@@ -1,3 +1,6 @@
+public import Essentials
+public import Notifications
+
 /// One installation of an app that can be pushed to.
 public struct Device: Hashable, Sendable {
     /// The name that the backend or the registry gave to the device, 1 to 256 bytes; unique in the registry.

@@ -1,3 +1,6 @@
+public import Essentials
+public import Notifications
+
 /// A device together with its further tokens and what it subscribes to, as an import brings it.
 public struct DeviceRegistration: Hashable, Sendable {
     /// The device.

@@ -1,3 +1,5 @@
+public import Essentials
+
 /// The indices of a list's entries from some index on, without those whose entry occurred before: a name that occurs
 /// twice in an audience counts once.
 public struct FirstOccurrences<Element: Hashable>: Sequence, IteratorProtocol {

@@ -1,3 +1,6 @@
+public import Essentials
+public import Notifications
+
 /// A token that a device has beside its alert token.
 public struct FurtherToken: Hashable, Sendable {
     /// The device.

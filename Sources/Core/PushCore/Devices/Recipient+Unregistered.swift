@@ -1,3 +1,5 @@
+public import Notifications
+
 extension Recipient {
     /// Makes up a device for a token that the registry does not have, so that it can be pushed to.
     ///

@@ -1,3 +1,6 @@
+public import Essentials
+public import Notifications
+
 /// A device as a push needs it: where it is reached, and what it is called when its push must be parked.
 ///
 /// It leaves out what a `Device` has besides, because every push of a fan-out carries one.

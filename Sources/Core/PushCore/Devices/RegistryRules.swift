@@ -1,3 +1,6 @@
+import Essentials
+public import Notifications
+
 /// What names the registry accepts; every implementation of `Registry` checks them with these functions.
 public enum RegistryRules {
     /// The longest device identifier, user or topic, in bytes of UTF-8.

@@ -1,3 +1,6 @@
+public import Essentials
+public import Notifications
+
 /// Something changed: what a backend published, understood.
 public struct ChangeEvent: Hashable, Sendable {
     /// What kind of change it is, with the facts of that kind.

@@ -1,3 +1,5 @@
+import Essentials
+
 /// What the property `content_type` says about the encoding of an event.
 enum ContentType {
     /// The body is a whole CloudEvent.

@@ -1,4 +1,5 @@
 internal import JSON
+import Notifications
 
 extension DatasetChange {
     /// Reads the data of `dataset.changed`.
@@ -55,7 +56,7 @@ extension DatasetChange {
             return count
         }
         guard let count = value.int64 else {
-            let found = value.uint64.map { number in String(number) } ?? FieldReader.describe(value)
+            let found = value.uint64.map { number in String(number) } ?? value.kindDescription
             throw FieldReader.invalid(data.path("syncCount"), found: found, syncCountExpected)
         }
         guard count >= 0 else {

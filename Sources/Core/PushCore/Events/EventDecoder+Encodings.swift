@@ -1,4 +1,6 @@
+import Essentials
 internal import JSON
+import Notifications
 
 // The three encodings of an event.
 extension EventDecoder {

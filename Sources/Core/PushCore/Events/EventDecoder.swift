@@ -1,4 +1,6 @@
+import Essentials
 internal import JSON
+public import Notifications
 
 /// Understands what backends publish: turns a message of the broker into a change event, or says why it is none.
 ///

@@ -1,4 +1,6 @@
+import Essentials
 internal import JSON
+import Notifications
 
 /// What surrounds the data of an event, whichever encoding it came in.
 struct EventEnvelope {

@@ -1,3 +1,4 @@
+import Essentials
 internal import JSON
 
 /// What can be read of an event whether or not it can be acted on: for logs and dead letters.

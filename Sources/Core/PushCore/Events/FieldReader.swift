@@ -1,4 +1,6 @@
+import Essentials
 internal import JSON
+import Notifications
 
 /// Reads the members of one JSON object and says precisely what is wrong with them.
 ///
@@ -22,26 +24,11 @@ struct FieldReader {
     // MARK: - Rejections
 
     static func invalid(_ path: String, _ found: JSONValue, _ expected: String) -> EventRejection {
-        invalid(path, found: describe(found), expected)
+        invalid(path, found: found.kindDescription, expected)
     }
 
     static func invalid(_ path: String, found: String, _ expected: String) -> EventRejection {
         EventRejection(.invalidField, "\(path) is \(found); it must be \(expected)")
-    }
-
-    /// The kind of a value, with what is harmless about it.
-    static func describe(_ value: JSONValue) -> String {
-        switch value.kind {
-        case .null: return "null"
-        case .boolean: return value.bool == true ? "true" : "false"
-        case .integer: return "an integer"
-        case .double: return "a number with a fraction or an exponent"
-        case .string:
-            let count = value.withUTF8(\.count) ?? 0
-            return count == 0 ? "an empty string" : "a string of \(count) \(count == 1 ? "byte" : "bytes")"
-        case .array: return value.array?.isEmpty == true ? "an empty array" : "an array"
-        case .object: return value.object?.isEmpty == true ? "an empty object" : "an object"
-        }
     }
 
     func path(_ key: StaticString) -> String { "\(path).\(key)" }
@@ -109,7 +96,7 @@ struct FieldReader {
     ) throws(EventRejection) -> Int64? {
         guard let value = value(key) else { return nil }
         guard let number = value.int64 else {
-            throw Self.invalid(path(key), found: value.uint64.map(String.init) ?? Self.describe(value), expected)
+            throw Self.invalid(path(key), found: value.uint64.map(String.init) ?? value.kindDescription, expected)
         }
         guard range.contains(number) else { throw Self.invalid(path(key), found: String(number), expected) }
         return number

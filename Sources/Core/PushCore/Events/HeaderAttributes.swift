@@ -1,3 +1,6 @@
+import Essentials
+import Notifications
+
 /// The attributes of a CloudEvent in binary mode: headers whose names have one of four prefixes.
 struct HeaderAttributes {
     private enum Attribute {

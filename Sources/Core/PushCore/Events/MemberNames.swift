@@ -1,4 +1,6 @@
+import Essentials
 internal import JSON
+import Notifications
 
 /// The members that an object of an event or of the registry may have.
 ///

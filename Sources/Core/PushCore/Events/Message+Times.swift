@@ -1,3 +1,5 @@
+import Essentials
+
 extension Message {
     /// When the change happened, as far as the message says so outside of its event: the header `x-timestamp-ms`, a
     /// whole number or its digits, else the property `timestamp`.

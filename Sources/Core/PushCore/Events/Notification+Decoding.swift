@@ -1,4 +1,6 @@
+import Essentials
 internal import JSON
+import Notifications
 
 extension Notification {
     /// Reads `notification`.

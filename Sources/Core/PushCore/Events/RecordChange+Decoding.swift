@@ -1,4 +1,6 @@
 internal import JSON
+import Notifications
+import Predicates
 
 extension RecordChange {
     /// Reads the data of `record.created`, `.updated` or `.deleted`.
@@ -15,7 +17,7 @@ extension RecordChange {
             recordName: try data.requiredText("recordName", .name),
             fields: try data.reader("fields").map { fields throws(EventRejection) in try RecordFields(fields) }
                 ?? RecordFields(),
-            zoneName: try data.text("zoneName", .name) ?? Self.defaultZoneName, database: database, ownerID: ownerID,
+            zoneName: try data.text("zoneName", .name) ?? RecordZone.defaultName, database: database, ownerID: ownerID,
             deviceID: try data.text("deviceId", .name))
     }
 

@@ -1,4 +1,5 @@
 internal import JSON
+import Notifications
 
 extension RequestedPush {
     /// Reads the data of `push.requested`.

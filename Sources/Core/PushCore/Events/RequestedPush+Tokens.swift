@@ -1,3 +1,5 @@
+public import Notifications
+
 /// Which tokens of its target a push goes to.
 extension RequestedPush {
     /// The type that the event asks for, or that its content makes.

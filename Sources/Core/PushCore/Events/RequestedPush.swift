@@ -1,3 +1,5 @@
+public import Notifications
+
 /// A push that a backend asks for by itself.
 public struct RequestedPush: Hashable, Sendable {
     /// The app, by its name in the configuration.

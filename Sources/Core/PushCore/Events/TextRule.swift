@@ -1,4 +1,6 @@
+import Essentials
 internal import JSON
+import Notifications
 
 /// What a text that names something must look like.
 ///
@@ -172,7 +174,7 @@ extension FieldReader {
         guard let text = value.string, let requirement = rule.requirement(brokenBy: text) else {
             return invalid(path, value, rule.expected)
         }
-        return invalid(path, found: requirement == rule.form ? text.excerpt : describe(value), requirement)
+        return invalid(path, found: requirement == rule.form ? text.excerpt : value.kindDescription, requirement)
     }
 
     private static func text(_ value: JSONValue, _ rule: TextRule) -> String? {

@@ -1,3 +1,5 @@
+public import Notifications
+
 /// The store of messages for devices of the platform `.web`, whose clients fetch them.
 ///
 /// The same store as `Registry`, with the same rules: calls are synchronous, come from one thread, and throw

@@ -1,3 +1,5 @@
+public import Notifications
+
 /// The store of devices and subscriptions, as the core sees it.
 ///
 /// Calls are synchronous and come from one thread, the one that owns the adapter; several processes may use the same

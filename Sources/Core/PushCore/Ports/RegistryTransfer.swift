@@ -1,3 +1,5 @@
+public import Notifications
+
 /// Reads and writes a registry in bulk, so that it can be moved into another store.
 ///
 /// The same store as `Registry`, with the same rules: calls are synchronous, come from one thread, and throw

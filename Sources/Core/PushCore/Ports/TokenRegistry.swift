@@ -1,3 +1,5 @@
+public import Notifications
+
 /// The part of a registry that keeps what tokens a device has beside its alert token, at most one of each kind.
 ///
 /// Such a token goes with its device, and ends when the device changes its app or goes over to a platform that is not

@@ -1,3 +1,5 @@
+public import Predicates
+
 extension FiringOperations {
     /// The names of its members: `created`, `updated`, `deleted`.
     public var names: [String] {

@@ -1,3 +1,5 @@
+public import Essentials
+
 /// Everything that a registry keeps about a device, subscriptions to records aside.
 public struct DeviceRecord: Hashable, Sendable {
     /// The device.

@@ -1,3 +1,5 @@
+import Essentials
+
 /// Copies the devices, topics, datasets, subscriptions, tokens, configurations and dead letters of a registry into
 /// another one.
 ///

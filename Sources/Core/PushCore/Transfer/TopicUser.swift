@@ -1,3 +1,5 @@
+public import Essentials
+
 /// A user's subscription to a topic of an app.
 public struct TopicUser: Hashable, Sendable {
     /// The user.

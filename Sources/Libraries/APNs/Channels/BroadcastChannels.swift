@@ -1,6 +1,6 @@
 internal import APNsTransport
 internal import FoundationEssentials
-internal import PushCore
+import Notifications
 
 /// The broadcast channels of an app: one push to a channel updates or ends a Live Activity on every device that
 /// listens.

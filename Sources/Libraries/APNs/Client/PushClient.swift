@@ -1,6 +1,6 @@
 internal import APNsTransport
 internal import Metrics
-internal import PushCore
+import Notifications
 internal import Synchronization
 
 /// Sends pushes to APNs, for one app or several, over connections that it keeps.

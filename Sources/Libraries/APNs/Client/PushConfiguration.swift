@@ -1,5 +1,5 @@
 internal import APNsTransport
-internal import PushCore
+import ConnectionPool
 
 /// An app, and how its pushes are sent: whose key signs, and where to.
 ///

@@ -1,5 +1,5 @@
 internal import APNsTransport
-internal import PushCore
+import Notifications
 
 extension PushError {
     init(_ error: APNsError) {

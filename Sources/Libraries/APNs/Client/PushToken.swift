@@ -1,4 +1,4 @@
-internal import PushCore
+import Notifications
 
 /// The address that APNs gave to one installation of an app: bytes of any length up to 256, today 32.
 ///

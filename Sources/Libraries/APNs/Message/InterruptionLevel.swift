@@ -1,4 +1,4 @@
-internal import PushCore
+import Notifications
 
 /// How much a notification may interrupt.
 public enum InterruptionLevel: String, CaseIterable, Sendable {
@@ -11,5 +11,5 @@ public enum InterruptionLevel: String, CaseIterable, Sendable {
     /// Breaks through all of them; needs an entitlement.
     case critical
 
-    var level: PushCore.Notification.InterruptionLevel? { .init(rawValue: rawValue) }
+    var level: Notifications.Notification.InterruptionLevel? { .init(rawValue: rawValue) }
 }

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
-internal import PushCore
+import Notifications
 
-extension PushCore.Notification {
+extension Notifications.Notification {
     mutating func add(_ item: PushItem) throws(PushError) {
         if let name = item.emptyText {
             throw PushError(.messageInvalid, "\(name) is empty, and Apple ignores it then; leave it out to say nothing")

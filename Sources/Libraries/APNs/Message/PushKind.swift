@@ -1,4 +1,4 @@
-internal import PushCore
+import Notifications
 
 /// What kind of push it is: the header `apns-push-type`, and with it the topic.
 ///

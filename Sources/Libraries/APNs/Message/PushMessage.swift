@@ -1,5 +1,5 @@
 internal import APNsTransport
-internal import PushCore
+import Notifications
 
 /// What a push says and how it is sent; the same value can be sent to any number of tokens.
 ///
@@ -32,7 +32,7 @@ public struct PushMessage: Sendable {
         _ items: [PushItem], kind: PushKind? = nil, urgency: PushUrgency? = nil, expiration: PushExpiration = .none,
         collapseID: String? = nil, identifier: String? = nil
     ) throws(PushError) {
-        var notification = PushCore.Notification()
+        var notification = Notifications.Notification()
         for item in items { try notification.add(item) }
         let options = PushOptions(
             pushType: kind?.pushType, priority: urgency?.priority,

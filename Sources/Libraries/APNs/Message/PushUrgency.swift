@@ -1,4 +1,4 @@
-internal import PushCore
+import Notifications
 
 /// How eagerly a device is to be woken: the header `apns-priority`.
 public enum PushUrgency: Int, CaseIterable, Sendable {

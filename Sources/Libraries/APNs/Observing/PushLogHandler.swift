@@ -1,4 +1,4 @@
-internal import PushCore
+import Notifications
 
 /// Takes what a client logs: the shape of swift-log's `LogHandler`, so that an adapter is one line.
 ///

@@ -1,4 +1,4 @@
-internal import PushCore
+import Notifications
 internal import Synchronization
 
 /// Makes the instruments of a client: the shape of swift-metrics' `MetricsFactory`, a function for each instrument.
@@ -52,7 +52,7 @@ final class PushInstruments: Sendable {
     }
 
     /// Attempts ended.
-    func ended(_ results: ArraySlice<PushCore.PushResult>) {
+    func ended(_ results: ArraySlice<Notifications.PushResult>) {
         var (accepted, rejected, notProcessed, ambiguous) = (0, 0, 0, 0)
         for result in results {
             switch result.outcome {

@@ -1,5 +1,5 @@
 public import FoundationEssentials
-internal import PushCore
+import Notifications
 
 /// APNs looked at a push and did not take it.
 public struct PushRejection: Hashable, Sendable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-internal import PushCore
+import Notifications
 
 /// What became of one push.
 public struct PushResult: Hashable, Sendable {
@@ -23,7 +23,7 @@ public struct PushResult: Hashable, Sendable {
 }
 
 extension PushOutcome {
-    init(_ outcome: PushCore.PushOutcome) {
+    init(_ outcome: Notifications.PushOutcome) {
         switch outcome {
         case .answered(let answer) where answer.status == 200: self = .accepted
         case .answered(let answer): self = .rejected(PushRejection(answer))

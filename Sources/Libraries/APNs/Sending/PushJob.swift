@@ -1,5 +1,5 @@
 internal import APNsTransport
-internal import PushCore
+import Notifications
 internal import Synchronization
 
 /// The pushes of one call: takes tokens as far as its window allows, and gathers results until somebody takes them.
@@ -98,7 +98,7 @@ final class PushJob: Sendable {
     var hasResults: Bool { state.withLock { !$0.ready.isEmpty } }
 
     /// Pushes of this job ended.
-    func ended(_ results: ArraySlice<PushCore.PushResult>) {
+    func ended(_ results: ArraySlice<Notifications.PushResult>) {
         let (consumer, isCancelled) = state.withLock { state in
             for result in results {
                 let index = Int(result.identifier & 0xFFFF_FFFF)

@@ -1,4 +1,4 @@
-internal import PushCore
+import Notifications
 internal import Synchronization
 
 /// The jobs of one client: hands each result to the job that it belongs to.
@@ -26,7 +26,7 @@ final class PushJobs: PushTransportHandler {
     /// Forgets a job; results that still come for it are dropped.
     func remove(_ number: UInt32) { state.withLock { _ = $0.byNumber.removeValue(forKey: number) } }
 
-    func pushesEnded(_ results: [PushCore.PushResult]) {
+    func pushesEnded(_ results: [Notifications.PushResult]) {
         var rest = results[...]
         while let first = rest.first {
             let number = UInt32(first.identifier >> 32)

@@ -1,5 +1,4 @@
 import JSON
-import PushCore
 
 /// A fault as a JSON object on one line: `fault` names it, the other members aim it.
 ///

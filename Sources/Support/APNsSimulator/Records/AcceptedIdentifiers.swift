@@ -1,4 +1,4 @@
-import PushCore
+import Notifications
 import Synchronization
 
 /// The `apns-id`s that all loops together have accepted.

@@ -1,4 +1,4 @@
-import PushCore
+import Notifications
 
 /// The `apns-id`s that were accepted: a flat table of 16 bytes an entry, because there are as many as pushes.
 struct IdentifierSet {

@@ -1,4 +1,4 @@
-import PushCore
+import Notifications
 
 /// Reads JSON from front to back without building anything (RFC 8259).
 ///

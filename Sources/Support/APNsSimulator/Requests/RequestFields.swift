@@ -1,4 +1,4 @@
-import PushCore
+import Notifications
 
 /// The headers of one request, on loan from their `RequestHead`: valid only inside `withFields`.
 struct RequestFields {

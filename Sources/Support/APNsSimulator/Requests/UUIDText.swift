@@ -1,4 +1,4 @@
-import PushCore
+import Notifications
 
 /// The canonical text of a UUID, as the header `apns-id` carries it.
 enum UUIDText {

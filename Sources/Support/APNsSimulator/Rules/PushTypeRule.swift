@@ -1,4 +1,4 @@
-import PushCore
+import Notifications
 
 /// What a push type demands of the other headers and of the payload.
 ///

@@ -1,4 +1,4 @@
-import PushCore
+import Notifications
 
 /// Decides what APNs would say to a request, by the documented rules for its headers and its payload.
 ///

@@ -1,4 +1,4 @@
-import PushCore
+import Notifications
 
 /// One line of a script, read and checked.
 struct ScriptLine {

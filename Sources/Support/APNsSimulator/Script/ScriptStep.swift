@@ -1,4 +1,4 @@
-import PushCore
+import Notifications
 
 /// One step of what the script has in store for a device token.
 struct ScriptStep: Sendable, Equatable {

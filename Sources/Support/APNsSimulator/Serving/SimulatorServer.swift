@@ -1,7 +1,7 @@
 import Crypto
 import EventLoop
 import HTTP2
-import PushCore
+import Notifications
 
 /// The part of the simulator that lives on one loop: judges requests, and gives the answers when their time has come.
 final class SimulatorServer {

@@ -1,4 +1,4 @@
-public import PushCore
+public import Notifications
 import Synchronization
 
 /// Answers pushes from a script, at once or when a test says so.

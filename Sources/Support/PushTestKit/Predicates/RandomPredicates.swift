@@ -1,5 +1,5 @@
 public import Geography
-public import PushCore
+public import Predicates
 
 /// Random predicates, and records that they may match, in a world so small that they often do.
 ///
@@ -47,7 +47,7 @@ public struct RandomPredicates {
 
     /// A reference into the default zone or another.
     public mutating func reference() -> FieldValue {
-        let zoneName = [RecordChange.defaultZoneName, "e\u{301}lan", "b"].randomElement(using: &generator)
+        let zoneName = [RecordZone.defaultName, "e\u{301}lan", "b"].randomElement(using: &generator)
         return .reference(recordName: text(), zoneName: zoneName ?? "b")
     }
 

@@ -1,3 +1,4 @@
+import Notifications
 import PushCore
 
 /// What every implementation of `CourierRegistry` must do.

@@ -1,3 +1,4 @@
+import Essentials
 import PushCore
 
 /// What a registry in a database must survive if somebody writes into its tables with another program.

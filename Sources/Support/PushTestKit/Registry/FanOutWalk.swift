@@ -1,3 +1,4 @@
+import Predicates
 import PushCore
 
 /// Plans a fan-out in chunks and serves them, while devices come and go, and compares who was served with who was

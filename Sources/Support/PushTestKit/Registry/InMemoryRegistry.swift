@@ -1,3 +1,5 @@
+import Essentials
+public import Notifications
 public import PushCore
 
 /// A registry that is simple enough to be obviously right: every answer is computed by looking at everything.

@@ -1,3 +1,4 @@
+import Essentials
 import PushCore
 
 /// What an `InMemoryRegistry` knows of subscriptions to records and of users' topics.

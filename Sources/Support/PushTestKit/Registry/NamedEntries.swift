@@ -1,4 +1,4 @@
-import PushCore
+import Essentials
 
 /// Values by name, names being told apart by their bytes, as databases do.
 struct NamedEntries<Value> {

@@ -1,3 +1,4 @@
+import Notifications
 public import PushCore
 
 /// What every registry must do, as checks that any test target can run.

@@ -1,3 +1,5 @@
+import Essentials
+import Notifications
 public import PushCore
 
 /// Does the same random things to a registry and to the in-memory one, and compares every answer.

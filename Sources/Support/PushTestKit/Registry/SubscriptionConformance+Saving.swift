@@ -1,4 +1,5 @@
 import Geography
+import Predicates
 import PushCore
 
 extension SubscriptionConformance {

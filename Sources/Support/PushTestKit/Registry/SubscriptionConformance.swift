@@ -1,3 +1,4 @@
+import Predicates
 import PushCore
 
 /// What every implementation of `SubscriptionRegistry` must do.

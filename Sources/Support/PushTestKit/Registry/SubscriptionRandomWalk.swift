@@ -1,3 +1,6 @@
+import Essentials
+import Notifications
+import Predicates
 public import PushCore
 
 /// Does the same random things with subscriptions, badges and topics to a registry and to the in-memory one, and

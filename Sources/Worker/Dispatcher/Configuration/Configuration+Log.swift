@@ -1,4 +1,4 @@
-public import PushCore
+public import Notifications
 
 extension Configuration {
     /// What is logged, and how: `[log]`.

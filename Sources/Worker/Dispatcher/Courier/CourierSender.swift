@@ -1,4 +1,5 @@
 import EventLoop
+import Notifications
 import PushCore
 
 /// Deposits pushes in the registry, for their clients to fetch; lives on the courier's loop.

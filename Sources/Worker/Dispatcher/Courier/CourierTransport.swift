@@ -1,4 +1,5 @@
 import EventLoop
+import Notifications
 import PushCore
 
 /// Sends pushes to clients that fetch their notifications, and leaves all others to another transport.

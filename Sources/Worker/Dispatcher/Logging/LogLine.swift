@@ -1,5 +1,6 @@
+import Essentials
 import JSON
-import PushCore
+import Notifications
 
 /// One log entry on its way to becoming a line.
 struct LogLine {

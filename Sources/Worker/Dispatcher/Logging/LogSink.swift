@@ -1,6 +1,6 @@
 import EventLoop
 import Glibc
-public import PushCore
+public import Notifications
 import Synchronization
 
 /// Writes log entries as lines on standard error: one JSON object each, or text for people.

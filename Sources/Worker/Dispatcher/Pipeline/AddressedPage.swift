@@ -1,3 +1,4 @@
+import Notifications
 import PushCore
 
 /// A page of an audience, each device with the token that the event's push goes to.

@@ -1,4 +1,6 @@
 import APNsTransport
+import Essentials
+import Notifications
 import PushCore
 
 /// Renders events for the apps of their devices.

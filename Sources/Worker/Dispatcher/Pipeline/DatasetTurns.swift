@@ -1,3 +1,4 @@
+import Notifications
 import PushCore
 
 /// Lets one event of a dataset be under way at a time, so that no older state is announced after a newer one.

@@ -1,5 +1,6 @@
 public import EventLoop
 public import Metrics
+public import Notifications
 public import PushCore
 
 /// A running pipeline, as the rest of the program sees it: start it, ask how it is, drain it.

@@ -1,4 +1,5 @@
 import APNsTransport
+public import Notifications
 public import PushCore
 
 /// Validates events with the worker's own code, before they are published: decoding, the app, the notification.

@@ -1,3 +1,4 @@
+import Notifications
 import PushCore
 
 /// From devices to the tokens that a push of this type goes to.

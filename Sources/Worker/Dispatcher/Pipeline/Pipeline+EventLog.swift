@@ -1,3 +1,4 @@
+import Notifications
 import PushCore
 
 /// What the log says of single events: which one, and what became of it.

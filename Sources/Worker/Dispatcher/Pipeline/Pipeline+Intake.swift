@@ -1,5 +1,7 @@
+import Essentials
 import EventLoop
 import Metrics
+import Notifications
 import PushCore
 
 extension Pipeline {

@@ -1,5 +1,6 @@
 import EventLoop
 import Metrics
+import Notifications
 import PushCore
 
 /// What the pipeline does when APNs cannot be reached, and how it shows apps that are in trouble.

@@ -1,5 +1,6 @@
 import EventLoop
 import Metrics
+import Notifications
 import PushCore
 
 /// The way of an event through the worker: decode, resolve, render, send, park, settle.

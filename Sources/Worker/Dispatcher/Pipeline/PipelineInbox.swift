@@ -1,4 +1,5 @@
 import EventLoop
+import Notifications
 import PushCore
 
 /// Brings what the adapters report, on their threads, to the pipeline's loop: one submission for each batch.

@@ -1,4 +1,5 @@
 import Metrics
+import Notifications
 import PushCore
 
 /// The instruments of the pipeline; made at start, so that each shows as 0 before its first event.

@@ -1,3 +1,4 @@
+public import Notifications
 public import PushCore
 
 /// The adapters that a pipeline works with.

@@ -1,3 +1,4 @@
+import Notifications
 import PushCore
 
 /// A delivery that was understood and waits for its audience.

@@ -1,5 +1,5 @@
 import EventLoop
-public import PushCore
+public import Notifications
 public import RegistryAPI
 
 /// Reloads the certificate of the registry's API when its files change.

@@ -1,7 +1,9 @@
 public import APNsTransport
 public import ChangeQueue
+import ConnectionPool
 import Crypto
 import Glibc
+public import Notifications
 import PostgresRegistry
 public import PushCore
 public import RegistryAPI

@@ -1,4 +1,5 @@
 import ChangeQueue
+import Notifications
 import PushCore
 
 extension Configuration {

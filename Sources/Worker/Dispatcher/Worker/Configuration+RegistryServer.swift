@@ -1,4 +1,5 @@
 public import Metrics
+public import Notifications
 public import PushCore
 public import RegistryAPI
 

@@ -3,7 +3,8 @@ public import AdminServer
 import ChangeQueue
 import EventLoop
 public import Metrics
-public import PushCore
+public import Notifications
+import PushCore
 public import RegistryAPI
 
 /// One worker process: all parts, built from the configuration and joined.

@@ -1,5 +1,5 @@
 import APNsTransport
-import PushCore
+import Notifications
 
 /// The signing keys of a worker: which app signs with what, and how that may change without a restart.
 final class WorkerKeys: Sendable {

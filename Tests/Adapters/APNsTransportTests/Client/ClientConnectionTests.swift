@@ -1,8 +1,9 @@
 import APNsTransport
+import ConnectionPool
 import Crypto
 import HTTP2
 import Metrics
-import PushCore
+import Notifications
 import PushTestKit
 import Testing
 

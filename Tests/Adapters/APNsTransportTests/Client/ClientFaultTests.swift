@@ -1,6 +1,7 @@
 import APNsTransport
+import ConnectionPool
 import Metrics
-import PushCore
+import Notifications
 import PushTestKit
 import Testing
 

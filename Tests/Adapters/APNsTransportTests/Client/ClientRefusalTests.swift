@@ -1,8 +1,9 @@
 import APNsTransport
+import ConnectionPool
 import EventLoop
 import Glibc
 import Metrics
-import PushCore
+import Notifications
 import PushTestKit
 import Testing
 

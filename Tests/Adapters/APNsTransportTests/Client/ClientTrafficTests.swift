@@ -1,7 +1,8 @@
 import APNsTransport
+import ConnectionPool
 import HTTP2
 import Metrics
-import PushCore
+import Notifications
 import PushTestKit
 import Testing
 

@@ -1,7 +1,8 @@
 import APNsTransport
+import ConnectionPool
 import Crypto
 import Foundation
-import PushCore
+import Notifications
 import PushTestKit
 import Testing
 

@@ -1,6 +1,7 @@
 import APNsSimulator
 import APNsTransport
-import PushCore
+import ConnectionPool
+import Notifications
 import Testing
 
 @Suite("Client: against the simulator, which has rules of its own")
@@ -12,8 +13,8 @@ struct SimulatorTests {
         try await SimulatorWorld(script: script, limits: limits, simulator: change)
     }
 
-    private static func notification(for type: PushType) -> PushCore.Notification {
-        var notification = PushCore.Notification()
+    private static func notification(for type: PushType) -> Notifications.Notification {
+        var notification = Notifications.Notification()
         switch type {
         case .background:
             notification.isContentAvailable = true

@@ -1,7 +1,7 @@
 import APNsTransport
+import ConnectionPool
 import Crypto
 import Foundation
-import PushCore
 import Synchronization
 import Testing
 

@@ -1,8 +1,9 @@
 import APNsSimulator
 import APNsTransport
+import ConnectionPool
 import Foundation
 import Metrics
-import PushCore
+import Notifications
 import PushTestKit
 import Testing
 

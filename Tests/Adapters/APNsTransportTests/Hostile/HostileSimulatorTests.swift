@@ -1,6 +1,7 @@
 import APNsSimulator
 import APNsTransport
-import PushCore
+import ConnectionPool
+import Notifications
 import Testing
 
 @Suite("Client: a hostile simulator, one fault at a time")

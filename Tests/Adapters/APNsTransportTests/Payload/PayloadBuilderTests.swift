@@ -1,19 +1,19 @@
 import APNsTransport
 import Foundation
-import PushCore
+import Notifications
 import PushTestKit
 import Testing
 
 @Suite("Payload builder")
 struct PayloadBuilderTests {
-    private func payload(_ change: (inout PushCore.Notification) -> Void) -> String {
-        var notification = PushCore.Notification()
+    private func payload(_ change: (inout Notifications.Notification) -> Void) -> String {
+        var notification = Notifications.Notification()
         change(&notification)
         var builder = PayloadBuilder()
         return String(decoding: builder.payload(of: notification), as: UTF8.self)
     }
 
-    private static let text = PushCore.Notification.LocalizedText(key: "GREETING", arguments: ["Ann", "2"])
+    private static let text = Notifications.Notification.LocalizedText(key: "GREETING", arguments: ["Ann", "2"])
 
     @Test("A body alone makes the alert a plain string")
     func bodyAloneIsAString() {
@@ -60,8 +60,8 @@ struct PayloadBuilderTests {
             (#"{"input-push-channel":"Y2g="}"#, { $0.inputPushChannel = "Y2g=" }),
             (#"{"input-push-token":1}"#, { $0.requestsInputPushToken = true }),
             (#"{"content-changed":true}"#, { $0.isContentChanged = true }),
-        ] as [(String, @Sendable (inout PushCore.Notification) -> Void)])
-    func eachKeyIsWritten(aps: String, change: @Sendable (inout PushCore.Notification) -> Void) {
+        ] as [(String, @Sendable (inout Notifications.Notification) -> Void)])
+    func eachKeyIsWritten(aps: String, change: @Sendable (inout Notifications.Notification) -> Void) {
         #expect(payload(change) == "{\"aps\":\(aps)}")
     }
 
@@ -116,7 +116,7 @@ struct PayloadBuilderTests {
     @Test("A payload above the limit of its push type is rejected, one at the limit is not")
     func limitsTheSize() throws {
         var contents = PushContentBuilder(bundleID: "com.example.chat")
-        var notification = PushCore.Notification()
+        var notification = Notifications.Notification()
         let frame = #"{"aps":{"alert":""}}"#.utf8.count
         notification.body = String(repeating: "x", count: 4_096 - frame)
         #expect(try contents.content(of: notification, options: PushOptions()).payload.count == 4_096)

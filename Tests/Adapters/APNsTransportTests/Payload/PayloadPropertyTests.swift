@@ -1,6 +1,6 @@
 import APNsTransport
 import Foundation
-import PushCore
+import Notifications
 import PushTestKit
 import Testing
 
@@ -16,12 +16,12 @@ struct PayloadPropertyTests {
         Bool.random(using: &random) ? make(&random) : nil
     }
 
-    private func localized(_ random: inout SeededGenerator) -> PushCore.Notification.LocalizedText {
+    private func localized(_ random: inout SeededGenerator) -> Notifications.Notification.LocalizedText {
         .init(key: text(&random), arguments: (0..<Int.random(in: 1...3, using: &random)).map { _ in text(&random) })
     }
 
-    private func notification(_ random: inout SeededGenerator) -> PushCore.Notification {
-        var notification = PushCore.Notification()
+    private func notification(_ random: inout SeededGenerator) -> Notifications.Notification {
+        var notification = Notifications.Notification()
         notification.title = maybe(&random, text)
         notification.subtitle = maybe(&random, text)
         notification.body = maybe(&random, text)
@@ -34,7 +34,7 @@ struct PayloadPropertyTests {
         notification.category = maybe(&random, text)
         notification.relevanceScore = maybe(&random) { Double(Int.random(in: 0...64, using: &$0)) / 64 }
         notification.interruptionLevel = maybe(&random) {
-            PushCore.Notification.InterruptionLevel.allCases.randomElement(using: &$0) ?? .active
+            Notifications.Notification.InterruptionLevel.allCases.randomElement(using: &$0) ?? .active
         }
         notification.isContentAvailable = Bool.random(using: &random)
         notification.isContentMutable = Bool.random(using: &random)
@@ -70,7 +70,7 @@ struct PayloadPropertyTests {
         }
     }
 
-    private func isSame(alert: Any?, _ said: PushCore.Notification) -> Bool {
+    private func isSame(alert: Any?, _ said: Notifications.Notification) -> Bool {
         if let text = alert as? String { return text == said.body }
         guard let alert = alert as? [String: Any] else { return !said.hasAlert }
         return alert["title"] as? String == said.title && alert["subtitle"] as? String == said.subtitle

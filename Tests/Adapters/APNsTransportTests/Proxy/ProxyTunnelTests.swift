@@ -1,9 +1,10 @@
 import APNsSimulator
+import ConnectionPool
 import Crypto
 import EventLoop
 import Glibc
 import Metrics
-import PushCore
+import Notifications
 import PushTestKit
 import Testing
 

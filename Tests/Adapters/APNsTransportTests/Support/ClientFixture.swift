@@ -1,7 +1,9 @@
 import APNsTransport
+import ConnectionPool
 import Crypto
+import Essentials
 import Metrics
-import PushCore
+import Notifications
 
 /// A client with one route to a scripted peer, and what a test needs around it.
 final class ClientFixture: Sendable {

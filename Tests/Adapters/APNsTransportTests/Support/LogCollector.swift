@@ -1,4 +1,4 @@
-import PushCore
+import Notifications
 import PushTestKit
 
 /// Keeps what a client logs, as text.

@@ -1,4 +1,4 @@
-import PushCore
+import Notifications
 import PushTestKit
 
 /// Takes the results of a client, and lets a test wait for them.

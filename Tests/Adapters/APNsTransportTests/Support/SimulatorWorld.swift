@@ -1,8 +1,8 @@
 import APNsSimulator
 import APNsTransport
+import ConnectionPool
 import Crypto
 import Foundation
-import PushCore
 
 /// A client with one route to a simulator, which has rules of its own.
 struct SimulatorWorld {

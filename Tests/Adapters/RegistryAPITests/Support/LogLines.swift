@@ -1,4 +1,4 @@
-import PushCore
+import Notifications
 import PushTestKit
 
 /// What a server has said in its log: the event of each line, and its fields.

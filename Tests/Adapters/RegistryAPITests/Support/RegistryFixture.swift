@@ -1,5 +1,6 @@
 import EventLoop
 import Metrics
+import Notifications
 import PostgresRegistry
 import PushCore
 import PushTestKit

@@ -2,6 +2,7 @@ import ChangeQueue
 import Glibc
 import JSON
 import Metrics
+import Notifications
 import PushCore
 import PushTestKit
 import SQLiteRegistry

@@ -1,4 +1,5 @@
 import APNsSimulator
+import Notifications
 import PushCore
 import PushTestKit
 import SQLiteRegistry

@@ -1,6 +1,5 @@
 import APNsSimulator
 import JSON
-import PushCore
 import PushTestKit
 import Testing
 

@@ -1,5 +1,6 @@
 import APNsSimulator
 import Crypto
+import Notifications
 import PushCore
 import PushTestKit
 import SQLiteRegistry

@@ -1,4 +1,6 @@
 import APNsSimulator
+import Notifications
+import Predicates
 import PushCore
 import PushTestKit
 import SQLiteRegistry

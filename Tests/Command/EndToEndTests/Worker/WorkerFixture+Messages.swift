@@ -2,6 +2,7 @@ import AMQP
 import EventLoop
 import JSON
 import Metrics
+import Notifications
 import PushCore
 import PushTestKit
 import Testing

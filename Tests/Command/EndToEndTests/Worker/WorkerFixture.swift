@@ -1,6 +1,7 @@
 import APNsSimulator
 import Crypto
 import Foundation
+import Notifications
 import PushCore
 import PushTestKit
 import SQLiteRegistry

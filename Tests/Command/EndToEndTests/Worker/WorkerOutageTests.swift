@@ -1,6 +1,5 @@
 import APNsSimulator
 import Foundation
-import PushCore
 import PushTestKit
 import Testing
 

@@ -1,3 +1,5 @@
+import Essentials
+import Notifications
 import PushCore
 import Testing
 

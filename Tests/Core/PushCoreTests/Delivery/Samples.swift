@@ -1,3 +1,4 @@
+import Notifications
 import PushCore
 
 /// Values for tests, each the simplest of its kind.

@@ -1,3 +1,4 @@
+import Notifications
 import PushCore
 
 /// Decodes what the tests write, with a decoder that is reused.

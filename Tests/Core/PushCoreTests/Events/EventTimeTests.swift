@@ -2,6 +2,7 @@ import Foundation
 import PushTestKit
 import Testing
 
+@testable import Essentials
 @testable import PushCore
 
 @Suite("Timestamps of RFC 3339")

@@ -1,4 +1,7 @@
+import Essentials
 import JSON
+import Notifications
+import Predicates
 import PushCore
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import JSON
-import PushCore
+import Predicates
+import PushTestKit
 import Testing
 
 @Suite("Predicates: their document")

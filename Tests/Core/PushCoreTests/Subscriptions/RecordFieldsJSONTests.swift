@@ -1,5 +1,7 @@
 import Geography
 import JSON
+import Notifications
+import Predicates
 import PushCore
 import PushTestKit
 import Testing

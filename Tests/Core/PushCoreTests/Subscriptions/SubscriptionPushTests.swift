@@ -1,3 +1,5 @@
+import Notifications
+import Predicates
 import PushCore
 import PushTestKit
 import Testing

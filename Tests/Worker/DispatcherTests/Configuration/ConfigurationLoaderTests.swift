@@ -1,5 +1,5 @@
 import Dispatcher
-import PushCore
+import Notifications
 import PushTestKit
 import Testing
 

@@ -1,7 +1,7 @@
 import Dispatcher
 import Glibc
 import JSON
-import PushCore
+import Notifications
 import PushTestKit
 import Synchronization
 import Testing

@@ -1,4 +1,5 @@
 import EventLoop
+import Notifications
 import PushCore
 import PushTestKit
 import Synchronization

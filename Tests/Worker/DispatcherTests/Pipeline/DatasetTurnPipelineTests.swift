@@ -1,5 +1,6 @@
 import Dispatcher
 import EventLoop
+import Notifications
 import PushCore
 import PushTestKit
 import Testing

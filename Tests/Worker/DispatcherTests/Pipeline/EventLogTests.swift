@@ -1,4 +1,5 @@
 import Dispatcher
+import Notifications
 import PushCore
 import PushTestKit
 import Synchronization

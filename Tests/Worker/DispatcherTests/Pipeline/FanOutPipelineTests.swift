@@ -2,6 +2,8 @@ import Dispatcher
 import EventLoop
 import Glibc
 import Metrics
+import Notifications
+import Predicates
 import PushCore
 import PushTestKit
 import SQLiteRegistry

@@ -1,4 +1,6 @@
 import Dispatcher
+import Essentials
+import Notifications
 import PushCore
 import PushTestKit
 import SQLiteRegistry

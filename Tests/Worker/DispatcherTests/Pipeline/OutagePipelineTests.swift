@@ -1,5 +1,6 @@
 import Dispatcher
 import Metrics
+import Notifications
 import PushCore
 import PushTestKit
 import Testing

@@ -2,6 +2,7 @@ import Dispatcher
 import EventLoop
 import Foundation
 import Metrics
+import Notifications
 import PushCore
 import PushTestKit
 

@@ -1,6 +1,7 @@
 import Dispatcher
 import EventLoop
 import Metrics
+import Notifications
 import PushCore
 import PushTestKit
 import SQLiteRegistry

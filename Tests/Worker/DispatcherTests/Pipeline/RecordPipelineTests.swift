@@ -1,5 +1,7 @@
 import Dispatcher
 import Metrics
+import Notifications
+import Predicates
 import PushCore
 import PushTestKit
 import Testing

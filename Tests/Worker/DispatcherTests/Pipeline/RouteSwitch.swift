@@ -1,4 +1,3 @@
-import PushCore
 import Synchronization
 
 /// Which routes of a scripted transport are taken away at the moment.

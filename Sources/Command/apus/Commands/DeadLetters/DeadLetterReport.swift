@@ -1,5 +1,7 @@
+import Essentials
 import EventLoop
 import JSON
+import Notifications
 import PushCore
 
 /// Writes dead letters, for people and for programs.

@@ -1,5 +1,6 @@
 import ChangeQueue
 import Dispatcher
+import Essentials
 import EventLoop
 import PushCore
 

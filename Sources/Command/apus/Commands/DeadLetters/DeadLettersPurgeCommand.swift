@@ -1,5 +1,4 @@
 import ChangeQueue
-import PushCore
 
 /// `apus dead-letters purge`.
 struct DeadLettersPurgeCommand: Command {

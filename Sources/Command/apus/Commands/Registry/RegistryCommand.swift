@@ -2,6 +2,7 @@ import AdminServer
 import Dispatcher
 import EventLoop
 import Metrics
+import Notifications
 import PushCore
 import RegistryAPI
 

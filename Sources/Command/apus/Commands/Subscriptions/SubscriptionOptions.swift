@@ -1,4 +1,5 @@
 import Dispatcher
+import Predicates
 import PushCore
 
 /// What the commands about subscriptions have in common: how a subscription is named, and how the registry is reached.

@@ -1,4 +1,6 @@
+import Essentials
 import JSON
+import Predicates
 import PushCore
 
 /// Prints subscriptions, for people or for programs.

@@ -1,5 +1,7 @@
 import EventLoop
 import JSON
+import Notifications
+import Predicates
 import PushCore
 
 /// `apus subscription save`.

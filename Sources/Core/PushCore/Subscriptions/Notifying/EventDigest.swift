@@ -1,3 +1,6 @@
+import Hashing
+import Notifications
+
 /// A short name of an event, the same in every process: 128 bits of its source and identifier.
 public struct EventDigest: Hashable, Sendable {
     /// The 16 bytes.

@@ -1,4 +1,5 @@
 public import JSON
+public import Notifications
 
 extension NotificationInfo {
     /// The native framework's name of `additionalFields`, which some clients write.

@@ -1,4 +1,5 @@
 public import JSON
+public import Notifications
 
 extension NotificationInfo {
     /// Reads CloudKit's JSON.

@@ -1,5 +1,7 @@
+import Essentials
 internal import Geography
 internal import JSON
+import Predicates
 
 /// A text of a notification in which `{field}` stands for the value of a field of the record.
 enum NotificationText {

@@ -1,3 +1,5 @@
+public import Predicates
+
 /// The paths under which the index finds where a record lies; no field of a record can have them.
 enum RecordScope {
     static let database = "$database"

@@ -1,3 +1,5 @@
+public import Essentials
+
 /// Finds the silent subscription, if there is one, that already pushes to a device of a page: it says which owners a
 /// registry has to look up, and marks the entries that its answers cover.
 ///

@@ -1,3 +1,5 @@
+public import Essentials
+
 /// A device of the owner of a subscription, by the numbers and names that outlast a restart.
 public struct Subscriber: Hashable, Sendable {
     /// The row of the subscription.

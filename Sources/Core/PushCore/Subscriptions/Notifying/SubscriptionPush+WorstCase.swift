@@ -1,4 +1,6 @@
 internal import JSON
+import Notifications
+import Predicates
 
 /// The largest that the pushes of a subscription can be.
 extension SubscriptionPush {

@@ -1,5 +1,7 @@
 internal import Geography
 internal import JSON
+public import Notifications
+import Predicates
 
 /// The push that a change of a record makes of a subscription.
 public struct SubscriptionPush {

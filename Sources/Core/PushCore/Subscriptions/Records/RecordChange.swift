@@ -1,8 +1,7 @@
+public import Predicates
+
 /// What happened to a record.
 public struct RecordChange: Hashable, Sendable {
-    /// The name of the zone that a record lies in unless its event names another (CloudKit).
-    public static let defaultZoneName = "_defaultZone"
-
     /// The ways in which a record changes.
     public enum Operation: String, CaseIterable, Hashable, Sendable {
         /// It is new.
@@ -53,7 +52,7 @@ public struct RecordChange: Hashable, Sendable {
     /// Creates a change.
     public init(
         operation: Operation, app: String? = nil, recordType: String, recordName: String, fields: RecordFields,
-        zoneName: String = RecordChange.defaultZoneName, database: RecordDatabase = .public, ownerID: String? = nil,
+        zoneName: String = RecordZone.defaultName, database: RecordDatabase = .public, ownerID: String? = nil,
         deviceID: String? = nil
     ) {
         self.operation = operation

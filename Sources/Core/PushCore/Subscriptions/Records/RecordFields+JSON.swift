@@ -1,4 +1,6 @@
 public import JSON
+public import Notifications
+public import Predicates
 
 extension RecordFields {
     /// Reads the fields of a record from JSON, in the forms that publishers have them.

@@ -1,4 +1,6 @@
 internal import JSON
+import Notifications
+import Predicates
 
 /// Reads the fields of a record, object by object (`RecordFields.init(json:path:)`).
 struct RecordFieldsReader {

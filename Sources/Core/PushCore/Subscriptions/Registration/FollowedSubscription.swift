@@ -1,3 +1,5 @@
+public import Predicates
+
 /// What the matching index needs to know of a subscription, and no more: a worker reads millions when it starts.
 public struct FollowedSubscription: Hashable, Sendable {
     /// The row: a number that no other subscription ever gets.

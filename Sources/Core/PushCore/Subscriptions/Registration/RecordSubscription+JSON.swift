@@ -1,4 +1,7 @@
+import Essentials
 public import JSON
+public import Notifications
+import Predicates
 
 /// The JSON of a subscription, as the command line and the registry's own API read and write it:
 ///

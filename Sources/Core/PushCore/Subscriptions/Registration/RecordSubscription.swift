@@ -1,3 +1,6 @@
+public import Essentials
+public import Predicates
+
 /// A wish to hear of changes of records.
 public struct RecordSubscription: Hashable, Sendable {
     /// Its name.

@@ -1,3 +1,5 @@
+public import Essentials
+
 /// Names a subscription: its identifier is unique among those of its owner in the app.
 public struct SubscriptionKey: Hashable, Sendable {
     /// The app.

@@ -1,3 +1,5 @@
+import Predicates
+
 /// What the registry accepts as a subscription; every implementation of `SubscriptionRegistry` checks with these.
 public enum SubscriptionRules {
     /// The largest badge.

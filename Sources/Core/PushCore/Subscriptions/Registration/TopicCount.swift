@@ -1,3 +1,5 @@
+public import Essentials
+
 /// A topic and how many subscribe to it.
 public struct TopicCount: Hashable, Sendable {
     /// The topic.

@@ -1,5 +1,6 @@
 import EventLoop
 import Metrics
+import Notifications
 import PushCore
 
 /// Chunks of large fan-outs are served page by page, and end when the last page has.

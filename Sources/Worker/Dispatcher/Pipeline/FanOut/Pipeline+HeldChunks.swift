@@ -1,5 +1,6 @@
 import EventLoop
 import Metrics
+import Notifications
 import PushCore
 
 /// An app that APNs does not answer keeps its next chunks out of the way of other apps.

@@ -1,5 +1,6 @@
 import EventLoop
 import Metrics
+import Notifications
 import PushCore
 
 /// Large audiences become chunks, which all workers serve.

@@ -1,4 +1,6 @@
+import Essentials
 import Metrics
+import Notifications
 import PushCore
 
 /// From the change of a record to the devices that are told of it.

@@ -1,3 +1,4 @@
+import Essentials
 import PushCore
 
 /// Whom an event goes to, or the first of them.

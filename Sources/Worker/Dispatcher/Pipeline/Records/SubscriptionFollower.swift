@@ -1,3 +1,4 @@
+import PredicateIndex
 import PushCore
 
 /// Keeps the index of subscriptions in step with the registry, and asks it who hears of a change.

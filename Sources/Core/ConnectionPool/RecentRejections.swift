@@ -1,0 +1,90 @@
+public import Notifications
+
+/// The device tokens that were rejected lately: a bounded set that forgets the oldest first.
+///
+/// It holds 64-bit digests, not tokens. Two tokens with the same digest would only send the wrong one into quarantine,
+/// where it is delivered all the same. Digests stand in groups of four by their lowest bits: a look-up reads one group,
+/// and a full group drops its oldest.
+public struct RecentRejections: Sendable {
+    private struct Place: Sendable {
+        /// 0 if the place is empty.
+        var digest: UInt64 = 0
+        var nanoseconds: UInt64 = 0
+    }
+
+    /// How many tokens are kept at most.
+    public static let tokensMaximum = 16_384
+    /// How long a rejection counts, in nanoseconds.
+    public static let holdNanoseconds: UInt64 = 3_600_000_000_000
+
+    private static let placesPerGroup = 4
+
+    private let seed: UInt64
+    /// Made at the first rejection: most routes never see one.
+    private var places: [Place] = []
+
+    /// Creates an empty set.
+    ///
+    /// - Parameter seed: keeps others from choosing tokens that fall into the same group.
+    public init(seed: UInt64) { self.seed = seed }
+
+    /// Whether no token was ever rejected.
+    public var isEmpty: Bool { places.isEmpty }
+
+    /// Whether a token was rejected lately, and not accepted since.
+    public func contains(_ token: DeviceToken, nowNanoseconds: UInt64) -> Bool {
+        guard !places.isEmpty else { return false }
+        let digest = digest(of: token)
+        guard let index = index(of: digest) else { return false }
+        return nowNanoseconds < places[index].nanoseconds &+ Self.holdNanoseconds
+    }
+
+    /// A push to a token was rejected because of the token.
+    public mutating func rejected(_ token: DeviceToken, nowNanoseconds: UInt64) {
+        if places.isEmpty { places = Array(repeating: Place(), count: Self.tokensMaximum) }
+        let digest = digest(of: token)
+        let oldest = group(of: digest).min { places[$0].nanoseconds < places[$1].nanoseconds }
+        guard let index = index(of: digest) ?? oldest else { return }
+        places[index] = Place(digest: digest, nanoseconds: nowNanoseconds)
+    }
+
+    /// A push to a token was accepted.
+    public mutating func accepted(_ token: DeviceToken) {
+        guard !places.isEmpty, let index = index(of: digest(of: token)) else { return }
+        places[index] = Place()
+    }
+
+    private func index(of digest: UInt64) -> Int? {
+        for index in group(of: digest) where places[index].digest == digest { return index }
+        return nil
+    }
+
+    private func group(of digest: UInt64) -> Range<Int> {
+        let groups = Self.tokensMaximum / Self.placesPerGroup
+        let start = Int(truncatingIfNeeded: digest & UInt64(groups - 1)) * Self.placesPerGroup
+        return start..<start + Self.placesPerGroup
+    }
+
+    /// Eight bytes a step, mixed as SplitMix64 does; never 0.
+    private func digest(of token: DeviceToken) -> UInt64 {
+        token.bytes.withUnsafeBytes { bytes in
+            var digest = seed ^ UInt64(bytes.count)
+            var offset = 0
+            while offset < bytes.count {
+                var word: UInt64 = 0
+                if offset + 8 <= bytes.count {
+                    word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                } else {
+                    for byte in bytes[offset...] { word = word << 8 | UInt64(byte) }
+                }
+                digest = (digest ^ word) &* 0xbf58_476d_1ce4_e5b9
+                digest ^= digest >> 29
+                offset += 8
+            }
+            // The last word's high bytes have not reached the low bits yet, by which the groups are chosen.
+            digest = (digest ^ digest >> 30) &* 0xbf58_476d_1ce4_e5b9
+            digest = (digest ^ digest >> 27) &* 0x94d0_49bb_1331_11eb
+            return max(1, digest ^ digest >> 31)
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import Predicates
+
+/// Finding the subscribers of changes.
+///
+/// A search waits for memory four times, each time for what the one before has told: the filter, a slot of the key
+/// table, a bucket, a posting. So it goes in steps over all of its keys, each of which asks for the memory that the
+/// next one looks at (`IndexStore+Lookup.swift`), and several changes take each step one after the other, so that they
+/// wait together.
+extension IndexStore {
+    /// Appends the rows whose predicates the record satisfies; see `SubscriptionIndex.match`.
+    mutating func match(_ input: MatchInput, stepsMaximum: Int, into rows: inout [Int64]) -> MatchOutcome {
+        let turns = together.turns
+        begin(input, &turns[0], stepsMaximum)
+        searchAlone(&turns[0])
+        return end(&turns[0], into: &rows)
+    }
+
+    /// Finds the rows for each of some records, at most `MatchTurns.count`.
+    mutating func match(
+        _ inputs: ArraySlice<MatchInput>, stepsMaximum: Int, _ found: (Int, [Int64], MatchOutcome) -> Void
+    ) {
+        let turns = together.turns
+        for (place, input) in inputs.enumerated() { begin(input, &turns[place], stepsMaximum) }
+        searchTogether(inputs.count)
+        var rows: [Int64] = []
+        swap(&rows, &foundRows)
+        defer { swap(&rows, &foundRows) }
+        for place in 0..<inputs.count {
+            rows.removeAll(keepingCapacity: true)
+            let outcome = end(&turns[place], into: &rows)
+            found(inputs.startIndex + place, rows, outcome)
+        }
+    }
+
+    private mutating func begin(_ input: MatchInput, _ turn: inout MatchTurn, _ stepsMaximum: Int) {
+        change += 1
+        turn.begin(input, change, scopes: scopes(of: input), stepsMaximum: stepsMaximum)
+        let names = input.fields.paths
+        for field in 0..<names.count {
+            let number: UInt32
+            if let known = recentNames.number(ofPath: names[field], field: field) {
+                number = known
+            } else {
+                number = pathNumber(hashes.of(names[field]))
+                recentNames.remember(number, ofPath: names[field], field: field)
+            }
+            turn.pathNumbers.append(number)
+        }
+    }
+
+    private mutating func end(_ turn: inout MatchTurn, into rows: inout [Int64]) -> MatchOutcome {
+        if turn.isComplete {
+            for place in 0..<turn.found.count { appendRows(of: postings.pointer(turn.found[place]), to: &rows) }
+        }
+        let outcome = MatchOutcome(isComplete: turn.isComplete, steps: turn.record.steps)
+        turn.end()
+        return outcome
+    }
+
+    // MARK: - Searches
+
+    /// Searches the scopes of a change.
+    private mutating func searchAlone(_ turn: inout MatchTurn) {
+        for place in 0..<turn.scopes.count where turn.isComplete {
+            let scope = turn.scopes[place]
+            addProbes(&turn, scope: scope, isAlone: true)
+            if turn.isComplete { lookUp(&turn) }
+        }
+        unmark(turn)
+    }
+
+    /// Looks the keys of a change up.
+    mutating func lookUp(_ turn: inout MatchTurn) {
+        askTheFilter(&turn)
+        readSlots(&turn)
+        gather(&turn)
+        readPostings(&turn)
+        prove(&turn)
+    }
+
+    /// Searches the scopes of several changes, one of each at a time.
+    private mutating func searchTogether(_ count: Int) {
+        let turns = together.turns
+        var round = 0
+        while addProbesTogether(count, round) {
+            for place in 0..<count { askTheFilter(&turns[place]) }
+            for place in 0..<count { readSlots(&turns[place]) }
+            for place in 0..<count { gather(&turns[place]) }
+            for place in 0..<count { readPostings(&turns[place]) }
+            for place in 0..<count {
+                prove(&turns[place])
+                // The next change may find the same postings; this one finds none of them in another scope.
+                unmark(turns[place])
+            }
+            round += 1
+        }
+        for place in 0..<count where turns[place].isLarge {
+            turns[place].beginAgain()
+            searchAlone(&turns[place])
+        }
+    }
+
+    /// Adds the keys of each change in one of its scopes; false if none has so many scopes.
+    private mutating func addProbesTogether(_ count: Int, _ round: Int) -> Bool {
+        let turns = together.turns
+        var isAny = false
+        for place in 0..<count where turns[place].isToBeSearched(round) {
+            isAny = true
+            let scope = turns[place].scopes[round]
+            addProbes(&turns[place], scope: scope, isAlone: false)
+        }
+        return isAny
+    }
+
+    private func unmark(_ turn: borrowing MatchTurn) {
+        for place in 0..<turn.found.count { postings.pointer(turn.found[place]).pointee.isFound = false }
+    }
+}

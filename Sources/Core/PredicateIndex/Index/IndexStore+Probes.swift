@@ -1,0 +1,116 @@
+import Hashing
+
+/// The keys that a change is looked up for.
+extension IndexStore {
+    /// How many keys are looked up together at most, so that the memory for them stays bounded.
+    private static let probesAtOnce = 512
+
+    /// Adds the keys of a change in a scope.
+    ///
+    /// - Parameters:
+    ///   - turn: the change.
+    ///   - number: the scope.
+    ///   - isAlone: whether very many keys may be looked up in parts; if not, the change becomes a large one instead.
+    mutating func addProbes(_ turn: inout MatchTurn, scope number: UInt32, isAlone: Bool) {
+        let scope = scopes[number]
+        findMembers(&turn, of: scope)
+        let list = blocks.pointer(scope.shapes)
+        turn.record.steps += scope.shapeCount
+        for place in 0..<scope.shapeCount {
+            let entry = ShapeEntry(list, place)
+            if entry.members == 0 {
+                addProbes(&turn, entry.shape, scope.digest)
+            } else if entry.members & ~turn.membersFound == 0 {
+                addProbe(&turn, sum(turn, ofMembers: entry.places, scope.digest))
+            }
+            guard turn.probes.count >= Self.probesAtOnce else { continue }
+            guard isAlone else { return turn.becomeLarge() }
+            lookUp(&turn)
+            guard turn.isComplete else { return }
+        }
+    }
+
+    /// Makes the digests of a scope's members, and the set of those that the record has.
+    private mutating func findMembers(_ turn: inout MatchTurn, of scope: IndexScope) {
+        turn.membersFound = 0
+        for place in 0..<scope.memberCount {
+            let dimension = ScopeMember(blocks.pointer(scope.members), place).dimension
+            // A member that the record does not have adds nothing, so that no sum that needs it comes out right.
+            let digest = dimension == 0 ? nil : digest(&turn, of: dimension)
+            turn.memberDigests[place] = digest ?? .zero
+            turn.membersFound |= digest == nil ? 0 : 1 << UInt64(place)
+        }
+    }
+
+    /// Adds a key, and asks for what the filter says of it: by the time that is looked at, it is there.
+    @inline(__always)
+    private func addProbe(_ turn: inout MatchTurn, _ key: WordDigest) {
+        keyTable.prefetchFilter(key.tableHash)
+        turn.probes.append(key)
+    }
+
+    private mutating func addProbes(_ turn: inout MatchTurn, _ number: UInt32, _ scope: WordDigest) {
+        let shape = shapes.pointer(number)
+        guard shape.pointee.manifold >= 0 else {
+            if let sum = madeSum(&turn, shape, scope) { addProbe(&turn, sum) }
+            return
+        }
+        var base = scope
+        var many = RecordView.Extent()
+        for place in 0..<shape.pointee.dimensionCount {
+            let extent = digests(&turn, of: shape.pointee.dimensions[place])
+            guard extent.count > 0 else { return }
+            if place == shape.pointee.manifold {
+                many = extent
+            } else {
+                base = base + turn.record.digests[extent.start]
+            }
+        }
+        turn.record.steps += many.count
+        for place in many.start..<many.start + many.count { addProbe(&turn, base + turn.record.digests[place]) }
+    }
+
+    // MARK: - Sums
+
+    /// The sum of the record's digests for members, all of which it has.
+    @inline(__always)
+    private func sum(_ turn: borrowing MatchTurn, ofMembers places: UInt64, _ scope: WordDigest) -> WordDigest {
+        let digests = turn.memberDigests.pointer(0)
+        var sum = scope
+        // Most shapes have four members at most; what is nobody adds nothing, and costs less than to ask for it.
+        for part in 0..<4 { sum = sum + digests[Int(places >> UInt64(8 * part) & 0xFF)] }
+        if places >> 32 != ShapeEntry.noPlaces >> 32 {
+            for part in 4..<8 { sum = sum + digests[Int(places >> UInt64(8 * part) & 0xFF)] }
+        }
+        return sum
+    }
+
+    /// The sum of the record's digests in the dimensions of a shape; nil if a field is missing.
+    @inline(__always)
+    private mutating func madeSum(
+        _ turn: inout MatchTurn, _ shape: UnsafeMutablePointer<KeyShape>, _ scope: WordDigest
+    ) -> WordDigest? {
+        var sum = scope
+        for place in 0..<shape.pointee.dimensionCount {
+            guard let digest = digest(&turn, of: shape.pointee.dimensions[place]) else { return nil }
+            sum = sum + digest
+        }
+        return sum
+    }
+
+    /// The same; if it takes long to make, it is kept for the next posting that is proven by the shape.
+    mutating func sum(_ turn: inout MatchTurn, of number: UInt32) -> WordDigest? {
+        let shape = shapes.pointer(number)
+        if shape.pointee.members != 0 {
+            guard shape.pointee.members & ~turn.membersFound == 0 else { return nil }
+            return sum(turn, ofMembers: shape.pointee.places, scopes.pointer(shape.pointee.scope).pointee.digest)
+        }
+        if shape.pointee.madeFor != turn.change {
+            shape.pointee.madeFor = turn.change
+            let sum = madeSum(&turn, shape, scopes.pointer(shape.pointee.scope).pointee.digest)
+            shape.pointee.hasSum = sum != nil
+            if let sum { shape.pointee.sum = sum }
+        }
+        return shape.pointee.hasSum ? shape.pointee.sum : nil
+    }
+}

@@ -1,0 +1,68 @@
+import Hashing
+import Predicates
+
+/// A predicate as the index sees it: what its keys could be, and a digest of all of it.
+///
+/// An index reads all its predicates into the same memory, one after the other: millions come when a worker starts.
+struct PredicateContent: ~Copyable {
+    /// What the terms of all conjunctions contribute to keys, and their digests.
+    private var options = ScratchArray<KeyOption>()
+    private var digests = ScratchArray<WordDigest>()
+    /// Where the options of each conjunction end.
+    private var ends = ScratchArray<Int>()
+    private var writer = CanonicalWriter()
+    /// Whether a record satisfies the predicate exactly if the digests of its fields add up to `digest`.
+    private(set) var isOneSum = false
+    /// The digest of scope and predicate.
+    private(set) var digest = WordDigest.zero
+
+    /// Reads a predicate in the place of the one before.
+    mutating func read(_ predicate: Predicate, scope: WordDigest, _ hashes: ValueDigests) {
+        options.removeAll()
+        digests.removeAll()
+        ends.removeAll()
+        for terms in predicate.conjunctions {
+            for place in terms.indices {
+                let start = digests.count
+                if let option = KeyOption(terms[place], at: place, hashes, into: &digests) {
+                    options.append(option)
+                } else {
+                    digests.removeLast(digests.count - start)
+                }
+            }
+            ends.append(options.count)
+        }
+        isOneSum = isOneSum(predicate)
+        if isOneSum {
+            let options = options(ofConjunction: 0)
+            digest = options.sum(options.all, scope)
+        } else {
+            writer.removeAll()
+            writer.write(predicate)
+            digest = scope
+            writer.bytes.withUnsafeBytes { digest.mix($0) }
+            digest.finish()
+        }
+    }
+
+    /// The options of a conjunction, until the next predicate is read.
+    func options(ofConjunction place: Int) -> KeyOptions {
+        let start = place == 0 ? 0 : ends[place - 1]
+        return KeyOptions(options.pointer(start), count: ends[place] - start, digests: digests.pointer(0))
+    }
+
+    /// Whether there is one conjunction, and each of its terms has one digest, of a dimension of its own.
+    private func isOneSum(_ predicate: Predicate) -> Bool {
+        guard ends.count == 1, options.count == predicate.conjunctions[0].count,
+            options.count <= KeyShape.dimensionsMaximum
+        else { return false }
+        for place in 0..<options.count {
+            guard options[place].isEquality else { return false }
+            for before in 0..<place where options[before].salt == options[place].salt { return false }
+        }
+        return true
+    }
+
+    /// The memory that is held, in bytes.
+    var memoryBytes: Int { options.memoryBytes + digests.memoryBytes + ends.memoryBytes + writer.bytes.capacity }
+}

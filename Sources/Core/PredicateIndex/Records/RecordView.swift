@@ -1,0 +1,120 @@
+import Hashing
+import Predicates
+internal import UnicodeText
+
+/// The record that is being matched, laid out for many tests: what a field is turned into is kept for the next test.
+///
+/// Nothing is made before it is asked for, and all memory is used again for the next record.
+struct RecordView: ~Copyable {
+    /// A part of one of the arrays.
+    struct Extent: BitwiseCopyable {
+        var start = 0
+        var count = 0
+    }
+
+    let hashes: ValueDigests
+    /// The values of the record, in the order of its paths.
+    private(set) var values: [FieldValue] = []
+    /// The fields, in the same order.
+    private(set) var fields = ScratchArray<RecordField>()
+    /// Digests that fields and keys were turned into.
+    var digests = ScratchArray<WordDigest>()
+    /// The texts of fields.
+    private(set) var bytes = ScratchArray<UInt8>()
+    /// The work that was done, and how much may be.
+    var steps = 0
+
+    init(_ hashes: ValueDigests) { self.hashes = hashes }
+
+    /// Begins a record.
+    mutating func begin(_ values: [FieldValue]) {
+        self.values = values
+        steps = 0
+        for value in values { fields.append(RecordField(value)) }
+    }
+
+    /// Ends it: nothing of it is kept.
+    mutating func end() {
+        values = []
+        fields.removeAll()
+        digests.removeAll()
+        bytes.removeAll()
+    }
+
+    /// The memory that is held, in bytes.
+    var memoryBytes: Int { fields.memoryBytes + digests.memoryBytes + bytes.memoryBytes }
+
+    // MARK: - What fields are turned into
+
+    /// The digest of a value; nil if the value equals nothing.
+    mutating func digest(of field: Int, isFolded: Bool) -> WordDigest? {
+        let known: RecordField.Known = isFolded ? .foldedDigest : .digest
+        let entry = fields.pointer(field)
+        if !entry.pointee.known.contains(known) {
+            entry.pointee.known.insert(known)
+            if let digest = hashes.of(values[field], isFolded ? .caseInsensitive : .exact) {
+                if isFolded { entry.pointee.foldedDigest = digest } else { entry.pointee.digest = digest }
+            } else {
+                entry.pointee.equalsNothing = true
+            }
+        }
+        guard !entry.pointee.equalsNothing else { return nil }
+        return isFolded ? entry.pointee.foldedDigest : entry.pointee.digest
+    }
+
+    /// The bytes of a text, in `bytes`; nil if the field is none.
+    mutating func text(of field: Int) -> Extent? {
+        let entry = fields.pointer(field)
+        guard entry.pointee.kind == .text else { return nil }
+        if !entry.pointee.known.contains(.text), case .string(var text) = values[field] {
+            entry.pointee.known.insert(.text)
+            let start = bytes.count
+            text.withUTF8 { bytes.append($0) }
+            entry.pointee.text = Extent(start: start, count: bytes.count - start)
+        }
+        return entry.pointee.text
+    }
+
+    /// The bytes at an extent, until the next text is asked for.
+    @inline(__always)
+    func bytes(_ extent: Extent) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: bytes.pointer(extent.start), count: extent.count)
+    }
+
+    /// The digests of the members of a list, in `digests`; none if the field is no list.
+    mutating func members(of field: Int, isFolded: Bool) -> Extent {
+        let known: RecordField.Known = isFolded ? .foldedMembers : .members
+        let entry = fields.pointer(field)
+        if !entry.pointee.known.contains(known), case .list(let members) = values[field] {
+            entry.pointee.known.insert(known)
+            let start = digests.count
+            for member in members {
+                if let digest = hashes.of(member, isFolded ? .caseInsensitive : .exact) { digests.append(digest) }
+            }
+            let extent = Extent(start: start, count: digests.count - start)
+            if isFolded { entry.pointee.foldedMembers = extent } else { entry.pointee.members = extent }
+        }
+        return isFolded ? entry.pointee.foldedMembers : entry.pointee.members
+    }
+
+    /// The digests of the words of a text, or of the texts in a list, in `digests`.
+    mutating func words(of field: Int) -> Extent {
+        let entry = fields.pointer(field)
+        if !entry.pointee.known.contains(.words) {
+            entry.pointee.known.insert(.words)
+            let start = digests.count
+            if case .list(let members) = values[field] {
+                for case .string(let text) in members { appendWords(of: text) }
+            } else if case .string(let text) = values[field] {
+                appendWords(of: text)
+            }
+            entry.pointee.words = Extent(start: start, count: digests.count - start)
+        }
+        return entry.pointee.words
+    }
+
+    private mutating func appendWords(of text: String) {
+        steps += text.utf8.count / 64
+        for word in SearchTokens.of(text) { digests.append(hashes.of(word)) }
+    }
+}
