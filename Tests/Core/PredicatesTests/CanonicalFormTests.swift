@@ -78,7 +78,7 @@ struct CanonicalFormTests {
         func reference(_ zoneName: String) throws -> [UInt8] {
             try Predicate(PredicateTerm("a", .equals(.reference(to: "b", zoneName: zoneName), .exact))).canonicalBytes
         }
-        #expect(try reference(RecordZone.defaultName) == [1, 1, 1, 97, 0, 1, 0, 7, 1, 98, 0])
+        #expect(try reference(FieldValue.defaultZoneName) == [1, 1, 1, 97, 0, 1, 0, 7, 1, 98, 0])
         #expect(try reference("z") == [1, 1, 1, 97, 0, 1, 0, 10, 1, 98, 1, 122, 0])
     }
 

@@ -25,7 +25,7 @@ struct Program {
             while let line = readLine() {
                 guard let message = message(line, app: app) else { end("a line is not NUMBER TOKEN PAYLOAD") }
                 print(message.pushID.low, deposit(message, in: registry))
-                // A pipe is written by the block, and whoever reads this one waits for the line.
+                // The C library fills a block before it writes to a pipe, and the reader waits for this line.
                 fflush(nil)
             }
         } catch {

@@ -192,7 +192,7 @@ struct HTTPServerLimitTests {
         defer { close(waiting) }
         try await handler.waitForRequests(2)
         try await eventually("the bodies of what waits", equals: 2 * count) { try await server.memory().bodyBytes }
-        // Nobody else is in the middle of a body, so the newcomer gives way itself.
+        // No other connection is in the middle of a body, so the server ends the new one.
         #expect(PlainHTTP.exchange(request("/", count - 1), server.port).status == 503)
         handler.release()
         #expect(waiting.map { PlainHTTP.readToEnd($0).status } == [200, 200])

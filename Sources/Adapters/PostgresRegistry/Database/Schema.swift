@@ -139,7 +139,7 @@ enum Schema {
 
     /// What clients of CloudKit Web Services saved, in their own words.
     ///
-    /// The server keeps long ones apart, so that whoever does not ask for them does not read them.
+    /// PostgreSQL stores long ones outside the row, so a query without this column does not read them.
     static let cloudKitDictionaries = """
         SET LOCAL search_path = \(name);
         ALTER TABLE subscription ADD COLUMN cloudkit_json text;

@@ -50,7 +50,7 @@ extension CloudKitSubscription {
         write("zoneID", subscription.zoneName != nil) { writer in
             writer.beginObject()
             writer.key("zoneName")
-            writer.string(subscription.zoneName ?? RecordZone.defaultName)
+            writer.string(subscription.zoneName ?? FieldValue.defaultZoneName)
             writer.endObject()
         }
         write("notificationInfo") { subscription.notification.write(to: &$0) }

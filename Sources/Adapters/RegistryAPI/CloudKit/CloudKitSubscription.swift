@@ -76,7 +76,7 @@ struct CloudKitSubscription {
         subscription.firesOn = try Self.firesOn(members.given("firesOn"))
         let isZoneWide =
             try Self.flag(members.given("zoneWide"), "zoneWide") ?? (subscription.zoneName == nil)
-        subscription.zoneName = isZoneWide ? nil : subscription.zoneName ?? RecordZone.defaultName
+        subscription.zoneName = isZoneWide ? nil : subscription.zoneName ?? FieldValue.defaultZoneName
     }
 
     /// Reads what a zone or a database has; the record type and what it fires on are our own members.

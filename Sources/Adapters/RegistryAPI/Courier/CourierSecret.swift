@@ -2,7 +2,7 @@ import Crypto
 
 /// What leads to a client's notifications, as its URL has it: whoever knows it may fetch them.
 ///
-/// The registry keeps nothing of it but the device's token, from which nobody finds it without its `clientId`.
+/// The registry keeps only the device's token, from which the secret does not follow without its `clientId`.
 struct CourierSecret: Hashable, Sendable {
     /// 16 bytes that are random, or follow from the client's name, and 16 bytes that prove that we gave them out.
     let bytes: [UInt8]

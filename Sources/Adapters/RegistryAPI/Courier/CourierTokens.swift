@@ -5,8 +5,8 @@ import PushCore
 /// Makes the secrets and the tokens of clients that fetch their notifications, and recognises them by the key of the
 /// servers, without a look into the registry.
 ///
-/// A token has 24 bytes that follow from the secret, and 8 that prove that it was given out. So no token that the
-/// registry keeps leads to its secret, nobody makes up a token, and one that a client registers again, even after its
+/// A token has 24 bytes that follow from the secret, and 8 that prove that it was given out. So a token in the registry
+/// does not tell its secret, and a made-up token is refused. A token that a client registers again, even after its
 /// device was removed, is never taken for one of APNs.
 struct CourierTokens: Sendable {
     private static let halfCount = 16

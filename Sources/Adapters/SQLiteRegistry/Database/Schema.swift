@@ -89,7 +89,7 @@ enum Schema {
 
     /// What clients of CloudKit Web Services saved, in their own words.
     ///
-    /// It is the last column, so that whoever does not ask for it does not read it.
+    /// It is the last column, so SQLite does not read it for a query without it.
     static let cloudKitDictionaries = "ALTER TABLE subscription ADD COLUMN cloudkit_json TEXT;"
 
     /// The key by which the servers recognise what they handed out: one row, from when it is first asked for.

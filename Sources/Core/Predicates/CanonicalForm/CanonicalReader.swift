@@ -113,12 +113,12 @@ struct CanonicalReader {
             let count = try readCount(PredicateLimits.textBytesMaximum)
             return .bytes(Array(try readBytes(count)))
         case CanonicalCode.Value.reference:
-            return .reference(recordName: try readText(), zoneName: RecordZone.defaultName)
+            return .reference(recordName: try readText(), zoneName: FieldValue.defaultZoneName)
         case CanonicalCode.Value.zoneReference:
             let recordName = try readText()
             let start = position
             let zoneName = try readText()
-            guard zoneName != RecordZone.defaultName else { throw fault("another zone", at: start) }
+            guard zoneName != FieldValue.defaultZoneName else { throw fault("another zone", at: start) }
             return .reference(recordName: recordName, zoneName: zoneName)
         case CanonicalCode.Value.location: return .location(try readLocation())
         case CanonicalCode.Value.list:

@@ -112,7 +112,7 @@ public struct CanonicalWriter {
             bytes.append(CanonicalCode.Value.bytes)
             write(count: data.count)
             bytes.append(contentsOf: data)
-        case .reference(let recordName, RecordZone.defaultName):
+        case .reference(let recordName, FieldValue.defaultZoneName):
             write(CanonicalCode.Value.reference, recordName)
         case .reference(let recordName, let zoneName):
             write(CanonicalCode.Value.zoneReference, recordName)

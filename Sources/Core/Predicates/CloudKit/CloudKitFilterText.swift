@@ -154,7 +154,7 @@ struct CloudKitFilterText {
             writer.beginObject()
             writer.key("recordName")
             writer.string(recordName)
-            if zoneName != RecordZone.defaultName {
+            if zoneName != FieldValue.defaultZoneName {
                 writer.key("zoneID")
                 writer.beginObject()
                 writer.key("zoneName")

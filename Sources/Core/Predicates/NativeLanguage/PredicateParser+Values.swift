@@ -112,7 +112,7 @@ extension PredicateParser {
             return date
         case "reference":
             let recordName = try parseText()
-            let zoneName = try accept(.symbol(",")) ? try parseText() : RecordZone.defaultName
+            let zoneName = try accept(.symbol(",")) ? try parseText() : FieldValue.defaultZoneName
             try expect(")")
             return .reference(to: recordName, zoneName: zoneName)
         case "bytes":

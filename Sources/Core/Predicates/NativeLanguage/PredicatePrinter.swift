@@ -77,7 +77,7 @@ enum PredicatePrinter {
         case .boolean(let isTrue): isTrue ? "TRUE" : "FALSE"
         case .date(let milliseconds): "date(\(moment(milliseconds)))"
         case .bytes(let bytes): "bytes(\"\(Base64.encode(bytes))\")"
-        case .reference(let recordName, RecordZone.defaultName): "reference(\(quoted(recordName, "\"")))"
+        case .reference(let recordName, FieldValue.defaultZoneName): "reference(\(quoted(recordName, "\"")))"
         case .reference(let recordName, let zoneName):
             "reference(\(quoted(recordName, "\"")), \(quoted(zoneName, "\"")))"
         case .location(let place): "location(\(text(of: place.latitude)), \(text(of: place.longitude)))"

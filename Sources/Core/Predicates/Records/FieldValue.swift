@@ -27,6 +27,9 @@ public enum FieldValue: Hashable, Sendable {
     /// Several values.
     case list([FieldValue])
 
+    /// The zone that a record lies in, and a reference points into, unless another one is named (CloudKit).
+    public static let defaultZoneName = "_defaultZone"
+
     /// Text, brought into its form.
     public static func of(_ text: String) -> FieldValue { .string(TextForm.canonical.applied(to: text)) }
 
@@ -41,7 +44,7 @@ public enum FieldValue: Hashable, Sendable {
 
     /// A reference to a record, the names brought into their form.
     public static func reference(
-        to recordName: String, zoneName: String = RecordZone.defaultName
+        to recordName: String, zoneName: String = FieldValue.defaultZoneName
     ) -> FieldValue {
         .reference(
             recordName: TextForm.canonical.applied(to: recordName), zoneName: TextForm.canonical.applied(to: zoneName))

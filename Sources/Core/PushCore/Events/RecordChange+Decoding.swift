@@ -17,7 +17,8 @@ extension RecordChange {
             recordName: try data.requiredText("recordName", .name),
             fields: try data.reader("fields").map { fields throws(EventRejection) in try RecordFields(fields) }
                 ?? RecordFields(),
-            zoneName: try data.text("zoneName", .name) ?? RecordZone.defaultName, database: database, ownerID: ownerID,
+            zoneName: try data.text("zoneName", .name) ?? FieldValue.defaultZoneName, database: database,
+            ownerID: ownerID,
             deviceID: try data.text("deviceId", .name))
     }
 

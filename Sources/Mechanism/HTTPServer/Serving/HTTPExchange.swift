@@ -29,7 +29,7 @@ final class HTTPExchange: Sendable {
         self.mailbox = mailbox
     }
 
-    /// Whether an answer would reach nobody: the client has closed its side, or the request was answered already.
+    /// Whether an answer would go nowhere: the client has closed its side, or the request was answered already.
     var isAbandoned: Bool { hasBeenAbandoned.load(ordering: .relaxed) || hasEnded.load(ordering: .relaxed) }
 
     /// The client has gone.

@@ -102,7 +102,7 @@ public final class HTTPServer: Sendable {
         core.loop.stopAndJoin()
     }
 
-    /// Waits until the socket is watched, so that nobody holds a server that never accepts.
+    /// Waits until the socket is watched, so that `init` returns no server that never accepts.
     private static func start(
         _ core: LoopBound<HTTPServerCore>, _ socket: Int32, _ port: UInt16, _ mailbox: HTTPServerMailbox
     ) throws(EventLoopError) {

@@ -47,7 +47,7 @@ public struct RandomPredicates {
 
     /// A reference into the default zone or another.
     public mutating func reference() -> FieldValue {
-        let zoneName = [RecordZone.defaultName, "e\u{301}lan", "b"].randomElement(using: &generator)
+        let zoneName = [FieldValue.defaultZoneName, "e\u{301}lan", "b"].randomElement(using: &generator)
         return .reference(recordName: text(), zoneName: zoneName ?? "b")
     }
 

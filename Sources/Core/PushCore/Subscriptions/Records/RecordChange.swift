@@ -52,7 +52,7 @@ public struct RecordChange: Hashable, Sendable {
     /// Creates a change.
     public init(
         operation: Operation, app: String? = nil, recordType: String, recordName: String, fields: RecordFields,
-        zoneName: String = RecordZone.defaultName, database: RecordDatabase = .public, ownerID: String? = nil,
+        zoneName: String = FieldValue.defaultZoneName, database: RecordDatabase = .public, ownerID: String? = nil,
         deviceID: String? = nil
     ) {
         self.operation = operation
