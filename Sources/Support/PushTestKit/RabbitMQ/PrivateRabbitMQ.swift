@@ -137,25 +137,28 @@ public final class PrivateRabbitMQ: Sendable {
 
     /// How many messages a quorum queue holds, those that were delivered and not acknowledged included.
     ///
-    /// The queue itself is asked, because what RabbitMQ's tools say is up to five seconds old. While it elects a leader
-    /// it is asked again, for a minute.
+    /// The queue itself is asked, because what RabbitMQ's tools say is up to five seconds old. While it elects a leader,
+    /// or the node pauses itself because it believes to be in a minority, it is asked again, for a minute.
     ///
     /// - Parameter queue: the name, in the virtual host `/`.
     /// - Returns: the number after everything that was acknowledged or published before.
-    /// - Throws: `PrivateServerFailure` if there is no such queue, `DeadlineExceeded` if it finds no leader.
+    /// - Throws: `PrivateServerFailure` if there is no such queue, `DeadlineExceeded` if nobody answers for it.
     public func messageCount(queue: String) async throws -> Int {
         let name = "rabbit_misc:r(<<\"/\">>, queue, <<\"\(queue)\">>)"
         let expression = """
-            {ok, Q} = rabbit_amqqueue:lookup(\(name)),
-            case ra:consistent_query(amqqueue:get_pid(Q), fun rabbit_fifo:query_messages_total/1) of
-                {ok, N, _} -> N;
-                _ -> no_leader
+            try
+                {ok, Q} = rabbit_amqqueue:lookup(\(name)),
+                {ok, N, _} = ra:consistent_query(amqqueue:get_pid(Q), fun rabbit_fifo:query_messages_total/1),
+                N
+            catch
+                error:{badmatch, {error, not_found}} -> no_queue;
+                _:_ -> no_answer
             end.
             """
-        let text = try await eventually("a leader of \(queue)", within: .seconds(60)) {
+        let text = try await eventually("an answer of \(queue)", within: .seconds(60)) {
             try await evaluate(expression)
         } until: {
-            !$0.contains("no_leader")
+            !$0.contains("no_answer")
         }
         guard let count = Int(text.filter(\.isNumber)) else { throw PrivateServerFailure("no count in: \(text)") }
         return count
