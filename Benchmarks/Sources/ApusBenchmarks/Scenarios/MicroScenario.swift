@@ -1,4 +1,3 @@
-import APNsTransport
 import Crypto
 import Notifications
 import PushCore

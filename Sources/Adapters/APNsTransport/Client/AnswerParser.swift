@@ -23,7 +23,7 @@ struct AnswerParser {
         guard status != 200, !body.isEmpty, let parsed = try? parser.parse(body) else { return answer }
         answer.reason = reason(in: parsed)
         if status == 410, let since = parsed["timestamp"]?.int64 {
-            answer.deadSinceMilliseconds = Timestamp(milliseconds: since).milliseconds
+            answer.deadSinceMilliseconds = WallTime(milliseconds: since).milliseconds
         }
         return answer
     }

@@ -88,7 +88,7 @@ enum PredicatePrinter {
     private static func moment(_ milliseconds: Int64) -> String {
         // Timestamps have years of four digits: the first and the last moment that have them.
         guard (-62_167_219_200_000...253_402_300_799_999).contains(milliseconds) else { return String(milliseconds) }
-        return "\"\(Timestamp.text(milliseconds: milliseconds))\""
+        return "\"\(WallTime.text(milliseconds: milliseconds))\""
     }
 
     /// The shortest text that is read as the same number.

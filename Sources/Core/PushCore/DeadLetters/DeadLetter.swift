@@ -39,7 +39,7 @@ public struct DeadLetterSummary: Hashable, Sendable {
     ) {
         self.identifier = identifier
         self.reason = reason
-        self.deadLetteredMilliseconds = Timestamp(milliseconds: deadLetteredMilliseconds).milliseconds
+        self.deadLetteredMilliseconds = WallTime(milliseconds: deadLetteredMilliseconds).milliseconds
         self.bodySizeBytes = min(max(0, bodySizeBytes), Int(UInt32.max))
         self.number = number
     }

@@ -52,6 +52,6 @@ public struct DeadLetterCount: Hashable, Sendable {
         self.reason = reason
         self.app = app
         self.count = count
-        self.oldestMilliseconds = Timestamp(milliseconds: oldestMilliseconds).milliseconds
+        self.oldestMilliseconds = WallTime(milliseconds: oldestMilliseconds).milliseconds
     }
 }

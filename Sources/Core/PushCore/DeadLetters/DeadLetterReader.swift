@@ -84,7 +84,7 @@ struct BrokerDeath {
         guard case .string(let reason) = values["reason"] else { return nil }
         self.reason = String(reason.map { $0 == "_" ? "-" : $0 })
         milliseconds =
-            if case .timestamp(let seconds) = values["time"] { Timestamp(seconds: seconds).milliseconds } else { nil }
+            if case .timestamp(let seconds) = values["time"] { WallTime(seconds: seconds).milliseconds } else { nil }
     }
 }
 
@@ -94,7 +94,7 @@ extension Message {
     }
 
     fileprivate func time(_ name: String) -> Int64? {
-        header(name)?.wholeNumber.map { Timestamp(milliseconds: $0).milliseconds }
+        header(name)?.wholeNumber.map { WallTime(milliseconds: $0).milliseconds }
     }
 
     fileprivate func number(_ name: String) -> Int64? { header(name)?.wholeNumber.flatMap { Int64(exactly: $0) } }

@@ -17,7 +17,7 @@ public struct DatasetAnnouncement: BitwiseCopyable, Sendable {
     ///   - source: the source of the event.
     ///   - identifier: the identifier of the event.
     ///   - firstSeen: when Apus first received the event.
-    public init?(_ change: DatasetChange, source: String, identifier: String, firstSeen: Timestamp) {
+    public init?(_ change: DatasetChange, source: String, identifier: String, firstSeen: WallTime) {
         guard change.operation == .changed, let syncCount = change.syncCount else { return nil }
         dataset = change.key.digest
         self.syncCount = syncCount

@@ -29,7 +29,7 @@ public final class DispatchJob: Sendable {
     /// The delivery ends with the last page and not with this job, whose `tags` are empty.
     public let chunk: DeliveryTag?
     /// When the change happened, for the lag; nil if unknown.
-    public let changed: Timestamp?
+    public let changed: WallTime?
     /// Whether each push gets one attempt only.
     public let isNowOrNever: Bool
     /// The dataset whose turn ends with this job; nil if others need not wait for it.
@@ -43,7 +43,7 @@ public final class DispatchJob: Sendable {
         identity: PushIdentity,
         renderings: [AppRendering], devices: [Recipient], assignments: [PushAssignment] = [],
         continuation: AudienceCursor? = nil, chunk: DeliveryTag? = nil,
-        changed: Timestamp? = nil, isNowOrNever: Bool = false, dataset: DatasetKey? = nil,
+        changed: WallTime? = nil, isNowOrNever: Bool = false, dataset: DatasetKey? = nil,
         announcement: DatasetAnnouncement? = nil
     ) {
         self.tags = tags

@@ -264,7 +264,7 @@ public struct DispatchStateMachine: Sendable {
         pushWentOut(job.work.lane, app: app)
         actions.sends.append(request(push, device, job.work, rendering))
         if let changed = job.work.changed, !job.work.parking.isParkedCopy {
-            actions.lagsMilliseconds.append(max(0, Timestamp(milliseconds: nowMilliseconds) - changed))
+            actions.lagsMilliseconds.append(max(0, WallTime(milliseconds: nowMilliseconds) - changed))
         }
     }
 

@@ -6,16 +6,16 @@ public struct ParkingRecord: Hashable, Sendable {
     /// How many attempts its pushes have had.
     public var attempt = 0
     /// When Apus first received it.
-    public var firstSeen: Timestamp
+    public var firstSeen: WallTime
     /// When it was published: from here count its age (`retry.max_age`) and its time to live (AMQP's `expiration`).
     ///
     /// It is the end of the second that the property `timestamp` names, if the publisher set it, and never later than
     /// `firstSeen`; without that property it is `firstSeen`. For a replayed dead letter it is the time of the replay.
-    public var published: Timestamp
+    public var published: WallTime
     /// How long it was parked because the push service could not be reached, in milliseconds: no part of its age.
     public var heldMilliseconds: Int64 = 0
     /// When it loses its use; nil if never.
-    public var expiresAt: Timestamp?
+    public var expiresAt: WallTime?
     /// The devices that are still to be served; nil for the whole audience.
     public var deviceIDs: [String]?
     /// Where the rest of the audience begins; nil for its start.
@@ -48,7 +48,7 @@ public struct ParkingRecord: Hashable, Sendable {
     /// Headers count only if Apus wrote them (`Message.isOwnCopy(publishedTo:)`). One of the wrong type is treated as
     /// absent, and a number beyond its bounds as the nearest bound: a wrong header must not stop an event.
     public init(of delivery: Delivery, nowMilliseconds: Int64) {
-        let now = Timestamp(milliseconds: nowMilliseconds)
+        let now = WallTime(milliseconds: nowMilliseconds)
         firstSeen = now
         published = now
         originalExchange = delivery.exchange
@@ -72,13 +72,13 @@ public struct ParkingRecord: Hashable, Sendable {
         switch (header.name, header.value) {
         case (ParkingHeader.attempt, .int64(let value)): attempt = Int(min(max(0, value), Self.attemptMaximum))
         case (ParkingHeader.firstSeenMilliseconds, .int64(let value)):
-            firstSeen = Timestamp(milliseconds: value)
+            firstSeen = WallTime(milliseconds: value)
             isParkedCopy = true
         case (ParkingHeader.hops, .int64(let value)): hops = Int(min(max(0, value), Self.hopsMaximum))
-        case (ParkingHeader.publishedMilliseconds, .int64(let value)): published = Timestamp(milliseconds: value)
+        case (ParkingHeader.publishedMilliseconds, .int64(let value)): published = WallTime(milliseconds: value)
         case (ParkingHeader.heldMilliseconds, .int64(let value)):
             heldMilliseconds = min(max(0, value), Self.heldMaximumMilliseconds)
-        case (ParkingHeader.expiresAtMilliseconds, .int64(let value)): expiresAt = Timestamp(milliseconds: value)
+        case (ParkingHeader.expiresAtMilliseconds, .int64(let value)): expiresAt = WallTime(milliseconds: value)
         case (ParkingHeader.cursor, .int64(let value)):
             cursor = AudienceCursor(position: value, subscription: cursor?.subscription ?? 0)
         case (ParkingHeader.cursorSubscription, .int64(let value)):
@@ -101,19 +101,19 @@ public struct ParkingRecord: Hashable, Sendable {
     /// push, whichever comes first.
     public mutating func limitLife(to event: ChangeEvent) {
         guard expiresAt == nil else { return }
-        var bounds: [Timestamp] = []
+        var bounds: [WallTime] = []
         if let timeToLive = event.timeToLiveMilliseconds {
             bounds.append(published.advanced(byMilliseconds: timeToLive))
         }
         if case .push(let push) = event.kind, let seconds = push.options.expirationSeconds, seconds > 0 {
-            bounds.append(Timestamp(seconds: seconds))
+            bounds.append(WallTime(seconds: seconds))
         }
         expiresAt = bounds.min()
     }
 
     /// Whether the event has lost its use.
     public func hasExpired(nowMilliseconds: Int64) -> Bool {
-        expiresAt.map { $0 <= Timestamp(milliseconds: nowMilliseconds) } ?? false
+        expiresAt.map { $0 <= WallTime(milliseconds: nowMilliseconds) } ?? false
     }
 
     /// Makes the copy of a message that is to be parked with this history.

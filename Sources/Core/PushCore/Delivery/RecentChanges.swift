@@ -58,7 +58,7 @@ public struct RecentChanges: Sendable {
     }
 
     /// The dataset was deleted or merged into: its counts say nothing any more.
-    public mutating func forget(_ key: DatasetKey, at now: Timestamp) {
+    public mutating func forget(_ key: DatasetKey, at now: WallTime) {
         let place = Self.place(of: key.digest)
         deletedMilliseconds[place] = max(deletedMilliseconds[place], now.milliseconds)
     }

@@ -73,7 +73,7 @@ public struct RetryPolicy: Hashable, Sendable {
         if attempt >= attemptsMaximum { return .exhausted(reason: "attempts-exhausted") }
         let delay = delay(
             attempt: attempt, cause, retryAfterSeconds: retryAfterSeconds, heldMilliseconds: parking.heldMilliseconds)
-        let due = Timestamp(milliseconds: nowMilliseconds).advanced(byMilliseconds: delay)
+        let due = WallTime(milliseconds: nowMilliseconds).advanced(byMilliseconds: delay)
         if let expiresAt = parking.expiresAt, due >= expiresAt { return .expired }
         // What an outage took does not count: it must not make dead letters.
         if !cause.isOutage, due - parking.published - parking.heldMilliseconds > ageMaximumMilliseconds {

@@ -33,6 +33,6 @@ public struct Device: Hashable, Sendable {
         self.identityPoolID = identityPoolID
         self.identityID = identityID
         self.userID = userID
-        self.registeredAtMilliseconds = Timestamp(milliseconds: registeredAtMilliseconds).milliseconds
+        self.registeredAtMilliseconds = WallTime(milliseconds: registeredAtMilliseconds).milliseconds
     }
 }

@@ -22,7 +22,7 @@ public struct ChangeEvent: Hashable, Sendable {
     /// header `x-timestamp-ms`, else the AMQP timestamp (whole seconds).
     ///
     /// Expiry and age count from publishing instead: `ParkingRecord.published`.
-    public var time: Timestamp?
+    public var time: WallTime?
     /// How long the message may wait, in milliseconds from its publication: the AMQP property `expiration`.
     public var timeToLiveMilliseconds: Int64?
     /// The kind and its facts.
@@ -30,7 +30,7 @@ public struct ChangeEvent: Hashable, Sendable {
 
     /// Creates an event.
     public init(
-        identifier: String, source: String, time: Timestamp?, timeToLiveMilliseconds: Int64? = nil, kind: Kind
+        identifier: String, source: String, time: WallTime?, timeToLiveMilliseconds: Int64? = nil, kind: Kind
     ) {
         self.identifier = identifier
         self.source = source

@@ -37,12 +37,12 @@ extension EventDecoder {
         return type
     }
 
-    private func readTime(_ attributes: FieldReader) throws(EventRejection) -> Timestamp? {
+    private func readTime(_ attributes: FieldReader) throws(EventRejection) -> WallTime? {
         guard let value = attributes.value("time") else { return nil }
         guard let time = value.withUTF8(RFC3339.milliseconds) ?? nil else {
             throw attributes.invalid("time", value, EventEnvelope.timeExpected)
         }
-        return Timestamp(milliseconds: time)
+        return WallTime(milliseconds: time)
     }
 
     private func readData(_ attributes: FieldReader) throws(EventRejection) -> JSONValue {

@@ -7,7 +7,7 @@ struct EventEnvelope {
     var identifier: String
     var source: String
     var type: EventType
-    var time: Timestamp?
+    var time: WallTime?
     var data: JSONValue
 
     static let typeExpected = "a text whose last two labels are one of \(EventType.listing)"

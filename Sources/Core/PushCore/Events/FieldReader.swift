@@ -112,7 +112,7 @@ struct FieldReader {
     /// rounded down.
     func moment(_ key: StaticString) throws(EventRejection) -> Int64? {
         guard let value = value(key) else { return nil }
-        let bounds = 0...Timestamp.latest.seconds
+        let bounds = 0...WallTime.latest.seconds
         let expected =
             "a whole number of seconds since 1970, at most \(bounds.upperBound), or an RFC 3339 timestamp such as"
             + " 2026-01-31T12:00:00Z"
@@ -123,7 +123,7 @@ struct FieldReader {
         guard let milliseconds = value.withUTF8(RFC3339.milliseconds) ?? nil, milliseconds >= 0 else {
             throw invalid(key, value, expected)
         }
-        return Timestamp(milliseconds: milliseconds).seconds
+        return WallTime(milliseconds: milliseconds).seconds
     }
 
     /// One of a few words.

@@ -84,15 +84,15 @@ struct HeaderAttributes {
     }
 
     /// The attribute `time`; AMQP has a type of its own for it, in whole seconds.
-    var timestamp: Timestamp? {
+    var timestamp: WallTime? {
         get throws(EventRejection) {
             switch time {
             case nil, .void: return nil
             case .timestamp(let seconds):
-                if seconds <= Timestamp.latest.seconds { return Timestamp(seconds: seconds) }
+                if seconds <= WallTime.latest.seconds { return WallTime(seconds: seconds) }
             default:
                 let text = try requiredText(time, "time", EventEnvelope.timeExpected)
-                if let time = text.readingUTF8(RFC3339.milliseconds) { return Timestamp(milliseconds: time) }
+                if let time = text.readingUTF8(RFC3339.milliseconds) { return WallTime(milliseconds: time) }
             }
             throw FieldReader.invalid("the header ce-time", found: "something else", EventEnvelope.timeExpected)
         }

@@ -5,17 +5,17 @@ extension Message {
     /// whole number or its digits, else the property `timestamp`.
     ///
     /// Both are hints for measuring; what makes no sense in them is ignored.
-    var timestamp: Timestamp? {
+    var timestamp: WallTime? {
         if let header = header("x-timestamp-ms"), let milliseconds = Self.milliseconds(in: header) {
-            return Timestamp(milliseconds: milliseconds)
+            return WallTime(milliseconds: milliseconds)
         }
-        guard let seconds = properties.timestampSeconds, seconds <= Timestamp.latest.seconds else { return nil }
-        return Timestamp(seconds: seconds)
+        guard let seconds = properties.timestampSeconds, seconds <= WallTime.latest.seconds else { return nil }
+        return WallTime(seconds: seconds)
     }
 
     /// When its publisher says that it was published: the end of the second that the property `timestamp` names.
-    var published: Timestamp? {
-        properties.timestampSeconds.map { Timestamp(seconds: $0).advanced(byMilliseconds: 999) }
+    var published: WallTime? {
+        properties.timestampSeconds.map { WallTime(seconds: $0).advanced(byMilliseconds: 999) }
     }
 
     /// How long it may wait, from the property `expiration`: decimal digits, milliseconds.

@@ -1,4 +1,3 @@
-internal import APNsTransport
 import Notifications
 
 /// What a push says and how it is sent; the same value can be sent to any number of tokens.

@@ -137,8 +137,8 @@ public final class PrivateRabbitMQ: Sendable {
 
     /// How many messages a quorum queue holds, those that were delivered and not acknowledged included.
     ///
-    /// The queue itself is asked, because what RabbitMQ's tools say is up to five seconds old. While it elects a leader,
-    /// or the node pauses itself because it believes to be in a minority, it is asked again, for a minute.
+    /// The queue itself is asked, because what RabbitMQ's tools say is up to five seconds old. While it elects a leader
+    /// and while the node pauses itself in a minority, it is asked again, for a minute.
     ///
     /// - Parameter queue: the name, in the virtual host `/`.
     /// - Returns: the number after everything that was acknowledged or published before.

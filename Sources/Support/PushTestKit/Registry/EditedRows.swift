@@ -7,7 +7,7 @@ import PushCore
 public struct EditedRows {
     private static let event = FanOutEvent(
         digest: EventDigest(source: "test", identifier: "1"), source: "test", identifier: "1", type: "push.requested")
-    private static let times = Timestamp.earliest.milliseconds...Timestamp.latest.milliseconds
+    private static let times = WallTime.earliest.milliseconds...WallTime.latest.milliseconds
 
     private let registry: any RegistryConformance.Store
     private let number: Int64

@@ -31,7 +31,7 @@ struct LogLine {
         var writer = JSONWriter(capacityBytes: 512)
         writer.beginObject()
         writer.key("time")
-        writer.string(Timestamp.text(milliseconds: timeMilliseconds))
+        writer.string(WallTime.text(milliseconds: timeMilliseconds))
         writer.key("level")
         writer.string("\(level)")
         writer.key("event")
@@ -63,7 +63,7 @@ struct LogLine {
     var text: [UInt8] {
         let levelName = "\(level)".uppercased()
         let padding = String(repeating: " ", count: max(0, 7 - levelName.count))
-        var line = "\(Timestamp.text(milliseconds: timeMilliseconds)) \(levelName)\(padding) \(event)"
+        var line = "\(WallTime.text(milliseconds: timeMilliseconds)) \(levelName)\(padding) \(event)"
         for field in fields {
             let value = " \(field.name)=" + String(decoding: Self.json(of: field.value), as: UTF8.self)
             if line.utf8.count + value.utf8.count + Self.reservedBytes <= Self.sizeBytesMaximum { line += value }

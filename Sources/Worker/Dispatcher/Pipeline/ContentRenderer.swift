@@ -1,4 +1,3 @@
-import APNsTransport
 import Essentials
 import Notifications
 import PushCore
@@ -44,7 +43,7 @@ struct ContentRenderer {
     /// - Returns: what it asks to push, rendered; nothing for other events, whose pushes are ours to word.
     /// - Throws: `EventRejection`, whether or not there is a device for it.
     mutating func validate(
-        _ event: ChangeEvent, expiresAt: Timestamp?
+        _ event: ChangeEvent, expiresAt: WallTime?
     ) throws(EventRejection) -> [AppRendering] {
         try checkApp(of: event)
         guard case .push(let push) = event.kind, let index = indexByName[push.app] else { return [] }
@@ -77,7 +76,7 @@ struct ContentRenderer {
 
     /// Renders the event for each app that occurs among the devices, beside those for which it was rendered before.
     mutating func render(
-        _ event: ChangeEvent, expiresAt: Timestamp?, devices: [Recipient], known: [AppRendering] = []
+        _ event: ChangeEvent, expiresAt: WallTime?, devices: [Recipient], known: [AppRendering] = []
     ) throws(EventRejection) -> [AppRendering] {
         var renderings = known
         for device in devices.indices {
@@ -94,7 +93,7 @@ struct ContentRenderer {
     /// - Returns: the rendering, and whether it shows nothing though it should.
     mutating func render(
         _ stored: StoredSubscription, _ change: RecordChange, notificationID: String, badge: Int?,
-        expiresAt: Timestamp?, app: Int
+        expiresAt: WallTime?, app: Int
     ) throws(EventRejection) -> (rendering: AppRendering, isReduced: Bool) {
         let push = SubscriptionPush(
             stored: stored, change: change, containerID: "iCloud.\(apps[app].route.bundleID)",
@@ -107,7 +106,7 @@ struct ContentRenderer {
     }
 
     private mutating func content(
-        _ event: ChangeEvent, expiresAt: Timestamp?, app: Int
+        _ event: ChangeEvent, expiresAt: WallTime?, app: Int
     ) throws(EventRejection) -> PushContent {
         // Rounded down: a push must not outlive its event.
         let expirationSeconds = expiresAt?.seconds

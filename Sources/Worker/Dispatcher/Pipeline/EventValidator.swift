@@ -1,4 +1,3 @@
-import APNsTransport
 public import Notifications
 public import PushCore
 

@@ -97,7 +97,7 @@ extension Pipeline {
     /// Counts begin anew after a deletion, whatever becomes of its event.
     private func forgetCounts(_ item: PreparedEvent) {
         guard item.isFresh, case .dataset(let change) = item.event.kind, change.operation != .changed else { return }
-        recent.forget(change.key, at: Timestamp(milliseconds: parts.nowMilliseconds()))
+        recent.forget(change.key, at: WallTime(milliseconds: parts.nowMilliseconds()))
     }
 
     private func adaptBatchSize(devicesFound: Int) {

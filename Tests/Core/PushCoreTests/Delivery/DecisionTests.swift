@@ -104,7 +104,7 @@ struct DecisionTests {
         let delivery = Samples.delivery(headers: [MessageHeader(name: "own", value: .void)] + brokers)
         var record = ParkingRecord(of: delivery, nowMilliseconds: 7)
         record.attempt = 2
-        record.expiresAt = Timestamp(milliseconds: 99)
+        record.expiresAt = WallTime(milliseconds: 99)
         record.deviceIDs = ["a", "b"]
         record.cursor = AudienceCursor(position: 4)
         record.notifiesOrigin = true

@@ -353,7 +353,7 @@ struct DispatchFairnessTests {
     @Test("A push whose time passes while it waits for APNs is not sent again, and counts as expired")
     mutating func expiresWhileOut() {
         var parking = ParkingRecord(of: Samples.delivery(), nowMilliseconds: 0)
-        parking.expiresAt = Timestamp(milliseconds: 10_000)
+        parking.expiresAt = WallTime(milliseconds: 10_000)
         arrive(Samples.app, devices: 2, parking: parking)
         let requests = send()
         now = 10_000
@@ -366,7 +366,7 @@ struct DispatchFairnessTests {
     @Test("A push that would come back too late from a retry queue expires at once, also in an outage")
     mutating func expiresInAnOutage() {
         var parking = ParkingRecord(of: Samples.delivery(), nowMilliseconds: 0)
-        parking.expiresAt = Timestamp(milliseconds: 20_000)
+        parking.expiresAt = WallTime(milliseconds: 20_000)
         machine.routeChanged(Samples.app.productionRoute, isReachable: false)
         arrive(Samples.app, devices: 3, parking: parking)
         let sent = send()

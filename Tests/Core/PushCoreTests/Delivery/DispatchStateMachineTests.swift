@@ -317,7 +317,7 @@ struct DispatchStateMachineTests {
         let chunk = FanOutChunk(
             number: 2, after: parking.cursor, through: AudienceCursor(position: 20), deviceCount: 5)
         parking.chunk = FanOutChunkJob(fanOut: 3, chunk: chunk)
-        parking.expiresAt = Timestamp(milliseconds: 1)
+        parking.expiresAt = WallTime(milliseconds: 1)
         let isHeldBack = machine.deliveryHeldBack(
             delivery.tag, message: delivery.message, parking: parking, nowMilliseconds: 2, into: &actions)
         #expect(isHeldBack && actions.settles.isEmpty)

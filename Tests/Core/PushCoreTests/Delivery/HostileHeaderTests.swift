@@ -89,7 +89,7 @@ struct HostileHeaderTests {
             let delivery = Self.delivery(headers, exchange: "apus.changes")
             let read = ParkingRecord(of: delivery, nowMilliseconds: 7)
             #expect(read.ignoresHeaders)
-            #expect(read.attempt == 0 && read.firstSeen == Timestamp(milliseconds: 7) && !read.isParkedCopy)
+            #expect(read.attempt == 0 && read.firstSeen == WallTime(milliseconds: 7) && !read.isParkedCopy)
             #expect(read.expiresAt == nil && read.deviceIDs == nil && read.cursor == nil && read.chunk == nil)
             let copy = read.parkedCopy(of: delivery.message, reason: "throttled", detail: "d")
             #expect(copy.header(ParkingHeader.firstSeenMilliseconds) == .int64(7))
@@ -129,7 +129,7 @@ struct HostileHeaderTests {
         #expect(message.replayed(publishedTo: "apus.changes").headers.map(\.name) == ["own"])
         var delivery = Self.delivery([], exchange: "")
         delivery.message = message.replayed(publishedTo: "")
-        #expect(ParkingRecord(of: delivery, nowMilliseconds: 9_000).published == Timestamp(milliseconds: 9_000))
+        #expect(ParkingRecord(of: delivery, nowMilliseconds: 9_000).published == WallTime(milliseconds: 9_000))
     }
 
     @Test("Age and time to live count from the end of the second that the publisher names, and never from the future")

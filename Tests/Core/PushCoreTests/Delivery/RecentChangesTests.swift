@@ -17,7 +17,7 @@ struct RecentChangesTests {
         try #require(
             DatasetAnnouncement(
                 DatasetChange(operation: .changed, key: key(name), syncCount: count, deviceID: nil), source: "s",
-                identifier: event, firstSeen: Timestamp(milliseconds: firstSeen)))
+                identifier: event, firstSeen: WallTime(milliseconds: firstSeen)))
     }
 
     private mutating func tell(
@@ -59,10 +59,10 @@ struct RecentChangesTests {
             let change = DatasetChange(operation: operation, key: key("a"), syncCount: 6, deviceID: nil)
             #expect(
                 DatasetAnnouncement(
-                    change, source: "s", identifier: "d", firstSeen: Timestamp(milliseconds: 1)) == nil)
+                    change, source: "s", identifier: "d", firstSeen: WallTime(milliseconds: 1)) == nil)
         }
         try tell("y", "a", 500, firstSeen: 100)
-        recent.forget(key("a"), at: Timestamp(milliseconds: 200))
+        recent.forget(key("a"), at: WallTime(milliseconds: 200))
         #expect(try !isRedundant("a", 1, firstSeen: 201, for: "y"))
         try tell("y", "a", 501, event: "retried", firstSeen: 150)
         #expect(try !isRedundant("a", 1, firstSeen: 201, for: "y"), "its event came before the deletion")

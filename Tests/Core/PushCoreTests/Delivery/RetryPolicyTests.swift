@@ -12,7 +12,7 @@ struct RetryPolicyTests {
     private func parking(attempt: Int, firstSeen: Int64 = 0, expiresAt: Int64? = nil) -> ParkingRecord {
         var parking = ParkingRecord(of: Samples.delivery(), nowMilliseconds: firstSeen)
         parking.attempt = attempt
-        parking.expiresAt = expiresAt.map { Timestamp(milliseconds: $0) }
+        parking.expiresAt = expiresAt.map { WallTime(milliseconds: $0) }
         return parking
     }
 

@@ -7,7 +7,7 @@ import Testing
 struct EventEncodingTests {
     private let decoding = EventDecoding()
     private let expected = ChangeEvent(
-        identifier: "e-1", source: "/tests", time: Timestamp(milliseconds: 1_769_860_800_250),
+        identifier: "e-1", source: "/tests", time: WallTime(milliseconds: 1_769_860_800_250),
         kind: .dataset(
             DatasetChange(
                 operation: .changed,

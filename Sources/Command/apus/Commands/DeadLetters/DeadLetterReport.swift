@@ -34,7 +34,7 @@ enum DeadLetterReport {
         let (summary, message) = (letter.summary, letter.message)
         var lines = [
             "id: \(summary.identifier)", "reason: \(summary.reason)",
-            "since: \(Timestamp.text(milliseconds: summary.deadLetteredMilliseconds))",
+            "since: \(WallTime.text(milliseconds: summary.deadLetteredMilliseconds))",
         ]
         let optional = [
             ("detail", summary.detail), ("app", summary.app), ("attempts", summary.attempts.map { String($0) }),

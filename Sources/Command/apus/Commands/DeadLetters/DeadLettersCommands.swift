@@ -91,7 +91,7 @@ enum DeadLettersCommands {
         _ option: CommandOption, _ invocation: CommandInvocation
     ) throws(CommandFailure) -> Int64? {
         guard let text = invocation.string(option) else { return nil }
-        if let milliseconds = Timestamp.milliseconds(text) { return milliseconds }
+        if let milliseconds = WallTime.milliseconds(text) { return milliseconds }
         if let age = TimeSpan(text) { return WallClock.nowMilliseconds() - Int64(age.milliseconds) }
         throw .usage(
             "--\(option.name) takes a time such as 2026-01-31T12:00:00Z, or an age such as 90s, 15m or 48h, not "

@@ -40,8 +40,8 @@ enum FanOutReport {
         lines.append("published  \(fanOut.chunksPublished)")
         lines.append("served     \(fanOut.chunksServed)")
         lines.append("cancelled  \(fanOut.chunksCancelled)")
-        lines.append("begun at   \(Timestamp.text(milliseconds: fanOut.begunAtMilliseconds))")
-        lines.append("changed at \(Timestamp.text(milliseconds: fanOut.changedAtMilliseconds))")
+        lines.append("begun at   \(WallTime.text(milliseconds: fanOut.begunAtMilliseconds))")
+        lines.append("changed at \(WallTime.text(milliseconds: fanOut.changedAtMilliseconds))")
         return lines
     }
 

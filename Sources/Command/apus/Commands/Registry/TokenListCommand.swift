@@ -22,7 +22,7 @@ struct TokenListCommand: Command {
                 } else {
                     let values = [
                         token.name, token.app ?? "*", token.permission.rawValue,
-                        Timestamp.text(milliseconds: token.createdAtMilliseconds),
+                        WallTime.text(milliseconds: token.createdAtMilliseconds),
                     ]
                     invocation.output.line(values.map { $0.printable() }.joined(separator: "\t"))
                 }

@@ -35,7 +35,7 @@ enum SubscriptionReport {
         lines.append("fires on      \(subscription.firesOn.names.joined(separator: ", "))")
         if subscription.firesOnce { lines.append("fires once    yes") }
         lines.append("notification  \(String(decoding: subscription.notification.json, as: UTF8.self))")
-        lines.append("saved at      \(Timestamp.text(milliseconds: subscription.savedAtMilliseconds))")
+        lines.append("saved at      \(WallTime.text(milliseconds: subscription.savedAtMilliseconds))")
         return lines
     }
 

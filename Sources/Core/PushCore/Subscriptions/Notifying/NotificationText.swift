@@ -69,7 +69,7 @@ enum NotificationText {
         case .integer(let number): String(number)
         case .double(let number): String(number)
         case .boolean(let flag): flag ? "true" : "false"
-        case .date(let milliseconds): Timestamp.text(milliseconds: milliseconds)
+        case .date(let milliseconds): WallTime.text(milliseconds: milliseconds)
         case .bytes(let bytes): Base64.encode(bytes)
         case .reference(let recordName, _): recordName
         case .location(let place): "\(place.latitude), \(place.longitude)"

@@ -86,7 +86,7 @@ extension RecordSubscription {
         writer.key("notificationInfo")
         notification.write(to: &writer)
         writer.key("savedAt")
-        writer.string(Timestamp.text(milliseconds: savedAtMilliseconds))
+        writer.string(WallTime.text(milliseconds: savedAtMilliseconds))
         writer.endObject()
     }
 

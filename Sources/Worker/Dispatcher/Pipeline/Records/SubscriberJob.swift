@@ -12,7 +12,7 @@ struct SubscriberJob {
 
     private let change: RecordChange
     private let notificationID: String
-    private let expiresAt: Timestamp?
+    private let expiresAt: WallTime?
     private var places: [RenderingKey: PushAssignment] = [:]
     private var silent: Set<ByteText> = []
     /// The places of renderings that show nothing though they should.
@@ -24,7 +24,7 @@ struct SubscriberJob {
     /// How many pushes show nothing because not even their shortest texts fit, by the place of their app.
     private(set) var reducedCounts: [Int: Int] = [:]
 
-    init(change: RecordChange, digest: EventDigest, expiresAt: Timestamp?) {
+    init(change: RecordChange, digest: EventDigest, expiresAt: WallTime?) {
         self.change = change
         notificationID = digest.uuid
         self.expiresAt = expiresAt

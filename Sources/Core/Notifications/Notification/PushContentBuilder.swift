@@ -1,5 +1,3 @@
-public import Notifications
-
 /// Makes what is sent to every device of one event: headers decided, rules checked, payload rendered, once per event.
 public struct PushContentBuilder {
     private let rules: NotificationRules

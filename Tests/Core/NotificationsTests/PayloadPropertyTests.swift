@@ -1,4 +1,3 @@
-import APNsTransport
 import Foundation
 import Notifications
 import PushTestKit

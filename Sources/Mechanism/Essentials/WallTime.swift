@@ -2,11 +2,11 @@
 ///
 /// Every point in time from outside (a header, a property, a member of JSON, an answer, a row) becomes one where it is
 /// read: a number beyond the bounds becomes the nearest bound. So sums and differences of such points cannot overflow.
-public struct Timestamp: Hashable, Comparable, Sendable {
+public struct WallTime: Hashable, Comparable, Sendable {
     /// The beginning of 1970.
-    public static let earliest = Timestamp(milliseconds: 0)
+    public static let earliest = WallTime(milliseconds: 0)
     /// The last millisecond of the year 9999.
-    public static let latest = Timestamp(milliseconds: latestMilliseconds)
+    public static let latest = WallTime(milliseconds: latestMilliseconds)
 
     private static let latestMilliseconds: Int64 = 253_402_300_799_999
 
@@ -27,17 +27,17 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     public var seconds: Int64 { milliseconds / 1_000 }
 
     /// The point in time that is so many milliseconds later, or the nearest one that there is.
-    public func advanced(byMilliseconds duration: Int64) -> Timestamp {
+    public func advanced(byMilliseconds duration: Int64) -> WallTime {
         // Neither sum can overflow: what is added is bounded like what it is added to.
         let bounded = min(max(-Self.latestMilliseconds, duration), Self.latestMilliseconds)
-        return Timestamp(milliseconds: milliseconds + bounded)
+        return WallTime(milliseconds: milliseconds + bounded)
     }
 
     /// How many milliseconds the left one is later than the right one.
-    public static func - (left: Timestamp, right: Timestamp) -> Int64 { left.milliseconds - right.milliseconds }
+    public static func - (left: WallTime, right: WallTime) -> Int64 { left.milliseconds - right.milliseconds }
 
     /// Whether the left one is earlier.
-    public static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
+    public static func < (left: WallTime, right: WallTime) -> Bool { left.milliseconds < right.milliseconds }
 
     /// The time in UTC with milliseconds, for example `2024-05-06T07:08:09.123Z`.
     public static func text(milliseconds: Int64) -> String {
