@@ -72,7 +72,7 @@ let package = Package(
         .systemLibrary(name: "CPrefetch", path: "Sources/C/CPrefetch"),
 
         // Ring 1: mechanism, no word of the domain.
-        swiftTarget("EventLoop", in: "Mechanism", ["CLinux"]),
+        swiftTarget("EventLoop", in: "Mechanism", ["CLinux", "Essentials"]),
         swiftTarget("Metrics", in: "Mechanism", []),
         swiftTarget("Hashing", in: "Mechanism", []),
         swiftTarget("Essentials", in: "Mechanism", []),
@@ -259,7 +259,7 @@ let package = Package(
             dependencies: [
                 "AMQP", "APNsTransport", "CRabbitMQ", "ChangeQueue", "Crypto", "Dispatcher", "EventLoop", "HTTPServer",
                 "JSON", "Metrics", "PushCore", "PushTestKit", "RegistryAPI", "SQLiteRegistry", "TOML", "Notifications",
-                "ConnectionPool", "Predicates", "PredicateIndex",
+                "ConnectionPool", "Predicates", "PredicateIndex", "Essentials",
             ],
             path: "Tests/Fuzz", exclude: ["Package.swift", "Driver", "corpus", "dictionaries"],
             swiftSettings: swiftSettings),

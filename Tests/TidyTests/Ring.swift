@@ -30,6 +30,7 @@ enum Ring: String, CaseIterable, Comparable {
     ///
     /// Adapters have none.
     static let importsWithin: [String: Set<String>] = [
+        "EventLoop": ["Essentials"],
         "HTTP2": ["EventLoop", "Crypto"],
         "AMQP": ["EventLoop"],
         "HTTPClient": ["EventLoop"],

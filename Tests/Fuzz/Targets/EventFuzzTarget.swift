@@ -74,7 +74,7 @@ struct EventFuzzTarget: FuzzTarget {
             do { try fill(registry) } catch { return .failure(FuzzFailure("the registry refuses \(error)")) }
             let parts = PipelineParts(
                 source: world, publisher: world, transport: world, registry: registry,
-                nowMilliseconds: { world.clock.nowMilliseconds })
+                now: { world.clock.now })
             let pipeline = LoopBound(
                 Pipeline(
                     loop: loop, configuration: configuration, parts: parts, metrics: MetricsRegistry(),

@@ -40,7 +40,7 @@ final class FuzzWorld: DeliverySource, MessagePublisher, PushTransport {
         }
     }
 
-    let clock = ManualWallClock()
+    let clock = ManualClocks()
     /// Where the pipeline lives.
     let loop = Mutex<EventLoop?>(nil)
     let transportHandler = Mutex<(any PushTransportHandler)?>(nil)

@@ -1,3 +1,4 @@
+import Essentials
 @testable import APNsTransport
 @testable import ConnectionPool
 @testable import Notifications
@@ -57,6 +58,9 @@ struct PushServiceWorld: ~Copyable {
     private var submissionsToFail = 0
 
     private var milliseconds: Int64 { Self.beganMilliseconds + Int64(nanoseconds / 1_000_000) }
+    private var now: Moment {
+        Moment(wall: WallTime(milliseconds: milliseconds), monotonic: MonotonicTime(nanoseconds: nanoseconds))
+    }
 
     /// Makes a world whose bounds are choices.
     ///
@@ -352,7 +356,7 @@ struct PushServiceWorld: ~Copyable {
     private mutating func pump() throws(FuzzFailure) {
         var isQuiet = false
         while !isQuiet {
-            machine.sendWaiting(nowMilliseconds: milliseconds, into: &actions)
+            machine.sendWaiting(at: now, into: &actions)
             let wanted = actions
             actions = DispatchActions()
             let endedBefore = endedCount
@@ -454,7 +458,7 @@ struct PushServiceWorld: ~Copyable {
         let place = actions.sends.count
         machine.pushEnded(
             PushResult(identifier: request.identifier, outcome: outcome, durationNanoseconds: durationNanoseconds),
-            nowMilliseconds: milliseconds, into: &actions)
+            at: now, into: &actions)
         for again in actions.sends[place...] where again.identifier == request.identifier {
             try promise(
                 again.apnsID == request.apnsID && again.token == request.token,

@@ -62,7 +62,7 @@ struct PipelineScenario {
             parts: PipelineParts(
                 source: adapters, publisher: adapters, transport: adapters,
                 registry: try SQLiteRegistry.open(path: bench.folder + "/" + registry, mode: .readWrite),
-                nowMilliseconds: { WallClock.nowMilliseconds() }),
+                now: { SystemClocks.now() }),
             metrics: MetricsRegistry(), logger: .silent)
         dispatch.start()
         for await _ in settled {}

@@ -1,3 +1,5 @@
+public import Essentials
+
 /// Tells an app that is slow from one that is only busy, by what becomes of what it has in hand.
 ///
 /// An app that holds more than its share of the deliveries in hand is slow in two cases:
@@ -20,11 +22,11 @@ public struct AppLoad: Hashable, Sendable {
     /// How long an app that has nothing in hand is remembered as a silent one.
     public static let memoryMilliseconds: Int64 = 60_000
 
-    private var watchedSinceMilliseconds: Int64?
+    private var watchedSince: MonotonicTime?
     private var endedWhenTurnedOver = 0
     private var isLate = false
 
-    private var silentSinceMilliseconds: Int64 = 0
+    private var silentSince = MonotonicTime(nanoseconds: 0)
     private var othersEndedBefore = 0
     private var isSilent = false
 
@@ -44,22 +46,22 @@ public struct AppLoad: Hashable, Sendable {
     /// - Parameters:
     ///   - count: how many.
     ///   - othersEnded: how many deliveries of other apps have ended so far.
-    ///   - now: the wall clock, in milliseconds.
-    public mutating func arrived(_ count: Int, othersEnded: Int, nowMilliseconds now: Int64) {
+    ///   - now: when it is.
+    public mutating func arrived(_ count: Int, othersEnded: Int, at now: MonotonicTime) {
         if inHand == 0, !isSilent { listen(othersEnded, now) }
         inHand += count
     }
 
     /// A push of the app was answered.
-    public mutating func wasAnswered(othersEnded: Int, nowMilliseconds now: Int64) {
+    public mutating func wasAnswered(othersEnded: Int, at now: MonotonicTime) {
         isSilent = false
         listen(othersEnded, now)
     }
 
     /// Deliveries of the app have been settled.
-    public mutating func settled(_ count: Int, othersEnded: Int, nowMilliseconds now: Int64) {
+    public mutating func settled(_ count: Int, othersEnded: Int, at now: MonotonicTime) {
         ended += count
-        wasAnswered(othersEnded: othersEnded, nowMilliseconds: now)
+        wasAnswered(othersEnded: othersEnded, at: now)
         letGo(count)
     }
 
@@ -70,7 +72,7 @@ public struct AppLoad: Hashable, Sendable {
         inHand -= count
         guard inHand == 0 else { return }
         isLate = false
-        watchedSinceMilliseconds = nil
+        watchedSince = nil
     }
 
     /// Looks at the app.
@@ -79,10 +81,10 @@ public struct AppLoad: Hashable, Sendable {
     ///   - isOverShare: whether it holds more than its share now.
     ///   - inHandMaximum: the most deliveries of all apps that can be in hand.
     ///   - othersEnded: how many deliveries of other apps have ended so far.
-    ///   - now: the wall clock, in milliseconds.
+    ///   - now: when it is.
     /// - Returns: whether it is slow and holds more than its share, so that more of it must not be taken in hand.
     public mutating func isHoldingUp(
-        isOverShare: Bool, inHandMaximum: Int, othersEnded: Int, nowMilliseconds now: Int64
+        isOverShare: Bool, inHandMaximum: Int, othersEnded: Int, at now: MonotonicTime
     ) -> Bool {
         lookForSilence(isOverShare, inHandMaximum, othersEnded, now)
         lookForTurnover(isOverShare, now)
@@ -91,10 +93,10 @@ public struct AppLoad: Hashable, Sendable {
 
     // MARK: Silence
 
-    private mutating func lookForSilence(_ isOverShare: Bool, _ inHandMaximum: Int, _ othersEnded: Int, _ now: Int64) {
-        let silence = now - silentSinceMilliseconds
-        // A clock that was set back begins a new silence.
-        guard silence >= 0 else { return listen(othersEnded, now) }
+    private mutating func lookForSilence(
+        _ isOverShare: Bool, _ inHandMaximum: Int, _ othersEnded: Int, _ now: MonotonicTime
+    ) {
+        let silence = now.milliseconds(since: silentSince)
         if inHand == 0 {
             if silence >= Self.memoryMilliseconds { isSilent = false }
         } else if isOverShare, othersEnded - othersEndedBefore >= Self.othersEndedLeast,
@@ -104,20 +106,20 @@ public struct AppLoad: Hashable, Sendable {
         }
     }
 
-    private mutating func listen(_ othersEnded: Int, _ now: Int64) {
-        silentSinceMilliseconds = now
+    private mutating func listen(_ othersEnded: Int, _ now: MonotonicTime) {
+        silentSince = now
         othersEndedBefore = othersEnded
     }
 
     // MARK: Turnover
 
-    private mutating func lookForTurnover(_ isOverShare: Bool, _ now: Int64) {
+    private mutating func lookForTurnover(_ isOverShare: Bool, _ now: MonotonicTime) {
         guard inHand > 0, isLate || isOverShare else {
-            watchedSinceMilliseconds = nil
+            watchedSince = nil
             return
         }
-        guard let since = watchedSinceMilliseconds, now >= since else { return watch(now) }
-        let isOverdue = now - since > Self.patienceMilliseconds
+        guard let since = watchedSince else { return watch(now) }
+        let isOverdue = now.milliseconds(since: since) > Self.patienceMilliseconds
         if ended >= endedWhenTurnedOver {
             isLate = isOverdue
             watch(now)
@@ -126,8 +128,8 @@ public struct AppLoad: Hashable, Sendable {
         }
     }
 
-    private mutating func watch(_ now: Int64) {
-        watchedSinceMilliseconds = now
+    private mutating func watch(_ now: MonotonicTime) {
+        watchedSince = now
         endedWhenTurnedOver = ended + inHand
     }
 }

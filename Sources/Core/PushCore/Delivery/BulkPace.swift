@@ -1,3 +1,5 @@
+public import Essentials
+
 /// Spreads the pushes of large fan-outs over time while others are under way.
 ///
 /// What goes out all at once is answered all at once, and then the next lot goes out all at once: on a long way a whole
@@ -10,7 +12,7 @@ public struct BulkPace: Hashable, Sendable {
     public static let savedMillisecondsMaximum = 2.0
 
     private var saved = 0.0
-    private var latestMilliseconds: Int64?
+    private var latest: MonotonicTime?
 
     /// Creates a pace with nothing saved up.
     public init() {}
@@ -19,13 +21,13 @@ public struct BulkPace: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - rate: how many pushes may go out in a millisecond.
-    ///   - now: the wall clock, in milliseconds.
+    ///   - now: when it is.
     /// - Returns: how many may go out now.
-    public mutating func allowance(perMillisecond rate: Double, nowMilliseconds now: Int64) -> Int {
-        // A clock that was set back saves nothing up, and neither does the first moment.
-        let passed = max(0, now - (latestMilliseconds ?? now - 1))
-        latestMilliseconds = now
-        saved = min(saved + rate * Double(passed), max(1, rate * Self.savedMillisecondsMaximum))
+    public mutating func allowance(perMillisecond rate: Double, at now: MonotonicTime) -> Int {
+        // The first moment counts as a millisecond.
+        let passed = latest.map { Double(now.nanoseconds(since: $0)) / 1_000_000 } ?? 1
+        latest = now
+        saved = min(saved + rate * passed, max(1, rate * Self.savedMillisecondsMaximum))
         return max(0, Int(saved))
     }
 

@@ -1,3 +1,5 @@
+public import Essentials
+
 /// How many pushes of large fan-outs may be out while others are under way, found from how long they take.
 ///
 /// All pushes go through the same queues: of the worker, of the connections, of APNs. When pushes begin to take longer
@@ -26,7 +28,7 @@ public struct BulkWindow: Hashable, Sendable {
     private let maximum: Int
     private var quickestBefore = UInt64.max
     private var quickest = UInt64.max
-    private var quickestSinceMilliseconds: Int64?
+    private var quickestSince: MonotonicTime?
     private var quickestOfRound = UInt64.max
     private var answersOfRound = 0
     private var answersSinceShrinking = 0
@@ -54,8 +56,8 @@ public struct BulkWindow: Hashable, Sendable {
     /// - Parameters:
     ///   - delay: how long after it was sent, in nanoseconds.
     ///   - isRestricted: whether the window is in force, so that what is seen is its doing.
-    ///   - now: the wall clock, in milliseconds.
-    public mutating func pushEnded(afterNanoseconds delay: UInt64, isRestricted: Bool, nowMilliseconds now: Int64) {
+    ///   - now: when it is.
+    public mutating func pushEnded(afterNanoseconds delay: UInt64, isRestricted: Bool, at now: MonotonicTime) {
         quickestOfRound = min(quickestOfRound, delay)
         answersOfRound += 1
         guard answersOfRound == Self.answersPerRound else { return }
@@ -66,14 +68,13 @@ public struct BulkWindow: Hashable, Sendable {
         if isRestricted { adapt(to: current) }
     }
 
-    private mutating func remember(_ current: UInt64, _ now: Int64) {
-        let since = quickestSinceMilliseconds ?? now
-        quickestSinceMilliseconds = since
-        // A clock that was set back begins a new memory, too.
-        if now < since || now - since >= Self.memoryMilliseconds {
+    private mutating func remember(_ current: UInt64, _ now: MonotonicTime) {
+        let since = quickestSince ?? now
+        quickestSince = since
+        if now.milliseconds(since: since) >= Self.memoryMilliseconds {
             quickestBefore = quickest
             quickest = .max
-            quickestSinceMilliseconds = now
+            quickestSince = now
         }
         quickest = min(quickest, current)
     }

@@ -1,3 +1,4 @@
+import Essentials
 import Notifications
 
 /// Who may send next: turns between apps, the share of the bulk lane, and apps that are too slow.
@@ -60,7 +61,7 @@ extension DispatchStateMachine {
         let mayMove = isShared && (job.work.renderings.count > 1 || !job.work.assignments.isEmpty)
         var flow = turn.flow
         while job.nextDevice < end, flow == turn.flow {
-            sendNext(of: &job, number: turn.element, nowMilliseconds: latestMilliseconds, into: &actions)
+            sendNext(of: &job, number: turn.element, into: &actions)
             if mayMove, job.nextDevice < job.work.devices.count { flow = self.flow(of: job) }
         }
         let rest = job.work.devices.count - job.nextDevice
@@ -86,9 +87,8 @@ extension DispatchStateMachine {
     public var isBulkRestricted: Bool {
         let work = Self.place(of: .work)
         if lanes[work].pushesOut > 0 || lanes[work].devicesWaiting > 0 { return true }
-        guard let arrived = workArrivedMilliseconds else { return false }
-        // A clock that was set back must not restrict it for long.
-        return (0..<Self.workPresenceMilliseconds).contains(latestMilliseconds - arrived)
+        guard let arrived = workArrived else { return false }
+        return latest.monotonic.milliseconds(since: arrived) < Self.workPresenceMilliseconds
     }
 
     /// Sends what waits of large fan-outs: evenly, unless they have everything for themselves.
@@ -97,7 +97,7 @@ extension DispatchStateMachine {
             return sendWaiting(.fanout, window: bulkPushesMaximum, into: &actions)
         }
         let place = Self.place(of: .fanout)
-        let allowance = bulkPace.allowance(perMillisecond: rate, nowMilliseconds: latestMilliseconds)
+        let allowance = bulkPace.allowance(perMillisecond: rate, at: latest.monotonic)
         let before = lanes[place].pushesOut
         sendWaiting(.fanout, window: bulkPushesMaximum, pushesMaximum: allowance, into: &actions)
         bulkPace.wentOut(lanes[place].pushesOut - before)
@@ -118,9 +118,8 @@ extension DispatchStateMachine {
     }
 
     /// Notes how long APNs took to answer a push of a large fan-out.
-    mutating func bulkPushWasAnswered(afterNanoseconds delay: UInt64, nowMilliseconds: Int64) {
-        bulkWindow.pushEnded(
-            afterNanoseconds: delay, isRestricted: isBulkRestricted, nowMilliseconds: nowMilliseconds)
+    mutating func bulkPushWasAnswered(afterNanoseconds delay: UInt64) {
+        bulkWindow.pushEnded(afterNanoseconds: delay, isRestricted: isBulkRestricted, at: latest.monotonic)
     }
 
     // MARK: The way to the push service
@@ -144,12 +143,12 @@ extension DispatchStateMachine {
         let deliveries = job.work.tags.count
         job.loadedApp = app
         deliveriesInHand += deliveries
-        loads[app].arrived(deliveries, othersEnded: othersEnded(app), nowMilliseconds: latestMilliseconds)
+        loads[app].arrived(deliveries, othersEnded: othersEnded(app), at: latest.monotonic)
         return false
     }
 
     mutating func letGo(_ deliveries: Int, app: Int) {
-        loads[app].settled(deliveries, othersEnded: othersEnded(app), nowMilliseconds: latestMilliseconds)
+        loads[app].settled(deliveries, othersEnded: othersEnded(app), at: latest.monotonic)
         deliveriesInHand -= deliveries
         deliveriesEnded += deliveries
     }
@@ -157,7 +156,7 @@ extension DispatchStateMachine {
     /// A push of an app was answered, whatever the answer.
     mutating func noteAnswer(app: Int) {
         guard isShared else { return }
-        loads[app].wasAnswered(othersEnded: othersEnded(app), nowMilliseconds: latestMilliseconds)
+        loads[app].wasAnswered(othersEnded: othersEnded(app), at: latest.monotonic)
     }
 
     /// How many deliveries of all other apps have ended so far.
@@ -173,7 +172,7 @@ extension DispatchStateMachine {
             || work.devicesWaitingByFlow[app] > limits.devicesWaitingMaximum / 2
         return loads[app].isHoldingUp(
             isOverShare: isOverShare, inHandMaximum: limits.deliveriesInHandMaximum, othersEnded: othersEnded(app),
-            nowMilliseconds: latestMilliseconds)
+            at: latest.monotonic)
     }
 
     /// Whether apps have to be looked at again after a while, even if nothing happens: one that is slow may fill all
@@ -204,7 +203,7 @@ extension DispatchStateMachine {
         for device in job.work.devices.indices {
             guard let rendering = renderingOrFailure(of: device, &job) else { continue }
             let app = job.work.renderings[rendering].app.index
-            retry(&job, device, app: app, .congested, afterSeconds: nil, nowMilliseconds: latestMilliseconds)
+            retry(&job, device, app: app, .congested, afterSeconds: nil)
         }
         job.nextDevice = job.work.devices.count
         let isWaiting = job.failures.contains { failure in
@@ -221,14 +220,14 @@ extension DispatchStateMachine {
     private mutating func giveUpOverduePushes(into actions: inout DispatchActions) {
         // Looking through all pushes is nothing for every tick. Nor is it done at the first look after a while: if it
         // was the worker that stood still, the answers are there, and have only not been read yet.
-        let now = latestMilliseconds
-        let sinceLast = now - gaveUpMilliseconds
-        guard !(0..<Self.givingUpIntervalMilliseconds).contains(sinceLast) else { return }
-        gaveUpMilliseconds = now
-        guard (0..<AppLoad.patienceMilliseconds).contains(sinceLast) else { return }
+        let now = latest.monotonic
+        let sinceLast = gaveUp.map { now.milliseconds(since: $0) } ?? .max
+        guard sinceLast >= Self.givingUpIntervalMilliseconds else { return }
+        gaveUp = now
+        guard sinceLast < AppLoad.patienceMilliseconds else { return }
         let overdue = pushes.numbers { push in
             push.job != Push.givenUp && loads[push.app].isSlow
-                && now - push.sentMilliseconds >= AppLoad.patienceMilliseconds
+                && now.milliseconds(since: push.sent) >= AppLoad.patienceMilliseconds
         }
         for number in overdue { giveUp(number, into: &actions) }
     }
@@ -245,9 +244,8 @@ extension DispatchStateMachine {
             deliveriesInHand -= job.work.tags.count
             loads[app].givenUp(job.work.tags.count)
         }
-        breakers[push.app].attemptWasUnanswered(nowMilliseconds: latestMilliseconds)
-        retry(
-            &job, push.device, app: push.app, .unanswered, afterSeconds: nil, nowMilliseconds: latestMilliseconds)
+        breakers[push.app].attemptWasUnanswered(at: latest.monotonic)
+        retry(&job, push.device, app: push.app, .unanswered, afterSeconds: nil)
         jobs.putBack(job, jobNumber)
         jobAdvanced(jobNumber, into: &actions)
     }

@@ -1,3 +1,4 @@
+public import Essentials
 import Notifications
 
 extension DispatchStateMachine {
@@ -78,18 +79,18 @@ extension DispatchStateMachine {
     ///   - tag: the delivery.
     ///   - message: its message.
     ///   - parking: its history.
-    ///   - nowMilliseconds: the wall clock.
+    ///   - now: when it is.
     ///   - actions: takes what is to be done.
     /// - Returns: whether it is parked; if not, its attempts are spent, and it stays where it is.
     public mutating func deliveryHeldBack(
-        _ tag: DeliveryTag, message: Message, parking: ParkingRecord, nowMilliseconds: Int64,
+        _ tag: DeliveryTag, message: Message, parking: ParkingRecord, at now: Moment,
         into actions: inout DispatchActions
     ) -> Bool {
         var history = parking
         // What is of no use any more is told so when it is served: until then it must not be in the way either.
         history.expiresAt = nil
-        let decision = policy.decide(
-            .congested, retryAfterSeconds: nil, parking: history, nowMilliseconds: nowMilliseconds)
+        latest = now
+        let decision = policy.decide(.congested, retryAfterSeconds: nil, parking: history, at: now.wall)
         guard case .retry(let delay) = decision else { return false }
         move(
             tag, message, parking,
@@ -241,7 +242,7 @@ extension DispatchStateMachine {
     }
 
     private func deadLetterHeaders(_ failure: Failure) -> [MessageHeader] {
-        let time = MessageHeader(name: ParkingHeader.deadLetteredMilliseconds, value: .int64(latestMilliseconds))
+        let time = MessageHeader(name: ParkingHeader.deadLetteredMilliseconds, value: .int64(latest.wall.milliseconds))
         guard let app = failure.app else { return [time] }
         return [time, MessageHeader(name: ParkingHeader.app, value: .string(app))]
     }

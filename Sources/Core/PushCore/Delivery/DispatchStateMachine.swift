@@ -1,4 +1,4 @@
-import Essentials
+public import Essentials
 public import Notifications
 
 /// The life of every delivery between its arrival and its acknowledgement: which pushes are out, what becomes of each,
@@ -58,7 +58,7 @@ public struct DispatchStateMachine: Sendable {
         var device: Int
         var rendering: Int
         var app: Int
-        var sentMilliseconds: Int64
+        var sent: MonotonicTime
         var sends = 1
         var ambiguousSends = 0
     }
@@ -95,12 +95,12 @@ public struct DispatchStateMachine: Sendable {
     /// How many deliveries of all apps have ended.
     var deliveriesEnded = 0
     /// When the pushes of slow apps were looked through last.
-    var gaveUpMilliseconds: Int64 = 0
+    var gaveUp: MonotonicTime?
     var routes = ReachableRoutes()
-    /// The wall clock when it was read last.
-    var latestMilliseconds: Int64 = 0
+    /// What the clocks showed when they were read last.
+    var latest = Moment(wall: .earliest, monotonic: MonotonicTime(nanoseconds: 0))
     /// When the last small event arrived.
-    var workArrivedMilliseconds: Int64?
+    var workArrived: MonotonicTime?
     var breakers: [KeyBreaker]
     var watches: [BadTokenWatches]
 
@@ -178,7 +178,7 @@ public struct DispatchStateMachine: Sendable {
         }
         let continuation = work.continuation
         var job = Job(work: work)
-        if work.lane == .work, !work.devices.isEmpty { workArrivedMilliseconds = latestMilliseconds }
+        if work.lane == .work, !work.devices.isEmpty { workArrived = latest.monotonic }
         let isHeldBack = takeInHand(&job)
         let number = jobs.insert(job)
         if let continuation { publishContinuation(continuation, of: number, into: &actions) }
@@ -230,41 +230,38 @@ public struct DispatchStateMachine: Sendable {
     // MARK: Sending
 
     /// Sends to devices that wait, as far as the limit of pushes in flight allows.
-    public mutating func sendWaiting(nowMilliseconds: Int64, into actions: inout DispatchActions) {
-        latestMilliseconds = nowMilliseconds
+    public mutating func sendWaiting(at now: Moment, into actions: inout DispatchActions) {
+        latest = now
         lookAtLoads(into: &actions)
         sendWaiting(.work, window: limits.pushesInFlightMaximum, into: &actions)
         sendWaitingFanOuts(into: &actions)
     }
 
-    mutating func sendNext(
-        of job: inout Job, number: UInt64, nowMilliseconds: Int64, into actions: inout DispatchActions
-    ) {
+    mutating func sendNext(of job: inout Job, number: UInt64, into actions: inout DispatchActions) {
         let device = job.nextDevice
         job.nextDevice += 1
         guard let rendering = renderingOrFailure(of: device, &job) else { return }
         let app = job.work.renderings[rendering].app.index
-        if job.work.parking.hasExpired(nowMilliseconds: nowMilliseconds) {
+        if job.work.parking.hasExpired(nowMilliseconds: latest.wall.milliseconds) {
             end(app: app) { $0.expired += 1 }
             return
         }
         let route = route(of: device, rendering, job.work)
         guard !routes.isUnreachable(route) else {
-            retry(&job, device, app: app, .unreachable, afterSeconds: nil, nowMilliseconds: nowMilliseconds)
+            retry(&job, device, app: app, .unreachable, afterSeconds: nil)
             return
         }
-        guard !asksAPNs(device, job.work) || breakers[app].admits(nowMilliseconds: nowMilliseconds) else {
-            retry(&job, device, app: app, .keyRejected, afterSeconds: nil, nowMilliseconds: nowMilliseconds)
+        guard !asksAPNs(device, job.work) || breakers[app].admits(at: latest.monotonic) else {
+            retry(&job, device, app: app, .keyRejected, afterSeconds: nil)
             return
         }
         job.pushesOut += 1
         let push = pushes.insert(
-            Push(
-                job: number, device: device, rendering: rendering, app: app, sentMilliseconds: nowMilliseconds))
+            Push(job: number, device: device, rendering: rendering, app: app, sent: latest.monotonic))
         pushWentOut(job.work.lane, app: app)
         actions.sends.append(request(push, device, job.work, rendering))
         if let changed = job.work.changed, !job.work.parking.isParkedCopy {
-            actions.lagsMilliseconds.append(max(0, WallTime(milliseconds: nowMilliseconds) - changed))
+            actions.lagsMilliseconds.append(max(0, latest.wall - changed))
         }
     }
 
@@ -315,33 +312,29 @@ public struct DispatchStateMachine: Sendable {
     ///
     /// - Parameters:
     ///   - results: how they ended.
-    ///   - nowMilliseconds: the wall clock.
+    ///   - now: when it is.
     ///   - actions: takes what is to be done.
     ///   - ended: called with each result and the app of its push, by its place in the configuration.
     public mutating func pushesEnded(
-        _ results: [PushResult], nowMilliseconds: Int64, into actions: inout DispatchActions,
+        _ results: [PushResult], at now: Moment, into actions: inout DispatchActions,
         each ended: (PushResult, Int) -> Void
     ) {
-        latestMilliseconds = nowMilliseconds
+        latest = now
         for result in results {
-            if let app = end(result, nowMilliseconds: nowMilliseconds, into: &actions) { ended(result, app) }
+            if let app = end(result, into: &actions) { ended(result, app) }
         }
     }
 
     /// An attempt of a push ended.
-    public mutating func pushEnded(
-        _ result: PushResult, nowMilliseconds: Int64, into actions: inout DispatchActions
-    ) {
-        latestMilliseconds = nowMilliseconds
-        _ = end(result, nowMilliseconds: nowMilliseconds, into: &actions)
+    public mutating func pushEnded(_ result: PushResult, at now: Moment, into actions: inout DispatchActions) {
+        latest = now
+        _ = end(result, into: &actions)
     }
 
     /// Ends an attempt.
     ///
     /// - Returns: the app of its push; nil if there is no such push.
-    private mutating func end(
-        _ result: PushResult, nowMilliseconds: Int64, into actions: inout DispatchActions
-    ) -> Int? {
+    private mutating func end(_ result: PushResult, into actions: inout DispatchActions) -> Int? {
         guard var push = pushes[result.identifier] else { return nil }
         let app = push.app
         if case .answered = result.outcome { noteAnswer(app: app) }
@@ -354,15 +347,15 @@ public struct DispatchStateMachine: Sendable {
         let disposition = Disposition(result.outcome)
         let asksAPNs = asksAPNs(push.device, job.work)
         if asksAPNs {
-            noteKey(result.outcome, disposition, app: app, nowMilliseconds: nowMilliseconds, into: &actions)
+            noteKey(result.outcome, disposition, app: app, into: &actions)
             if job.work.lane == .fanout, case .answered = result.outcome {
-                bulkPushWasAnswered(afterNanoseconds: result.durationNanoseconds, nowMilliseconds: nowMilliseconds)
+                bulkPushWasAnswered(afterNanoseconds: result.durationNanoseconds)
             }
         }
         // What does not go to APNs does not wait for its key.
         let isKeyInUse = !asksAPNs || breakers[app].state == .closed
-        if isKeyInUse, mayResend(disposition, &push, job.work, nowMilliseconds: nowMilliseconds) {
-            push.sentMilliseconds = nowMilliseconds
+        if isKeyInUse, mayResend(disposition, &push, job.work) {
+            push.sent = latest.monotonic
             pushes.putBack(push, result.identifier)
             actions.sends.append(request(result.identifier, push.device, job.work, push.rendering))
             jobs.putBack(job, push.job)
@@ -371,17 +364,15 @@ public struct DispatchStateMachine: Sendable {
         pushes.remove(result.identifier)
         job.pushesOut -= 1
         pushEnded(job.work.lane, app: app)
-        settle(disposition, &job, push, nowMilliseconds: nowMilliseconds, into: &actions)
+        settle(disposition, &job, push, into: &actions)
         let isDone = job.pushesOut == 0 && job.nextDevice == job.work.devices.count
         jobs.putBack(job, push.job)
         if isDone { jobAdvanced(push.job, into: &actions) }
         return app
     }
 
-    private func mayResend(
-        _ disposition: Disposition, _ push: inout Push, _ work: DispatchJob, nowMilliseconds: Int64
-    ) -> Bool {
-        if work.parking.hasExpired(nowMilliseconds: nowMilliseconds) { return false }
+    private func mayResend(_ disposition: Disposition, _ push: inout Push, _ work: DispatchJob) -> Bool {
+        if work.parking.hasExpired(nowMilliseconds: latest.wall.milliseconds) { return false }
         // There is nowhere to send it; it waits in a queue rather than here.
         guard !routes.isUnreachable(route(of: push.device, push.rendering, work)) else { return false }
         switch disposition {
@@ -398,20 +389,18 @@ public struct DispatchStateMachine: Sendable {
 
     /// Takes from an attempt what it tells of the key; that APNs does not accept it is dealt with where the push is.
     private mutating func noteKey(
-        _ outcome: PushOutcome, _ disposition: Disposition, app: Int, nowMilliseconds: Int64,
-        into actions: inout DispatchActions
+        _ outcome: PushOutcome, _ disposition: Disposition, app: Int, into actions: inout DispatchActions
     ) {
         guard case .answered(let answer) = outcome, answer.status != 403 else {
             guard disposition == .resend || disposition == .resendPossibleDuplicate else { return }
-            return breakers[app].attemptWasUnanswered(nowMilliseconds: nowMilliseconds)
+            return breakers[app].attemptWasUnanswered(at: latest.monotonic)
         }
         if breakers[app].state != .closed { actions.notices.append(.keyAccepted(app: app)) }
         breakers[app].keyWasAccepted()
     }
 
     private mutating func settle(
-        _ disposition: Disposition, _ job: inout Job, _ push: Push, nowMilliseconds: Int64,
-        into actions: inout DispatchActions
+        _ disposition: Disposition, _ job: inout Job, _ push: Push, into actions: inout DispatchActions
     ) {
         let device = push.device
         let app = push.app
@@ -427,16 +416,16 @@ public struct DispatchStateMachine: Sendable {
             end(app: app) { $0.tokenDead += 1 }
             actions.deadTokens.append(deadToken(of: push, job.work, since: since))
         case .tokenRejected(let reason):
-            tokenRejected(&job, push, reason, nowMilliseconds: nowMilliseconds, into: &actions)
+            tokenRejected(&job, push, reason, into: &actions)
         case .deadLetter(let reason):
             let detail =
                 "APNs answered \(reason), which stays so for this push: correct the event or the configuration."
             fail(&job, device, app: app, .deadLetter, reason, detail)
         case .retry(let cause, let after):
-            retry(&job, device, app: app, cause, afterSeconds: after, nowMilliseconds: nowMilliseconds)
+            retry(&job, device, app: app, cause, afterSeconds: after)
         case .resend where asksAPNs(device, job.work) && breakers[app].state != .closed:
             // It waited while the key was found to be wrong; nothing of it is spent.
-            retry(&job, device, app: app, .keyRejected, afterSeconds: nil, nowMilliseconds: nowMilliseconds)
+            retry(&job, device, app: app, .keyRejected, afterSeconds: nil)
         case .resend, .resendPossibleDuplicate:
             let isUnreachable = rendering(of: device, in: job.work).map {
                 routes.isUnreachable(route(of: device, $0, job.work))
@@ -444,12 +433,11 @@ public struct DispatchStateMachine: Sendable {
             // One that was certainly not processed is not to blame.
             let wasProcessed = disposition == .resendPossibleDuplicate && isUnreachable != true
             retry(
-                &job, device, app: app, wasProcessed ? .unanswered : .unreachable, afterSeconds: nil,
-                nowMilliseconds: nowMilliseconds)
+                &job, device, app: app, wasProcessed ? .unanswered : .unreachable, afterSeconds: nil)
         case .keyRejected(let reason):
             if breakers[app].state == .closed { actions.notices.append(.keyRejected(app: app, reason: reason)) }
-            breakers[app].keyWasRejected(nowMilliseconds: nowMilliseconds)
-            retry(&job, device, app: app, .keyRejected, afterSeconds: nil, nowMilliseconds: nowMilliseconds)
+            breakers[app].keyWasRejected(at: latest.monotonic)
+            retry(&job, device, app: app, .keyRejected, afterSeconds: nil)
         }
     }
 
@@ -463,7 +451,7 @@ public struct DispatchStateMachine: Sendable {
     }
 
     private mutating func tokenRejected(
-        _ job: inout Job, _ push: Push, _ reason: String, nowMilliseconds: Int64, into actions: inout DispatchActions
+        _ job: inout Job, _ push: Push, _ reason: String, into actions: inout DispatchActions
     ) {
         let app = push.app
         let kind = kind(of: push, job.work)
@@ -475,17 +463,16 @@ public struct DispatchStateMachine: Sendable {
             actions.deadTokens.append(deadToken(of: push, job.work, since: nil))
         case .hold:
             if !wasInDoubt { actions.notices.append(.tokensInDoubt(app: app, kind: kind, reason: reason)) }
-            retry(&job, push.device, app: app, .tokensInDoubt, afterSeconds: nil, nowMilliseconds: nowMilliseconds)
+            retry(&job, push.device, app: app, .tokensInDoubt, afterSeconds: nil)
         }
     }
 
     mutating func retry(
-        _ job: inout Job, _ device: Int, app: Int, _ cause: Disposition.RetryCause, afterSeconds: Int?,
-        nowMilliseconds: Int64
+        _ job: inout Job, _ device: Int, app: Int, _ cause: Disposition.RetryCause, afterSeconds: Int?
     ) {
         if job.work.isNowOrNever { return end(app: app) { $0.expired += 1 } }
         let decision = policy.decide(
-            cause, retryAfterSeconds: afterSeconds, parking: job.work.parking, nowMilliseconds: nowMilliseconds)
+            cause, retryAfterSeconds: afterSeconds, parking: job.work.parking, at: latest.wall)
         switch decision {
         case .retry(let delay):
             let attempt = job.work.parking.attempt + (cause.spendsAttempt ? 1 : 0)

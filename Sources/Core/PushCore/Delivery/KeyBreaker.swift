@@ -1,3 +1,5 @@
+public import Essentials
+
 /// Stops sending for an app whose key APNs does not accept, and finds out when it does again.
 ///
 /// | state | means | can transition to |
@@ -10,8 +12,8 @@ public struct KeyBreaker: Hashable, Sendable {
     public enum State: Hashable, Sendable {
         /// Pushes flow.
         case closed
-        /// Pushes are parked until then, in wall milliseconds.
-        case open(untilMilliseconds: Int64)
+        /// Pushes are parked until then.
+        case open(until: MonotonicTime)
         /// One push is out to see.
         case probing
     }
@@ -26,15 +28,12 @@ public struct KeyBreaker: Hashable, Sendable {
     public init() {}
 
     /// Whether the next push may be sent; a true answer in the open state makes that push the probe.
-    public mutating func admits(nowMilliseconds: Int64) -> Bool {
+    public mutating func admits(at now: MonotonicTime) -> Bool {
         switch state {
         case .closed: return true
         case .probing: return false
         case .open(let until):
-            // A wall clock that was set back must not keep an app closed for longer than one interval.
-            guard nowMilliseconds >= until || until - nowMilliseconds > Self.probeIntervalMilliseconds else {
-                return false
-            }
+            guard now >= until else { return false }
             state = .probing
             return true
         }
@@ -44,12 +43,12 @@ public struct KeyBreaker: Hashable, Sendable {
     public mutating func keyWasAccepted() { state = .closed }
 
     /// APNs did not accept the key.
-    public mutating func keyWasRejected(nowMilliseconds: Int64) {
-        state = .open(untilMilliseconds: nowMilliseconds + Self.probeIntervalMilliseconds)
+    public mutating func keyWasRejected(at now: MonotonicTime) {
+        state = .open(until: now.advanced(byMilliseconds: UInt64(Self.probeIntervalMilliseconds)))
     }
 
     /// The attempt ended without an answer, which says nothing about the key; a probe is taken back.
-    public mutating func attemptWasUnanswered(nowMilliseconds: Int64) {
-        if state == .probing { keyWasRejected(nowMilliseconds: nowMilliseconds) }
+    public mutating func attemptWasUnanswered(at now: MonotonicTime) {
+        if state == .probing { keyWasRejected(at: now) }
     }
 }

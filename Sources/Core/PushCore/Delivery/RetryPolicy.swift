@@ -1,4 +1,4 @@
-import Essentials
+public import Essentials
 public import Notifications
 
 /// When a push that could not be delivered is tried again, and when that ends.
@@ -64,16 +64,16 @@ public struct RetryPolicy: Hashable, Sendable {
     ///   - cause: why it failed.
     ///   - retryAfterSeconds: what the answer asked for.
     ///   - parking: its history; `attempt` counts the attempts before the one that just failed.
-    ///   - nowMilliseconds: the wall clock.
+    ///   - now: the date.
     /// - Returns: where the push goes.
     public func decide(
-        _ cause: Disposition.RetryCause, retryAfterSeconds: Int?, parking: ParkingRecord, nowMilliseconds: Int64
+        _ cause: Disposition.RetryCause, retryAfterSeconds: Int?, parking: ParkingRecord, at now: WallTime
     ) -> Decision {
         let attempt = parking.attempt + (cause.spendsAttempt ? 1 : 0)
         if attempt >= attemptsMaximum { return .exhausted(reason: "attempts-exhausted") }
         let delay = delay(
             attempt: attempt, cause, retryAfterSeconds: retryAfterSeconds, heldMilliseconds: parking.heldMilliseconds)
-        let due = WallTime(milliseconds: nowMilliseconds).advanced(byMilliseconds: delay)
+        let due = now.advanced(byMilliseconds: delay)
         if let expiresAt = parking.expiresAt, due >= expiresAt { return .expired }
         // What an outage took does not count: it must not make dead letters.
         if !cause.isOutage, due - parking.published - parking.heldMilliseconds > ageMaximumMilliseconds {

@@ -9,7 +9,7 @@ extension Pipeline {
     ///
     /// If the registry does not answer, the whole batch waits, unacknowledged, and is taken in again.
     func takeIn(_ batch: [Delivery]) {
-        let now = parts.nowMilliseconds()
+        let now = parts.now().wall.milliseconds
         var prepared: [PreparedEvent] = []
         var rejected: [(delivery: Delivery, parking: ParkingRecord, rejection: EventRejection)] = []
         var returned: [(delivery: Delivery, parking: ParkingRecord)] = []
@@ -97,7 +97,7 @@ extension Pipeline {
     /// Counts begin anew after a deletion, whatever becomes of its event.
     private func forgetCounts(_ item: PreparedEvent) {
         guard item.isFresh, case .dataset(let change) = item.event.kind, change.operation != .changed else { return }
-        recent.forget(change.key, at: WallTime(milliseconds: parts.nowMilliseconds()))
+        recent.forget(change.key, at: parts.now().wall)
     }
 
     private func adaptBatchSize(devicesFound: Int) {
@@ -295,7 +295,7 @@ extension Pipeline {
     /// What became of an event whose job has begun.
     func fate(_ item: PreparedEvent, _ deviceCount: Int, _ arrival: JobArrival) -> EventFate {
         guard deviceCount > 0 else { return .unmatched }
-        if item.parking.hasExpired(nowMilliseconds: parts.nowMilliseconds()) { return .expired }
+        if item.parking.hasExpired(nowMilliseconds: parts.now().wall.milliseconds) { return .expired }
         return switch arrival {
         case .taken: .matched
         case .deferred: .deferred

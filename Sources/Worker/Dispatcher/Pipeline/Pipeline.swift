@@ -1,3 +1,4 @@
+import Essentials
 import EventLoop
 import Metrics
 import Notifications
@@ -20,7 +21,7 @@ final class Pipeline {
     /// How long after one look at apps that may be slow the next one is taken, if nothing happens meanwhile.
     static let loadLookDelayNanoseconds: UInt64 = 250_000_000
     /// How long large audiences are served page by page after the registry could not keep a fan-out.
-    static let fanOutPauseMilliseconds: Int64 = 60_000
+    static let fanOutPauseMilliseconds: UInt64 = 60_000
 
     let loop: EventLoop
     let parts: PipelineParts
@@ -48,8 +49,8 @@ final class Pipeline {
     /// The fan-outs that this worker plans, by a number of its own.
     var plans: [UInt64: FanOutPlan] = [:]
     var lastPlan: UInt64 = 0
-    /// Until when the registry is taken to be unable to keep fan-outs, in milliseconds since 1970.
-    var fanOutsUnavailableUntilMilliseconds: Int64 = 0
+    /// Until when the registry is taken to be unable to keep fan-outs.
+    var fanOutsUnavailableUntil = MonotonicTime(nanoseconds: 0)
     /// The chunks that this worker serves.
     var chunks: [DeliveryTag: ChunkProgress] = [:]
     var lastChunkPlace: UInt64 = 0
@@ -58,8 +59,8 @@ final class Pipeline {
     var chunkRetry: EventLoop.Timer?
     /// Flows of large fan-outs whose pushes APNs has not answered for some time.
     var hangingFlows: Set<String> = []
-    /// When a push of each app was answered last, by the wall clock.
-    var answeredMilliseconds: [Int64]
+    /// When a push of each app was answered last.
+    var answered: [MonotonicTime]
     var isFanOutLookScheduled = false
     /// Whether an answer is awaited to chunks that are written down.
     var isRecordingChunks = false
@@ -93,7 +94,7 @@ final class Pipeline {
         self.logger = logger
         limits = configuration.limits
         repeatDelayNanoseconds = configuration.repeatDelayNanoseconds
-        answeredMilliseconds = Array(repeating: 0, count: configuration.apps.count)
+        answered = Array(repeating: MonotonicTime(nanoseconds: 0), count: configuration.apps.count)
         machine = DispatchStateMachine(
             appCount: configuration.apps.count, policy: configuration.retryPolicy, queues: configuration.queues,
             limits: configuration.limits)
@@ -162,10 +163,10 @@ final class Pipeline {
     }
 
     func pushesEnded(_ results: [PushResult]) {
-        let now = parts.nowMilliseconds()
-        machine.pushesEnded(results, nowMilliseconds: now, into: &actions) { [metrics] result, app in
+        let now = parts.now()
+        machine.pushesEnded(results, at: now, into: &actions) { [metrics] result, app in
             if case .ambiguous = result.outcome { metrics.ambiguous.add() }
-            if case .answered = result.outcome { answeredMilliseconds[app] = now }
+            if case .answered = result.outcome { answered[app] = now.monotonic }
             metrics.observePush(app: app, nanoseconds: result.durationNanoseconds)
         }
         noteTold()
@@ -183,12 +184,12 @@ final class Pipeline {
     /// Works off what came in during the tick.
     private func flush() {
         isFlushScheduled = false
-        machine.sendWaiting(nowMilliseconds: parts.nowMilliseconds(), into: &actions)
+        machine.sendWaiting(at: parts.now(), into: &actions)
         while registryRetry == nil, !machine.isSaturated(.work) {
             let batch = waiting.takeFirst(batchSize)
             guard !batch.isEmpty else { break }
             takeIn(batch)
-            machine.sendWaiting(nowMilliseconds: parts.nowMilliseconds(), into: &actions)
+            machine.sendWaiting(at: parts.now(), into: &actions)
         }
         if registryRetry == nil { takeInFanOut() }
         perform()
@@ -206,7 +207,7 @@ final class Pipeline {
         // Small events need not wait until the page has been looked up and rendered.
         handOverSends()
         takeIn([page])
-        machine.sendWaiting(nowMilliseconds: parts.nowMilliseconds(), into: &actions)
+        machine.sendWaiting(at: parts.now(), into: &actions)
         if !waitingFanOuts.isEmpty { scheduleFlush() }
     }
 

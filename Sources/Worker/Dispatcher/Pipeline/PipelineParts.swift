@@ -1,3 +1,4 @@
+public import Essentials
 public import Notifications
 public import PushCore
 
@@ -17,13 +18,13 @@ public struct PipelineParts {
     public var fanOuts: any FanOutRegistry
     /// Writes down how far large fan-outs are; nil if `fanOuts` is to do that as well, on the pipeline's loop.
     public var fanOutNotes: FanOutNotes?
-    /// The wall clock, in milliseconds since 1970.
-    public var nowMilliseconds: () -> Int64
+    /// What the clocks show.
+    public var now: () -> Moment
 
     /// Gathers the parts.
     public init(
         source: any DeliverySource, publisher: any MessagePublisher, transport: any PushTransport,
-        registry: any Registry & SubscriptionRegistry & FanOutRegistry, nowMilliseconds: @escaping () -> Int64
+        registry: any Registry & SubscriptionRegistry & FanOutRegistry, now: @escaping () -> Moment
     ) {
         self.source = source
         self.publisher = publisher
@@ -31,6 +32,6 @@ public struct PipelineParts {
         self.registry = registry
         subscriptions = registry
         fanOuts = registry
-        self.nowMilliseconds = nowMilliseconds
+        self.now = now
     }
 }

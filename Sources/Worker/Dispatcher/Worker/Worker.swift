@@ -53,7 +53,7 @@ public final class Worker: Sendable {
             fanOutNotes = try FanOutNotes(registry: configuration.openFanOutRegistry(mode: .readWrite))
             var parts = PipelineParts(
                 source: consumer, publisher: publisher, transport: courier, registry: registry,
-                nowMilliseconds: { WallClock.nowMilliseconds() })
+                now: { SystemClocks.now() })
             parts.fanOutNotes = fanOutNotes
             dispatch = Dispatch(
                 loop: loop, configuration: configuration.pipeline, parts: parts, metrics: metrics, logger: logger)

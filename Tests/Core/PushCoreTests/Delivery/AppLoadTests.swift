@@ -7,14 +7,18 @@ struct AppLoadTests {
     private var othersEnded = 0
     private var now: Int64 = 0
 
-    private mutating func arrived(_ count: Int) { load.arrived(count, othersEnded: othersEnded, nowMilliseconds: now) }
+    private mutating func arrived(_ count: Int) {
+        load.arrived(count, othersEnded: othersEnded, at: Samples.monotonic(now))
+    }
 
-    private mutating func settled(_ count: Int) { load.settled(count, othersEnded: othersEnded, nowMilliseconds: now) }
+    private mutating func settled(_ count: Int) {
+        load.settled(count, othersEnded: othersEnded, at: Samples.monotonic(now))
+    }
 
     /// Looks at the app, of a thousand deliveries that can be in hand.
     private mutating func isHeld(isOverShare: Bool = true) -> Bool {
         load.isHoldingUp(
-            isOverShare: isOverShare, inHandMaximum: 1_000, othersEnded: othersEnded, nowMilliseconds: now)
+            isOverShare: isOverShare, inHandMaximum: 1_000, othersEnded: othersEnded, at: Samples.monotonic(now))
     }
 
     // MARK: Turnover
@@ -77,21 +81,6 @@ struct AppLoadTests {
         #expect(!load.isSlow && load.inHand == 0)
     }
 
-    @Test("A clock that is set back begins a new watch")
-    mutating func clockSetBack() {
-        now = 1_000_000
-        arrived(100)
-        _ = isHeld()
-        now = 0
-        let setBack = isHeld()
-        now = 5_000
-        let atPatience = isHeld()
-        #expect(!setBack && !atPatience)
-        now = 5_001
-        let afterPatience = isHeld()
-        #expect(afterPatience)
-    }
-
     // MARK: Silence
 
     @Test("The more of an app is in hand, the sooner its silence counts", arguments: [1_000, 500, 250, 100])
@@ -127,7 +116,7 @@ struct AppLoadTests {
             othersEnded += 100
             let isSilent = isHeld()
             #expect(isSilent)
-            if isAnswer { load.wasAnswered(othersEnded: othersEnded, nowMilliseconds: now) } else { settled(1) }
+            if isAnswer { load.wasAnswered(othersEnded: othersEnded, at: Samples.monotonic(now)) } else { settled(1) }
             let isHeard = isHeld()
             #expect(!isHeard && !load.isSlow)
         }

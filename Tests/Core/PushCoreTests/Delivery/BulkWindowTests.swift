@@ -14,10 +14,10 @@ struct BulkWindowTests {
         func delay() -> UInt64 { max(base, UInt64(window.size) * Self.millisecond / perMillisecond) }
         // The way is known from a time when it was idle.
         for _ in 0..<BulkWindow.answersPerRound {
-            window.pushEnded(afterNanoseconds: base, isRestricted: false, nowMilliseconds: now)
+            window.pushEnded(afterNanoseconds: base, isRestricted: false, at: Samples.monotonic(now))
         }
         for _ in 0..<rounds * BulkWindow.answersPerRound {
-            window.pushEnded(afterNanoseconds: delay(), isRestricted: true, nowMilliseconds: now)
+            window.pushEnded(afterNanoseconds: delay(), isRestricted: true, at: Samples.monotonic(now))
             now += 1
         }
         return (window.size, delay())
@@ -57,12 +57,12 @@ struct BulkWindowTests {
             for push in answered {
                 window.pushEnded(
                     afterNanoseconds: UInt64(now - push.sent) * Self.millisecond, isRestricted: true,
-                    nowMilliseconds: now)
+                    at: Samples.monotonic(now))
                 if now > forMilliseconds / 2 { delays.append(now - push.sent) }
             }
             let room = max(0, window.size - queue.count - onTheWay.count)
             let allowance = window.pushesPerMillisecond.map {
-                pace.allowance(perMillisecond: $0, nowMilliseconds: now)
+                pace.allowance(perMillisecond: $0, at: Samples.monotonic(now))
             }
             let count = min(room, allowance ?? room)
             if allowance != nil { pace.wentOut(count) }
@@ -88,7 +88,8 @@ struct BulkWindowTests {
         let size = window.size
         for delay in 0..<10_000 as Range<UInt64> {
             window.pushEnded(
-                afterNanoseconds: delay % 40 * Self.millisecond, isRestricted: false, nowMilliseconds: Int64(delay))
+                afterNanoseconds: delay % 40 * Self.millisecond, isRestricted: false,
+                at: Samples.monotonic(Int64(delay)))
         }
         #expect(window.size == size)
     }
@@ -100,7 +101,7 @@ struct BulkWindowTests {
         for delay in [5, 60] as [UInt64] {
             for _ in 0..<2 * BulkWindow.memoryMilliseconds / 100 + 1_000 * 32 {
                 window.pushEnded(
-                    afterNanoseconds: delay * Self.millisecond, isRestricted: true, nowMilliseconds: now)
+                    afterNanoseconds: delay * Self.millisecond, isRestricted: true, at: Samples.monotonic(now))
                 now += 100
             }
             #expect(window.size == 4_096)

@@ -32,7 +32,7 @@ struct DispatchFairnessTests {
     /// Sends what may be sent.
     private mutating func send() -> [PushRequest] {
         actions.sends = []
-        machine.sendWaiting(nowMilliseconds: now, into: &actions)
+        machine.sendWaiting(at: Samples.moment(now), into: &actions)
         defer { actions.sends = [] }
         return actions.sends
     }
@@ -44,7 +44,7 @@ struct DispatchFairnessTests {
             let outcome = outcome ?? .answered(PushAnswer(status: 200))
             machine.pushEnded(
                 PushResult(identifier: request.identifier, outcome: outcome, durationNanoseconds: delay * 1_000_000),
-                nowMilliseconds: now, into: &actions)
+                at: Samples.moment(now), into: &actions)
         }
     }
 

@@ -78,7 +78,7 @@ struct DispatchSimulationTests {
             let result = PushResult(
                 identifier: request.identifier, outcome: outcome(&world.random), durationNanoseconds: 0)
             let ended = endedWithoutBroker(world.machine.ledgers)
-            world.machine.pushEnded(result, nowMilliseconds: world.nowMilliseconds, into: &world.actions)
+            world.machine.pushEnded(result, at: Samples.moment(world.nowMilliseconds), into: &world.actions)
             if endedWithoutBroker(world.machine.ledgers) > ended {
                 forget(String(decoding: request.token.bytes, as: UTF8.self), &world)
             }
@@ -122,7 +122,7 @@ struct DispatchSimulationTests {
     }
 
     private func collect(_ world: inout World) {
-        world.machine.sendWaiting(nowMilliseconds: world.nowMilliseconds, into: &world.actions)
+        world.machine.sendWaiting(at: Samples.moment(world.nowMilliseconds), into: &world.actions)
         world.out += world.actions.sends
         world.published += world.actions.publishes + world.actions.publishesToRepeat
         for tag in world.actions.settles {

@@ -10,7 +10,7 @@ struct DispatchStateMachineTests {
 
     private mutating func send(_ job: DispatchJob) -> [PushRequest] {
         machine.jobArrived(job, into: &actions)
-        machine.sendWaiting(nowMilliseconds: 0, into: &actions)
+        machine.sendWaiting(at: Samples.moment(0), into: &actions)
         defer { actions.sends = [] }
         return actions.sends
     }
@@ -21,8 +21,8 @@ struct DispatchStateMachineTests {
 
     private mutating func end(_ request: PushRequest, _ outcome: PushOutcome, now: Int64 = 0) {
         machine.pushEnded(
-            PushResult(identifier: request.identifier, outcome: outcome, durationNanoseconds: 0), nowMilliseconds: now,
-            into: &actions)
+            PushResult(identifier: request.identifier, outcome: outcome, durationNanoseconds: 0),
+            at: Samples.moment(now), into: &actions)
     }
 
     private mutating func confirmAll() {
@@ -201,7 +201,7 @@ struct DispatchStateMachineTests {
 
         machine.jobArrived(
             Samples.job(number: 3, devices: [Samples.device("c"), Samples.device("d")]), into: &actions)
-        machine.sendWaiting(nowMilliseconds: KeyBreaker.probeIntervalMilliseconds, into: &actions)
+        machine.sendWaiting(at: Samples.moment(KeyBreaker.probeIntervalMilliseconds), into: &actions)
         #expect(actions.sends.count == 1, "one probe, the other push waits")
         answer(actions.sends[0], 200, now: KeyBreaker.probeIntervalMilliseconds)
         #expect(machine.heldApps.isEmpty)
@@ -244,13 +244,13 @@ struct DispatchStateMachineTests {
         answer(send(Samples.job(number: 1, devices: [Samples.device("a")]))[0], 403, "InvalidProviderToken")
         machine.jobArrived(Samples.job(number: 2, devices: [Samples.device("b")]), into: &actions)
         actions.sends = []
-        machine.sendWaiting(nowMilliseconds: KeyBreaker.probeIntervalMilliseconds, into: &actions)
+        machine.sendWaiting(at: Samples.moment(KeyBreaker.probeIntervalMilliseconds), into: &actions)
         let probe = actions.sends[0]
         actions.sends = []
         answer(probe, 403, "ExpiredProviderToken", now: KeyBreaker.probeIntervalMilliseconds)
         #expect(actions.sends.isEmpty)
         machine.jobArrived(Samples.job(number: 3, devices: [Samples.device("c")]), into: &actions)
-        machine.sendWaiting(nowMilliseconds: 2 * KeyBreaker.probeIntervalMilliseconds, into: &actions)
+        machine.sendWaiting(at: Samples.moment(2 * KeyBreaker.probeIntervalMilliseconds), into: &actions)
         #expect(actions.sends.count == 1)
     }
 
@@ -319,7 +319,7 @@ struct DispatchStateMachineTests {
         parking.chunk = FanOutChunkJob(fanOut: 3, chunk: chunk)
         parking.expiresAt = WallTime(milliseconds: 1)
         let isHeldBack = machine.deliveryHeldBack(
-            delivery.tag, message: delivery.message, parking: parking, nowMilliseconds: 2, into: &actions)
+            delivery.tag, message: delivery.message, parking: parking, at: Samples.moment(2), into: &actions)
         #expect(isHeldBack && actions.settles.isEmpty)
         #expect(actions.publishes.map(\.routingKey) == ["retry.1m"])
         var copy = delivery
@@ -386,7 +386,7 @@ struct DispatchStateMachineTests {
             #expect(actions.publishes.isEmpty, "all were moved and confirmed")
             let isHeldBack = machine.deliveryHeldBack(
                 delivery.tag, message: delivery.message, parking: ParkingRecord(of: delivery, nowMilliseconds: 0),
-                nowMilliseconds: 0, into: &actions)
+                at: Samples.moment(0), into: &actions)
             #expect(isHeldBack && actions.publishes.map(\.routingKey) == ["retry.1m"])
             delivery.message = actions.publishes[0].message
             confirmAll()
@@ -451,7 +451,7 @@ struct DispatchStateMachineTests {
         while let request = out.popLast() {
             #expect(machine.pushesInFlight <= 3)
             answer(request, 200)
-            machine.sendWaiting(nowMilliseconds: 0, into: &actions)
+            machine.sendWaiting(at: Samples.moment(0), into: &actions)
             total += actions.sends.count
             out += actions.sends
             actions.sends = []

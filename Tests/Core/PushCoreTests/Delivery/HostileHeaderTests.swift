@@ -42,14 +42,14 @@ struct HostileHeaderTests {
             var machine = Samples.machine()
             var actions = DispatchActions()
             machine.jobArrived(Samples.job(devices: [Samples.device("a")], parking: parking), into: &actions)
-            machine.sendWaiting(nowMilliseconds: now, into: &actions)
+            machine.sendWaiting(at: Samples.moment(now), into: &actions)
             for request in actions.sends {
                 let result = PushResult(identifier: request.identifier, outcome: outcome, durationNanoseconds: 1)
-                machine.pushEnded(result, nowMilliseconds: now, into: &actions)
+                machine.pushEnded(result, at: Samples.moment(now), into: &actions)
             }
             _ = machine.deliveryHeldBack(
                 DeliveryTag(epoch: 1, number: 2), message: Samples.delivery().message, parking: parking,
-                nowMilliseconds: now, into: &actions)
+                at: Samples.moment(now), into: &actions)
             for publish in actions.publishes {
                 let copy = Delivery(
                     tag: DeliveryTag(epoch: 1, number: 3), lane: .work, isRedelivered: false, exchange: "",

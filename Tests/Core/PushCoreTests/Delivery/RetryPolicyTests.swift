@@ -22,7 +22,8 @@ struct RetryPolicyTests {
     ) -> RetryPolicy.Decision {
         policy.decide(
             cause, retryAfterSeconds: after,
-            parking: parking(attempt: attempt, firstSeen: firstSeen, expiresAt: expiresAt), nowMilliseconds: now)
+            parking: parking(attempt: attempt, firstSeen: firstSeen, expiresAt: expiresAt),
+            at: WallTime(milliseconds: now))
     }
 
     @Test("Each attempt waits one step longer, and the last step repeats")
@@ -67,7 +68,7 @@ struct RetryPolicyTests {
         for _ in 0..<200 {
             guard
                 case .retry(let delay) = policy.decide(
-                    .unreachable, retryAfterSeconds: nil, parking: parking, nowMilliseconds: now)
+                    .unreachable, retryAfterSeconds: nil, parking: parking, at: WallTime(milliseconds: now))
             else {
                 Issue.record("given up after \(now) ms")
                 return
@@ -80,7 +81,7 @@ struct RetryPolicyTests {
         #expect(now > policy.ageMaximumMilliseconds)
         parking.attempt = 0
         #expect(
-            policy.decide(.throttled, retryAfterSeconds: nil, parking: parking, nowMilliseconds: now)
+            policy.decide(.throttled, retryAfterSeconds: nil, parking: parking, at: WallTime(milliseconds: now))
                 == .retry(delayMilliseconds: 1_000), "the age begins where the outage ended")
     }
 

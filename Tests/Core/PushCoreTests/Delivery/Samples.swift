@@ -1,3 +1,4 @@
+import Essentials
 import Notifications
 import PushCore
 
@@ -8,6 +9,16 @@ enum Samples {
     static let mail = AppRoute(
         index: 1, name: "mail", bundleID: "com.example.mail", productionRoute: 2, sandboxRoute: 3, webRoute: 5)
     static let content = content(.alert)
+
+    /// When both clocks show so many milliseconds.
+    static func moment(_ milliseconds: Int64) -> Moment {
+        Moment(wall: WallTime(milliseconds: milliseconds), monotonic: monotonic(milliseconds))
+    }
+
+    /// When the monotonic clock shows so many milliseconds.
+    static func monotonic(_ milliseconds: Int64) -> MonotonicTime {
+        MonotonicTime(nanoseconds: UInt64(milliseconds) * 1_000_000)
+    }
 
     static func content(_ pushType: PushType) -> PushContent {
         PushContent(

@@ -12,7 +12,7 @@ import PushTestKit
 final class PipelineBench: Sendable {
     let broker = FakeBroker()
     let transport: FakeTransport
-    let clock = ManualWallClock()
+    let clock = ManualClocks()
     let dispatch: Dispatch
     let loop: EventLoop
     let metrics = MetricsRegistry()
@@ -67,13 +67,13 @@ final class PipelineBench: Sendable {
         if let registry {
             parts = PipelineParts(
                 source: broker, publisher: broker, transport: transport, registry: registry,
-                nowMilliseconds: { clock.nowMilliseconds })
+                now: { clock.now })
         } else {
             parts = PipelineParts(
                 source: broker, publisher: broker, transport: transport,
                 registry: try SQLiteRegistry.open(
                     path: folder.path + "/registry.db", mode: .create, busyTimeoutMilliseconds: 50),
-                nowMilliseconds: { clock.nowMilliseconds })
+                now: { clock.now })
         }
         if hasNotes {
             let path = folder.path + "/registry.db"

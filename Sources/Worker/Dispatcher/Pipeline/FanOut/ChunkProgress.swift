@@ -1,3 +1,4 @@
+import Essentials
 import PushCore
 
 /// How far this worker is with a chunk of a large fan-out.
@@ -17,8 +18,8 @@ struct ChunkProgress {
     var pagesBegun = 0
     /// How many pages have begun and not ended.
     var pagesOut = 0
-    /// Since when some page has been out at any time, by the wall clock.
-    private(set) var outSinceMilliseconds: Int64 = 0
+    /// Since when some page has been out at any time.
+    private(set) var outSince = MonotonicTime(nanoseconds: 0)
     /// Whether no page is left to begin.
     var isRead = false
     /// Whether its fan-out was cancelled before all pages had begun.
@@ -32,8 +33,8 @@ struct ChunkProgress {
     var isOver: Bool { isRead && pagesOut == 0 }
 
     /// A page begins, or what is to be done instead.
-    mutating func pageGoesOut(nowMilliseconds: Int64) {
-        if pagesOut == 0 { outSinceMilliseconds = nowMilliseconds }
+    mutating func pageGoesOut(at now: MonotonicTime) {
+        if pagesOut == 0 { outSince = now }
         pagesOut += 1
     }
 }

@@ -1,3 +1,4 @@
+import Essentials
 import EventLoop
 import Metrics
 import Notifications
@@ -95,7 +96,7 @@ extension Pipeline {
         var progress = progress(of: item, key)
         progress.renderings = renderings
         progress.pagesBegun += 1
-        progress.pageGoesOut(nowMilliseconds: parts.nowMilliseconds())
+        progress.pageGoesOut(at: parts.now().monotonic)
         progress.cursor = next ?? progress.cursor
         progress.isRead = next == nil
         chunks[tag] = progress
@@ -123,7 +124,7 @@ extension Pipeline {
         guard let key = item.chunkKey else { return }
         let tag = item.delivery.tag
         var progress = progress(of: item, key)
-        progress.pageGoesOut(nowMilliseconds: parts.nowMilliseconds())
+        progress.pageGoesOut(at: parts.now().monotonic)
         progress.isRead = true
         progress.isRejected = true
         chunks[tag] = progress

@@ -1,3 +1,4 @@
+import Essentials
 import EventLoop
 import Metrics
 import Notifications
@@ -22,12 +23,12 @@ extension Pipeline {
 
     /// Parks the chunks that have not begun of flows that hang.
     func holdBackHangingFanOuts() {
-        guard answeredMilliseconds.count > 1, !waitingFanOuts.isEmpty else { return }
-        let now = parts.nowMilliseconds()
-        updateHangingFlows(now)
+        guard answered.count > 1, !waitingFanOuts.isEmpty else { return }
+        let now = parts.now()
+        updateHangingFlows(now.monotonic)
         for flow in hangingFlows {
             for delivery in waitingFanOuts.removeAll(flow: flow, where: { chunks[$0.tag] == nil }) {
-                holdBack(delivery, flow: flow, nowMilliseconds: now)
+                holdBack(delivery, flow: flow, at: now)
             }
         }
         // Nothing may arrive or end until then.
@@ -39,18 +40,18 @@ extension Pipeline {
         }
     }
 
-    private func updateHangingFlows(_ now: Int64) {
-        var oldest: [String: Int64] = [:]
+    private func updateHangingFlows(_ now: MonotonicTime) {
+        var oldest: [String: MonotonicTime] = [:]
         for progress in chunks.values where progress.pagesOut > 0 {
-            oldest[progress.flow] = min(oldest[progress.flow] ?? .max, progress.outSinceMilliseconds)
+            oldest[progress.flow] = min(oldest[progress.flow] ?? progress.outSince, progress.outSince)
         }
         // A flow of which nothing is out any more gets another try.
         hangingFlows = hangingFlows.filter { oldest[$0] != nil }
         for (flow, outSince) in oldest {
-            guard let answered = renderer.appIndices(ofFlow: flow).map({ answeredMilliseconds[$0] }).max() else {
+            guard let answered = renderer.appIndices(ofFlow: flow).map({ answered[$0] }).max() else {
                 continue
             }
-            if now - max(outSince, answered) > Self.fanOutPatienceMilliseconds {
+            if now.milliseconds(since: max(outSince, answered)) > Self.fanOutPatienceMilliseconds {
                 if hangingFlows.insert(flow).inserted { logger.log(.warning, "fanout.hangs", [.field("of", flow)]) }
             } else {
                 hangingFlows.remove(flow)
@@ -58,10 +59,10 @@ extension Pipeline {
         }
     }
 
-    private func holdBack(_ delivery: Delivery, flow: String, nowMilliseconds now: Int64) {
-        let parking = ParkingRecord(of: delivery, nowMilliseconds: now)
+    private func holdBack(_ delivery: Delivery, flow: String, at now: Moment) {
+        let parking = ParkingRecord(of: delivery, nowMilliseconds: now.wall.milliseconds)
         let isHeldBack = machine.deliveryHeldBack(
-            delivery.tag, message: delivery.message, parking: parking, nowMilliseconds: now, into: &actions)
+            delivery.tag, message: delivery.message, parking: parking, at: now, into: &actions)
         if isHeldBack {
             metrics.fanOuts.chunksDelayed.add()
         } else {

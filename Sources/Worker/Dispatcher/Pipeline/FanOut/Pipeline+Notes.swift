@@ -1,3 +1,4 @@
+import Essentials
 import PushCore
 
 /// What is asked of the registry of large fan-outs without waiting for the answer.
@@ -8,7 +9,7 @@ extension Pipeline {
     ///   - call: what to ask.
     ///   - answered: gets the answer, on the pipeline's loop.
     func ask(_ call: FanOutCall, answered: @escaping (Result<FanOutCall.Answer, RegistryError>) -> Void) {
-        let now = parts.nowMilliseconds()
+        let now = parts.now().wall.milliseconds
         guard let notes = parts.fanOutNotes, let inbox else {
             return answered(
                 Result { () throws(RegistryError) in try call.perform(on: parts.fanOuts, nowMilliseconds: now) })

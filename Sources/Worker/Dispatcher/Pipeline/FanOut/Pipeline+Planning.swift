@@ -1,3 +1,4 @@
+import Essentials
 import EventLoop
 import Metrics
 import Notifications
@@ -22,7 +23,7 @@ extension Pipeline {
         guard item.mayBePlanned, isFanOutPossible, try isLarge() else { return nil }
         do throws(RegistryError) {
             return try parts.fanOuts.beginFanOut(
-                fanOutEvent(item), planner: plannerIdentifier, nowMilliseconds: parts.nowMilliseconds())
+                fanOutEvent(item), planner: plannerIdentifier, nowMilliseconds: parts.now().wall.milliseconds)
         } catch {
             try fanOutsFailed(error)
             return nil
@@ -30,12 +31,12 @@ extension Pipeline {
     }
 
     /// Whether the registry can keep fan-outs, as far as is known.
-    var isFanOutPossible: Bool { parts.nowMilliseconds() >= fanOutsUnavailableUntilMilliseconds }
+    var isFanOutPossible: Bool { parts.now().monotonic >= fanOutsUnavailableUntil }
 
     /// The registry cannot keep fan-outs, so for a while none is begun; any other failure is thrown on.
     func fanOutsFailed(_ error: RegistryError) throws(RegistryError) {
         guard error.code == .readOnly else { throw error }
-        fanOutsUnavailableUntilMilliseconds = parts.nowMilliseconds() + Self.fanOutPauseMilliseconds
+        fanOutsUnavailableUntil = parts.now().monotonic.advanced(byMilliseconds: Self.fanOutPauseMilliseconds)
         logger.log(
             .warning, "fanout.unavailable",
             [

@@ -100,7 +100,7 @@ extension Pipeline {
         guard !rows.isEmpty else { return page }
         claiming.insert(item.digest)
         let claimed = Set(
-            try parts.subscriptions.claim(rows, for: item.digest, nowMilliseconds: parts.nowMilliseconds()))
+            try parts.subscriptions.claim(rows, for: item.digest, nowMilliseconds: parts.now().wall.milliseconds))
         var page = page
         page.entries.removeAll { entry in
             let stored = page.subscriptions[entry.subscription]

@@ -1,0 +1,35 @@
+public import Essentials
+import Synchronization
+
+/// Both clocks, which a test sets.
+public final class ManualClocks: Sendable {
+    private let wallMilliseconds: Atomic<Int64>
+    private let monotonicMilliseconds = Atomic<UInt64>(1_000_000)
+
+    /// Creates clocks that stand; the wall clock at a date, in milliseconds since 1970.
+    public init(nowMilliseconds: Int64 = 1_700_000_000_000) { wallMilliseconds = Atomic(nowMilliseconds) }
+
+    /// What the wall clock shows, in milliseconds since 1970.
+    public var nowMilliseconds: Int64 { wallMilliseconds.load(ordering: .sequentiallyConsistent) }
+
+    /// What both show.
+    public var now: Moment {
+        let milliseconds = monotonicMilliseconds.load(ordering: .sequentiallyConsistent)
+        return Moment(
+            wall: WallTime(milliseconds: nowMilliseconds),
+            monotonic: MonotonicTime(nanoseconds: milliseconds &* 1_000_000))
+    }
+
+    /// Lets time pass.
+    ///
+    /// - Parameter milliseconds: how much; at least 0.
+    public func advance(milliseconds: Int64) {
+        monotonicMilliseconds.wrappingAdd(UInt64(milliseconds), ordering: .sequentiallyConsistent)
+        stepWall(milliseconds: milliseconds)
+    }
+
+    /// Sets the wall clock forwards or backwards, while no time passes.
+    public func stepWall(milliseconds: Int64) {
+        wallMilliseconds.wrappingAdd(milliseconds, ordering: .sequentiallyConsistent)
+    }
+}
