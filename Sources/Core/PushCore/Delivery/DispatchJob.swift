@@ -62,6 +62,13 @@ public final class DispatchJob: Sendable {
         self.dataset = dataset
         self.announcement = announcement
     }
+
+    /// The name of a device in a parked copy: with its subscription, if it is told for one.
+    func parkedName(of device: Int) -> String {
+        let deviceID = devices[device].deviceID
+        guard !assignments.isEmpty else { return deviceID }
+        return Subscriber(subscription: assignments[device].subscription, deviceID: deviceID).parkedName
+    }
 }
 
 /// What became of a job when it arrived.

@@ -18,11 +18,10 @@ extension DispatchStateMachine {
     var work: DispatchLane { lanes[Self.place(of: .work)] }
 
     /// The app with which a job waits for its turn: that of its next device.
-    func flow(of job: Job) -> Int {
+    func flow(of work: DispatchJob, device: Int) -> Int {
         guard isShared else { return 0 }
-        if job.work.renderings.count == 1, job.work.assignments.isEmpty { return job.work.renderings[0].app.index }
-        return rendering(of: job.nextDevice, in: job.work).map { job.work.renderings[$0].app.index }
-            ?? ledgers.count - 1
+        if work.renderings.count == 1, work.assignments.isEmpty { return work.renderings[0].app.index }
+        return rendering(of: device, in: work).map { work.renderings[$0].app.index } ?? ledgers.count - 1
     }
 
     /// Sends what waits in a lane, as far as its window allows, each app in its turn.
@@ -34,48 +33,48 @@ extension DispatchStateMachine {
         var passes = 0
         while let turn = lanes[place].queue.turn, passes < lanes[place].queue.activeFlowCount {
             guard lanes[place].pushesOut < outMaximum else { return }
-            guard var job = jobs.take(turn.element) else {
-                lanes[place].served(devices: 0, flow: turn.flow, isFinished: true)
-                continue
-            }
+            let (work, device) = jobs.modify(turn.element) { ($0.work, $0.nextDevice) }
             let room = min(
                 turn.allowance, lanes[place].room(flow: turn.flow, window: window), outMaximum - lanes[place].pushesOut)
-            if room > 0 || isHeld(job) {
+            if room > 0 || isHeld(device, work) {
                 passes = 0
-                serve(&job, turn, place, unitsMaximum: max(room, 1), into: &actions)
+                serve(work, from: device, turn, place, unitsMaximum: max(room, 1), into: &actions)
             } else {
-                jobs.putBack(job, turn.element)
                 lanes[place].queue.pass()
                 passes += 1
             }
         }
     }
 
-    /// Sends to some devices of the job whose turn it is, and puts the job back.
+    /// Sends to some devices of the job whose turn it is, from one on.
     private mutating func serve(
-        _ job: inout Job, _ turn: FairQueue<UInt64>.Turn, _ place: Int, unitsMaximum: Int,
+        _ work: DispatchJob, from first: Int, _ turn: FairQueue<UInt64>.Turn, _ place: Int, unitsMaximum: Int,
         into actions: inout DispatchActions
     ) {
-        let first = job.nextDevice
-        let end = min(job.work.devices.count, first + unitsMaximum)
-        let mayMove = isShared && (job.work.renderings.count > 1 || !job.work.assignments.isEmpty)
+        let number = turn.element
+        let end = min(work.devices.count, first + unitsMaximum)
+        let mayMove = isShared && (work.renderings.count > 1 || !work.assignments.isEmpty)
         var flow = turn.flow
-        while job.nextDevice < end, flow == turn.flow {
-            sendNext(of: &job, number: turn.element, into: &actions)
-            if mayMove, job.nextDevice < job.work.devices.count { flow = self.flow(of: job) }
+        var device = first
+        while device < end, flow == turn.flow {
+            if let failure = send(device, of: number, work, into: &actions) {
+                jobs.modify(number) { $0.failed(device, failure) }
+            }
+            device += 1
+            if mayMove, device < work.devices.count { flow = self.flow(of: work, device: device) }
         }
-        let rest = job.work.devices.count - job.nextDevice
+        jobs.modify(number) { $0.nextDevice = device }
+        let rest = work.devices.count - device
         let isMoved = rest > 0 && flow != turn.flow
-        jobs.putBack(job, turn.element)
-        lanes[place].served(devices: job.nextDevice - first, flow: turn.flow, isFinished: rest == 0 || isMoved)
-        if isMoved { lanes[place].moved(turn.element, devices: rest, from: turn.flow, to: flow) }
-        if rest == 0 { jobAdvanced(turn.element, into: &actions) }
+        lanes[place].served(devices: device - first, flow: turn.flow, isFinished: rest == 0 || isMoved)
+        if isMoved { lanes[place].moved(number, devices: rest, from: turn.flow, to: flow) }
+        if rest == 0 { jobAdvanced(number, into: &actions) }
     }
 
-    /// Whether the next push of a job would not go out, so that it needs no room.
-    private func isHeld(_ job: Job) -> Bool {
-        guard let rendering = rendering(of: job.nextDevice, in: job.work) else { return true }
-        return routes.isUnreachable(route(of: job.nextDevice, rendering, job.work))
+    /// Whether a push that waits would not go out, so that it needs no room.
+    private func isHeld(_ device: Int, _ work: DispatchJob) -> Bool {
+        guard let rendering = rendering(of: device, in: work) else { return true }
+        return routes.isUnreachable(route(of: device, rendering, work))
     }
 
     // MARK: The bulk lane
@@ -137,7 +136,7 @@ extension DispatchStateMachine {
     ///   Such a job is not counted: that it is soon gone says nothing for the app.
     mutating func takeInHand(_ job: inout Job) -> Bool {
         guard isShared, job.work.lane == .work, !job.work.devices.isEmpty else { return false }
-        let app = flow(of: job)
+        let app = flow(of: job.work, device: 0)
         guard app < loads.count else { return false }
         guard !isHoldingUp(app) else { return true }
         let deliveries = job.work.tags.count
@@ -199,18 +198,23 @@ extension DispatchStateMachine {
     ///
     /// - Returns: whether any of it waits for a retry: not if its time will have passed by then.
     mutating func holdBack(_ number: UInt64) -> Bool {
-        guard var job = jobs.take(number) else { return false }
-        for device in job.work.devices.indices {
-            guard let rendering = renderingOrFailure(of: device, &job) else { continue }
-            let app = job.work.renderings[rendering].app.index
-            retry(&job, device, app: app, .congested, afterSeconds: nil)
+        let work = work(of: number)
+        for device in work.devices.indices {
+            let failure: Failure? =
+                if let rendering = sendableRendering(of: device, in: work) {
+                    retry(device, work, app: work.renderings[rendering].app.index, .congested)
+                } else {
+                    unsendable(device, work)
+                }
+            guard let failure else { continue }
+            jobs.modify(number) { $0.failed(device, failure) }
         }
-        job.nextDevice = job.work.devices.count
-        let isWaiting = job.failures.contains { failure in
-            if case .retry = failure.destination { true } else { false }
+        return jobs.modify(number) { job in
+            job.nextDevice = work.devices.count
+            return job.failures.contains { failure in
+                if case .retry = failure.destination { true } else { false }
+            }
         }
-        jobs.putBack(job, number)
-        return isWaiting
     }
 
     /// Parks the pushes of slow apps that have been out for too long, so that what they hold is free for others.
@@ -233,20 +237,21 @@ extension DispatchStateMachine {
     }
 
     private mutating func giveUp(_ number: UInt64, into actions: inout DispatchActions) {
-        guard var push = pushes[number], var job = jobs.take(push.job) else { return }
-        guard job.work.lane == .work else { return jobs.putBack(job, push.job) }
-        let jobNumber = push.job
-        push.job = Push.givenUp
-        pushes.putBack(push, number)
-        job.pushesOut -= 1
-        if let app = job.loadedApp {
-            job.loadedApp = nil
-            deliveriesInHand -= job.work.tags.count
-            loads[app].givenUp(job.work.tags.count)
-        }
+        guard let push = pushes[number] else { return }
+        let work = work(of: push.job)
+        guard work.lane == .work else { return }
+        pushes.modify(number) { $0.job = Push.givenUp }
         breakers[push.app].attemptWasUnanswered(at: latest.monotonic)
-        retry(&job, push.device, app: push.app, .unanswered, afterSeconds: nil)
-        jobs.putBack(job, jobNumber)
-        jobAdvanced(jobNumber, into: &actions)
+        let failure = retry(push.device, work, app: push.app, .unanswered)
+        let loadedApp = jobs.modify(push.job) { job in
+            job.pushesOut -= 1
+            if let failure { job.failed(push.device, failure) }
+            return job.loadedApp.take()
+        }
+        if let loadedApp {
+            deliveriesInHand -= work.tags.count
+            loads[loadedApp].givenUp(work.tags.count)
+        }
+        jobAdvanced(push.job, into: &actions)
     }
 }

@@ -9,11 +9,11 @@ extension DispatchStateMachine {
         guard let publish = publishes[identifier] else { return }
         switch outcome {
         case .confirmed:
-            _ = publishes.remove(identifier)
+            publishes.remove(identifier)
             publishConfirmed(publish, into: &actions)
         case .returned(let text): publishRefused(publish, text, into: &actions)
         case .rejected(let text):
-            _ = publishes.remove(identifier)
+            publishes.remove(identifier)
             publishRejected(publish, text, into: &actions)
         case .refused:
             publishRefused(
@@ -66,10 +66,10 @@ extension DispatchStateMachine {
     }
 
     private mutating func copyEnded(of number: UInt64, rejection: String?, into actions: inout DispatchActions) {
-        guard var job = jobs.take(number) else { return }
-        job.publishesOut -= 1
-        job.rejection = job.rejection ?? rejection
-        jobs.putBack(job, number)
+        jobs.modify(number) { job in
+            job.publishesOut -= 1
+            job.rejection = job.rejection ?? rejection
+        }
         jobAdvanced(number, into: &actions)
     }
 
@@ -145,21 +145,20 @@ extension DispatchStateMachine {
             renderings: [], devices: [])
         var job = Job(work: work)
         job.failures = [failure]
-        jobAdvanced(jobs.insert(job), into: &actions)
+        jobAdvanced(jobs.insert { _ in job }, into: &actions)
     }
 
     /// Asks for the rest of an audience to be published as a job of its own, before this page is done.
     mutating func publishContinuation(
         _ cursor: AudienceCursor, of number: UInt64, into actions: inout DispatchActions
     ) {
-        guard var job = jobs.take(number) else { return }
-        var parking = job.work.parking
+        let work = work(of: number)
+        var parking = work.parking
         parking.hops = 0
         parking.cursor = cursor
         let copy = parking.parkedCopy(
-            of: job.work.message, reason: "fan-out", detail: "The rest of a large audience, in pages.")
-        job.publishesOut += 1
-        jobs.putBack(job, number)
+            of: work.message, reason: "fan-out", detail: "The rest of a large audience, in pages.")
+        jobs.modify(number) { $0.publishesOut += 1 }
         publish(copy, to: queues.fanout, job: number, .continuation, reason: "fan-out", detail: "", into: &actions)
     }
 
@@ -186,39 +185,38 @@ extension DispatchStateMachine {
 
     /// A job has made progress: parks its failures when its last push has ended, settles it when nothing is left.
     mutating func jobAdvanced(_ number: UInt64, into actions: inout DispatchActions) {
-        guard var job = jobs.take(number) else { return }
-        let isSent = job.nextDevice == job.work.devices.count && job.pushesOut == 0
-        guard isSent else { return jobs.putBack(job, number) }
-        let failures = job.failures
-        job.failures = []
-        if failures.isEmpty, job.publishesOut == 0 {
-            if let detail = job.rejection {
-                if let chunk = job.work.chunk { actions.chunksRejected[chunk] = detail }
-                if !job.work.tags.isEmpty {
-                    actions.rejections.append(.init(tags: job.work.tags, message: job.work.message, detail: detail))
-                }
-            } else {
-                actions.settles.append(contentsOf: job.work.tags)
-            }
-            if let dataset = job.work.dataset { actions.datasetsSettled.append(dataset) }
-            if let app = job.loadedApp { letGo(job.work.tags.count, app: app) }
-            if let chunk = job.work.chunk { actions.chunkPagesEnded.append(chunk) }
-            jobs.putBack(job, number)
-            _ = jobs.remove(number)
-            return
+        let (failures, isOver) = jobs.modify(number) { job -> ([Failure], Bool) in
+            guard job.isSent else { return ([], false) }
+            defer { job.failures = [] }
+            return (job.failures, job.failures.isEmpty && job.publishesOut == 0)
         }
-        jobs.putBack(job, number)
+        if isOver { return settle(jobs.remove(number), into: &actions) }
         for failure in failures { park(failure, of: number, into: &actions) }
     }
 
+    private mutating func settle(_ job: Job, into actions: inout DispatchActions) {
+        let work = job.work
+        if let detail = job.rejection {
+            if let chunk = work.chunk { actions.chunksRejected[chunk] = detail }
+            if !work.tags.isEmpty {
+                actions.rejections.append(.init(tags: work.tags, message: work.message, detail: detail))
+            }
+        } else {
+            actions.settles.append(contentsOf: work.tags)
+        }
+        if let dataset = work.dataset { actions.datasetsSettled.append(dataset) }
+        if let app = job.loadedApp { letGo(work.tags.count, app: app) }
+        if let chunk = work.chunk { actions.chunkPagesEnded.append(chunk) }
+    }
+
     private mutating func park(_ failure: Failure, of number: UInt64, into actions: inout DispatchActions) {
-        guard var job = jobs.take(number) else { return }
+        let work = work(of: number)
         var rest = failure.deviceIDs[...]
         var copies: [(message: Message, pushes: Int)] = []
         repeat {
             let part = rest.prefix(limits.devicesPerParkedMessageMaximum)
             rest = rest.dropFirst(part.count)
-            var parking = job.work.parking
+            var parking = work.parking
             parking.attempt = failure.attempt
             if failure.destination != .fanOut { parking.hops = 0 }
             parking.heldMilliseconds += failure.heldMilliseconds
@@ -227,12 +225,11 @@ extension DispatchStateMachine {
                 parking.chunk = nil
                 parking.deviceIDs = Array(part)
             }
-            var copy = parking.parkedCopy(of: job.work.message, reason: failure.reason, detail: failure.detail)
+            var copy = parking.parkedCopy(of: work.message, reason: failure.reason, detail: failure.detail)
             if failure.destination == .deadLetter { copy.headers += deadLetterHeaders(failure) }
-            copies.append((copy, job.work.devices.isEmpty ? 0 : part.count))
+            copies.append((copy, work.devices.isEmpty ? 0 : part.count))
         } while !rest.isEmpty
-        job.publishesOut += copies.count
-        jobs.putBack(job, number)
+        jobs.modify(number) { $0.publishesOut += copies.count }
         for copy in copies {
             publish(
                 copy.message, to: queue(failure.destination), job: number,
@@ -261,11 +258,10 @@ extension DispatchStateMachine {
         into actions: inout DispatchActions
     ) {
         var outgoing = OutgoingMessage(identifier: 0, exchange: "", routingKey: queue, message: message)
-        let identifier = publishes.insert(
-            Publish(job: job, kind: kind, message: outgoing, reason: reason, detail: detail))
-        outgoing.identifier = identifier
-        publishes.putBack(
-            Publish(job: job, kind: kind, message: outgoing, reason: reason, detail: detail), identifier)
+        _ = publishes.insert { identifier in
+            outgoing.identifier = identifier
+            return Publish(job: job, kind: kind, message: outgoing, reason: reason, detail: detail)
+        }
         actions.publishes.append(outgoing)
     }
 }

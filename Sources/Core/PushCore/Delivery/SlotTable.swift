@@ -14,35 +14,43 @@ struct SlotTable<Value: Sendable>: Sendable {
     /// How many values there are.
     var count: Int { slots.count - free.count }
 
-    mutating func insert(_ value: consuming Value) -> UInt64 {
-        if let index = free.popLast() {
-            slots[index].value = value
-            return UInt64(slots[index].generation) << 32 | UInt64(index)
+    /// Puts a value in.
+    ///
+    /// - Parameter value: makes the value, which may have to know its number.
+    /// - Returns: its number.
+    mutating func insert(_ value: (UInt64) -> Value) -> UInt64 {
+        guard let index = free.popLast() else {
+            let number = UInt64(slots.count)
+            slots.append(Slot(value: value(number)))
+            return number
         }
-        slots.append(Slot(value: value))
-        return UInt64(slots.count - 1)
+        let number = number(of: index)
+        slots[index].value = value(number)
+        return number
     }
 
+    /// Takes out a value that is there.
     @discardableResult
-    mutating func remove(_ number: UInt64) -> Value? {
-        guard let index = index(of: number), let value = slots[index].value.take() else { return nil }
+    mutating func remove(_ number: UInt64) -> Value {
+        guard let index = index(of: number), let value = slots[index].value.take() else { Self.fail(number) }
         slots[index].generation &+= 1
         free.append(index)
         return value
     }
 
-    /// Takes a value out to change it, so that the arrays inside stay uniquely referenced; `putBack` must follow.
-    mutating func take(_ number: UInt64) -> Value? {
-        guard let index = index(of: number) else { return nil }
-        return slots[index].value.take()
+    /// Changes a value that is there, in place: arrays inside stay uniquely referenced.
+    ///
+    /// - Parameters:
+    ///   - number: its number.
+    ///   - body: changes it; must not look the same number up.
+    /// - Returns: what `body` returns.
+    mutating func modify<Result>(_ number: UInt64, _ body: (inout Value) throws -> Result) rethrows -> Result {
+        guard let index = index(of: number), var value = slots[index].value.take() else { Self.fail(number) }
+        defer { slots[index].value = value }
+        return try body(&value)
     }
 
-    /// Puts a value back that was taken out, changed or not.
-    mutating func putBack(_ value: consuming Value, _ number: UInt64) {
-        guard let index = index(of: number) else { return }
-        slots[index].value = value
-    }
-
+    /// A copy of a value; nil if there is none under the number.
     subscript(number: UInt64) -> Value? {
         guard let index = index(of: number) else { return nil }
         return slots[index].value
@@ -52,9 +60,11 @@ struct SlotTable<Value: Sendable>: Sendable {
     func numbers(where isWanted: (Value) -> Bool) -> [UInt64] {
         slots.indices.compactMap { index in
             guard let value = slots[index].value, isWanted(value) else { return nil }
-            return UInt64(slots[index].generation) << 32 | UInt64(index)
+            return number(of: index)
         }
     }
+
+    private func number(of index: Int) -> UInt64 { UInt64(slots[index].generation) << 32 | UInt64(index) }
 
     private func index(of number: UInt64) -> Int? {
         let index = Int(truncatingIfNeeded: number & 0xFFFF_FFFF)
@@ -62,5 +72,9 @@ struct SlotTable<Value: Sendable>: Sendable {
             return nil
         }
         return index
+    }
+
+    private static func fail(_ number: UInt64) -> Never {
+        preconditionFailure("number \(number) has no value: it was removed, or is being changed already")
     }
 }

@@ -1,0 +1,229 @@
+public import Essentials
+public import Notifications
+
+/// What becomes of a push when its attempt has ended.
+extension DispatchStateMachine {
+    /// Attempts of pushes ended.
+    ///
+    /// - Parameters:
+    ///   - results: how they ended.
+    ///   - now: when it is.
+    ///   - actions: takes what is to be done.
+    ///   - ended: called with each result and the app of its push, by its place in the configuration.
+    public mutating func pushesEnded(
+        _ results: [PushResult], at now: Moment, into actions: inout DispatchActions,
+        each ended: (PushResult, Int) -> Void
+    ) {
+        latest = now
+        for result in results {
+            if let app = end(result, into: &actions) { ended(result, app) }
+        }
+    }
+
+    /// An attempt of a push ended.
+    public mutating func pushEnded(_ result: PushResult, at now: Moment, into actions: inout DispatchActions) {
+        latest = now
+        _ = end(result, into: &actions)
+    }
+
+    /// Ends an attempt.
+    ///
+    /// - Returns: the app of its push; nil if there is no such push.
+    private mutating func end(_ result: PushResult, into actions: inout DispatchActions) -> Int? {
+        // What was answered twice has ended with the first answer.
+        guard var push = pushes[result.identifier] else { return nil }
+        let app = push.app
+        if case .answered = result.outcome { noteAnswer(app: app) }
+        guard push.job != Push.givenUp else {
+            pushes.remove(result.identifier)
+            pushEnded(.work, app: app)
+            return app
+        }
+        let work = work(of: push.job)
+        let disposition = Disposition(result.outcome)
+        let asksAPNs = asksAPNs(push.device, work)
+        if asksAPNs {
+            noteKey(result.outcome, disposition, app: app, into: &actions)
+            if work.lane == .fanout, case .answered = result.outcome {
+                bulkPushWasAnswered(afterNanoseconds: result.durationNanoseconds)
+            }
+        }
+        // What does not go to APNs does not wait for its key.
+        let isKeyInUse = !asksAPNs || breakers[app].state == .closed
+        if isKeyInUse, mayResend(disposition, &push, work) {
+            push.sent = latest.monotonic
+            pushes.modify(result.identifier) { $0 = push }
+            actions.sends.append(request(result.identifier, push.device, work, push.rendering))
+            return app
+        }
+        pushes.remove(result.identifier)
+        pushEnded(work.lane, app: app)
+        let failure = settle(disposition, push, work, into: &actions)
+        let isSent = jobs.modify(push.job) { job in
+            job.pushesOut -= 1
+            if let failure { job.failed(push.device, failure) }
+            return job.isSent
+        }
+        if isSent { jobAdvanced(push.job, into: &actions) }
+        return app
+    }
+
+    /// What a job is about; it must not have been settled.
+    func work(of number: UInt64) -> DispatchJob {
+        guard let job = jobs[number] else { preconditionFailure("job \(number) is asked for, and was settled before") }
+        return job.work
+    }
+
+    private func mayResend(_ disposition: Disposition, _ push: inout Push, _ work: DispatchJob) -> Bool {
+        if work.parking.hasExpired(nowMilliseconds: latest.wall.milliseconds) { return false }
+        // There is nowhere to send it; it waits in a queue rather than here.
+        guard !routes.isUnreachable(route(of: push.device, push.rendering, work)) else { return false }
+        switch disposition {
+        case .resend:
+            push.sends += 1
+            return push.sends <= limits.sendsPerAttemptMaximum
+        case .resendPossibleDuplicate:
+            push.sends += 1
+            push.ambiguousSends += 1
+            return push.ambiguousSends < limits.ambiguousSendsPerAttemptMaximum
+        default: return false
+        }
+    }
+
+    /// Takes from an attempt what it tells of the key; that APNs does not accept it is dealt with where the push is.
+    private mutating func noteKey(
+        _ outcome: PushOutcome, _ disposition: Disposition, app: Int, into actions: inout DispatchActions
+    ) {
+        guard case .answered(let answer) = outcome, answer.status != 403 else {
+            guard disposition == .resend || disposition == .resendPossibleDuplicate else { return }
+            return breakers[app].attemptWasUnanswered(at: latest.monotonic)
+        }
+        if breakers[app].state != .closed { actions.notices.append(.keyAccepted(app: app)) }
+        breakers[app].keyWasAccepted()
+    }
+
+    /// Draws the consequence from how a push ended.
+    ///
+    /// - Returns: how it failed, if it has to be parked.
+    private mutating func settle(
+        _ disposition: Disposition, _ push: Push, _ work: DispatchJob, into actions: inout DispatchActions
+    ) -> Failure? {
+        let device = push.device
+        let app = push.app
+        switch disposition {
+        case .accepted:
+            noteGoodToken(push, work)
+            end(app: app) { $0.accepted += 1 }
+            if let announcement = work.announcement {
+                actions.told.append((work.devices[device].deviceID, announcement))
+            }
+            return nil
+        case .tokenDead(let since):
+            noteGoodToken(push, work)
+            end(app: app) { $0.tokenDead += 1 }
+            actions.deadTokens.append(deadToken(of: push, work, since: since))
+            return nil
+        case .tokenRejected(let reason):
+            return tokenRejected(push, work, reason, into: &actions)
+        case .deadLetter(let reason):
+            let detail =
+                "APNs answered \(reason), which stays so for this push: correct the event or the configuration."
+            return failure(device, work, app: app, .deadLetter, reason, detail)
+        case .retry(let cause, let after):
+            return retry(device, work, app: app, cause, afterSeconds: after)
+        case .resend where asksAPNs(device, work) && breakers[app].state != .closed:
+            // It waited while the key was found to be wrong; nothing of it is spent.
+            return retry(device, work, app: app, .keyRejected)
+        case .resend, .resendPossibleDuplicate:
+            // One that was certainly not processed is not to blame.
+            let isUnreachable = routes.isUnreachable(route(of: device, push.rendering, work))
+            let wasProcessed = disposition == .resendPossibleDuplicate && !isUnreachable
+            return retry(device, work, app: app, wasProcessed ? .unanswered : .unreachable)
+        case .keyRejected(let reason):
+            if breakers[app].state == .closed { actions.notices.append(.keyRejected(app: app, reason: reason)) }
+            breakers[app].keyWasRejected(at: latest.monotonic)
+            return retry(device, work, app: app, .keyRejected)
+        }
+    }
+
+    private mutating func noteGoodToken(_ push: Push, _ work: DispatchJob) {
+        if asksAPNs(push.device, work) { watches[push.app][kind(of: push, work)].tokenWasGood() }
+    }
+
+    /// Which of the device's tokens a push goes to.
+    private func kind(of push: Push, _ work: DispatchJob) -> TokenKind {
+        work.renderings[push.rendering].content.pushType.tokenKind
+    }
+
+    private mutating func tokenRejected(
+        _ push: Push, _ work: DispatchJob, _ reason: String, into actions: inout DispatchActions
+    ) -> Failure? {
+        let app = push.app
+        let kind = kind(of: push, work)
+        let wasInDoubt = watches[app][kind].isInDoubt
+        switch watches[app][kind].tokenWasBad() {
+        case .keep:
+            end(app: app) { $0.tokenDead += 1 }
+            return nil
+        case .prune:
+            end(app: app) { $0.tokenDead += 1 }
+            actions.deadTokens.append(deadToken(of: push, work, since: nil))
+            return nil
+        case .hold:
+            if !wasInDoubt { actions.notices.append(.tokensInDoubt(app: app, kind: kind, reason: reason)) }
+            return retry(push.device, work, app: app, .tokensInDoubt)
+        }
+    }
+
+    /// A push is to be tried again, if it has the time and the attempts.
+    ///
+    /// - Returns: how it is parked; nil if it has ended, because it would have lost its use by then.
+    mutating func retry(
+        _ device: Int, _ work: DispatchJob, app: Int, _ cause: Disposition.RetryCause, afterSeconds: Int? = nil
+    ) -> Failure? {
+        let decision =
+            work.isNowOrNever
+            ? .expired
+            : policy.decide(cause, retryAfterSeconds: afterSeconds, parking: work.parking, at: latest.wall)
+        switch decision {
+        case .retry(let delay):
+            let attempt = work.parking.attempt + (cause.spendsAttempt ? 1 : 0)
+            let detail =
+                cause.spendsAttempt
+                ? "Waits \(delay) ms; attempt \(attempt) of \(policy.attemptsMaximum) is spent."
+                : "Waits \(delay) ms; no attempt is spent."
+            return failure(
+                device, work, app: app, .retry(delayMilliseconds: delay), cause.rawValue, detail, attempt: attempt,
+                heldMilliseconds: cause.isOutage ? delay : 0)
+        case .expired:
+            end(app: app) { $0.expired += 1 }
+            return nil
+        case .exhausted(let reason):
+            return failure(
+                device, work, app: app, .deadLetter, reason,
+                "The last cause was \(cause.rawValue), after \(work.parking.attempt + 1) attempts.")
+        }
+    }
+
+    mutating func end(app: Int, _ count: (inout PushLedger) -> Void) {
+        ledgers[app].inFlight -= 1
+        count(&ledgers[app])
+    }
+
+    /// How the push to a device failed; without its name, which the job adds.
+    func failure(
+        _ device: Int, _ work: DispatchJob, app: Int?, _ destination: Destination, _ reason: String, _ detail: String,
+        attempt: Int? = nil, heldMilliseconds: Int64 = 0
+    ) -> Failure {
+        Failure(
+            destination: destination, reason: reason, detail: detail, attempt: attempt ?? work.parking.attempt + 1,
+            appIndex: app, app: work.devices[device].app, heldMilliseconds: heldMilliseconds)
+    }
+
+    private func deadToken(of push: Push, _ work: DispatchJob, since: Int64?) -> DeadToken {
+        let device = work.devices[push.device]
+        return DeadToken(
+            app: device.app, platform: device.platform, kind: kind(of: push, work), token: device.token,
+            deadSinceMilliseconds: since)
+    }
+}
