@@ -362,6 +362,7 @@ struct PushServiceWorld: ~Copyable {
             let endedBefore = endedCount
             for request in wanted.sends { try send(request) }
             for publish in wanted.publishes { machine.publishEnded(publish.identifier, .confirmed, into: &actions) }
+            if let broken = machine.checkInvariants().first { throw FuzzFailure(broken) }
             for tag in wanted.settles {
                 try promise(owed.remove(tag) != nil, "delivery \(tag) is settled twice")
             }

@@ -70,6 +70,7 @@ public struct AppLoad: Hashable, Sendable {
 
     private mutating func letGo(_ count: Int) {
         inHand -= count
+        assert(inHand >= 0, "more deliveries have ended than were in hand")
         guard inHand == 0 else { return }
         isLate = false
         watchedSince = nil

@@ -17,7 +17,7 @@ struct DispatchLane: Sendable {
     private(set) var devicesWaiting = 0
     private(set) var devicesWaitingByFlow: [Int]
     private(set) var pushesOut = 0
-    private var pushesOutByFlow: [Int]
+    private(set) var pushesOutByFlow: [Int]
     /// Whether there is more than one app to share with.
     let isShared: Bool
 
@@ -50,6 +50,7 @@ struct DispatchLane: Sendable {
         queue.served(units: devices, isFinished: isFinished)
         devicesWaiting -= devices
         devicesWaitingByFlow[flow] -= devices
+        assert(devicesWaiting >= 0 && devicesWaitingByFlow[flow] >= 0, "more devices were served than waited")
     }
 
     /// The rest of a job that has left its flow waits for the turn of another app.
@@ -57,6 +58,7 @@ struct DispatchLane: Sendable {
         queue.append(job, flow: other)
         devicesWaitingByFlow[flow] -= devices
         devicesWaitingByFlow[other] += devices
+        assert(devicesWaitingByFlow[flow] >= 0, "more devices left the flow than waited in it")
     }
 
     mutating func pushWentOut(app: Int) {
@@ -67,5 +69,6 @@ struct DispatchLane: Sendable {
     mutating func pushEnded(app: Int) {
         pushesOut -= 1
         pushesOutByFlow[app] -= 1
+        assert(pushesOutByFlow[app] >= 0, "a push of the app ended, and none was out")
     }
 }

@@ -61,6 +61,7 @@ extension DispatchStateMachine {
         let failure = settle(disposition, push, work, into: &actions)
         let isSent = jobs.modify(push.job) { job in
             job.pushesOut -= 1
+            assert(job.pushesOut >= 0, "a push of the job ended, and none was out")
             if let failure { job.failed(push.device, failure) }
             return job.isSent
         }
@@ -206,8 +207,14 @@ extension DispatchStateMachine {
     }
 
     mutating func end(app: Int, _ count: (inout PushLedger) -> Void) {
-        ledgers[app].inFlight -= 1
+        leave(1, app)
         count(&ledgers[app])
+    }
+
+    /// Pushes of an app are in flight no more; they have to be counted as something else.
+    mutating func leave(_ pushes: Int, _ app: Int) {
+        ledgers[app].inFlight -= pushes
+        assert(ledgers[app].inFlight >= 0, "more pushes of the app ended than were in flight")
     }
 
     /// How the push to a device failed; without its name, which the job adds.

@@ -237,7 +237,7 @@ extension DispatchStateMachine {
     }
 
     private mutating func giveUp(_ number: UInt64, into actions: inout DispatchActions) {
-        guard let push = pushes[number] else { return }
+        let push = pushes.modify(number) { $0 }
         let work = work(of: push.job)
         guard work.lane == .work else { return }
         pushes.modify(number) { $0.job = Push.givenUp }

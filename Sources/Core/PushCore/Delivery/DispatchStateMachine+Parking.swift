@@ -6,6 +6,7 @@ extension DispatchStateMachine {
     public mutating func publishEnded(
         _ identifier: UInt64, _ outcome: PublishOutcome, into actions: inout DispatchActions
     ) {
+        // What is published again may be answered for once more after it has ended.
         guard let publish = publishes[identifier] else { return }
         switch outcome {
         case .confirmed:
@@ -31,7 +32,7 @@ extension DispatchStateMachine {
     private mutating func publishConfirmed(_ publish: Publish, into actions: inout DispatchActions) {
         if case .failure(let destination, let app, let pushes) = publish.kind {
             let index = app ?? ledgers.count - 1
-            ledgers[index].inFlight -= pushes
+            leave(pushes, index)
             switch destination {
             case .retry: ledgers[index].parkedForRetry += pushes
             case .deadLetter:
@@ -59,7 +60,7 @@ extension DispatchStateMachine {
             copyEnded(of: publish.job, rejection: detail, into: &actions)
         case .failure(_, let app, let pushes):
             let index = app ?? ledgers.count - 1
-            ledgers[index].inFlight -= pushes
+            leave(pushes, index)
             ledgers[index].parkedAsDeadLetter += pushes
             copyEnded(of: publish.job, rejection: detail, into: &actions)
         }
@@ -68,6 +69,7 @@ extension DispatchStateMachine {
     private mutating func copyEnded(of number: UInt64, rejection: String?, into actions: inout DispatchActions) {
         jobs.modify(number) { job in
             job.publishesOut -= 1
+            assert(job.publishesOut >= 0, "a copy of the job ended, and none was out")
             job.rejection = job.rejection ?? rejection
         }
         jobAdvanced(number, into: &actions)
@@ -246,10 +248,13 @@ extension DispatchStateMachine {
 
     private func queue(_ destination: Destination) -> String {
         switch destination {
-        // The initialiser checked that each delay has its queue.
-        case .retry(let delay): queues.retry[delay] ?? queues.deadLetter
-        case .deadLetter: queues.deadLetter
-        case .fanOut: queues.fanout
+        case .retry(let delay):
+            guard let queue = queues.retry[delay] else {
+                preconditionFailure("the delay of \(delay) ms has no queue, which the initialiser checked")
+            }
+            return queue
+        case .deadLetter: return queues.deadLetter
+        case .fanOut: return queues.fanout
         }
     }
 

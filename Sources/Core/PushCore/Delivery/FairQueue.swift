@@ -66,8 +66,9 @@ public struct FairQueue<Element: Sendable>: Sendable {
     ///   - units: how many units it took; at most the allowance.
     ///   - isFinished: whether it leaves the queue; else it stays the first of its flow.
     public mutating func served(units: Int, isFinished: Bool) {
-        guard first >= 0 else { return }
+        precondition(first >= 0, "nothing waits, so nothing can have been served")
         let flow = first
+        assert(units <= flows[flow].allowance, "the turn was longer than its allowance")
         flows[flow].allowance -= units
         if isFinished { _ = flows[flow].elements.popFirst() }
         if flows[flow].elements.isEmpty {
@@ -79,7 +80,7 @@ public struct FairQueue<Element: Sendable>: Sendable {
 
     /// The flow whose turn it is cannot be served now: the next one's turn comes, and it keeps nothing of its own.
     public mutating func pass() {
-        guard first >= 0 else { return }
+        precondition(first >= 0, "nothing waits, so no turn can be passed on")
         flows[first].allowance = 0
         endTurn()
     }

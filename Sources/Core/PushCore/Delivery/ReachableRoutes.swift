@@ -17,7 +17,7 @@ public struct ReachableRoutes: Hashable, Sendable {
 
     /// The transport said how a route is.
     public mutating func changed(route: Int, isReachable: Bool) {
-        guard route >= 0 else { return }
+        precondition(route >= 0, "a route is a place in a list")
         while states.count <= route { states.append(.unknown) }
         switch states[route] {
         case .unknown: break

@@ -56,6 +56,13 @@ struct SlotTable<Value: Sendable>: Sendable {
         return slots[index].value
     }
 
+    /// Calls a closure with each value and its number.
+    func forEach(_ body: (UInt64, Value) -> Void) {
+        for index in slots.indices {
+            if let value = slots[index].value { body(number(of: index), value) }
+        }
+    }
+
     /// The numbers of the values that a condition holds for; looks at all of them.
     func numbers(where isWanted: (Value) -> Bool) -> [UInt64] {
         slots.indices.compactMap { index in
