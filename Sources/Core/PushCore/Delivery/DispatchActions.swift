@@ -4,12 +4,8 @@ public import Notifications
 public struct DispatchActions: Sendable {
     /// Something that an operator should hear of.
     public enum Notice: Hashable, Sendable {
-        /// APNs does not accept the key of this app, with its reason.
-        case keyRejected(app: Int, reason: String)
-        /// APNs accepts the key of this app again.
-        case keyAccepted(app: Int)
-        /// Most tokens of this app and kind are called bad, with the last reason: environment or topic are in doubt.
-        case tokensInDoubt(app: Int, kind: TokenKind, reason: String)
+        /// The health of an app has changed.
+        case health(AppHealth.Notice)
         /// The broker did not take a message that must be parked; it is in `publishesToRepeat`.
         case publishRefused(Message, queue: String, reason: String)
         /// A message reached the dead letters.

@@ -18,12 +18,14 @@ extension DispatchStateMachine {
         for result in results {
             if let app = end(result, into: &actions) { ended(result, app) }
         }
+        reportHealth(into: &actions)
     }
 
     /// An attempt of a push ended.
     public mutating func pushEnded(_ result: PushResult, at now: Moment, into actions: inout DispatchActions) {
         latest = now
         _ = end(result, into: &actions)
+        reportHealth(into: &actions)
     }
 
     /// Ends an attempt.
@@ -33,7 +35,7 @@ extension DispatchStateMachine {
         // What was answered twice has ended with the first answer.
         guard var push = pushes[result.identifier] else { return nil }
         let app = push.app
-        if case .answered = result.outcome { noteAnswer(app: app) }
+        if case .answered = result.outcome { health.pushWasAnswered(app: app, at: latest.monotonic) }
         guard push.job != Push.givenUp else {
             pushes.remove(result.identifier)
             pushEnded(.work, app: app)
@@ -43,14 +45,14 @@ extension DispatchStateMachine {
         let disposition = Disposition(result.outcome)
         let asksAPNs = asksAPNs(push.device, work)
         if asksAPNs {
-            noteKey(result.outcome, disposition, app: app, into: &actions)
+            noteKey(result.outcome, disposition, app: app)
             if work.lane == .fanout, case .answered = result.outcome {
                 bulkPushWasAnswered(afterNanoseconds: result.durationNanoseconds)
             }
         }
-        // What does not go to APNs does not wait for its key.
-        let isKeyInUse = !asksAPNs || breakers[app].state == .closed
-        if isKeyInUse, mayResend(disposition, &push, work) {
+        // There may be nowhere to send it; then it waits in a queue rather than here.
+        let route = route(of: push.device, push.rendering, work)
+        if health.maySendAgain(app: app, route: route, asksAPNs: asksAPNs), mayResend(disposition, &push, work) {
             push.sent = latest.monotonic
             pushes.modify(result.identifier) { $0 = push }
             actions.sends.append(request(result.identifier, push.device, work, push.rendering))
@@ -77,8 +79,6 @@ extension DispatchStateMachine {
 
     private func mayResend(_ disposition: Disposition, _ push: inout Push, _ work: DispatchJob) -> Bool {
         if work.parking.hasExpired(nowMilliseconds: latest.wall.milliseconds) { return false }
-        // There is nowhere to send it; it waits in a queue rather than here.
-        guard !routes.isUnreachable(route(of: push.device, push.rendering, work)) else { return false }
         switch disposition {
         case .resend:
             push.sends += 1
@@ -93,14 +93,13 @@ extension DispatchStateMachine {
 
     /// Takes from an attempt what it tells of the key; that APNs does not accept it is dealt with where the push is.
     private mutating func noteKey(
-        _ outcome: PushOutcome, _ disposition: Disposition, app: Int, into actions: inout DispatchActions
+        _ outcome: PushOutcome, _ disposition: Disposition, app: Int
     ) {
         guard case .answered(let answer) = outcome, answer.status != 403 else {
             guard disposition == .resend || disposition == .resendPossibleDuplicate else { return }
-            return breakers[app].attemptWasUnanswered(at: latest.monotonic)
+            return health.pushWasUnanswered(app: app, at: latest.monotonic)
         }
-        if breakers[app].state != .closed { actions.notices.append(.keyAccepted(app: app)) }
-        breakers[app].keyWasAccepted()
+        health.keyWasAccepted(app: app)
     }
 
     /// Draws the consequence from how a push ended.
@@ -132,23 +131,22 @@ extension DispatchStateMachine {
             return failure(device, work, app: app, .deadLetter, reason, detail)
         case .retry(let cause, let after):
             return retry(device, work, app: app, cause, afterSeconds: after)
-        case .resend where asksAPNs(device, work) && breakers[app].state != .closed:
+        case .resend where asksAPNs(device, work) && health.isKeyRefused(app: app):
             // It waited while the key was found to be wrong; nothing of it is spent.
             return retry(device, work, app: app, .keyRejected)
         case .resend, .resendPossibleDuplicate:
             // One that was certainly not processed is not to blame.
-            let isUnreachable = routes.isUnreachable(route(of: device, push.rendering, work))
+            let isUnreachable = health.isUnreachable(route: route(of: device, push.rendering, work))
             let wasProcessed = disposition == .resendPossibleDuplicate && !isUnreachable
             return retry(device, work, app: app, wasProcessed ? .unanswered : .unreachable)
         case .keyRejected(let reason):
-            if breakers[app].state == .closed { actions.notices.append(.keyRejected(app: app, reason: reason)) }
-            breakers[app].keyWasRejected(at: latest.monotonic)
+            health.keyWasRejected(app: app, reason: reason, at: latest.monotonic)
             return retry(device, work, app: app, .keyRejected)
         }
     }
 
     private mutating func noteGoodToken(_ push: Push, _ work: DispatchJob) {
-        if asksAPNs(push.device, work) { watches[push.app][kind(of: push, work)].tokenWasGood() }
+        if asksAPNs(push.device, work) { health.tokenWasGood(app: push.app, kind: kind(of: push, work)) }
     }
 
     /// Which of the device's tokens a push goes to.
@@ -160,9 +158,7 @@ extension DispatchStateMachine {
         _ push: Push, _ work: DispatchJob, _ reason: String, into actions: inout DispatchActions
     ) -> Failure? {
         let app = push.app
-        let kind = kind(of: push, work)
-        let wasInDoubt = watches[app][kind].isInDoubt
-        switch watches[app][kind].tokenWasBad() {
+        switch health.tokenWasBad(app: app, kind: kind(of: push, work), reason: reason) {
         case .keep:
             end(app: app) { $0.tokenDead += 1 }
             return nil
@@ -170,9 +166,7 @@ extension DispatchStateMachine {
             end(app: app) { $0.tokenDead += 1 }
             actions.deadTokens.append(deadToken(of: push, work, since: nil))
             return nil
-        case .hold:
-            if !wasInDoubt { actions.notices.append(.tokensInDoubt(app: app, kind: kind, reason: reason)) }
-            return retry(push.device, work, app: app, .tokensInDoubt)
+        case .hold: return retry(push.device, work, app: app, .tokensInDoubt)
         }
     }
 

@@ -1,14 +1,10 @@
 import Essentials
 import Notifications
 
-/// Who may send next: turns between apps, the share of the bulk lane, and apps that are too slow.
+/// Who may send next: turns between apps, and the share of the bulk lane.
 extension DispatchStateMachine {
     /// How long after the last small event the bulk lane still leaves room for the next.
     static let workPresenceMilliseconds: Int64 = 1_000
-    /// The part of the deliveries in hand that an app may hold in any case.
-    private static let leastShareDivisor = 16
-    /// How long to wait before all pushes are looked through again for those of slow apps.
-    private static let givingUpIntervalMilliseconds: Int64 = 500
 
     // MARK: Turns
 
@@ -74,7 +70,7 @@ extension DispatchStateMachine {
     /// Whether a push that waits would not go out, so that it needs no room.
     private func isHeld(_ device: Int, _ work: DispatchJob) -> Bool {
         guard let rendering = rendering(of: device, in: work) else { return true }
-        return routes.isUnreachable(route(of: device, rendering, work))
+        return health.isUnreachable(route: route(of: device, rendering, work))
     }
 
     // MARK: The bulk lane
@@ -119,139 +115,5 @@ extension DispatchStateMachine {
     /// Notes how long APNs took to answer a push of a large fan-out.
     mutating func bulkPushWasAnswered(afterNanoseconds delay: UInt64) {
         bulkWindow.pushEnded(afterNanoseconds: delay, isRestricted: isBulkRestricted, at: latest.monotonic)
-    }
-
-    // MARK: The way to the push service
-
-    /// The transport said whether a route leads to the push service.
-    public mutating func routeChanged(_ route: Int, isReachable: Bool) {
-        routes.changed(route: route, isReachable: isReachable)
-    }
-
-    // MARK: Slow apps
-
-    /// Counts the deliveries of a job of the work lane under its app.
-    ///
-    /// - Returns: whether the app is slow and has more than its share in hand, so that the job has to be held back.
-    ///   Such a job is not counted: that it is soon gone says nothing for the app.
-    mutating func takeInHand(_ job: inout Job) -> Bool {
-        guard isShared, job.work.lane == .work, !job.work.devices.isEmpty else { return false }
-        let app = flow(of: job.work, device: 0)
-        guard app < loads.count else { return false }
-        guard !isHoldingUp(app) else { return true }
-        let deliveries = job.work.tags.count
-        job.loadedApp = app
-        deliveriesInHand += deliveries
-        loads[app].arrived(deliveries, othersEnded: othersEnded(app), at: latest.monotonic)
-        return false
-    }
-
-    mutating func letGo(_ deliveries: Int, app: Int) {
-        loads[app].settled(deliveries, othersEnded: othersEnded(app), at: latest.monotonic)
-        deliveriesInHand -= deliveries
-        deliveriesEnded += deliveries
-    }
-
-    /// A push of an app was answered, whatever the answer.
-    mutating func noteAnswer(app: Int) {
-        guard isShared else { return }
-        loads[app].wasAnswered(othersEnded: othersEnded(app), at: latest.monotonic)
-    }
-
-    /// How many deliveries of all other apps have ended so far.
-    private func othersEnded(_ app: Int) -> Int { deliveriesEnded - loads[app].ended }
-
-    /// How many deliveries an app may have in hand in any case.
-    private var leastShare: Int { limits.deliveriesInHandMaximum / Self.leastShareDivisor }
-
-    private mutating func isHoldingUp(_ app: Int) -> Bool {
-        let free = limits.deliveriesInHandMaximum - deliveriesInHand
-        let isOverShare =
-            loads[app].inHand > max(leastShare, free)
-            || work.devicesWaitingByFlow[app] > limits.devicesWaitingMaximum / 2
-        return loads[app].isHoldingUp(
-            isOverShare: isOverShare, inHandMaximum: limits.deliveriesInHandMaximum, othersEnded: othersEnded(app),
-            at: latest.monotonic)
-    }
-
-    /// Whether apps have to be looked at again after a while, even if nothing happens: one that is slow may fill all
-    /// hands, and then nothing arrives or ends.
-    public var isWatchingLoads: Bool {
-        isShared && loads.contains { $0.isSlow || $0.inHand > leastShare }
-    }
-
-    /// Looks which apps are slow, and gives up what they hold for too long.
-    mutating func lookAtLoads(into actions: inout DispatchActions) {
-        guard isShared else { return }
-        var isAnySlow = false
-        for app in loads.indices {
-            guard loads[app].isSlow || loads[app].inHand > leastShare || !work.queue.isEmpty(flow: app) else {
-                continue
-            }
-            _ = isHoldingUp(app)
-            isAnySlow = isAnySlow || loads[app].isSlow
-        }
-        if isAnySlow { giveUpOverduePushes(into: &actions) }
-    }
-
-    /// Parks a job instead of sending it; no attempt is spent.
-    ///
-    /// - Returns: whether any of it waits for a retry: not if its time will have passed by then.
-    mutating func holdBack(_ number: UInt64) -> Bool {
-        let work = work(of: number)
-        for device in work.devices.indices {
-            let failure: Failure? =
-                if let rendering = sendableRendering(of: device, in: work) {
-                    retry(device, work, app: work.renderings[rendering].app.index, .congested)
-                } else {
-                    unsendable(device, work)
-                }
-            guard let failure else { continue }
-            jobs.modify(number) { $0.failed(device, failure) }
-        }
-        return jobs.modify(number) { job in
-            job.nextDevice = work.devices.count
-            return job.failures.contains { failure in
-                if case .retry = failure.destination { true } else { false }
-            }
-        }
-    }
-
-    /// Parks the pushes of slow apps that have been out for too long, so that what they hold is free for others.
-    ///
-    /// Such a push is as one whose deadline has passed: it may have been processed, so trying it again may make a
-    /// duplicate. Its stream stays open until its own deadline, and keeps its place among the app's pushes until then.
-    private mutating func giveUpOverduePushes(into actions: inout DispatchActions) {
-        // Looking through all pushes is nothing for every tick. Nor is it done at the first look after a while: if it
-        // was the worker that stood still, the answers are there, and have only not been read yet.
-        let now = latest.monotonic
-        let sinceLast = gaveUp.map { now.milliseconds(since: $0) } ?? .max
-        guard sinceLast >= Self.givingUpIntervalMilliseconds else { return }
-        gaveUp = now
-        guard sinceLast < AppLoad.patienceMilliseconds else { return }
-        let overdue = pushes.numbers { push in
-            push.job != Push.givenUp && loads[push.app].isSlow
-                && now.milliseconds(since: push.sent) >= AppLoad.patienceMilliseconds
-        }
-        for number in overdue { giveUp(number, into: &actions) }
-    }
-
-    private mutating func giveUp(_ number: UInt64, into actions: inout DispatchActions) {
-        let push = pushes.modify(number) { $0 }
-        let work = work(of: push.job)
-        guard work.lane == .work else { return }
-        pushes.modify(number) { $0.job = Push.givenUp }
-        breakers[push.app].attemptWasUnanswered(at: latest.monotonic)
-        let failure = retry(push.device, work, app: push.app, .unanswered)
-        let loadedApp = jobs.modify(push.job) { job in
-            job.pushesOut -= 1
-            if let failure { job.failed(push.device, failure) }
-            return job.loadedApp.take()
-        }
-        if let loadedApp {
-            deliveriesInHand -= work.tags.count
-            loads[loadedApp].givenUp(work.tags.count)
-        }
-        jobAdvanced(push.job, into: &actions)
     }
 }

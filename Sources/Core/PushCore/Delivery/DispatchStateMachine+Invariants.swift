@@ -21,7 +21,7 @@ extension DispatchStateMachine {
         var broken: [String] = []
         var tally = Tally(
             pushesOut: lanes.map { $0.pushesOutByFlow.map { _ in 0 } },
-            deliveriesOfApp: Array(repeating: 0, count: loads.count))
+            deliveriesOfApp: health.deliveriesInHandByApp.map { _ in 0 })
         countPushes(&tally, &broken)
         countCopies(&tally, &broken)
         jobs.forEach { number, job in countJob(number, job, &tally, &broken) }
@@ -100,11 +100,12 @@ extension DispatchStateMachine {
         if inFlight != tally.pushesInFlight {
             broken.append("\(inFlight) pushes are in flight by the ledgers, and \(tally.pushesInFlight) in hand")
         }
-        if loads.map(\.inHand) != tally.deliveriesOfApp {
-            broken.append("\(loads.map(\.inHand)) deliveries are in hand by app, not \(tally.deliveriesOfApp)")
+        let deliveries = health.deliveriesInHandByApp
+        if deliveries != tally.deliveriesOfApp {
+            broken.append("\(deliveries) deliveries are in hand by app, not \(tally.deliveriesOfApp)")
         }
-        if deliveriesInHand != tally.deliveriesOfApp.reduce(0, +) {
-            broken.append("\(deliveriesInHand) deliveries are in hand, not \(tally.deliveriesOfApp)")
+        if health.deliveriesInHand != tally.deliveriesOfApp.reduce(0, +) {
+            broken.append("\(health.deliveriesInHand) deliveries are in hand, not \(tally.deliveriesOfApp)")
         }
     }
 }

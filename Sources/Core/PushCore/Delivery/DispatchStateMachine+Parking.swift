@@ -207,7 +207,7 @@ extension DispatchStateMachine {
             actions.settles.append(contentsOf: work.tags)
         }
         if let dataset = work.dataset { actions.datasetsSettled.append(dataset) }
-        if let app = job.loadedApp { letGo(work.tags.count, app: app) }
+        if let app = job.loadedApp { health.deliveriesSettled(work.tags.count, app: app, at: latest.monotonic) }
         if let chunk = work.chunk { actions.chunkPagesEnded.append(chunk) }
     }
 

@@ -6,9 +6,11 @@ extension DispatchStateMachine {
     /// Sends to devices that wait, as far as the limit of pushes in flight allows.
     public mutating func sendWaiting(at now: Moment, into actions: inout DispatchActions) {
         latest = now
-        lookAtLoads(into: &actions)
+        health.look(devicesWaiting: work.devicesWaitingByFlow, at: now.monotonic)
+        giveUpOverduePushes(into: &actions)
         sendWaiting(.work, window: limits.pushesInFlightMaximum, into: &actions)
         sendWaitingFanOuts(into: &actions)
+        reportHealth(into: &actions)
     }
 
     /// Sends a push to a device that waited for it, or ends it.
@@ -23,12 +25,10 @@ extension DispatchStateMachine {
             end(app: app) { $0.expired += 1 }
             return nil
         }
-        guard !routes.isUnreachable(route(of: device, rendering, work)) else {
-            return retry(device, work, app: app, .unreachable)
-        }
-        guard !asksAPNs(device, work) || breakers[app].admits(at: latest.monotonic) else {
-            return retry(device, work, app: app, .keyRejected)
-        }
+        let verdict = health.verdict(
+            app: app, route: route(of: device, rendering, work), asksAPNs: asksAPNs(device, work),
+            at: latest.monotonic)
+        if let cause = verdict { return retry(device, work, app: app, cause) }
         jobs.modify(number) { $0.pushesOut += 1 }
         let push = pushes.insert { _ in
             Push(job: number, device: device, rendering: rendering, app: app, sent: latest.monotonic)

@@ -106,24 +106,15 @@ public struct DispatchStateMachine: Sendable {
     var publishes = SlotTable<Publish>()
     /// The lane of small events and retries, and that of large fan-outs.
     var lanes: [DispatchLane]
-    /// Whether there is more than one app to be fair to.
-    let isShared: Bool
     var bulkWindow: BulkWindow
     var bulkPace = BulkPace()
-    var loads: [AppLoad]
-    var deliveriesInHand = 0
-    /// How many deliveries of all apps have ended.
-    var deliveriesEnded = 0
-    /// When the pushes of slow apps were looked through last.
-    var gaveUp: MonotonicTime?
-    var routes = ReachableRoutes()
     /// What the clocks showed when they were read last.
     var latest = Moment(wall: .earliest, monotonic: MonotonicTime(nanoseconds: 0))
     /// When the last small event arrived.
     var workArrived: MonotonicTime?
-    var breakers: [KeyBreaker]
-    var watches: [BadTokenWatches]
 
+    /// How the push service serves each app, as far as the pushes tell.
+    public internal(set) var health: AppHealth
     /// What became of the pushes, by app; the last entry is for devices whose app is not configured.
     public internal(set) var ledgers: [PushLedger]
 
@@ -141,15 +132,15 @@ public struct DispatchStateMachine: Sendable {
         self.queues = queues
         self.limits = limits
         lanes = Array(repeating: DispatchLane(appCount: appCount), count: 2)
-        isShared = appCount > 1
         bulkWindow = BulkWindow(maximum: limits.pushesInFlightMaximum)
-        loads = Array(repeating: AppLoad(), count: appCount)
-        breakers = Array(repeating: KeyBreaker(), count: appCount)
-        watches = Array(repeating: BadTokenWatches(), count: appCount)
+        health = AppHealth(appCount: appCount, limits: limits)
         ledgers = Array(repeating: PushLedger(), count: appCount + 1)
     }
 
     // MARK: State
+
+    /// Whether there is more than one app to be fair to.
+    var isShared: Bool { health.isShared }
 
     /// How many jobs have not been settled.
     public var jobCount: Int { jobs.count }
@@ -168,21 +159,9 @@ public struct DispatchStateMachine: Sendable {
         guard lane == .work, isShared else { return !lanes[Self.place(of: lane)].queue.isEmpty }
         guard work.devicesWaiting >= limits.devicesWaitingMaximum else { return false }
         // What a slow app has waiting must not keep the others out; more of it is not taken in hand.
-        let slow = loads.indices.reduce(0) { $0 + (loads[$1].isSlow ? work.devicesWaitingByFlow[$1] : 0) }
+        let slow = health.slowApps.reduce(0) { $0 + work.devicesWaitingByFlow[$1] }
         return work.devicesWaiting - slow >= limits.devicesWaitingMaximum
     }
-
-    /// The apps that hold more than their share and whose pushes hardly end, at this moment.
-    public var slowApps: [Int] { loads.indices.filter { loads[$0].isSlow } }
-
-    /// Whether no push for any app could reach the push service, as far as is known.
-    public var isEverythingUnreachable: Bool { routes.isEverythingUnreachable }
-
-    /// The apps whose key APNs does not accept at this moment.
-    public var heldApps: [Int] { breakers.indices.filter { breakers[$0].state != .closed } }
-
-    /// The apps most of whose tokens of some kind are called bad at this moment.
-    public var doubtedApps: [Int] { watches.indices.filter { watches[$0].isAnyInDoubt } }
 
     // MARK: Work arrives
 

@@ -23,7 +23,9 @@ extension Pipeline {
         for lag in actions.lagsMilliseconds { metrics.lag.observe(nanoseconds: UInt64(lag) &* 1_000_000) }
         actions.removeAll()
         metrics.report(machine.ledgers)
-        reportSlowApps()
+        metrics.unreachableRoutes.set(machine.health.unreachableRouteCount)
+        metrics.slowApps.set(machine.health.slowApps.count)
+        if machine.health.isEverythingUnreachable != isPaused, !isDraining { pauseOrResume() }
         lookAtLoadsLater()
     }
 
@@ -74,24 +76,7 @@ extension Pipeline {
 
     private func report(_ notice: DispatchActions.Notice) {
         switch notice {
-        case .keyRejected(let app, let reason):
-            logger.log(
-                .error, "apns.key.rejected",
-                [
-                    .field("app", appName(app)), .field("reason", reason),
-                    .field("advice", "Check key_file, key_id, team_id and bundle_id; the app's pushes wait unspent."),
-                ])
-            reportHeldApps()
-        case .keyAccepted(let app):
-            logger.log(.info, "apns.key.accepted", [.field("app", appName(app))])
-            reportHeldApps()
-        case .tokensInDoubt(let app, let kind, let reason):
-            logger.log(
-                .error, "apns.tokens.in-doubt",
-                [
-                    .field("app", appName(app)), .field("kind", kind.rawValue), .field("reason", reason),
-                    .field("advice", "Most tokens are called bad: check platform and bundle_id; none is pruned."),
-                ])
+        case .health(let notice): report(notice)
         case .publishRefused(let message, let queue, let reason):
             health.set(.parking, "the queue \(queue) takes no messages: \(reason)")
             logger.log(
@@ -106,13 +91,5 @@ extension Pipeline {
                 .warning, "event.dead-lettered",
                 fields(of: message) + [.field("reason", reason), .field("detail", detail)])
         }
-    }
-
-    private func appName(_ index: Int) -> String { renderer.appName(at: index) }
-
-    private func reportHeldApps() {
-        let held = machine.heldApps
-        let names = held.map { appName($0) }.joined(separator: ", ")
-        health.set(.key, held.isEmpty ? nil : "APNs does not accept the key of \(names)")
     }
 }

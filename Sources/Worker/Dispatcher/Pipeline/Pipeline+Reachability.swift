@@ -8,16 +8,14 @@ extension Pipeline {
     /// The transport said which routes lead to APNs.
     func routesChanged(_ changes: [RouteChange]) {
         for change in changes { machine.routeChanged(change.route, isReachable: change.isReachable) }
-        reportUnreachableRoutes(changes)
-        if machine.isEverythingUnreachable != isPaused, !isDraining { pauseOrResume() }
         scheduleFlush()
     }
 
     /// Consumes nothing while nothing could be sent for any app.
     ///
     /// The backlog stands in the broker, where it is durable and costs no memory here. What is in hand is parked.
-    private func pauseOrResume() {
-        isPaused = machine.isEverythingUnreachable
+    func pauseOrResume() {
+        isPaused = machine.health.isEverythingUnreachable
         if isPaused {
             parts.source.pause()
             health.set(.apns, "APNs cannot be reached for any app; nothing is consumed until it can")
@@ -34,44 +32,60 @@ extension Pipeline {
         }
     }
 
-    private func reportUnreachableRoutes(_ changes: [RouteChange]) {
-        for change in changes {
-            guard let name = renderer.appName(ofRoute: change.route) else { continue }
-            if change.isReachable {
-                guard unreachableRoutes.remove(change.route) != nil else { continue }
-                logger.log(.info, "apns.reachable", [.field("app", name), .field("route", change.route)])
-            } else {
-                unreachableRoutes.insert(change.route)
-                logger.log(
-                    .warning, "apns.unreachable",
-                    [
-                        .field("app", name), .field("route", change.route),
-                        .field("advice", "Pushes of this route wait in the retry queues, and no attempt is spent."),
-                    ])
-            }
-        }
-        metrics.unreachableRoutes.set(unreachableRoutes.count)
-    }
-
-    /// Says which apps have become slow, or are so no more.
-    func reportSlowApps() {
-        let slow = machine.slowApps
-        guard slow != slowApps else { return }
-        for app in slow where !slowApps.contains(app) {
+    /// Says what has changed of an app.
+    func report(_ notice: AppHealth.Notice) {
+        switch notice {
+        case .keyRejected(let app, let reason):
+            logger.log(
+                .error, "apns.key.rejected",
+                [
+                    .field("app", renderer.appName(at: app)), .field("reason", reason),
+                    .field("advice", "Check key_file, key_id, team_id and bundle_id; the app's pushes wait unspent."),
+                ])
+            reportHeldApps()
+        case .keyAccepted(let app):
+            logger.log(.info, "apns.key.accepted", [.field("app", renderer.appName(at: app))])
+            reportHeldApps()
+        case .tokensInDoubt(let app, let kind, let reason):
+            logger.log(
+                .error, "apns.tokens.in-doubt",
+                [
+                    .field("app", renderer.appName(at: app)), .field("kind", kind.rawValue), .field("reason", reason),
+                    .field("advice", "Most tokens are called bad: check platform and bundle_id; none is pruned."),
+                ])
+        case .unreachable(let route): reportUnreachable(route)
+        case .reachable(let route):
+            guard let name = renderer.appName(ofRoute: route) else { return }
+            logger.log(.info, "apns.reachable", [.field("app", name), .field("route", route)])
+        case .slow(let app):
             logger.log(
                 .warning, "app.slow",
                 [
                     .field("app", renderer.appName(at: app)),
                     .field("advice", "Its pushes hardly end; what exceeds its share waits in the retry queues."),
                 ])
+        case .fanOutHangs(let flow): logger.log(.warning, "fanout.hangs", [.field("of", flow)])
         }
-        slowApps = slow
-        metrics.slowApps.set(slow.count)
+    }
+
+    private func reportUnreachable(_ route: Int) {
+        guard let name = renderer.appName(ofRoute: route) else { return }
+        logger.log(
+            .warning, "apns.unreachable",
+            [
+                .field("app", name), .field("route", route),
+                .field("advice", "Pushes of this route wait in the retry queues, and no attempt is spent."),
+            ])
+    }
+
+    private func reportHeldApps() {
+        let names = machine.health.heldApps.map { renderer.appName(at: $0) }.joined(separator: ", ")
+        health.set(.key, names.isEmpty ? nil : "APNs does not accept the key of \(names)")
     }
 
     /// Looks again at apps that may be slow, even if nothing arrives and nothing ends until then.
     func lookAtLoadsLater() {
-        guard machine.isWatchingLoads, !isLoadLookScheduled else { return }
+        guard machine.health.isWatching, !isLoadLookScheduled else { return }
         isLoadLookScheduled = true
         loop.schedule(afterNanoseconds: Self.loadLookDelayNanoseconds) { [self] in
             isLoadLookScheduled = false

@@ -59,8 +59,6 @@ final class Pipeline {
     var chunkRetry: EventLoop.Timer?
     /// Flows of large fan-outs whose pushes APNs has not answered for some time.
     var hangingFlows: Set<String> = []
-    /// When a push of each app was answered last.
-    var answered: [MonotonicTime]
     var isFanOutLookScheduled = false
     /// Whether an answer is awaited to chunks that are written down.
     var isRecordingChunks = false
@@ -74,8 +72,6 @@ final class Pipeline {
     var isFlushScheduled = false
     var isDraining = false
     var isPaused = false
-    var unreachableRoutes: Set<Int> = []
-    var slowApps: [Int] = []
     var isLoadLookScheduled = false
     /// Whether the log has told that a publisher sends headers of Apus.
     var hasReportedIgnoredHeaders = false
@@ -94,7 +90,6 @@ final class Pipeline {
         self.logger = logger
         limits = configuration.limits
         repeatDelayNanoseconds = configuration.repeatDelayNanoseconds
-        answered = Array(repeating: MonotonicTime(nanoseconds: 0), count: configuration.apps.count)
         machine = DispatchStateMachine(
             appCount: configuration.apps.count, policy: configuration.retryPolicy, queues: configuration.queues,
             limits: configuration.limits)
@@ -163,10 +158,8 @@ final class Pipeline {
     }
 
     func pushesEnded(_ results: [PushResult]) {
-        let now = parts.now()
-        machine.pushesEnded(results, at: now, into: &actions) { [metrics] result, app in
+        machine.pushesEnded(results, at: parts.now(), into: &actions) { [metrics] result, app in
             if case .ambiguous = result.outcome { metrics.ambiguous.add() }
-            if case .answered = result.outcome { answered[app] = now.monotonic }
             metrics.observePush(app: app, nanoseconds: result.durationNanoseconds)
         }
         noteTold()

@@ -49,8 +49,9 @@ struct DispatchClockTests {
             trace.append(
                 """
                 \(actions.sends.count) sent, \(actions.publishes.map(\.routingKey)), \(machine.pushesInFlight) out, \
-                slow \(machine.slowApps), held \(machine.heldApps), restricted \(machine.isBulkRestricted), \
-                paced \(machine.isBulkPaced), watching \(machine.isWatchingLoads)
+                slow \(machine.health.slowApps), held \(machine.health.heldApps), \
+                restricted \(machine.isBulkRestricted), paced \(machine.isBulkPaced), \
+                watching \(machine.health.isWatching)
                 """)
             let publishes = actions.publishes
             actions.publishes = []

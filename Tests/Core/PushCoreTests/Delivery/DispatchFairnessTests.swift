@@ -113,9 +113,9 @@ struct DispatchFairnessTests {
         for _ in 0..<45 { arrive(Samples.app, devices: 100) }
         _ = send()
         #expect(machine.isSaturated(.work))
-        now += AppLoad.patienceMilliseconds + 1
+        now += AppHealth.patienceMilliseconds + 1
         _ = send()
-        #expect(machine.slowApps == [0])
+        #expect(machine.health.slowApps == [0])
         #expect(!machine.isSaturated(.work))
     }
 
@@ -210,10 +210,10 @@ struct DispatchFairnessTests {
         for _ in 0..<60 { arrive(Samples.app, devices: 1) }
         let stuck = send()
         #expect(stuck.count == 60)
-        now += AppLoad.patienceMilliseconds + 1
+        now += AppHealth.patienceMilliseconds + 1
         arrive(Samples.app, devices: 1)
         _ = send()
-        now += AppLoad.patienceMilliseconds + 1
+        now += AppHealth.patienceMilliseconds + 1
         for _ in 0..<10 { arrive(Samples.app, devices: 1) }
         let held = send()
         #expect(held.isEmpty)
@@ -245,7 +245,7 @@ struct DispatchFairnessTests {
             now += 5
         }
         #expect(others == 200)
-        #expect(machine.slowApps == [0])
+        #expect(machine.health.slowApps == [0])
         // Growing by one in 5 ms, it may be silent for as long as it takes to hold half of the hundred; and its silence
         // counts as soon as so many of the others have ended.
         let heldMaximum = max(50, AppLoad.othersEndedLeast + 1)
@@ -257,9 +257,9 @@ struct DispatchFairnessTests {
     mutating func givenUp() {
         for _ in 0..<60 { arrive(Samples.app, devices: 1) }
         let stuck = send()
-        now += AppLoad.patienceMilliseconds + 1
+        now += AppHealth.patienceMilliseconds + 1
         _ = send()
-        #expect(machine.slowApps == [0] && actions.publishes.isEmpty, "perhaps the worker has stood still")
+        #expect(machine.health.slowApps == [0] && actions.publishes.isEmpty, "perhaps the worker has stood still")
         now += 1_000
         _ = send()
         let parked = actions.publishes
@@ -269,7 +269,7 @@ struct DispatchFairnessTests {
         #expect(actions.settles.count == 60 && machine.jobCount == 0)
         #expect(machine.pushesInFlight == 60, "their streams are still open")
         end(stuck)
-        #expect(machine.pushesInFlight == 0 && machine.slowApps.isEmpty)
+        #expect(machine.pushesInFlight == 0 && machine.health.slowApps.isEmpty)
         #expect(machine.ledgers[0].parkedForRetry == 60 && machine.ledgers.allSatisfy { $0.isBalanced })
         arrive(Samples.app, devices: 1)
         let taken = send()
@@ -297,7 +297,7 @@ struct DispatchFairnessTests {
         now += 60_000
         arrive(Samples.app, devices: 1)
         _ = send()
-        #expect(actions.publishes.isEmpty && machine.slowApps.isEmpty)
+        #expect(actions.publishes.isEmpty && machine.health.slowApps.isEmpty)
     }
 
     // MARK: Outage
@@ -306,7 +306,7 @@ struct DispatchFairnessTests {
     mutating func unreachable() {
         machine.routeChanged(Samples.app.productionRoute, isReachable: false)
         machine.routeChanged(Samples.mail.productionRoute, isReachable: true)
-        #expect(!machine.isEverythingUnreachable)
+        #expect(!machine.health.isEverythingUnreachable)
         arrive(Samples.app, devices: 2)
         arrive(Samples.mail, devices: 2)
         let sent = send()
@@ -337,15 +337,15 @@ struct DispatchFairnessTests {
 
     @Test("Nothing is reachable when no route is known to be reachable, and one is known not to be")
     mutating func everything() {
-        #expect(!machine.isEverythingUnreachable)
+        #expect(!machine.health.isEverythingUnreachable)
         machine.routeChanged(0, isReachable: false)
-        #expect(machine.isEverythingUnreachable)
+        #expect(machine.health.isEverythingUnreachable)
         machine.routeChanged(2, isReachable: true)
-        #expect(!machine.isEverythingUnreachable)
+        #expect(!machine.health.isEverythingUnreachable)
         machine.routeChanged(2, isReachable: false)
-        #expect(machine.isEverythingUnreachable)
+        #expect(machine.health.isEverythingUnreachable)
         machine.routeChanged(0, isReachable: true)
-        #expect(!machine.isEverythingUnreachable)
+        #expect(!machine.health.isEverythingUnreachable)
     }
 
     // MARK: Expiry

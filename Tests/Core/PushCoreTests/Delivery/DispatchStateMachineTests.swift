@@ -192,8 +192,8 @@ struct DispatchStateMachineTests {
     mutating func wrongKey() {
         let first = send(Samples.job(number: 1, devices: [Samples.device("a")]))[0]
         answer(first, 403, "InvalidProviderToken")
-        #expect(machine.heldApps == [0])
-        #expect(actions.notices == [.keyRejected(app: 0, reason: "InvalidProviderToken")])
+        #expect(machine.health.heldApps == [0])
+        #expect(actions.notices == [.health(.keyRejected(app: 0, reason: "InvalidProviderToken"))])
         #expect(actions.publishes[0].message.header(ParkingHeader.attempt) == .int64(0))
         let held = send(Samples.job(number: 2, devices: [Samples.device("b")]))
         #expect(held.isEmpty)
@@ -204,7 +204,7 @@ struct DispatchStateMachineTests {
         machine.sendWaiting(at: Samples.moment(KeyBreaker.probeIntervalMilliseconds), into: &actions)
         #expect(actions.sends.count == 1, "one probe, the other push waits")
         answer(actions.sends[0], 200, now: KeyBreaker.probeIntervalMilliseconds)
-        #expect(machine.heldApps.isEmpty)
+        #expect(machine.health.heldApps.isEmpty)
     }
 
     @Test("A client that fetches its notifications gets them whatever is wrong with the key, and says nothing of it")
@@ -213,7 +213,7 @@ struct DispatchStateMachineTests {
         let fetched = send(Samples.job(number: 2, devices: [Samples.device("b", platform: .web)]))
         #expect(fetched.map(\.route) == [Samples.app.webRoute])
         answer(fetched[0], 200)
-        #expect(machine.heldApps == [0] && machine.ledgers[0].accepted == 1)
+        #expect(machine.health.heldApps == [0] && machine.ledgers[0].accepted == 1)
         #expect(send(Samples.job(number: 3, devices: [Samples.device("c")])).isEmpty)
     }
 
@@ -223,7 +223,7 @@ struct DispatchStateMachineTests {
         for request in send(Samples.job(number: 1, devices: clients)) { answer(request, 200) }
         let devices = (0..<40).map { Samples.device("device-\($0)") }
         for request in send(Samples.job(number: 2, devices: devices)) { answer(request, 400, "BadDeviceToken") }
-        #expect(actions.deadTokens.isEmpty && machine.doubtedApps == [0])
+        #expect(actions.deadTokens.isEmpty && machine.health.doubtedApps == [0])
     }
 
     @Test("Pushes that waited for a stream while the key was found to be wrong are parked without spending an attempt")
@@ -259,7 +259,7 @@ struct DispatchStateMachineTests {
         let devices = (0..<40).map { Samples.device("device-\($0)") }
         for request in send(Samples.job(devices: devices)) { answer(request, 400, "BadDeviceToken") }
         #expect(actions.deadTokens.isEmpty)
-        #expect(machine.doubtedApps == [0])
+        #expect(machine.health.doubtedApps == [0])
         #expect(actions.publishes.count == 1)
         #expect(machine.ledgers[0].tokenDead == BadTokenWatch.evidenceMinimum - 1)
     }
@@ -290,7 +290,7 @@ struct DispatchStateMachineTests {
         }
         #expect(actions.deadTokens.isEmpty)
         #expect(
-            actions.notices == [.tokensInDoubt(app: 0, kind: .voip, reason: "DeviceTokenNotForTopic")])
+            actions.notices == [.health(.tokensInDoubt(app: 0, kind: .voip, reason: "DeviceTokenNotForTopic"))])
         let devices = (0..<40).map { Samples.device("device-\($0)") }
         let alerts = send(Samples.job(number: 2, devices: devices))
         for request in alerts.dropLast() { answer(request, 200) }

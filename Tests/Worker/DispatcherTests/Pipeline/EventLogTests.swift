@@ -112,7 +112,7 @@ struct EventLogTests {
         // Most of the window is unanswered for longer than patience lasts.
         bench.broker.deliver((0..<60).map { PipelineBench.push($0) })
         await bench.settledLoop()
-        bench.clock.advance(milliseconds: AppLoad.patienceMilliseconds + 1)
+        bench.clock.advance(milliseconds: AppHealth.patienceMilliseconds + 1)
         var late = PipelineBench.push(62)
         late.properties.expiration = "1000"
         bench.broker.deliver([

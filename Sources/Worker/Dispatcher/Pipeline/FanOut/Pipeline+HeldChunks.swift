@@ -10,8 +10,6 @@ import PushCore
 /// behind them in the queue. So what has not begun of such an app waits in a retry queue, and comes back from there by
 /// way of the work queue. With one app there is nobody to make room for, and nothing is held back.
 extension Pipeline {
-    /// How long no push of an app may be answered while a chunk of it is out.
-    private static let fanOutPatienceMilliseconds: Int64 = 5_000
     private static let fanOutLookDelayNanoseconds: UInt64 = 1_000_000_000
 
     /// Whether an app that a flow pushes to has devices that wait to be sent to, so that no more are to be looked up.
@@ -23,7 +21,7 @@ extension Pipeline {
 
     /// Parks the chunks that have not begun of flows that hang.
     func holdBackHangingFanOuts() {
-        guard answered.count > 1, !waitingFanOuts.isEmpty else { return }
+        guard machine.health.isShared, !waitingFanOuts.isEmpty else { return }
         let now = parts.now()
         updateHangingFlows(now.monotonic)
         for flow in hangingFlows {
@@ -48,11 +46,8 @@ extension Pipeline {
         // A flow of which nothing is out any more gets another try.
         hangingFlows = hangingFlows.filter { oldest[$0] != nil }
         for (flow, outSince) in oldest {
-            guard let answered = renderer.appIndices(ofFlow: flow).map({ answered[$0] }).max() else {
-                continue
-            }
-            if now.milliseconds(since: max(outSince, answered)) > Self.fanOutPatienceMilliseconds {
-                if hangingFlows.insert(flow).inserted { logger.log(.warning, "fanout.hangs", [.field("of", flow)]) }
+            if machine.health.isHanging(apps: renderer.appIndices(ofFlow: flow), outSince: outSince, at: now) {
+                if hangingFlows.insert(flow).inserted { actions.notices.append(.health(.fanOutHangs(flow: flow))) }
             } else {
                 hangingFlows.remove(flow)
             }

@@ -10,7 +10,8 @@ public struct ReachableRoutes: Hashable, Sendable {
 
     private var states: [State] = []
     private var reachableCount = 0
-    private var unreachableCount = 0
+    /// How many lead nowhere.
+    public private(set) var unreachableCount = 0
 
     /// Creates the knowledge of nothing.
     public init() {}

@@ -40,7 +40,7 @@ struct AppLoadTests {
         arrived(500)
         _ = isHeld()
         settled(10)
-        now = AppLoad.patienceMilliseconds
+        now = AppHealth.patienceMilliseconds
         let atPatience = isHeld()
         #expect(!atPatience)
         now += 1
@@ -99,7 +99,7 @@ struct AppLoadTests {
     mutating func nobodyIsHeard() {
         arrived(1_000)
         othersEnded = AppLoad.othersEndedLeast - 1
-        now = AppLoad.patienceMilliseconds
+        now = AppHealth.patienceMilliseconds
         let othersAreSilent = isHeld()
         #expect(!othersAreSilent)
         othersEnded += 1

@@ -7,14 +7,12 @@ public import Essentials
 /// | it is | when | until |
 /// |---|---|---|
 /// | silent | nothing of it was answered or ended for `silenceMilliseconds`, others went on | something of it is |
-/// | late | what was in hand took longer than `patienceMilliseconds` to end | a turnover is quick, or nothing is left |
+/// | late | what was in hand took longer than the patience to end | a turnover is quick, or nothing is left |
 ///
 /// The more an app holds, the sooner its silence counts, so that it is noticed before it holds everything: the time is
 /// for one that holds all, one that holds half of it may be silent for twice as long. Silence counts only if others
 /// have ended a good many deliveries meanwhile, because a worker that was stopped hears from nobody.
 public struct AppLoad: Hashable, Sendable {
-    /// How long a turnover may take, and how long a push of a slow app is waited for.
-    public static let patienceMilliseconds: Int64 = 5_000
     /// How long an app that holds all deliveries may be silent.
     public static let silenceMilliseconds: Int64 = 125
     /// How many deliveries of others must have ended meanwhile.
@@ -120,7 +118,7 @@ public struct AppLoad: Hashable, Sendable {
             return
         }
         guard let since = watchedSince else { return watch(now) }
-        let isOverdue = now.milliseconds(since: since) > Self.patienceMilliseconds
+        let isOverdue = now.milliseconds(since: since) > AppHealth.patienceMilliseconds
         if ended >= endedWhenTurnedOver {
             isLate = isOverdue
             watch(now)

@@ -1,0 +1,86 @@
+import Essentials
+import Notifications
+
+/// What the machine tells of apps' health, and what it does for apps that are in trouble.
+extension DispatchStateMachine {
+    /// The transport said whether a route leads to the push service.
+    public mutating func routeChanged(_ route: Int, isReachable: Bool) {
+        health.routeChanged(route, isReachable: isReachable)
+    }
+
+    /// Hands on what has changed of apps' health.
+    mutating func reportHealth(into actions: inout DispatchActions) {
+        guard !health.notices.isEmpty else { return }
+        for notice in health.takeNotices() { actions.notices.append(.health(notice)) }
+    }
+
+    // MARK: Slow apps
+
+    /// Counts the deliveries of a job of the work lane under its app.
+    ///
+    /// - Returns: whether the app is slow and has more than its share in hand, so that the job has to be held back.
+    ///   Such a job is not counted: that it is soon gone says nothing for the app.
+    mutating func takeInHand(_ job: inout Job) -> Bool {
+        guard isShared, job.work.lane == .work, !job.work.devices.isEmpty else { return false }
+        let app = flow(of: job.work, device: 0)
+        // The last flow is of devices whose app is not configured.
+        guard app < ledgers.count - 1 else { return false }
+        let devicesWaiting = work.devicesWaitingByFlow[app]
+        if health.isHoldingUp(app: app, devicesWaiting: devicesWaiting, at: latest.monotonic) { return true }
+        job.loadedApp = app
+        health.deliveriesArrived(job.work.tags.count, app: app, at: latest.monotonic)
+        return false
+    }
+
+    /// Parks a job instead of sending it; no attempt is spent.
+    ///
+    /// - Returns: whether any of it waits for a retry: not if its time will have passed by then.
+    mutating func holdBack(_ number: UInt64) -> Bool {
+        let work = work(of: number)
+        for device in work.devices.indices {
+            let failure: Failure? =
+                if let rendering = sendableRendering(of: device, in: work) {
+                    retry(device, work, app: work.renderings[rendering].app.index, .congested)
+                } else {
+                    unsendable(device, work)
+                }
+            guard let failure else { continue }
+            jobs.modify(number) { $0.failed(device, failure) }
+        }
+        return jobs.modify(number) { job in
+            job.nextDevice = work.devices.count
+            return job.failures.contains { failure in
+                if case .retry = failure.destination { true } else { false }
+            }
+        }
+    }
+
+    /// Parks the pushes of slow apps that have been out for too long, so that what they hold is free for others.
+    ///
+    /// Such a push is as one whose deadline has passed: it may have been processed, so trying it again may make a
+    /// duplicate. Its stream stays open until its own deadline, and keeps its place among the app's pushes until then.
+    mutating func giveUpOverduePushes(into actions: inout DispatchActions) {
+        let now = latest.monotonic
+        guard health.looksForOverduePushes(at: now) else { return }
+        let overdue = pushes.numbers { push in
+            push.job != Push.givenUp && health.isOverdue(app: push.app, sent: push.sent, at: now)
+        }
+        for number in overdue { giveUp(number, into: &actions) }
+    }
+
+    private mutating func giveUp(_ number: UInt64, into actions: inout DispatchActions) {
+        let push = pushes.modify(number) { $0 }
+        let work = work(of: push.job)
+        guard work.lane == .work else { return }
+        pushes.modify(number) { $0.job = Push.givenUp }
+        if asksAPNs(push.device, work) { health.pushWasUnanswered(app: push.app, at: latest.monotonic) }
+        let failure = retry(push.device, work, app: push.app, .unanswered)
+        let loadedApp = jobs.modify(push.job) { job in
+            job.pushesOut -= 1
+            if let failure { job.failed(push.device, failure) }
+            return job.loadedApp.take()
+        }
+        if let loadedApp { health.deliveriesGivenUp(work.tags.count, app: loadedApp) }
+        jobAdvanced(push.job, into: &actions)
+    }
+}

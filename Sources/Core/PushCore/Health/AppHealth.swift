@@ -1,0 +1,287 @@
+public import Essentials
+public import Notifications
+
+/// Watches how the push service serves each app, and says what must not be sent for the time being.
+///
+/// | it notices that | by | consequence |
+/// |---|---|---|
+/// | a route leads nowhere | what the transport says (`ReachableRoutes`) | its pushes are parked |
+/// | a key is refused | answers (`KeyBreaker`) | pushes of the app are parked, but for one probe now and then |
+/// | most tokens are called bad | answers (`BadTokenWatch`) | none of them is pruned, and their pushes are parked |
+/// | an app is slow | when its deliveries end (`AppLoad`) | what exceeds its share is parked, and what hangs given up |
+/// | a fan-out hangs | no answer for the patience | chunks of it that have not begun are parked |
+///
+/// `DispatchStateMachine` asks for a verdict before a push goes out, and tells what became of it. What an operator
+/// should hear of is gathered in `notices`.
+public struct AppHealth: Sendable {
+    /// Something that has changed, and that an operator should hear of.
+    public enum Notice: Hashable, Sendable {
+        /// APNs does not accept the key of this app, with its reason.
+        case keyRejected(app: Int, reason: String)
+        /// APNs accepts the key of this app again.
+        case keyAccepted(app: Int)
+        /// Most tokens of this app and kind are called bad, with the last reason: environment or topic are in doubt.
+        case tokensInDoubt(app: Int, kind: TokenKind, reason: String)
+        /// This route leads nowhere.
+        case unreachable(route: Int)
+        /// This route leads to the push service again.
+        case reachable(route: Int)
+        /// The pushes of this app hardly end, and it holds more than its share.
+        case slow(app: Int)
+        /// The pushes of large fan-outs of this flow are not answered.
+        case fanOutHangs(flow: String)
+    }
+
+    private struct App: Sendable {
+        var breaker = KeyBreaker()
+        var watches = BadTokenWatches()
+        var load = AppLoad()
+        /// When a push of it was answered last.
+        var answered = MonotonicTime(nanoseconds: 0)
+        /// Whether it is in the notices that it is slow.
+        var isReportedSlow = false
+    }
+
+    /// How long an app may take to answer before it is taken to be in trouble.
+    public static let patienceMilliseconds: Int64 = 5_000
+    /// The part of the deliveries in hand that an app may hold in any case.
+    private static let leastShareDivisor = 16
+    /// How long to wait before all pushes are looked through again for those of slow apps.
+    private static let givingUpIntervalMilliseconds: Int64 = 500
+
+    private let deliveriesInHandMaximum: Int
+    private let devicesWaitingMaximum: Int
+    private var apps: [App]
+    private var routes = ReachableRoutes()
+    /// How many deliveries of all apps have ended.
+    private var deliveriesEnded = 0
+    /// When the pushes of slow apps were looked through last.
+    private var gaveUp: MonotonicTime?
+
+    /// How many deliveries of all apps are in hand.
+    public private(set) var deliveriesInHand = 0
+    /// What has changed since they were taken last.
+    public private(set) var notices: [Notice] = []
+
+    /// Creates the health of apps of which nothing is known yet.
+    ///
+    /// - Parameters:
+    ///   - appCount: how many apps are configured.
+    ///   - limits: the bounds, from which an app's share follows.
+    public init(appCount: Int, limits: DispatchLimits) {
+        apps = Array(repeating: App(), count: appCount)
+        deliveriesInHandMaximum = limits.deliveriesInHandMaximum
+        devicesWaitingMaximum = limits.devicesWaitingMaximum
+    }
+
+    /// Hands over the notices, which begin anew.
+    public mutating func takeNotices() -> [Notice] {
+        defer { notices.removeAll() }
+        return notices
+    }
+
+    // MARK: Before a push goes out
+
+    /// What is wrong with a push that it has to be parked for; nil if it may go out.
+    ///
+    /// A push that may go out for an app whose key is refused is the probe of its key.
+    ///
+    /// - Parameters:
+    ///   - app: its app.
+    ///   - route: the route that it would take.
+    ///   - asksAPNs: whether APNs would answer it, and not a server for other clients.
+    ///   - now: when it is.
+    /// - Returns: the cause; its retry spends no attempt.
+    public mutating func verdict(
+        app: Int, route: Int, asksAPNs: Bool, at now: MonotonicTime
+    ) -> Disposition.RetryCause? {
+        if routes.isUnreachable(route) { return .unreachable }
+        return !asksAPNs || apps[app].breaker.admits(at: now) ? nil : .keyRejected
+    }
+
+    /// Whether a push that has come back may be sent again at once.
+    public func maySendAgain(app: Int, route: Int, asksAPNs: Bool) -> Bool {
+        !(asksAPNs && isKeyRefused(app: app)) && !routes.isUnreachable(route)
+    }
+
+    /// Whether a push on this route would wait for nothing.
+    public func isUnreachable(route: Int) -> Bool { routes.isUnreachable(route) }
+
+    /// Whether APNs does not accept the key of an app, as far as is known.
+    public func isKeyRefused(app: Int) -> Bool { apps[app].breaker.state != .closed }
+
+    // MARK: What became of it
+
+    /// The transport said whether a route leads to the push service.
+    public mutating func routeChanged(_ route: Int, isReachable: Bool) {
+        let wasUnreachable = routes.isUnreachable(route)
+        routes.changed(route: route, isReachable: isReachable)
+        guard wasUnreachable == isReachable else { return }
+        notices.append(isReachable ? .reachable(route: route) : .unreachable(route: route))
+    }
+
+    /// A push of an app was answered, whatever the answer.
+    public mutating func pushWasAnswered(app: Int, at now: MonotonicTime) {
+        apps[app].answered = now
+        if isShared { apps[app].load.wasAnswered(othersEnded: othersEnded(app), at: now) }
+    }
+
+    /// A push that APNs was asked for has ended with something that is not about the key.
+    public mutating func keyWasAccepted(app: Int) {
+        guard isKeyRefused(app: app) else { return }
+        apps[app].breaker.keyWasAccepted()
+        notices.append(.keyAccepted(app: app))
+    }
+
+    /// APNs did not accept the key of an app.
+    public mutating func keyWasRejected(app: Int, reason: String, at now: MonotonicTime) {
+        if !isKeyRefused(app: app) { notices.append(.keyRejected(app: app, reason: reason)) }
+        apps[app].breaker.keyWasRejected(at: now)
+    }
+
+    /// A push that APNs was asked for has ended without an answer, which may have been the probe of a key.
+    public mutating func pushWasUnanswered(app: Int, at now: MonotonicTime) {
+        apps[app].breaker.attemptWasUnanswered(at: now)
+    }
+
+    /// APNs answered something that did not call a token of an app bad.
+    public mutating func tokenWasGood(app: Int, kind: TokenKind) { apps[app].watches[kind].tokenWasGood() }
+
+    /// APNs called a token of an app bad, with a reason.
+    ///
+    /// - Returns: what becomes of the token.
+    public mutating func tokenWasBad(app: Int, kind: TokenKind, reason: String) -> BadTokenWatch.Verdict {
+        let wasInDoubt = apps[app].watches[kind].isInDoubt
+        let verdict = apps[app].watches[kind].tokenWasBad()
+        if verdict == .hold, !wasInDoubt {
+            notices.append(.tokensInDoubt(app: app, kind: kind, reason: reason))
+        }
+        return verdict
+    }
+
+    // MARK: What is known
+
+    /// Whether no push for any app could reach the push service, as far as is known.
+    public var isEverythingUnreachable: Bool { routes.isEverythingUnreachable }
+
+    /// How many routes lead nowhere at this moment.
+    public var unreachableRouteCount: Int { routes.unreachableCount }
+
+    /// The apps whose key APNs does not accept at this moment.
+    public var heldApps: [Int] { apps.indices.filter { isKeyRefused(app: $0) } }
+
+    /// The apps most of whose tokens of some kind are called bad at this moment.
+    public var doubtedApps: [Int] { apps.indices.filter { apps[$0].watches.isAnyInDoubt } }
+
+    /// The apps that hold more than their share and whose pushes hardly end, at this moment.
+    public var slowApps: [Int] { apps.indices.filter { isSlow(app: $0) } }
+
+    /// Whether an app holds more than its share and its pushes hardly end.
+    public func isSlow(app: Int) -> Bool { apps[app].load.isSlow }
+
+    /// Whether pushes of a large fan-out hang: none of its apps has answered anything for the patience.
+    ///
+    /// With one app there is nobody to make room for, so nothing hangs.
+    ///
+    /// - Parameters:
+    ///   - places: the apps that it pushes to.
+    ///   - outSince: since when some page of it has been out at any time.
+    ///   - now: when it is.
+    /// - Returns: whether it hangs at this moment.
+    public func isHanging(apps places: [Int], outSince: MonotonicTime, at now: MonotonicTime) -> Bool {
+        guard isShared, let answered = places.map({ apps[$0].answered }).max() else { return false }
+        return now.milliseconds(since: max(outSince, answered)) > Self.patienceMilliseconds
+    }
+}
+
+/// Apps that are too slow for what they have in hand.
+///
+/// Nobody would gain by it if the only app were called slow, so with one app nothing is counted.
+extension AppHealth {
+    /// Whether there is more than one app to be fair to.
+    public var isShared: Bool { apps.count > 1 }
+
+    /// How many deliveries an app may have in hand in any case.
+    private var leastShare: Int { deliveriesInHandMaximum / Self.leastShareDivisor }
+
+    /// How many deliveries of all other apps have ended so far.
+    private func othersEnded(_ app: Int) -> Int { deliveriesEnded - apps[app].load.ended }
+
+    /// How many deliveries of each app are in hand.
+    public var deliveriesInHandByApp: [Int] { apps.map(\.load.inHand) }
+
+    /// Whether an app is slow and holds more than its share, so that no more of it is to be taken in hand.
+    ///
+    /// - Parameters:
+    ///   - app: the app.
+    ///   - devicesWaiting: how many of its devices wait to be sent to.
+    ///   - now: when it is.
+    /// - Returns: whether what arrives of it is to be parked.
+    public mutating func isHoldingUp(app: Int, devicesWaiting: Int, at now: MonotonicTime) -> Bool {
+        guard isShared else { return false }
+        let free = deliveriesInHandMaximum - deliveriesInHand
+        let isOverShare =
+            apps[app].load.inHand > max(leastShare, free) || devicesWaiting > devicesWaitingMaximum / 2
+        return apps[app].load.isHoldingUp(
+            isOverShare: isOverShare, inHandMaximum: deliveriesInHandMaximum, othersEnded: othersEnded(app), at: now)
+    }
+
+    /// Deliveries of an app are in hand; those that are parked at once are not to be told of.
+    public mutating func deliveriesArrived(_ count: Int, app: Int, at now: MonotonicTime) {
+        apps[app].load.arrived(count, othersEnded: othersEnded(app), at: now)
+        deliveriesInHand += count
+    }
+
+    /// Deliveries of an app have been settled.
+    public mutating func deliveriesSettled(_ count: Int, app: Int, at now: MonotonicTime) {
+        apps[app].load.settled(count, othersEnded: othersEnded(app), at: now)
+        deliveriesInHand -= count
+        deliveriesEnded += count
+    }
+
+    /// Deliveries of an app are waited for no more; that says nothing for it.
+    public mutating func deliveriesGivenUp(_ count: Int, app: Int) {
+        apps[app].load.givenUp(count)
+        deliveriesInHand -= count
+    }
+
+    /// Looks which apps are slow.
+    ///
+    /// - Parameters:
+    ///   - devicesWaiting: how many devices of each app wait to be sent to.
+    ///   - now: when it is.
+    public mutating func look(devicesWaiting: [Int], at now: MonotonicTime) {
+        guard isShared else { return }
+        for app in apps.indices {
+            if isWatched(app) || devicesWaiting[app] > 0 {
+                _ = isHoldingUp(app: app, devicesWaiting: devicesWaiting[app], at: now)
+            }
+            let isSlow = isSlow(app: app)
+            if isSlow, !apps[app].isReportedSlow { notices.append(.slow(app: app)) }
+            apps[app].isReportedSlow = isSlow
+        }
+    }
+
+    /// Whether apps have to be looked at again after a while, even if nothing happens: one that is slow may fill all
+    /// hands, and then nothing arrives or ends.
+    public var isWatching: Bool { isShared && apps.indices.contains { isWatched($0) } }
+
+    private func isWatched(_ app: Int) -> Bool { isSlow(app: app) || apps[app].load.inHand > leastShare }
+
+    /// Whether to look now for pushes that have been out for too long.
+    ///
+    /// Looking through all pushes is nothing for every tick. Nor is it done at the first look after a while: if it was
+    /// the worker that stood still, the answers are there, and have only not been read yet.
+    public mutating func looksForOverduePushes(at now: MonotonicTime) -> Bool {
+        guard isShared, apps.contains(where: \.load.isSlow) else { return false }
+        let sinceLast = gaveUp.map { now.milliseconds(since: $0) } ?? .max
+        guard sinceLast >= Self.givingUpIntervalMilliseconds else { return false }
+        gaveUp = now
+        return sinceLast < Self.patienceMilliseconds
+    }
+
+    /// Whether a push has been out for too long: it is of a slow app, and was not answered for the patience.
+    public func isOverdue(app: Int, sent: MonotonicTime, at now: MonotonicTime) -> Bool {
+        isSlow(app: app) && now.milliseconds(since: sent) >= Self.patienceMilliseconds
+    }
+}

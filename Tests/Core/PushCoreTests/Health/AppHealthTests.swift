@@ -1,0 +1,165 @@
+import Essentials
+import Notifications
+import PushCore
+import Testing
+
+@Suite("The health of apps")
+struct AppHealthTests {
+    private var health: AppHealth
+    private var now: Int64 = 1_000_000
+
+    init() {
+        var limits = DispatchLimits()
+        limits.deliveriesInHandMaximum = 100
+        limits.devicesWaitingMaximum = 1_000
+        health = AppHealth(appCount: 2, limits: limits)
+    }
+
+    private var moment: MonotonicTime { Samples.monotonic(now) }
+
+    /// Asks for a verdict about a push on the route of its app.
+    private mutating func verdict(app: Int, asksAPNs: Bool = true) -> Disposition.RetryCause? {
+        health.verdict(app: app, route: app, asksAPNs: asksAPNs, at: moment)
+    }
+
+    private mutating func refuse(app: Int) { health.keyWasRejected(app: app, reason: "InvalidToken", at: moment) }
+
+    // MARK: Verdicts
+
+    @Test("An app of which nothing is known may send, and nothing is said of it")
+    mutating func wellAtFirst() {
+        let verdict = verdict(app: 0)
+        #expect(verdict == nil && health.notices.isEmpty && !health.isEverythingUnreachable && !health.isWatching)
+        #expect(health.maySendAgain(app: 0, route: 0, asksAPNs: true))
+    }
+
+    @Test("A route that leads nowhere parks its pushes, and each change is told once")
+    mutating func unreachable() {
+        health.routeChanged(1, isReachable: true)
+        for _ in 0..<3 { health.routeChanged(0, isReachable: false) }
+        let verdicts = [verdict(app: 0), verdict(app: 0, asksAPNs: false), verdict(app: 1)]
+        #expect(verdicts == [.unreachable, .unreachable, nil])
+        #expect(!health.maySendAgain(app: 0, route: 0, asksAPNs: false) && health.unreachableRouteCount == 1)
+        for _ in 0..<3 { health.routeChanged(0, isReachable: true) }
+        #expect(health.notices == [.unreachable(route: 0), .reachable(route: 0)])
+        #expect(health.unreachableRouteCount == 0)
+    }
+
+    @Test("A refused key parks what goes to APNs, but for a probe in each interval, and each change is told once")
+    mutating func refusedKey() {
+        for _ in 0..<3 { refuse(app: 0) }
+        let atOnce = [verdict(app: 0), verdict(app: 0, asksAPNs: false), verdict(app: 1)]
+        #expect(atOnce == [.keyRejected, nil, nil] && health.heldApps == [0])
+        now += KeyBreaker.probeIntervalMilliseconds
+        let probes = [verdict(app: 0), verdict(app: 0)]
+        #expect(probes == [nil, .keyRejected])
+        health.pushWasUnanswered(app: 0, at: moment)
+        now += KeyBreaker.probeIntervalMilliseconds
+        let again = verdict(app: 0)
+        #expect(again == nil)
+        for _ in 0..<3 { health.keyWasAccepted(app: 0) }
+        let accepted = verdict(app: 0)
+        #expect(accepted == nil && health.heldApps.isEmpty)
+        #expect(health.notices == [.keyRejected(app: 0, reason: "InvalidToken"), .keyAccepted(app: 0)])
+    }
+
+    @Test("A route that leads nowhere uses up no probe of a key")
+    mutating func probeIsKept() {
+        refuse(app: 0)
+        now += KeyBreaker.probeIntervalMilliseconds
+        health.routeChanged(0, isReachable: false)
+        let unreachable = verdict(app: 0)
+        health.routeChanged(0, isReachable: true)
+        let probe = verdict(app: 0)
+        #expect(unreachable == .unreachable && probe == nil)
+    }
+
+    @Test("Tokens in doubt are told of once, until they are good again")
+    mutating func tokens() {
+        var verdicts: [BadTokenWatch.Verdict] = []
+        for _ in 0..<40 { verdicts.append(health.tokenWasBad(app: 1, kind: .voip, reason: "BadDeviceToken")) }
+        #expect(verdicts.last == .hold && health.doubtedApps == [1])
+        let notice = AppHealth.Notice.tokensInDoubt(app: 1, kind: .voip, reason: "BadDeviceToken")
+        #expect(health.takeNotices() == [notice] && health.notices.isEmpty)
+        for _ in 0..<BadTokenWatch.recentMaximum { health.tokenWasGood(app: 1, kind: .voip) }
+        #expect(health.doubtedApps.isEmpty)
+        let pruned = health.tokenWasBad(app: 1, kind: .voip, reason: "BadDeviceToken")
+        #expect(pruned == .prune && health.notices.isEmpty)
+    }
+
+    // MARK: Slow apps
+
+    private mutating func look() { health.look(devicesWaiting: [0, 0, 0], at: moment) }
+
+    /// Takes so many deliveries of the first app in hand, whose pushes then hang for longer than the patience.
+    private mutating func becomeSlow() {
+        health.deliveriesArrived(60, app: 0, at: moment)
+        look()
+        now += AppHealth.patienceMilliseconds + 1
+        look()
+    }
+
+    @Test("An app that is slow and holds more than its share gets no more, while others do; each time is told once")
+    mutating func slow() {
+        becomeSlow()
+        look()
+        #expect(health.slowApps == [0] && health.isWatching)
+        let isHoldingUp = [0, 1].map { health.isHoldingUp(app: $0, devicesWaiting: 0, at: moment) }
+        #expect(isHoldingUp == [true, false])
+        health.deliveriesSettled(60, app: 0, at: moment)
+        look()
+        #expect(health.slowApps.isEmpty && health.deliveriesInHand == 0 && !health.isWatching)
+        becomeSlow()
+        #expect(health.notices == [.slow(app: 0), .slow(app: 0)])
+    }
+
+    @Test("A slow app's pushes are overdue after the patience, but not at a look after the worker has stood still")
+    mutating func overdue() {
+        let sent = moment
+        let whileQuick = health.looksForOverduePushes(at: moment)
+        becomeSlow()
+        let first = health.looksForOverduePushes(at: moment)
+        now += 100
+        let tooSoon = health.looksForOverduePushes(at: moment)
+        now += 400
+        let second = health.looksForOverduePushes(at: moment)
+        #expect([whileQuick, first, tooSoon, second] == [false, false, false, true])
+        now += AppHealth.patienceMilliseconds
+        let afterStandstill = health.looksForOverduePushes(at: moment)
+        #expect(!afterStandstill)
+        #expect(health.isOverdue(app: 0, sent: sent, at: moment) && !health.isOverdue(app: 1, sent: sent, at: moment))
+        #expect(!health.isOverdue(app: 0, sent: moment, at: moment))
+        health.deliveriesGivenUp(60, app: 0)
+        #expect(health.deliveriesInHandByApp == [0, 0] && health.deliveriesInHand == 0)
+    }
+
+    @Test("The only app is never slow, and its fan-outs never hang: nobody would gain by it")
+    mutating func alone() {
+        health = AppHealth(appCount: 1, limits: DispatchLimits())
+        let start = moment
+        now += 60_000
+        let isHoldingUp = health.isHoldingUp(app: 0, devicesWaiting: .max, at: moment)
+        health.look(devicesWaiting: [.max, 0], at: moment)
+        let looks = health.looksForOverduePushes(at: moment)
+        #expect(!isHoldingUp && !looks && health.slowApps.isEmpty && health.notices.isEmpty)
+        #expect(!health.isHanging(apps: [0], outSince: start, at: moment))
+    }
+
+    // MARK: Fan-outs that hang
+
+    @Test("A fan-out hangs when a page is out and none of its apps has answered anything for the patience")
+    mutating func hanging() {
+        let start = moment
+        now += AppHealth.patienceMilliseconds
+        #expect(!health.isHanging(apps: [0], outSince: start, at: moment))
+        now += 1
+        #expect(health.isHanging(apps: [0], outSince: start, at: moment))
+        #expect(!health.isHanging(apps: [0], outSince: moment, at: moment), "its first page has just gone out")
+        #expect(!health.isHanging(apps: [], outSince: start, at: moment), "it pushes to nobody")
+        health.pushWasAnswered(app: 1, at: moment)
+        #expect(health.isHanging(apps: [0], outSince: start, at: moment))
+        #expect(!health.isHanging(apps: [0, 1], outSince: start, at: moment), "one of its apps is answered")
+        now += AppHealth.patienceMilliseconds + 1
+        #expect(health.isHanging(apps: [0, 1], outSince: start, at: moment))
+    }
+}
