@@ -11,7 +11,7 @@ extension DispatchStateMachine {
     /// The place of a lane among `lanes`.
     static func place(of lane: DeliveryLane) -> Int { lane == .work ? 0 : 1 }
 
-    var work: DispatchLane { lanes[Self.place(of: .work)] }
+    var workLane: DispatchLane { lanes[Self.place(of: .work)] }
 
     /// The app with which a job waits for its turn: that of its next device.
     func flow(of work: DispatchJob, device: Int) -> Int {
@@ -50,6 +50,7 @@ extension DispatchStateMachine {
         let number = turn.element
         let end = min(work.devices.count, first + unitsMaximum)
         let mayMove = isShared && (work.renderings.count > 1 || !work.assignments.isEmpty)
+        let pushesBefore = pushes.count
         var flow = turn.flow
         var device = first
         while device < end, flow == turn.flow {
@@ -59,7 +60,11 @@ extension DispatchStateMachine {
             device += 1
             if mayMove, device < work.devices.count { flow = self.flow(of: work, device: device) }
         }
-        jobs.modify(number) { $0.nextDevice = device }
+        let sent = pushes.count - pushesBefore
+        jobs.modify(number) { job in
+            job.nextDevice = device
+            job.pushesOut += sent
+        }
         let rest = work.devices.count - device
         let isMoved = rest > 0 && flow != turn.flow
         lanes[place].served(devices: device - first, flow: turn.flow, isFinished: rest == 0 || isMoved)

@@ -25,7 +25,7 @@ extension DispatchStateMachine {
         let app = flow(of: job.work, device: 0)
         // The last flow is of devices whose app is not configured.
         guard app < ledgers.count - 1 else { return false }
-        let devicesWaiting = work.devicesWaitingByFlow[app]
+        let devicesWaiting = workLane.devicesWaitingByFlow[app]
         if health.isHoldingUp(app: app, devicesWaiting: devicesWaiting, at: latest.monotonic) { return true }
         job.loadedApp = app
         health.deliveriesArrived(job.work.tags.count, app: app, at: latest.monotonic)

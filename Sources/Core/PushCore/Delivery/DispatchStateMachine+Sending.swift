@@ -6,14 +6,14 @@ extension DispatchStateMachine {
     /// Sends to devices that wait, as far as the limit of pushes in flight allows.
     public mutating func sendWaiting(at now: Moment, into actions: inout DispatchActions) {
         latest = now
-        health.look(devicesWaiting: work.devicesWaitingByFlow, at: now.monotonic)
+        health.look(devicesWaiting: workLane.devicesWaitingByFlow, at: now.monotonic)
         giveUpOverduePushes(into: &actions)
         sendWaiting(.work, window: limits.pushesInFlightMaximum, into: &actions)
         sendWaitingFanOuts(into: &actions)
         reportHealth(into: &actions)
     }
 
-    /// Sends a push to a device that waited for it, or ends it.
+    /// Sends a push to a device that waited for it, or ends it; its job is to be told afterwards.
     ///
     /// - Returns: how it failed, if it cannot be sent and has to be parked.
     mutating func send(
@@ -29,7 +29,6 @@ extension DispatchStateMachine {
             app: app, route: route(of: device, rendering, work), asksAPNs: asksAPNs(device, work),
             at: latest.monotonic)
         if let cause = verdict { return retry(device, work, app: app, cause) }
-        jobs.modify(number) { $0.pushesOut += 1 }
         let push = pushes.insert { _ in
             Push(job: number, device: device, rendering: rendering, app: app, sent: latest.monotonic)
         }

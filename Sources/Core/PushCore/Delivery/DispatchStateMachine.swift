@@ -1,4 +1,4 @@
-import Essentials
+public import Essentials
 public import Notifications
 
 /// The life of every delivery between its arrival and its acknowledgement: which pushes are out, what becomes of each,
@@ -157,11 +157,19 @@ public struct DispatchStateMachine: Sendable {
     public func isSaturated(_ lane: DeliveryLane) -> Bool {
         // With one app nothing could overtake what waits. Fan-outs wait in the broker, where they cost nothing.
         guard lane == .work, isShared else { return !lanes[Self.place(of: lane)].queue.isEmpty }
-        guard work.devicesWaiting >= limits.devicesWaitingMaximum else { return false }
+        guard workLane.devicesWaiting >= limits.devicesWaitingMaximum else { return false }
         // What a slow app has waiting must not keep the others out; more of it is not taken in hand.
-        let slow = health.slowApps.reduce(0) { $0 + work.devicesWaitingByFlow[$1] }
-        return work.devicesWaiting - slow >= limits.devicesWaitingMaximum
+        let slow = health.slowApps.reduce(0) { $0 + workLane.devicesWaitingByFlow[$1] }
+        return workLane.devicesWaiting - slow >= limits.devicesWaitingMaximum
     }
+
+    // MARK: Time passes
+
+    /// The clocks were read: what happens next happens at that moment, until they are read again.
+    ///
+    /// Methods that take the moment read them, too. Before the others this is to be called if time may have passed
+    /// since, because patience, retries and the dates of dead letters follow from it.
+    public mutating func clocksRead(_ now: Moment) { latest = now }
 
     // MARK: Work arrives
 

@@ -145,6 +145,7 @@ final class Pipeline {
 
     func publishesEnded(_ outcomes: [(identifier: UInt64, outcome: PublishOutcome)]) {
         var isTaken = false
+        machine.clocksRead(parts.now())
         for (identifier, outcome) in outcomes {
             if outcome == .confirmed { isTaken = true }
             machine.publishEnded(identifier, outcome, into: &actions)

@@ -421,6 +421,17 @@ struct DispatchStateMachineTests {
         #expect(actions.settles == [delivery.tag])
     }
 
+    @Test("What arrives, and what is decided of it, happens when the clocks were read last")
+    mutating func clocksRead() {
+        let delivery = Samples.delivery()
+        machine.clocksRead(Samples.moment(9_000))
+        machine.deliveryRejected(
+            [delivery.tag], message: delivery.message, parking: ParkingRecord(of: delivery, nowMilliseconds: 5),
+            reason: "invalid-json", detail: "byte 0", into: &actions)
+        let letter = actions.publishes[0].message
+        #expect(letter.header(ParkingHeader.deadLetteredMilliseconds) == .int64(9_000))
+    }
+
     @Test("An expired push is not sent")
     mutating func expired() {
         var parking = ParkingRecord(of: Samples.delivery(), nowMilliseconds: 0)
