@@ -46,8 +46,15 @@ struct SlotTable<Value: Sendable>: Sendable {
     /// - Returns: what `body` returns.
     mutating func modify<Result>(_ number: UInt64, _ body: (inout Value) throws -> Result) rethrows -> Result {
         guard let index = index(of: number), var value = slots[index].value.take() else { Self.fail(number) }
-        defer { slots[index].value = value }
-        return try body(&value)
+        let result: Result
+        do {
+            result = try body(&value)
+        } catch {
+            slots[index].value = consume value
+            throw error
+        }
+        slots[index].value = consume value
+        return result
     }
 
     /// A copy of a value; nil if there is none under the number.
