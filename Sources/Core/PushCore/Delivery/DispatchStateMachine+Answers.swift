@@ -38,7 +38,7 @@ extension DispatchStateMachine {
         if case .answered = result.outcome { health.pushWasAnswered(app: app, at: latest.monotonic) }
         guard push.job != Push.givenUp else {
             pushes.remove(result.identifier)
-            pushEnded(.work, app: app)
+            lanes[Self.place(of: .work)].pushEnded(app: app)
             return app
         }
         let work = work(of: push.job)
@@ -47,7 +47,8 @@ extension DispatchStateMachine {
         if asksAPNs {
             noteKey(result.outcome, disposition, app: app)
             if work.lane == .fanout, case .answered = result.outcome {
-                bulkPushWasAnswered(afterNanoseconds: result.durationNanoseconds)
+                bulkWindow.pushEnded(
+                    afterNanoseconds: result.durationNanoseconds, isRestricted: isBulkRestricted, at: latest.monotonic)
             }
         }
         // There may be nowhere to send it; then it waits in a queue rather than here.
@@ -59,7 +60,7 @@ extension DispatchStateMachine {
             return app
         }
         pushes.remove(result.identifier)
-        pushEnded(work.lane, app: app)
+        lanes[Self.place(of: work.lane)].pushEnded(app: app)
         let failure = settle(disposition, push, work, into: &actions)
         let isSent = jobs.modify(push.job) { job in
             job.pushesOut -= 1

@@ -108,17 +108,4 @@ extension DispatchStateMachine {
         let bulk = lanes[Self.place(of: .fanout)]
         return !bulk.queue.isEmpty && isBulkRestricted && bulk.pushesOut < bulkPushesMaximum
     }
-
-    mutating func pushWentOut(_ lane: DeliveryLane, app: Int) {
-        lanes[Self.place(of: lane)].pushWentOut(app: app)
-    }
-
-    mutating func pushEnded(_ lane: DeliveryLane, app: Int) {
-        lanes[Self.place(of: lane)].pushEnded(app: app)
-    }
-
-    /// Notes how long APNs took to answer a push of a large fan-out.
-    mutating func bulkPushWasAnswered(afterNanoseconds delay: UInt64) {
-        bulkWindow.pushEnded(afterNanoseconds: delay, isRestricted: isBulkRestricted, at: latest.monotonic)
-    }
 }

@@ -32,7 +32,7 @@ extension DispatchStateMachine {
         let push = pushes.insert { _ in
             Push(job: number, device: device, rendering: rendering, app: app, sent: latest.monotonic)
         }
-        pushWentOut(work.lane, app: app)
+        lanes[Self.place(of: work.lane)].pushWentOut(app: app)
         actions.sends.append(request(push, device, work, rendering))
         if let changed = work.changed, !work.parking.isParkedCopy {
             actions.lagsMilliseconds.append(max(0, latest.wall - changed))
