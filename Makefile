@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz sanitize fault soak bench build format lint clean
+.PHONY: help demo test unit fuzz sanitize fault soak bench build format lint clean
 
 # Extra flags for every debug build; `.ci/run` makes warnings errors with it.
 SWIFT_FLAGS ?=
@@ -20,6 +20,11 @@ test: ## install what is missing, build, run every test (FILTER=regex for some)
 	@deploy/bin/install-packages build test
 	swift build --build-tests $(DEBUG_FLAGS)
 	@deploy/bin/run-tests $(if $(FILTER),--filter '$(FILTER)')
+
+unit: ## build, run every test that starts no process: less than a minute (FILTER=regex for some)
+	@deploy/bin/install-packages build
+	swift build --build-tests $(DEBUG_FLAGS)
+	@deploy/bin/run-tests --unit $(if $(FILTER),--filter '$(FILTER)')
 
 fuzz: ## random bytes into all that reads bytes: FUZZ_MINUTES=2 each, FUZZ_TARGETS='event api', FUZZ_REPLAY=file
 	@deploy/bin/install-packages build

@@ -48,8 +48,13 @@ extension FieldTest {
     }
 
     private static func occurs(_ part: [UInt8], in text: [UInt8]) -> Bool {
-        guard part.count <= text.count else { return false }
-        return (0...(text.count - part.count)).contains { text[$0...].starts(with: part) }
+        guard let first = part.first else { return true }
+        var start = 0
+        while start + part.count <= text.count {
+            if text[start] == first, text[start...].starts(with: part) { return true }
+            start += 1
+        }
+        return false
     }
 }
 

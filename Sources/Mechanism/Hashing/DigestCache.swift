@@ -39,7 +39,12 @@ public struct DigestCache<Value: BitwiseCopyable & Sendable>: Sendable {
     @inlinable
     func place(_ digest: WordDigest) -> Int? {
         let start = start(digest)
-        return (start..<start + ways).first { entries[$0]?.digest == digest }
+        var place = start
+        while place < start + ways {
+            if entries[place]?.digest == digest { return place }
+            place += 1
+        }
+        return nil
     }
 
     /// The value of a key, unless it was forgotten.

@@ -39,6 +39,7 @@ final class SpawnedProcess: Sendable {
     ///   - streams: its standard streams, files that are there.
     /// - Throws: `Failure` if it cannot be started.
     init(_ arguments: [String], environment: [String: String], folder: String, streams: Streams) throws(Failure) {
+        if let refusal = UnitRun.refusal(toStart: arguments[0]) { throw Failure(description: refusal) }
         guard access(arguments[0], X_OK) == 0 else {
             throw Failure(description: "\(arguments[0]) is not there, or may not be run")
         }

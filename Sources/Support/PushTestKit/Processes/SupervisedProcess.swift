@@ -19,6 +19,7 @@ enum SupervisedProcess {
     static func start(
         _ arguments: [String], environment: [String: String]
     ) throws(PrivateServerFailure) -> Started {
+        if let refusal = UnitRun.refusal(toStart: arguments[0]) { throw PrivateServerFailure(refusal) }
         let input = try makePipe()
         let output = try makePipe()
         defer {

@@ -13,6 +13,9 @@ final class ServedStore {
     enum Kind: String, CaseIterable, Sendable {
         case sqlite
         case postgres
+
+        /// Those that tests are to serve; PostgreSQL is a process.
+        static var allCases: [Kind] { UnitRun.isOne ? [.sqlite] : [.sqlite, .postgres] }
     }
 
     let server: RegistryServer
