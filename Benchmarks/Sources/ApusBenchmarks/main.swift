@@ -1,6 +1,6 @@
 import Foundation
 
-// Usage: apus-benchmarks --apus PATH --bare-consumer PATH [--peer-python PATH --peer-script PATH] [--results FILE]
+// Usage: apus-benchmarks --bare-consumer PATH [--peer-python PATH --peer-script PATH] [--results FILE]
 //        [--fan-out-devices COUNT] [--seconds-maximum COUNT] [--mebibytes-maximum COUNT] [--small] [SCENARIO…]
 //
 // Scenarios: client, distance, peer, allocations, micro, matching, pipeline, subscriptions, worker, replicas, queues,
@@ -20,13 +20,14 @@ do {
         if let path = options.resultsPath { try Report.write(report.results, to: path, replacingAll: true) }
         Workbench.removeFolders(of: getpid())
     } else {
-        Report.show("\(Machine.description); commit \(Machine.commit); \(Machine.date)\n\(Report.header)")
-        let (results, failures) = ScenarioSupervisor(options: options, arguments: arguments).run()
+        let commit = await Machine.commit()
+        Report.show("\(Machine.description); commit \(commit); \(Machine.date)\n\(Report.header)")
+        let (results, failures) = await ScenarioSupervisor(options: options, arguments: arguments, commit: commit).run()
         if let path = options.resultsPath, !Scale.isSmall {
             try Report.write(results, to: path, replacingAll: options.isWhole && failures.isEmpty)
         }
         guard failures.isEmpty else {
-            throw ChildProcess.Failure(description: "failed: \(failures.joined(separator: ", "))")
+            throw BenchmarkFailure(description: "failed: \(failures.joined(separator: ", "))")
         }
     }
 } catch {

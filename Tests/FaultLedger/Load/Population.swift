@@ -11,7 +11,7 @@ struct Population: Sendable {
     /// The topic of announcements.
     static let topic = "everybody"
     /// The identity pool of the app.
-    static let pool = "us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"
+    static let pool = TestEvents.pool
     /// The app that the devices have.
     static let app = "chat"
     /// Its topic.
@@ -94,13 +94,10 @@ struct Population: Sendable {
     static func identity(of device: Int) -> Int { device / devicesPerIdentity }
 
     /// How an identity is called.
-    static func identityText(_ identity: Int) -> String {
-        let digits = String(identity, radix: 16)
-        return "us-east-1:00000000-0000-0000-0000-" + String(repeating: "0", count: 12 - digits.count) + digits
-    }
+    static func identityText(_ identity: Int) -> String { TestDevices.identity(identity) }
 
     /// How a device is called in the registry.
-    static func deviceText(_ device: Int) -> String { "device-\(device)" }
+    static func deviceText(_ device: Int) -> String { TestDevices.name(device) }
 
     /// The digits of a device's token.
     func token(of device: Int) -> String { tokens[device] }
@@ -112,15 +109,17 @@ struct Population: Sendable {
     var importLines: String { tokens.indices.map { importLine($0) + "\n" }.joined() }
 
     private func importLine(_ device: Int) -> String {
-        let head =
-            #"{"deviceId":"\#(Self.deviceText(device))","platform":"APNS","token":"\#(tokens[device])","#
-            + #""app":"\#(Self.app)","registeredAt":1600000000000"#
-        guard device < memberCount else { return head + #","topics":["\#(Self.topic)"]}"# }
+        let registeredAt = #""registeredAt":1600000000000"#
+        guard device < memberCount else {
+            return TestDevices.importLine(
+                device, token: tokens[device], registeredAt + #","topics":["\#(Self.topic)"]"#)
+        }
         let identity = Self.identity(of: device)
         let user = isUser(device) ? #","userId":"\#(Self.userText(room: identity))""# : ""
-        let datasets = role(of: device) == .bystander ? "" : #""notes""#
-        return head + #","identityPoolId":"\#(Self.pool)","identityId":"\#(Self.identityText(identity))"\#(user)"#
-            + #","datasets":[\#(datasets)]}"#
+        let datasets = role(of: device) == .bystander ? [] : ["notes"]
+        return TestDevices.importLine(
+            device, token: tokens[device],
+            registeredAt + user + "," + TestDevices.membership(identity, datasets: datasets))
     }
 
     /// How the user is called who has a room.

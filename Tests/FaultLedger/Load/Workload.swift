@@ -53,31 +53,29 @@ struct Workload: Sendable {
 
     /// The body of an event, in structured JSON.
     static func body(of event: LedgerEvent) -> [UInt8] {
-        let head = #"{"specversion":"1.0","id":"\#(event.identifier)","source":"ledger","type":"#
-        let rest =
+        let line =
             switch event.content {
             case .change(let identity, let syncCount):
-                #""dataset.changed","data":{"identityPoolId":"\#(Population.pool)","#
-                    + #""identityId":"\#(Population.identityText(identity))","datasetName":"notes","#
-                    + #""syncCount":\#(syncCount),"#
-                    + #""deviceId":"\#(Population.deviceText(identity * Population.devicesPerIdentity))"}}"#
-            case .request(let devices):
-                #""push.requested","data":{"app":"\#(Population.app)","deviceIds":["#
-                    + devices.map { #""\#(Population.deviceText($0))""# }.joined(separator: ",")
-                    + #"],\#(notification(event))}}"#
-            case .announcement:
-                #""push.requested","data":{"app":"\#(Population.app)","topic":"\#(Population.topic)","#
-                    + #"\#(notification(event))}}"#
-            case .broken: #""dataset.changed","data":{"identityPoolId":"\#(Population.pool)"}}"#
+                TestEvents.datasetChanged(
+                    event.identifier, identity: Population.identityText(identity), syncCount: syncCount,
+                    deviceID: Population.deviceText(identity * Population.devicesPerIdentity))
+            case .request(let devices): request(event, to: .devices(devices.map(Population.deviceText)))
+            case .announcement: request(event, to: .topic(Population.topic))
+            case .broken:
+                TestEvents.event(
+                    event.identifier, "dataset.changed", #"{"identityPoolId":"\#(Population.pool)"}"#)
             case .record(let room):
-                #""record.created","data":{"app":"\#(Population.app)","recordType":"Note","#
-                    + #""recordName":"n\#(event.number)","fields":{"room":\#(room),"loud":1,"#
-                    + #""text":"Number \#(event.number)"}}}"#
+                TestEvents.record(
+                    event.identifier, type: "Note", name: "n\(event.number)",
+                    fields: #"{"room":\#(room),"loud":1,"text":"Number \#(event.number)"}"#,
+                    more: #","app":"\#(Population.app)""#)
             }
-        return Array((head + rest).utf8)
+        return Array(line.utf8)
     }
 
-    private static func notification(_ event: LedgerEvent) -> String {
-        #""notification":{"title":"Ledger","data":{"serial":\#(event.number)}}"#
+    private static func request(_ event: LedgerEvent, to target: TestEvents.Target) -> String {
+        TestEvents.pushRequested(
+            event.identifier, to: target, app: Population.app,
+            notification: #"{"title":"Ledger","data":{"serial":\#(event.number)}}"#)
     }
 }

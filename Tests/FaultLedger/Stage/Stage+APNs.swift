@@ -1,3 +1,5 @@
+import PushTestKit
+
 extension Stage {
     /// Now and then APNs is not available, so that events are parked and retried throughout.
     static let usualFaults =

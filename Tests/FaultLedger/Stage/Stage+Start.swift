@@ -6,8 +6,14 @@ extension Stage {
     ///
     /// - Throws: `StageFailure` and whatever a part throws that does not start.
     func start() async throws {
+        try folder.write("script.ndjson", population.scriptLines)
+        try folder.write("faults.ndjson", standingFaults)
         let simulator = try await SimulatorProcess.start(
-            in: folder, script: population.scriptLines, faults: standingFaults, seed: seed)
+            in: folder,
+            [
+                "--topic", Population.bundleID, "--record", "record.ndjson", "--script", "script.ndjson", "--faults",
+                "faults.ndjson", "--latency", "20-120", "--seed", "\(seed % 1_000_000)",
+            ])
         state.withLock { $0.simulator = simulator }
         let urls = try await startBroker()
         addresses = StageAddresses(
@@ -77,37 +83,14 @@ extension Stage {
     /// The ladder ends at a second instead of an hour, so that ten attempts would be over before some faults are: there
     /// are as many as a minute of any fault can spend.
     func writeConfiguration() throws {
-        let addresses = addresses
-        let urls = addresses.brokerURLs.map { "\"\($0)\"" }.joined(separator: ", ")
-        try folder.write(
-            "apus.toml",
-            """
-            [rabbitmq]
-            url = [\(urls)]
-            namespace = "\(namespace)"
-            prefetch = \(Self.prefetch)
-            [registry]
-            url = "\(addresses.registryURL)"
-            [retry]
-            delays = ["200ms", "500ms", "1s"]
-            server_error_delay = "200ms"
-            max_attempts = 40
-            [admin]
-            listen = "127.0.0.1:0"
-            [log]
-            format = "json"
-            \(scenario.setting.workerConfiguration)
-            [[app]]
-            name = "\(Population.app)"
-            bundle_id = "\(Population.bundleID)"
-            identity_pools = ["\(Population.pool)"]
-            [app.apns]
-            key_file = "key.p8"
-            key_id = "\(SimulatorProcess.keyID)"
-            team_id = "\(SimulatorProcess.teamID)"
-            endpoint = "\(addresses.apns)"
-            ca_file = "anchor.pem"
-            """)
+        var app = TestConfiguration.App(endpoint: addresses.apns)
+        (app.name, app.bundleID) = (Population.app, Population.bundleID)
+        var configuration = TestConfiguration(brokerURLs: addresses.brokerURLs, apps: [app])
+        configuration.broker = "namespace = \"\(namespace)\"\nprefetch = \(Self.prefetch)"
+        configuration.registryURL = addresses.registryURL
+        configuration.retry += "\nmax_attempts = 40"
+        configuration.sections = scenario.setting.workerConfiguration
+        try folder.write("apus.toml", configuration.text)
     }
 
     private func succeed(_ what: String, _ result: CommandResult) throws {

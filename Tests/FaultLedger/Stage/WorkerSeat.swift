@@ -8,7 +8,7 @@ final class WorkerSeat: Sendable {
     private static let readySeconds = 60.0
 
     private struct State {
-        var command: RunningCommand?
+        var process: WorkerProcess?
         /// How it is started; `prlimit` before the worker for a limit.
         var prefix: [String] = []
         var startCount = 0
@@ -33,18 +33,16 @@ final class WorkerSeat: Sendable {
 
     /// Starts the worker, and goes on starting it.
     func start() throws {
-        let prefix = state.withLock { $0.prefix }
-        let words = prefix + [CommandRunner.apusPath, "run"]
-        let command = try RunningCommand(program: words[0], Array(words.dropFirst()), in: folder)
+        let process = try WorkerProcess(in: folder, prefix: state.withLock { $0.prefix })
         state.withLock { state in
-            state.command = command
+            state.process = process
             state.startCount += 1
         }
-        Task { try await superviseEnd(of: command) }
+        Task { try await superviseEnd(of: process) }
     }
 
-    private func superviseEnd(of command: RunningCommand) async throws {
-        let result = await command.end()
+    private func superviseEnd(of process: WorkerProcess) async throws {
+        let result = await process.command.end()
         let isStopping = state.withLock { state in
             state.logs.append(result.errors)
             if !state.isEndExpected, !state.isStopping { state.unexpectedExitCodes.append(result.exitCode) }
@@ -61,7 +59,8 @@ final class WorkerSeat: Sendable {
 
     // MARK: What it does
 
-    private var command: RunningCommand? { state.withLock { $0.command } }
+    private var process: WorkerProcess? { state.withLock { $0.process } }
+    private var command: RunningCommand? { process?.command }
 
     /// The process that runs now.
     var identifier: Int32? { command?.identifier }
@@ -75,7 +74,7 @@ final class WorkerSeat: Sendable {
     /// What all workers of this seat have logged.
     var log: String {
         state.withLock { state in
-            let current = state.command.flatMap { $0.hasEnded ? nil : $0.errors } ?? ""
+            let current = (state.process?.command).flatMap { $0.hasEnded ? nil : $0.errors } ?? ""
             return state.logs.joined() + current
         }
     }
@@ -123,19 +122,11 @@ final class WorkerSeat: Sendable {
 
     /// What its admin server answers; nil if there is none yet.
     func get(_ path: String) async -> PlainHTTP.Answer? {
-        guard let port = adminPort else { return nil }
+        guard let port = process?.adminPortSoFar else { return nil }
         return await PlainHTTP.requestInBackground("GET", path, port: port)
     }
 
     private var lastLine: Substring { logOfLatest.split(separator: "\n").last ?? "" }
-
-    private var adminPort: UInt16? {
-        for line in logOfLatest.split(separator: "\n") where line.contains(#""admin.listening""#) {
-            let digits = line.split(separator: #""port":"#).last?.prefix { $0.isNumber } ?? ""
-            return UInt16(digits)
-        }
-        return nil
-    }
 
     // MARK: The end
 
@@ -144,27 +135,18 @@ final class WorkerSeat: Sendable {
     /// - Parameter seconds: after this long it is killed.
     /// - Returns: its end; nil if it was never started.
     func drain(seconds: Double) async -> CommandResult? {
-        guard let command = stopSupervising() else { return nil }
-        command.signal(SIGTERM)
-        let killer = Task {
-            try await Pause.seconds(seconds)
-            command.signal(SIGKILL)
-        }
-        defer { killer.cancel() }
-        return await command.end()
+        await stopSupervising()?.drain(seconds: seconds)
     }
 
     /// Kills the worker for good.
     func kill() async {
-        guard let command = stopSupervising() else { return }
-        command.signal(SIGKILL)
-        _ = await command.end()
+        await stopSupervising()?.killHard()
     }
 
-    private func stopSupervising() -> RunningCommand? {
+    private func stopSupervising() -> WorkerProcess? {
         state.withLock { state in
             state.isStopping = true
-            return state.command
+            return state.process
         }
     }
 }

@@ -10,10 +10,10 @@ struct ScenarioSupervisorTests {
 
     @Test("A scenario that takes too long is ended with all that it started, and the error names the limit")
     func time() async throws {
-        let scenario = try Scenario(script: "sleep 1000 & echo $!; sleep 1001")
+        let scenario = try await Scenario(script: "sleep 1000 & echo $!; sleep 1001")
         var limits = Self.generous
         limits.seconds = 0.25
-        let failure = try #require(throws: ChildProcess.Failure.self) { try scenario.supervise(limits) }
+        let failure = try await #require(throws: BenchmarkFailure.self) { try await scenario.supervise(limits) }
         #expect(failure.description.contains("not done within its limit of 0.25 s: ended."))
         #expect(failure.description.contains("raise the limit with --seconds-maximum."))
         #expect(scenario.process.exitCode == 137)
@@ -23,11 +23,11 @@ struct ScenarioSupervisorTests {
     @Test("A scenario whose children take too much memory is ended with them, and the error names limit and size")
     func memory() async throws {
         // `tail` keeps 64 MiB of zeros in memory, because they are one line without an end.
-        let scenario = try Scenario(
+        let scenario = try await Scenario(
             script: "sleep 1000 & echo $!; head -c 67108864 /dev/zero | tail -n 1 | sleep 1001")
         var limits = Self.generous
         limits.mebibytes = 32
-        let failure = try #require(throws: ChildProcess.Failure.self) { try scenario.supervise(limits) }
+        let failure = try await #require(throws: BenchmarkFailure.self) { try await scenario.supervise(limits) }
         let found = try #require(failure.description.firstMatch(of: /its processes had ([0-9]+) MiB resident/))
         #expect(try #require(Int(found.1)) > 32)
         #expect(failure.description.contains("more than its limit of 32 MiB: ended."))
@@ -37,9 +37,9 @@ struct ScenarioSupervisorTests {
     }
 
     @Test("A scenario within its limits runs to its end")
-    func withinLimits() throws {
-        let process = try ChildProcess("/bin/sh", ["-c", "exit 3"])
-        #expect(try ScenarioSupervisor.supervise(process, Self.generous) == 3)
+    func withinLimits() async throws {
+        let process = try RunningCommand(program: "/bin/sh", ["-c", "exit 3"], in: TemporaryFolder())
+        #expect(try await ScenarioSupervisor.supervise(process, Self.generous) == 3)
     }
 
     @Test(
@@ -61,18 +61,18 @@ struct ScenarioSupervisorTests {
 
 /// A script in place of a scenario, which begins a process that does not end with it, and names that in its first line.
 private struct Scenario {
-    let process: ChildProcess
+    let process: RunningCommand
     private let child: Int32
 
-    init(script: String) throws {
-        let process = try ChildProcess("/bin/sh", ["-c", script])
-        self.process = process
-        child = try #require(Int32(process.firstLine()))
+    init(script: String) async throws {
+        process = try RunningCommand(program: "/bin/sh", ["-c", script], in: TemporaryFolder())
+        try await process.wait(for: "\n", in: \.output)
+        child = try #require(process.output.split(separator: "\n").first.flatMap { Int32($0) })
         try #require(isChildRunning)
     }
 
-    func supervise(_ limits: ScenarioLimits) throws {
-        _ = try ScenarioSupervisor.supervise(process, limits, endSeconds: 0)
+    func supervise(_ limits: ScenarioLimits) async throws {
+        _ = try await ScenarioSupervisor.supervise(process, limits, endSeconds: 0)
     }
 
     /// Fails unless the child ends too.

@@ -1,6 +1,5 @@
 /// What the command line asks for.
 struct BenchmarkOptions {
-    private(set) var apusPath = ""
     private(set) var bareConsumerPath = ""
     private(set) var peerPythonPath = ""
     private(set) var peerScriptPath = ""
@@ -25,11 +24,10 @@ struct BenchmarkOptions {
             mebibytes: mebibytesMaximum ?? scenario.limits.mebibytes)
     }
 
-    init(_ arguments: [String]) throws(ChildProcess.Failure) {
+    init(_ arguments: [String]) throws(BenchmarkFailure) {
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             switch argument {
-            case "--apus": apusPath = rest.popFirst() ?? ""
             case "--bare-consumer": bareConsumerPath = rest.popFirst() ?? ""
             case "--peer-python": peerPythonPath = rest.popFirst() ?? ""
             case "--peer-script": peerScriptPath = rest.popFirst() ?? ""
@@ -41,7 +39,7 @@ struct BenchmarkOptions {
             case "--scenario-process": scenarioOfProcess = rest.popFirst().flatMap(BenchmarkScenario.init)
             default:
                 guard let scenario = BenchmarkScenario(rawValue: argument) else {
-                    throw ChildProcess.Failure(description: "unknown argument \(argument); see main.swift")
+                    throw BenchmarkFailure(description: "unknown argument \(argument); see main.swift")
                 }
                 named.append(scenario)
             }

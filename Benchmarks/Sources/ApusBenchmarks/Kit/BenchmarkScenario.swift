@@ -25,7 +25,7 @@ enum BenchmarkScenario: String, CaseIterable {
         case .distance: try await DistanceScenario(bench: bench, report: report).run()
         case .peer: try await PeerScenario(bench: bench, report: report).run()
         case .allocations: try await AllocationScenario(bench: bench, report: report).run()
-        case .micro: try MicroScenario(bench: bench, report: report).run()
+        case .micro: try await MicroScenario(bench: bench, report: report).run()
         case .matching: try MatchingScenario(report: report).run()
         case .pipeline: try await PipelineScenario(bench: bench, report: report).run()
         case .subscriptions: try await SubscriptionScenario(bench: bench, report: report).run()

@@ -1,4 +1,5 @@
 import Foundation
+import PushTestKit
 
 /// What the figures were measured on.
 enum Machine {
@@ -12,14 +13,18 @@ enum Machine {
     }()
 
     /// The commit, with a mark if anything but the figures themselves differs from it.
-    static let commit: String = {
+    static func commit() async -> String {
         let changes = ["status", "--porcelain", "--", ".", ":!Benchmarks/results.json"]
-        guard let commit = git(["rev-parse", "--short", "HEAD"]), let changed = git(changes) else { return "unknown" }
+        guard let commit = await git(["rev-parse", "--short", "HEAD"]), let changed = await git(changes) else {
+            return "unknown"
+        }
         return changed.isEmpty ? commit : commit + "-dirty"
-    }()
+    }
 
-    private static func git(_ arguments: [String]) -> String? {
-        (try? ChildProcess.run("/usr/bin/git", arguments).output)?.trimmingCharacters(in: .whitespacesAndNewlines)
+    private static func git(_ arguments: [String]) async -> String? {
+        let command = try? RunningCommand(
+            program: "/usr/bin/git", arguments, workingFolder: FileManager.default.currentDirectoryPath)
+        return await command?.end().output.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     static let date: String = {

@@ -1,27 +1,30 @@
 import Foundation
+import PushTestKit
 
 /// Runs each scenario in a process of its own, and ends one that takes more time or memory than it may.
 ///
 /// All that a scenario has started ends with it: programs by the signal that Linux sends when their parent dies,
 /// private servers because their supervisors see the end of a pipe. What is still there after a while is killed.
 struct ScenarioSupervisor {
-    private static let lookMicroseconds: UInt32 = 100_000
+    private static let lookSeconds = 0.1
     /// How long those that a scenario has left may take to end by themselves.
     static let endSeconds = 10.0
 
     let options: BenchmarkOptions
     let arguments: [String]
+    /// What the figures are of.
+    let commit: String
 
     /// Runs all that is asked for.
     ///
     /// - Returns: the figures, and what failed.
-    func run() -> (results: [BenchmarkResult], failures: [String]) {
+    func run() async -> (results: [BenchmarkResult], failures: [String]) {
         var results: [BenchmarkResult] = []
         var failures: [String] = []
         for scenario in options.scenarios {
             let start = ContinuousClock.now
             do {
-                results += try run(scenario)
+                results += try await run(scenario)
             } catch {
                 Report.show("\(scenario.rawValue): \(error)")
                 failures.append(scenario.rawValue)
@@ -31,27 +34,27 @@ struct ScenarioSupervisor {
         return (results, failures)
     }
 
-    private func run(_ scenario: BenchmarkScenario) throws -> [BenchmarkResult] {
+    private func run(_ scenario: BenchmarkScenario) async throws -> [BenchmarkResult] {
         let folder = NSTemporaryDirectory() + "apus-bench-results-\(getpid())"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let file = "\(folder)/\(scenario.rawValue).json"
         let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        let process = try ChildProcess(
-            program, arguments + ["--scenario-process", scenario.rawValue, "--results", file],
-            environment: scenario.environment)
+        let process = try RunningCommand(
+            program: program, arguments + ["--scenario-process", scenario.rawValue, "--results", file],
+            environment: scenario.environment, workingFolder: FileManager.default.currentDirectoryPath)
         defer { Workbench.removeFolders(of: process.identifier) }
-        let exitCode = try Self.supervise(process, options.limits(of: scenario))
+        let exitCode = try await Self.supervise(process, options.limits(of: scenario))
         guard exitCode == 0 else {
-            throw ChildProcess.Failure(description: "ended with \(exitCode): \(process.errors.suffix(4_000))")
+            throw BenchmarkFailure(description: "ended with \(exitCode): \(process.errors.suffix(4_000))")
         }
         let results = try JSONDecoder().decode(
             [BenchmarkResult].self, from: Data(contentsOf: URL(fileURLWithPath: file)))
-        guard !results.isEmpty else { throw ChildProcess.Failure(description: "reported no figure") }
+        guard !results.isEmpty else { throw BenchmarkFailure(description: "reported no figure") }
         // All figures of a run bear the commit that it began with.
         return results.map { result in
             var result = result
-            (result.machine, result.commit, result.date) = (Machine.description, Machine.commit, Machine.date)
+            (result.machine, result.commit, result.date) = (Machine.description, commit, Machine.date)
             return result
         }
     }
@@ -63,11 +66,21 @@ struct ScenarioSupervisor {
     ///   - limits: what it may take.
     ///   - endSeconds: how long what it has started may take to end by itself.
     /// - Returns: its exit code.
-    /// - Throws: `ChildProcess.Failure` if it was ended, with the limit and what to do.
+    /// - Throws: `BenchmarkFailure` if it was ended, with the limit and what to do.
     static func supervise(
-        _ process: ChildProcess, _ limits: ScenarioLimits, endSeconds: Double = endSeconds
-    ) throws(ChildProcess.Failure) -> Int32 {
-        defer { end(process, endSeconds: endSeconds) }
+        _ process: RunningCommand, _ limits: ScenarioLimits, endSeconds: Double = endSeconds
+    ) async throws -> Int32 {
+        do {
+            let exitCode = try await watch(process, limits)
+            await end(process, endSeconds: endSeconds)
+            return exitCode
+        } catch {
+            await end(process, endSeconds: endSeconds)
+            throw error
+        }
+    }
+
+    private static func watch(_ process: RunningCommand, _ limits: ScenarioLimits) async throws -> Int32 {
         let start = ContinuousClock.now
         var shown = 0
         while true {
@@ -78,28 +91,31 @@ struct ScenarioSupervisor {
             if let exitCode { return exitCode }
             let mebibytes = ProcessTree(of: process.identifier).residentMebibytes
             guard mebibytes <= limits.mebibytes else {
-                throw ChildProcess.Failure(
+                throw BenchmarkFailure(
                     description: """
                         its processes had \(mebibytes) MiB resident, more than its limit of \(limits.mebibytes) MiB: \
                         ended. Look for what grows, or raise the limit with --mebibytes-maximum.
                         """)
             }
             guard start.duration(to: .now).seconds <= limits.seconds else {
-                throw ChildProcess.Failure(
+                throw BenchmarkFailure(
                     description: """
                         not done within its limit of \(limits.seconds) s: ended. Run it while nothing else is busy, or \
                         raise the limit with --seconds-maximum. \(process.errors.suffix(4_000))
                         """)
             }
-            usleep(lookMicroseconds)
+            try await Pause.seconds(lookSeconds)
         }
     }
 
-    private static func end(_ process: ChildProcess, endSeconds: Double) {
+    private static func end(_ process: RunningCommand, endSeconds: Double) async {
         let tree = ProcessTree(of: process.identifier)
-        process.endNow()
+        process.signal(SIGKILL)
+        _ = await process.end()
         let start = ContinuousClock.now
-        while !tree.running.isEmpty, start.duration(to: .now).seconds < endSeconds { usleep(lookMicroseconds) }
+        while !tree.running.isEmpty, start.duration(to: .now).seconds < endSeconds {
+            try? await Pause.seconds(lookSeconds)
+        }
         for identifier in tree.running { kill(identifier, SIGKILL) }
     }
 }

@@ -1,36 +1,36 @@
 import Crypto
 import Foundation
+import PushTestKit
 
 /// A temporary folder with a key and a certificate, and the programs that scenarios start in it.
 final class Workbench {
-    static let keyID = "ABC123DEFG"
-    static let teamID = "DEF123GHIJ"
     /// The certificate of the simulator of a second app.
     static let otherAnchor = "other-anchor.pem"
     static let bundleID = "com.example.chat"
-    static let pool = "us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"
 
     let options: BenchmarkOptions
-    let folder: String
+    let temporary: TemporaryFolder
     /// A folder in memory, for what is written only to measure: a disk that is busy must not delay who writes it.
     let memoryFolder: String
     let key: ES256PrivateKey
 
     init(options: BenchmarkOptions) throws {
         self.options = options
-        (folder, memoryFolder) = Self.folders(of: getpid())
-        for folder in [folder, memoryFolder] {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        }
+        let folders = Self.folders(of: getpid())
+        memoryFolder = folders.memory
+        temporary = try TemporaryFolder(at: folders.disk)
+        try FileManager.default.createDirectory(atPath: memoryFolder, withIntermediateDirectories: true)
         key = try ES256PrivateKey.generate()
         try write("key.p8", key.pem)
-        chmod(folder + "/key.p8", 0o600)
         let now = Int64(time(nil))
         let identity = try ServerIdentity.selfSigned(
             names: ["localhost", "127.0.0.1"], notBeforeSeconds: now - 60, notAfterSeconds: now + 86_400)
         try write("server.pem", identity.certificateChainPEM)
         try write("server.key", identity.privateKeyPEM)
     }
+
+    /// The path of the folder.
+    var folder: String { temporary.path }
 
     private static func folders(of process: Int32) -> (disk: String, memory: String) {
         (NSTemporaryDirectory() + "apus-bench-\(process)", "/dev/shm/apus-bench-\(process)")
@@ -43,16 +43,22 @@ final class Workbench {
     }
 
     @discardableResult
-    func write(_ name: String, _ text: String) throws -> String {
-        try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
-        return "\(folder)/\(name)"
+    func write(_ name: String, _ text: String) throws -> String { try temporary.write(name, text) }
+
+    /// Runs a program to its end in the folder, for as long as it takes.
+    func run(_ path: String, _ arguments: [String]) async throws -> CommandResult {
+        guard FileManager.default.isExecutableFile(atPath: path) else {
+            throw BenchmarkFailure(description: "\(path) is missing; run 'deploy/bin/install-packages bench'")
+        }
+        return await (try RunningCommand(program: path, arguments, in: temporary)).end()
     }
 
     /// Runs a command of `apus` to its end in the folder.
-    func apus(_ arguments: String...) throws {
-        let result = try ChildProcess.run(options.apusPath, arguments + ["--config", folder + "/apus.toml"])
-        guard result.status == 0 else {
-            throw ChildProcess.Failure(description: "apus \(arguments.joined(separator: " ")) failed: \(result.output)")
+    func apus(_ arguments: String...) async throws {
+        let end = try await run(CommandRunner.apusPath, arguments)
+        guard end.exitCode == 0 else {
+            throw BenchmarkFailure(
+                description: "apus \(arguments.joined(separator: " ")) failed: \(end.output)\(end.errors)")
         }
     }
 
@@ -61,23 +67,10 @@ final class Workbench {
     /// - Parameters:
     ///   - arguments: what else it is told.
     ///   - anchor: the file of the folder that gets its certificate.
-    /// - Returns: the process, and where it listens.
-    /// - Throws: `ChildProcess.Failure` if it does not start.
-    func startSimulator(
-        _ arguments: [String], anchor: String = "anchor.pem"
-    ) throws -> (process: ChildProcess, port: UInt16) {
-        let process = try ChildProcess(
-            options.apusPath,
-            [
-                "simulate", "--listen", "127.0.0.1:0", "--ca-out", "\(folder)/\(anchor)", "--key-file",
-                folder + "/key.p8", "--key-id", Self.keyID, "--team-id", Self.teamID,
-            ] + arguments)
-        let line = try process.firstLine()
-        let digits = line.split(separator: "127.0.0.1:").last?.prefix { $0.isNumber } ?? ""
-        guard let port = UInt16(digits) else {
-            throw ChildProcess.Failure(description: "the simulator did not start: \(line) \(process.errors)")
-        }
-        return (process, port)
+    /// - Returns: the simulator.
+    /// - Throws: an error with what it said if it does not start.
+    func startSimulator(_ arguments: [String], anchor: String = "anchor.pem") async throws -> SimulatorProcess {
+        try await SimulatorProcess.start(in: temporary, anchor: anchor, arguments)
     }
 
     /// A file of the folder with this many bytes of payload.
@@ -103,63 +96,33 @@ extension Workbench {
         broker: String, simulatorPort: UInt16, registry: String, workQueues: Int = 1, otherPort: UInt16? = nil,
         connections: Int? = nil
     ) throws {
-        try write(
-            "apus.toml",
-            """
-            [rabbitmq]
-            url = "\(broker)"
-            work_queues = \(workQueues)
-            [registry]
-            url = "sqlite:\(folder)/\(registry)"
-            [log]
-            format = "json"
-            [[app]]
-            name = "chat"
-            bundle_id = "\(Self.bundleID)"
-            identity_pools = ["\(Self.pool)"]
-            [app.apns]
-            key_file = "key.p8"
-            key_id = "\(Self.keyID)"
-            team_id = "\(Self.teamID)"
-            endpoint = "127.0.0.1:\(simulatorPort)"
-            ca_file = "anchor.pem"
-            \(connections.map { "connections = \($0)\nconnections_max = \($0)" } ?? "")
-            \(otherApp(port: otherPort))
-            """)
-    }
-
-    /// A second app, with an endpoint of its own; empty without one.
-    private func otherApp(port: UInt16?) -> String {
-        guard let port else { return "" }
-        return """
-            [[app]]
-            name = "other"
-            bundle_id = "com.example.other"
-            [app.apns]
-            key_file = "key.p8"
-            key_id = "\(Self.keyID)"
-            team_id = "\(Self.teamID)"
-            endpoint = "127.0.0.1:\(port)"
-            ca_file = "\(Self.otherAnchor)"
-            """
+        var app = TestConfiguration.App(endpoint: "127.0.0.1:\(simulatorPort)")
+        app.more = connections.map { "connections = \($0)\nconnections_max = \($0)" } ?? ""
+        var configuration = TestConfiguration(brokerURLs: [broker], apps: [app])
+        configuration.broker = "work_queues = \(workQueues)"
+        configuration.registryURL = "sqlite:\(folder)/\(registry)"
+        configuration.retry = ""
+        if let otherPort {
+            var other = TestConfiguration.App(endpoint: "127.0.0.1:\(otherPort)")
+            (other.name, other.bundleID, other.pools) = ("other", "com.example.other", [])
+            other.anchor = Self.otherAnchor
+            configuration.apps.append(other)
+        }
+        try write("apus.toml", configuration.text)
     }
 
     /// Imports devices into a registry of the folder; device n gets the identity that `identity` says.
-    func importDevices(_ count: Int, into registry: String, identity: (Int) -> Int) throws {
+    func importDevices(_ count: Int, into registry: String, identity: (Int) -> Int) async throws {
         let path = folder + "/devices.ndjson"
         _ = FileManager.default.createFile(atPath: path, contents: nil)
         guard let file = FileHandle(forWritingAtPath: path) else {
-            throw ChildProcess.Failure(description: "cannot write \(path)")
+            throw BenchmarkFailure(description: "cannot write \(path)")
         }
         for start in stride(from: 0, to: count, by: 10_000) {
             let lines = (start..<min(count, start + 10_000)).map { RegisteredDevice.line($0, identity: identity($0)) }
             try file.write(contentsOf: Data((lines.joined(separator: "\n") + "\n").utf8))
         }
         try file.close()
-        let result = try ChildProcess.run(
-            options.apusPath, ["device", "import", "--set", "registry.url=sqlite:\(folder)/\(registry)", path])
-        guard result.status == 0 else {
-            throw ChildProcess.Failure(description: "apus device import failed: \(result.output)")
-        }
+        try await apus("device", "import", "--set", "registry.url=sqlite:\(folder)/\(registry)", path)
     }
 }

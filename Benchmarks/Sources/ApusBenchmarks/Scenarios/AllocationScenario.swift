@@ -1,5 +1,6 @@
 import APNsTransport
 import Metrics
+import PushTestKit
 
 /// Allocations of the client and of the pipeline, per push, when everything that grows has grown.
 struct AllocationScenario {
@@ -12,12 +13,13 @@ struct AllocationScenario {
     /// Counts in a process in which allocations can be counted.
     func run() async throws {
         guard Allocations.count != nil else {
-            throw ChildProcess.Failure(description: "\(Allocations.libraryPath) was not loaded")
+            throw BenchmarkFailure(description: "\(Allocations.libraryPath) was not loaded")
         }
-        let simulator = try bench.startSimulator(["--trusting", "--first-streams", "1000"])
-        defer { simulator.process.end() }
+        let simulator = try await bench.startSimulator(["--trusting", "--first-streams", "1000"])
+        defer { simulator.kill() }
         let payload = try bench.payload(bytes: 180)
-        let source = try ProviderTokenSource(key: bench.key, keyID: Workbench.keyID, teamID: Workbench.teamID)
+        let source = try ProviderTokenSource(
+            key: bench.key, keyID: SimulatorProcess.keyID, teamID: SimulatorProcess.teamID)
         let run = ClientRun(
             bench: bench, port: simulator.port, anchor: "anchor.pem", payload: payload.bytes, source: source)
         let (client, load, _) = try run.start(connections: 1, window: 500)
@@ -27,7 +29,7 @@ struct AllocationScenario {
         let allocations = Double((Allocations.count ?? 0) - before) / Double(Self.count)
         await client.close()
         guard accepted == Self.count else {
-            throw ChildProcess.Failure(description: "only \(accepted) of \(Self.count) pushes were accepted")
+            throw BenchmarkFailure(description: "only \(accepted) of \(Self.count) pushes were accepted")
         }
         report.add("allocations_per_push_client", allocations, "")
         try await PipelineScenario(bench: bench, report: report).countAllocations()

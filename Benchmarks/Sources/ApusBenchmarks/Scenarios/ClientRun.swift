@@ -67,7 +67,7 @@ struct ClientRun {
         let elapsed = start.duration(to: clock.now)
         let spent = ProcessorTime.ownMicroseconds() - cpu
         guard accepted == count else {
-            throw ChildProcess.Failure(description: "only \(accepted) of \(count) pushes were accepted")
+            throw BenchmarkFailure(description: "only \(accepted) of \(count) pushes were accepted")
         }
         return LoadTool.Figures(
             perSecond: Double(count) / elapsed.seconds, microseconds: spent / Double(count))

@@ -1,5 +1,6 @@
 import APNsTransport
 import Foundation
+import PushTestKit
 
 /// The APNs client against nghttpd and against the simulator, beside h2load with the same requests.
 ///
@@ -16,28 +17,22 @@ struct ClientScenario {
         let root = bench.folder + "/htdocs/3/device"
         try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
         try bench.write("htdocs/3/device/\(ClientRun.token)", "")
-        let nghttpd = try startNghttpd()
+        let nghttpd = try await startNghttpd()
         try await compare("nghttpd_1_connection", port: nghttpd.port, anchor: "server.pem", connections: 1)
-        nghttpd.process.endNow()
-        let simulator = try bench.startSimulator(["--trusting", "--first-streams", "1000"])
+        await nghttpd.stop()
+        let simulator = try await bench.startSimulator(["--trusting", "--first-streams", "1000"])
         try await compare("simulator_1_connection", port: simulator.port, connections: 1)
         try await compare("simulator_4_connections", port: simulator.port, connections: 4, isRateBudgeted: false)
         for size in [1_024, 4_096] {
             try await compare("simulator_\(size)_bytes", port: simulator.port, connections: 1, payloadBytes: size)
         }
-        simulator.process.end()
+        await simulator.stop()
     }
 
-    private func startNghttpd() throws -> (process: ChildProcess, port: UInt16) {
-        let port = UInt16.random(in: 20_000...30_000)
-        let process = try ChildProcess(
-            "/usr/sbin/nghttpd",
-            [
-                "-n1", "-a", "127.0.0.1", "-d", bench.folder + "/htdocs", "\(port)", bench.folder + "/server.key",
-                bench.folder + "/server.pem",
-            ])
-        try ListeningPort.wait(port)
-        return (process, port)
+    private func startNghttpd() async throws -> RunningServer {
+        try await RunningServer.start(package: "nghttp2-server", in: bench.temporary) { port in
+            ["/usr/sbin/nghttpd", "-n1", "-a", "127.0.0.1", "-d", "htdocs", "\(port)", "server.key", "server.pem"]
+        }
     }
 
     /// Measures the client and h2load in turns, so that a slow minute of the machine hits both.
@@ -46,7 +41,8 @@ struct ClientScenario {
         isRateBudgeted: Bool = true
     ) async throws {
         let payload = try bench.payload(bytes: payloadBytes)
-        let source = try ProviderTokenSource(key: bench.key, keyID: Workbench.keyID, teamID: Workbench.teamID)
+        let source = try ProviderTokenSource(
+            key: bench.key, keyID: SimulatorProcess.keyID, teamID: SimulatorProcess.teamID)
         let run = ClientRun(bench: bench, port: port, anchor: anchor, payload: payload.bytes, source: source)
         let headers = try Self.headers(source)
         let count = payloadBytes > 1_000 ? Self.count / 2 : Self.count
@@ -54,8 +50,9 @@ struct ClientScenario {
         var reference: [LoadTool.Figures] = []
         for _ in 0..<Self.rounds {
             reference.append(
-                try LoadTool.run(
-                    port: port, path: "/3/device/\(ClientRun.token)", headers: headers, bodyFile: payload.path,
+                try await LoadTool.run(
+                    on: bench, port: port, path: "/3/device/\(ClientRun.token)", headers: headers,
+                    bodyFile: payload.path,
                     count: count, connections: connections, streams: Self.streams))
             ours.append(try await run.measure(count: count, connections: connections))
         }

@@ -1,6 +1,7 @@
 import APNsTransport
 import Foundation
 import Metrics
+import PushTestKit
 
 /// The client over a long way: answers come 25 ms and 100 ms late, and the pool begins with one connection and grows.
 ///
@@ -18,14 +19,16 @@ struct DistanceScenario {
     }
 
     private func measure(latencyMilliseconds: Int) async throws {
-        let simulator = try bench.startSimulator(
+        let simulator = try await bench.startSimulator(
             ["--trusting", "--first-streams", "\(Self.streams)", "--latency", "\(latencyMilliseconds)"])
-        defer { simulator.process.end() }
+        defer { simulator.kill() }
         let payload = try bench.payload(bytes: 200)
-        let source = try ProviderTokenSource(key: bench.key, keyID: Workbench.keyID, teamID: Workbench.teamID)
+        let source = try ProviderTokenSource(
+            key: bench.key, keyID: SimulatorProcess.keyID, teamID: SimulatorProcess.teamID)
         let count = Scale.of(200_000, small: 5_000)
-        let reference = try LoadTool.run(
-            port: simulator.port, path: "/3/device/\(ClientRun.token)", headers: try ClientScenario.headers(source),
+        let reference = try await LoadTool.run(
+            on: bench, port: simulator.port, path: "/3/device/\(ClientRun.token)",
+            headers: try ClientScenario.headers(source),
             bodyFile: payload.path, count: count, connections: Self.connectionsMaximum, streams: Self.streams)
         let run = ClientRun(
             bench: bench, port: simulator.port, anchor: "anchor.pem", payload: payload.bytes, source: source)

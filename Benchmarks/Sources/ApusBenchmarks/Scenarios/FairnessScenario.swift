@@ -27,43 +27,43 @@ struct FairnessScenario {
         let broker = try await PrivateRabbitMQ.start()
         defer { broker.stop() }
         let record = bench.memoryFolder + "/fairness\(suffix).ndjson"
-        let simulator = try bench.startSimulator([
+        let simulator = try await bench.startSimulator([
             "--trusting", "--first-streams", "1000", "--latency", "\(latencyMilliseconds)", "--record", record,
         ])
-        defer { simulator.process.end() }
+        defer { simulator.kill() }
         try bench.writeConfiguration(
             broker: broker.url, simulatorPort: simulator.port, registry: "fairness\(suffix).db")
-        try bench.apus("topology", "apply")
+        try await bench.apus("topology", "apply")
         let small = Self.warmUpEvents + Self.eventsAlone + Self.eventsBeside
         // The devices after those of the small events all belong to one identity.
-        try bench.importDevices(small + Self.fanOutDevices, into: "fairness\(suffix).db") { min($0, small) }
+        try await bench.importDevices(small + Self.fanOutDevices, into: "fairness\(suffix).db") { min($0, small) }
         // What the import has left to be written would make everything stand still for as long as a tenth of a second.
         sync()
-        let worker = try WorkerUnderTest(bench: bench)
+        let worker = try WorkerProcess(in: bench.temporary)
         let publisher = try PacedPublisher(broker: broker.url)
         _ = publisher.publish(0..<Self.warmUpEvents, perSecond: nil)
-        try worker.wait(forAccepted: Self.warmUpEvents)
+        try await worker.wait(forAccepted: Self.warmUpEvents)
 
         let alone = Self.warmUpEvents..<Self.warmUpEvents + Self.eventsAlone
         let publishedAlone = publisher.publish(alone, perSecond: Self.eventsPerSecond)
-        try worker.wait(forAccepted: alone.upperBound)
+        try await worker.wait(forAccepted: alone.upperBound)
 
         let beside = alone.upperBound..<small
         let fanOut = try bench.write(
             "fairness-fanout.ndjson",
-            RegisteredDevice.request("fairness", identity: RegisteredDevice.identity(small)) + "\n")
-        try bench.apus("publish", "--file", fanOut)
-        try worker.wait("the fan-out") { worker.accepted > alone.upperBound + 5_000 }
-        let start = (time: PacedPublisher.nowMilliseconds(), accepted: worker.accepted)
+            RegisteredDevice.request("fairness", identity: small) + "\n")
+        try await bench.apus("publish", "--file", fanOut)
+        try await worker.wait("the fan-out") { try await worker.accepted() > alone.upperBound + 5_000 }
+        let start = (time: PacedPublisher.nowMilliseconds(), accepted: try await worker.accepted())
         let publishedBeside = publisher.publish(beside, perSecond: Self.eventsPerSecond)
-        let end = (time: PacedPublisher.nowMilliseconds(), accepted: worker.accepted)
+        let end = (time: PacedPublisher.nowMilliseconds(), accepted: try await worker.accepted())
         guard Scale.isSmall || end.accepted < small + Self.fanOutDevices else {
-            throw ChildProcess.Failure(description: "the fan-out was over before the small events: make it larger")
+            throw BenchmarkFailure(description: "the fan-out was over before the small events: make it larger")
         }
-        try worker.wait(forAccepted: small + Self.fanOutDevices)
+        try await worker.wait(forAccepted: small + Self.fanOutDevices)
         await publisher.close()
-        worker.end()
-        simulator.process.end()
+        await worker.drain(seconds: 10)
+        await simulator.stop()
         let bulkPushes = end.accepted - start.accepted - Self.eventsBeside
         report.add(
             "pushes_per_second_fan_out_beside\(suffix)", Double(bulkPushes) / (end.time - start.time) * 1_000, "1/s")

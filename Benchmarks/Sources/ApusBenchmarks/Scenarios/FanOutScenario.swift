@@ -20,18 +20,18 @@ struct FanOutScenario {
     func run() async throws {
         let broker = try await PrivateRabbitMQ.start()
         defer { broker.stop() }
-        let simulator = try bench.startSimulator(["--trusting", "--first-streams", "1000"])
-        defer { simulator.process.end() }
-        func prepare(_ registry: String, _ devices: Int, identity: (Int) -> Int) throws {
+        let simulator = try await bench.startSimulator(["--trusting", "--first-streams", "1000"])
+        defer { simulator.kill() }
+        func prepare(_ registry: String, _ devices: Int, identity: (Int) -> Int) async throws {
             try bench.writeConfiguration(broker: broker.url, simulatorPort: simulator.port, registry: registry)
-            try bench.apus("topology", "apply")
-            try bench.importDevices(devices, into: registry, identity: identity)
+            try await bench.apus("topology", "apply")
+            try await bench.importDevices(devices, into: registry, identity: identity)
         }
-        try prepare("one-to-one.db", Self.oneToOneEvents) { $0 }
-        let oneToOne = try oneToOnePerSecond()
-        try prepare("small.db", Self.smallDevices) { _ in 0 }
+        try await prepare("one-to-one.db", Self.oneToOneEvents) { $0 }
+        let oneToOne = try await oneToOnePerSecond()
+        try await prepare("small.db", Self.smallDevices) { _ in 0 }
         let small = try await fanOut("small", broker: broker, devices: Self.smallDevices)
-        try prepare("large.db", devices) { _ in 0 }
+        try await prepare("large.db", devices) { _ in 0 }
         let large = try await fanOut("large", broker: broker, devices: devices)
         report.add("pushes_per_second_large_fan_out", large.perSecond, "1/s", reference: oneToOne)
         report.add("time_to_first_push_large_fan_out", large.firstPushMilliseconds, "ms")
@@ -39,36 +39,38 @@ struct FanOutScenario {
             "resident_memory_large_fan_out", large.mebibytesMaximum, "MiB", reference: small.mebibytesMaximum)
     }
 
-    private func oneToOnePerSecond() throws -> Double {
+    private func oneToOnePerSecond() async throws -> Double {
         let file = try bench.write(
             "events.ndjson",
             (0..<Self.oneToOneEvents).map { RegisteredDevice.event($0, syncCount: 1) }.joined(separator: "\n") + "\n")
-        try bench.apus("publish", "--file", file)
-        let worker = try WorkerUnderTest(bench: bench)
-        defer { worker.end() }
-        try worker.wait(forAccepted: 1)
+        try await bench.apus("publish", "--file", file)
+        let worker = try WorkerProcess(in: bench.temporary)
+        try await worker.wait(forAccepted: 1)
         let start = ContinuousClock().now
-        let first = worker.accepted
-        try worker.wait(forAccepted: Self.oneToOneEvents)
-        return Double(Self.oneToOneEvents - first) / start.duration(to: ContinuousClock().now).seconds
+        let first = try await worker.accepted()
+        try await worker.wait(forAccepted: Self.oneToOneEvents)
+        let seconds = start.duration(to: ContinuousClock().now).seconds
+        await worker.drain(seconds: 10)
+        return Double(Self.oneToOneEvents - first) / seconds
     }
 
     /// Publishes one event to a worker that is ready, and waits until it has reached its devices.
     private func fanOut(_ identifier: String, broker: PrivateRabbitMQ, devices: Int) async throws -> Figures {
-        let worker = try WorkerUnderTest(bench: bench)
-        defer { worker.end() }
-        try worker.waitUntilReady()
+        let worker = try WorkerProcess(in: bench.temporary)
+        try await worker.readiness(200)
         let publisher = try PacedPublisher(broker: broker.url)
         let published = PacedPublisher.nowMilliseconds()
-        publisher.publish(body: RegisteredDevice.request(identifier, identity: RegisteredDevice.identity(0)))
-        while worker.accepted == 0 { usleep(2_000) }
+        publisher.publish(body: RegisteredDevice.request(identifier, identity: 0))
+        try await worker.wait("the first push", pauseMilliseconds: 2) { try await worker.accepted() > 0 }
         let first = PacedPublisher.nowMilliseconds()
-        let firstCount = worker.accepted
-        try worker.wait(forAccepted: devices, minutes: 30)
+        let firstCount = try await worker.accepted()
+        try await worker.wait(forAccepted: devices, minutes: 30)
         let seconds = (PacedPublisher.nowMilliseconds() - first) / 1_000
         await publisher.close()
+        let mebibytesMaximum = try worker.mebibytes("VmHWM")
+        await worker.drain(seconds: 10)
         return Figures(
             firstPushMilliseconds: first - published, perSecond: Double(devices - firstCount) / seconds,
-            mebibytesMaximum: worker.mebibytes("VmHWM"))
+            mebibytesMaximum: mebibytesMaximum)
     }
 }

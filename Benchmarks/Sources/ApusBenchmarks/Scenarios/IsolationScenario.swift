@@ -45,7 +45,7 @@ struct IsolationScenario {
 
     func run() async throws {
         let devices = Self.limits.reduce(0) { $0 + 2 * Self.troubles.count * $1.events }
-        try bench.importDevices(devices, into: "isolation.db") { $0 }
+        try await bench.importDevices(devices, into: "isolation.db") { $0 }
         var first = 0
         for limit in Self.limits {
             for trouble in Self.troubles {
@@ -67,23 +67,23 @@ struct IsolationScenario {
     ///   - fault: what the other app's push service does; nothing if it is empty, and nobody is there if it is nil.
     ///   - devices: the devices of the app that is well.
     /// - Returns: how many pushes the app that is well had in a second.
-    /// - Throws: `ChildProcess.Failure` if a process does not start or does not get on.
+    /// - Throws: `BenchmarkFailure` if a process does not start or does not get on.
     private func pushedPerSecond(_ limit: Limit, fault: String?, _ devices: Range<Int>) async throws -> Double {
         let arguments = ["--trusting"] + limit.simulatorArguments
-        let simulator = try bench.startSimulator(arguments)
-        defer { simulator.process.end() }
+        let simulator = try await bench.startSimulator(arguments)
+        defer { simulator.kill() }
         let faults = try bench.write("isolation-faults.ndjson", fault ?? "")
-        let other = try bench.startSimulator(arguments + ["--faults", faults], anchor: Workbench.otherAnchor)
-        defer { other.process.end() }
-        if fault == nil { other.process.end() }
+        let other = try await bench.startSimulator(arguments + ["--faults", faults], anchor: Workbench.otherAnchor)
+        defer { other.kill() }
+        if fault == nil { await other.stop() }
         let broker = try await PrivateRabbitMQ.start()
         defer { broker.stop() }
         try bench.writeConfiguration(
             broker: broker.url, simulatorPort: simulator.port, registry: "isolation.db", otherPort: other.port,
             connections: limit.connections)
-        try bench.apus("topology", "apply")
+        try await bench.apus("topology", "apply")
         await fillQueue(try PacedPublisher(broker: broker.url), devices)
-        return try emptyQueue(eventCount: devices.count)
+        return try await emptyQueue(eventCount: devices.count)
     }
 
     private func fillQueue(_ publisher: PacedPublisher, _ devices: Range<Int>) async {
@@ -95,21 +95,20 @@ struct IsolationScenario {
     }
 
     /// Lets a worker push for the app that is well, and tells how fast it did once it had begun.
-    private func emptyQueue(eventCount: Int) throws -> Double {
-        let worker = try WorkerUnderTest(bench: bench)
-        defer { worker.end() }
-        func accepted() -> Int { worker.metric("apus_pushes_total", Self.accepted) }
-        try worker.wait("the first push") { accepted() > 0 }
+    private func emptyQueue(eventCount: Int) async throws -> Double {
+        let worker = try WorkerProcess(in: bench.temporary)
+        func accepted() async throws -> Int { try await worker.metric("apus_pushes_total", Self.accepted) }
+        try await worker.wait("the first push") { try await accepted() > 0 }
         let clock = ContinuousClock()
-        let (start, before) = (clock.now, accepted())
-        try worker.wait("all pushes of the app that is well") { accepted() >= eventCount }
-        return Double(eventCount - before) / start.duration(to: clock.now).seconds
+        let (start, before) = (clock.now, try await accepted())
+        try await worker.wait("all pushes of the app that is well") { try await accepted() >= eventCount }
+        let seconds = start.duration(to: clock.now).seconds
+        await worker.drain(seconds: 10)
+        return Double(eventCount - before) / seconds
     }
 
     private static func otherEvent(_ number: Int) -> String {
-        let digits = String(number, radix: 16)
-        let token = String(repeating: "b", count: 56) + String(repeating: "0", count: 8 - digits.count) + digits
-        return #"{"specversion":"1.0","id":"other-\#(number)","source":"/benchmark","type":"push.requested","data":{"#
-            + #""app":"other","deviceTokens":["\#(token)"],"notification":{"body":"hello"}}}"#
+        let token = TestDevices.token(number, filler: "b")
+        return TestEvents.pushRequested("other-\(number)", to: .tokens([token]), app: "other")
     }
 }

@@ -14,30 +14,30 @@ struct LatencyScenario {
         let broker = try await PrivateRabbitMQ.start()
         defer { broker.stop() }
         let record = bench.memoryFolder + "/latency.ndjson"
-        let simulator = try bench.startSimulator(["--trusting", "--first-streams", "1000", "--record", record])
-        defer { simulator.process.end() }
+        let simulator = try await bench.startSimulator(["--trusting", "--first-streams", "1000", "--record", record])
+        defer { simulator.kill() }
         try bench.writeConfiguration(broker: broker.url, simulatorPort: simulator.port, registry: "latency.db")
-        try bench.apus("topology", "apply")
+        try await bench.apus("topology", "apply")
         let devices = Self.warmUpEvents + Self.fullLoadEvents + Self.halfLoadEvents
-        try bench.importDevices(devices, into: "latency.db") { $0 }
-        let worker = try WorkerUnderTest(bench: bench)
+        try await bench.importDevices(devices, into: "latency.db") { $0 }
+        let worker = try WorkerProcess(in: bench.temporary)
         let publisher = try PacedPublisher(broker: broker.url)
         _ = publisher.publish(0..<Self.warmUpEvents, perSecond: nil)
-        try worker.wait(forAccepted: Self.warmUpEvents)
+        try await worker.wait(forAccepted: Self.warmUpEvents)
 
         let fullLoad = Self.warmUpEvents..<Self.warmUpEvents + Self.fullLoadEvents
         let start = PacedPublisher.nowMilliseconds()
         _ = publisher.publish(fullLoad, perSecond: nil)
-        try worker.wait(forAccepted: fullLoad.upperBound)
+        try await worker.wait(forAccepted: fullLoad.upperBound)
         let perSecond = Double(Self.fullLoadEvents) / (PacedPublisher.nowMilliseconds() - start) * 1_000
         report.add("events_per_second_published_and_pushed", perSecond, "1/s")
 
         let halfLoad = fullLoad.upperBound..<devices
         let published = publisher.publish(halfLoad, perSecond: perSecond / 2)
-        try worker.wait(forAccepted: devices)
+        try await worker.wait(forAccepted: devices)
         await publisher.close()
-        worker.end()
-        simulator.process.end()
+        await worker.drain(seconds: 10)
+        await simulator.stop()
         let delays = try RecordedDelays.read(record, published: published, devices: halfLoad)
         report.add("publish_to_push_p50_half_load", delays[delays.count / 2], "ms")
         report.add(

@@ -1,3 +1,5 @@
+import PushTestKit
+
 /// h2load, the reference: what HTTP/2 over TLS costs at the least, in practice.
 enum LoadTool {
     /// A rate and what a request costs.
@@ -8,19 +10,20 @@ enum LoadTool {
 
     /// Sends requests like those of the client, and fails if one of them does.
     static func run(
-        port: UInt16, path: String, headers: [(String, String)], bodyFile: String, count: Int, connections: Int,
+        on bench: Workbench, port: UInt16, path: String, headers: [(String, String)], bodyFile: String, count: Int,
+        connections: Int,
         streams: Int
-    ) throws -> Figures {
+    ) async throws -> Figures {
         var arguments = ["-n", "\(count)", "-c", "\(connections)", "-m", "\(streams)", "-d", bodyFile]
         for (name, value) in headers { arguments += ["-H", "\(name): \(value)"] }
         arguments.append("https://127.0.0.1:\(port)\(path)")
         let before = ProcessorTime.endedChildrenMicroseconds()
-        let result = try ChildProcess.run("/usr/bin/h2load", arguments)
+        let result = try await bench.run("/usr/bin/h2load", arguments)
         let microseconds = (ProcessorTime.endedChildrenMicroseconds() - before) / Double(count)
         let line = result.output.split(separator: "\n").first { $0.hasPrefix("finished in") } ?? ""
         let rate = line.split(separator: " ").first { Double($0) != nil }.flatMap { Double($0) }
         guard let rate, result.output.contains(" \(count) succeeded") else {
-            throw ChildProcess.Failure(description: "h2load failed: \(result.output.suffix(800))")
+            throw BenchmarkFailure(description: "h2load failed: \(result.output.suffix(800))")
         }
         return Figures(perSecond: rate, microseconds: microseconds)
     }

@@ -14,13 +14,13 @@ struct MemoryScenario {
     func run() async throws {
         let broker = try await PrivateRabbitMQ.start()
         defer { broker.stop() }
-        let simulator = try bench.startSimulator(["--trusting", "--first-streams", "1000", "--latency", "3000"])
-        defer { simulator.process.end() }
+        let simulator = try await bench.startSimulator(["--trusting", "--first-streams", "1000", "--latency", "3000"])
+        defer { simulator.kill() }
         try bench.writeConfiguration(broker: broker.url, simulatorPort: simulator.port, registry: "memory.db")
-        try bench.apus("topology", "apply")
+        try await bench.apus("topology", "apply")
         let clock = ContinuousClock()
         let start = clock.now
-        try bench.importDevices(Self.devices, into: "memory.db") { $0 }
+        try await bench.importDevices(Self.devices, into: "memory.db") { $0 }
         report.add(
             "devices_per_second_import_1000000", Double(Self.devices) / start.duration(to: clock.now).seconds, "1/s")
         // Spread over the registry, so that its pages are touched everywhere.
@@ -28,15 +28,15 @@ struct MemoryScenario {
             "events.ndjson",
             (0..<Self.events).map { RegisteredDevice.event($0 * (Self.devices / Self.events), syncCount: 1) }
                 .joined(separator: "\n") + "\n")
-        try bench.apus("publish", "--file", file)
-        let worker = try WorkerUnderTest(bench: bench)
-        try worker.wait("\(Self.inFlight) pushes in flight") {
-            worker.metric("apus_pushes_in_flight", #"app="chat""#) >= Self.inFlight
+        try await bench.apus("publish", "--file", file)
+        let worker = try WorkerProcess(in: bench.temporary)
+        try await worker.wait("\(Self.inFlight) pushes in flight") {
+            try await worker.metric("apus_pushes_in_flight", #"app="chat""#) >= Self.inFlight
         }
-        try worker.wait(forAccepted: Self.events * 3 / 5)
+        try await worker.wait(forAccepted: Self.events * 3 / 5)
         report.add(
-            "resident_memory_1000000_devices_1000_in_flight", worker.mebibytes("VmRSS"), "MiB",
+            "resident_memory_1000000_devices_1000_in_flight", try worker.mebibytes("VmRSS"), "MiB",
             budget: .valueAtMost(64))
-        worker.end()
+        await worker.drain(seconds: 10)
     }
 }

@@ -1,6 +1,7 @@
 import Crypto
 import Notifications
 import PushCore
+import PushTestKit
 import SQLiteRegistry
 
 /// The parts of an event's way that need no network: decoding, rendering, signing, looking up.
@@ -13,11 +14,11 @@ struct MicroScenario {
     let bench: Workbench
     let report: Report
 
-    func run() throws {
+    func run() async throws {
         try decode()
         try render()
         try sign()
-        try lookUp()
+        try await lookUp()
     }
 
     private func measure(_ count: Int, _ body: (Int) throws -> Void) rethrows -> Double {
@@ -30,12 +31,10 @@ struct MicroScenario {
         let body = """
             {"specversion":"1.0","id":"7c9e6679-7425-40de-944b-e07fc1f90ae7","source":"/sync/eu-west-1/worker-17",\
             "type":"com.example.dataset.changed","time":"2026-11-21T10:11:12.345Z","datacontenttype":\
-            "application/json","data":{"identityPoolId":"\(Workbench.pool)","identityId":\
+            "application/json","data":{"identityPoolId":"\(TestEvents.pool)","identityId":\
             "us-east-1:00000000-0000-0000-0000-000000000001","datasetName":"notes","syncCount":42,"deviceId":"phone-1"}}
             """
-        var properties = MessageProperties()
-        properties.contentType = "application/cloudevents+json"
-        let message = Message(properties: properties, body: Array(body.utf8))
+        let message = TestEvents.message(body)
         let decoder = EventDecoder()
         let cpu = try measure(Self.rounds) { _ in _ = try decoder.decode(message) }
         report.add("cpu_per_decode_dataset_changed_\(body.utf8.count)_bytes", cpu, "µs")
@@ -56,8 +55,8 @@ struct MicroScenario {
             try measure(Scale.of(5_000, small: 100)) { _ in _ = try bench.key.sign(message) }, "µs")
     }
 
-    private func lookUp() throws {
-        try bench.importDevices(Self.devices, into: "micro.db") { $0 }
+    private func lookUp() async throws {
+        try await bench.importDevices(Self.devices, into: "micro.db") { $0 }
         let registry = try SQLiteRegistry.open(path: bench.folder + "/micro.db", mode: .readWrite)
         for batch in [1, 100, 500] {
             let cpu = try measure(Self.lookUps / batch) { round in

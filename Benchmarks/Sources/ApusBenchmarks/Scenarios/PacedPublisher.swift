@@ -3,6 +3,7 @@ import Glibc
 import Metrics
 import Notifications
 import PushCore
+import PushTestKit
 import Synchronization
 
 /// Publishes events of devices with confirms, at a steady rate or as fast as the broker confirms them, and remembers
@@ -56,10 +57,10 @@ final class PacedPublisher: PublishHandler {
     /// Publishes one event of whatever kind.
     func publish(body: String) {
         state.withLock { $0.outstanding += 1 }
-        var message = Message(body: Array(body.utf8))
-        message.properties.contentType = "application/cloudevents+json"
         publisher.publish([
-            OutgoingMessage(identifier: 0, exchange: "apus.changes", routingKey: "push.requested", message: message)
+            OutgoingMessage(
+                identifier: 0, exchange: "apus.changes", routingKey: "push.requested",
+                message: TestEvents.message(body))
         ])
     }
 
@@ -69,11 +70,10 @@ final class PacedPublisher: PublishHandler {
         state.withLock { $0.outstanding += count }
         publisher.publish(
             (first..<first + count).map { index in
-                var message = Message(body: Array(RegisteredDevice.event(index, syncCount: 1).utf8))
-                message.properties.contentType = "application/cloudevents+json"
-                return OutgoingMessage(
+                OutgoingMessage(
                     identifier: UInt64(index), exchange: "apus.changes",
-                    routingKey: "dataset.changed.\(RegisteredDevice.identity(index))", message: message)
+                    routingKey: "dataset.changed.\(TestDevices.identity(index))",
+                    message: TestEvents.message(RegisteredDevice.event(index, syncCount: 1)))
             })
     }
 

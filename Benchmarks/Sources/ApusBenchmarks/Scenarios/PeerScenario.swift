@@ -1,5 +1,6 @@
 import APNsTransport
 import Foundation
+import PushTestKit
 
 /// aioapns, a sender in Python that many servers use, against the same simulator and beside our client.
 struct PeerScenario {
@@ -15,23 +16,25 @@ struct PeerScenario {
     }
 
     func run() async throws {
-        let simulator = try bench.startSimulator(["--trusting", "--first-streams", "1000"])
-        defer { simulator.process.end() }
-        let result = try ChildProcess.run(
+        let simulator = try await bench.startSimulator(["--trusting", "--first-streams", "1000"])
+        defer { simulator.kill() }
+        let result = try await bench.run(
             bench.options.peerPythonPath,
             [
                 bench.options.peerScriptPath, "\(simulator.port)", bench.folder + "/anchor.pem",
-                bench.folder + "/key.p8", Workbench.keyID, Workbench.teamID, Workbench.bundleID, ClientRun.token,
+                bench.folder + "/key.p8", SimulatorProcess.keyID, SimulatorProcess.teamID, Workbench.bundleID,
+                ClientRun.token,
                 "\(Self.peerCount)", "\(ClientScenario.streams)",
             ])
-        guard result.status == 0,
+        guard result.exitCode == 0,
             let peer = try? JSONDecoder().decode(Figures.self, from: Data(result.output.utf8))
         else {
-            throw ChildProcess.Failure(
+            throw BenchmarkFailure(
                 description: "aioapns failed: run \(bench.options.peerScriptPath) by hand to see why")
         }
         let payload = try bench.payload(bytes: 200)
-        let source = try ProviderTokenSource(key: bench.key, keyID: Workbench.keyID, teamID: Workbench.teamID)
+        let source = try ProviderTokenSource(
+            key: bench.key, keyID: SimulatorProcess.keyID, teamID: SimulatorProcess.teamID)
         let ours = try await ClientRun(
             bench: bench, port: simulator.port, anchor: "anchor.pem", payload: payload.bytes, source: source
         ).measure(count: Self.count, connections: 1)

@@ -3,6 +3,7 @@ import EventLoop
 import Metrics
 import Notifications
 import PushCore
+import PushTestKit
 import SQLiteRegistry
 
 /// The pipeline alone, from delivery to acknowledgement: with a real registry, between a broker and a push service in
@@ -34,20 +35,14 @@ struct PipelineScenario {
     }
 
     private func costs() async throws -> (oneToOne: Cost, fanOut: Cost) {
-        try bench.importDevices(Self.events, into: "pipeline.db") { $0 }
-        let events = (0..<Self.events).map { Self.message(RegisteredDevice.event($0, syncCount: 1)) }
+        try await bench.importDevices(Self.events, into: "pipeline.db") { $0 }
+        let events = (0..<Self.events).map { TestEvents.message(RegisteredDevice.event($0, syncCount: 1)) }
         let oneToOne = try await cost(events, pushes: Self.events)
-        try bench.importDevices(Self.fanOutDevices, into: "pipeline.db") { _ in 0 }
+        try await bench.importDevices(Self.fanOutDevices, into: "pipeline.db") { _ in 0 }
         let requests = (0..<Self.fanOutEvents).map {
-            Self.message(RegisteredDevice.request("f\($0)", identity: RegisteredDevice.identity(0)))
+            TestEvents.message(RegisteredDevice.request("f\($0)", identity: 0))
         }
         return (oneToOne, try await cost(requests, pushes: Self.fanOutEvents * Self.fanOutDevices))
-    }
-
-    static func message(_ event: String) -> Message {
-        var properties = MessageProperties()
-        properties.contentType = "application/cloudevents+json"
-        return Message(properties: properties, body: Array(event.utf8))
     }
 
     /// What this process spends for each push until every message has been acknowledged.
@@ -71,7 +66,7 @@ struct PipelineScenario {
         let allocated = (Allocations.count ?? 0) - start.allocations
         loop.stopAndJoin()
         guard adapters.pushCount == pushes, adapters.strayCount == 0 else {
-            throw ChildProcess.Failure(
+            throw BenchmarkFailure(
                 description: """
                     \(adapters.pushCount) pushes instead of \(pushes), and \(adapters.strayCount) messages to retry \
                     queues or the dead letters
@@ -84,7 +79,7 @@ struct PipelineScenario {
         let route = AppRoute(
             index: 0, name: "chat", bundleID: Workbench.bundleID, productionRoute: 0, sandboxRoute: 1, webRoute: 2)
         return PipelineConfiguration(
-            apps: [.init(route: route, identityPoolIDs: [Workbench.pool])],
+            apps: [.init(route: route, identityPoolIDs: [TestEvents.pool])],
             retryPolicy: RetryPolicy(
                 delaysMilliseconds: [1_000], attemptsMaximum: 3, ageMaximumMilliseconds: 3_600_000,
                 serverErrorDelayMilliseconds: 0),

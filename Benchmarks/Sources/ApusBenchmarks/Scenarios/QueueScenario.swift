@@ -14,21 +14,21 @@ struct QueueScenario {
     func run() async throws {
         let broker = try await PrivateRabbitMQ.start()
         defer { broker.stop() }
-        let simulator = try bench.startSimulator(["--trusting", "--first-streams", "1000"])
-        defer { simulator.process.end() }
+        let simulator = try await bench.startSimulator(["--trusting", "--first-streams", "1000"])
+        defer { simulator.kill() }
         let counts = [1, 2, 4]
         var single: (published: Double, pushed: Double)?
         for (index, count) in counts.enumerated() {
             try bench.writeConfiguration(
                 broker: broker.url, simulatorPort: simulator.port, registry: "queues.db", workQueues: count)
-            try bench.apus("topology", "apply")
-            if index == 0 { try bench.importDevices(counts.count * Self.events, into: "queues.db") { $0 } }
+            try await bench.apus("topology", "apply")
+            if index == 0 { try await bench.importDevices(counts.count * Self.events, into: "queues.db") { $0 } }
             let publisher = try PacedPublisher(broker: broker.url)
             let start = PacedPublisher.nowMilliseconds()
             _ = publisher.publish(index * Self.events..<(index + 1) * Self.events, perSecond: nil)
             await publisher.close()
             let published = Double(Self.events) / (PacedPublisher.nowMilliseconds() - start) * 1_000
-            let pushed = try pushedPerSecond()
+            let pushed = try await pushedPerSecond()
             let name = "\(count)_work_queue\(count == 1 ? "" : "s")"
             report.add("events_per_second_published_\(name)", published, "1/s", reference: single?.published)
             report.add("events_per_second_pushed_\(name)", pushed, "1/s", reference: single?.pushed)
@@ -36,13 +36,14 @@ struct QueueScenario {
         }
     }
 
-    private func pushedPerSecond() throws -> Double {
-        let worker = try WorkerUnderTest(bench: bench)
-        defer { worker.end() }
-        try worker.wait(forAccepted: 1)
+    private func pushedPerSecond() async throws -> Double {
+        let worker = try WorkerProcess(in: bench.temporary)
+        try await worker.wait(forAccepted: 1)
         let clock = ContinuousClock()
-        let (start, first) = (clock.now, worker.accepted)
-        try worker.wait(forAccepted: Self.events)
-        return Double(Self.events - first) / start.duration(to: clock.now).seconds
+        let (start, first) = (clock.now, try await worker.accepted())
+        try await worker.wait(forAccepted: Self.events)
+        let seconds = start.duration(to: clock.now).seconds
+        await worker.drain(seconds: 10)
+        return Double(Self.events - first) / seconds
     }
 }

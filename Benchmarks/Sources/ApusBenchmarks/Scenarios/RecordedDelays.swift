@@ -30,7 +30,7 @@ enum RecordedDelays {
             delays.append(request.timeMicroseconds / 1_000 - published[device - devices.lowerBound])
         }
         guard delays.count == devices.count else {
-            throw ChildProcess.Failure(description: "\(delays.count) of \(devices.count) pushes were recorded")
+            throw BenchmarkFailure(description: "\(delays.count) of \(devices.count) pushes were recorded")
         }
         return delays.sorted()
     }

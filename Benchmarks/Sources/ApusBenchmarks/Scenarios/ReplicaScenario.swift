@@ -22,23 +22,23 @@ struct ReplicaScenario {
     func run() async throws {
         let broker = try await PrivateRabbitMQ.start()
         defer { broker.stop() }
-        let simulator = try bench.startSimulator([
+        let simulator = try await bench.startSimulator([
             "--trusting", "--first-streams", "\(Self.streams)", "--max-streams", "\(Self.streams)", "--latency",
             "\(Self.latencyMilliseconds)",
         ])
-        defer { simulator.process.end() }
+        defer { simulator.kill() }
         try bench.writeConfiguration(
             broker: broker.url, simulatorPort: simulator.port, registry: "replicas.db", connections: Self.connections)
-        try bench.apus("topology", "apply")
+        try await bench.apus("topology", "apply")
         let events = Self.counts.map { Self.events(replicas: $0) }
-        try bench.importDevices(events.reduce(0, +), into: "replicas.db") { $0 }
+        try await bench.importDevices(events.reduce(0, +), into: "replicas.db") { $0 }
         let publisher = try PacedPublisher(broker: broker.url)
         var alone: Double?
         var published = 0
         for (replicas, count) in zip(Self.counts, events) {
             _ = publisher.publish(published..<published + count, perSecond: nil)
             published += count
-            let (perSecond, processors) = try measure(replicas: replicas)
+            let (perSecond, processors) = try await measure(replicas: replicas)
             let each = perSecond / Double(replicas)
             let isFull = processors > 0.95 * Double(ProcessInfo.processInfo.activeProcessorCount)
             report.add(
@@ -56,17 +56,21 @@ struct ReplicaScenario {
     }
 
     /// Starts replicas on a full queue, and counts for some seconds what they push together.
-    private func measure(replicas: Int) throws -> (perSecond: Double, processors: Double) {
-        let workers = try (0..<replicas).map { try WorkerUnderTest(bench: bench, number: $0) }
-        defer { for worker in workers { worker.end() } }
-        for worker in workers { try worker.wait(forAccepted: Self.perSecondMaximum / 2) }
+    private func measure(replicas: Int) async throws -> (perSecond: Double, processors: Double) {
+        let workers = try (0..<replicas).map { _ in try WorkerProcess(in: bench.temporary) }
+        for worker in workers { try await worker.wait(forAccepted: Self.perSecondMaximum / 2) }
         let clock = ContinuousClock()
-        let (start, busy, first) = (clock.now, ProcessorTime.machineMicroseconds(), Self.accepted(workers))
-        usleep(UInt32(Self.measuredSeconds) * 1_000_000)
-        let (seconds, last) = (start.duration(to: clock.now).seconds, Self.accepted(workers))
+        let (start, busy, first) = (clock.now, ProcessorTime.machineMicroseconds(), try await Self.accepted(workers))
+        try await Pause.seconds(Double(Self.measuredSeconds))
+        let (seconds, last) = (start.duration(to: clock.now).seconds, try await Self.accepted(workers))
         let spent = ProcessorTime.machineMicroseconds() - busy
+        for worker in workers { await worker.drain(seconds: 10) }
         return (Double(last - first) / seconds, spent / 1_000_000 / seconds)
     }
 
-    private static func accepted(_ workers: [WorkerUnderTest]) -> Int { workers.reduce(0) { $0 + $1.accepted } }
+    private static func accepted(_ workers: [WorkerProcess]) async throws -> Int {
+        var sum = 0
+        for worker in workers { sum += try await worker.accepted() }
+        return sum
+    }
 }

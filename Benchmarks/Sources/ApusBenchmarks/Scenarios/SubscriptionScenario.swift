@@ -37,7 +37,7 @@ struct SubscriptionScenario {
         let load = try follow(registry)
         report.add("subscriptions_read_per_second_sqlite_\(count)", Double(load.rows) / load.seconds, "1/s")
         let scenario = PipelineScenario(bench: bench, report: report)
-        let events = (0..<PipelineScenario.events).map { PipelineScenario.message(Self.event($0 % Self.few)) }
+        let events = (0..<PipelineScenario.events).map { TestEvents.message(Self.event($0 % Self.few)) }
         let cost = try await scenario.cost(events, pushes: events.count, registry: file)
         report.add("cpu_per_push_pipeline_record_\(count)_subscriptions", cost.microseconds, "µs")
     }
@@ -121,8 +121,9 @@ struct SubscriptionScenario {
     }
 
     private static func event(_ index: Int) -> String {
-        #"{"specversion":"1.0","id":"\#(index)","source":"/benchmark","type":"record.created","data":{"#
-            + #""recordType":"Song","recordName":"song-\#(index)","fields":{"artist":"artist-\#(index)","#
-            + #""price":12,"title":"A title","genre":"jazz","seconds":240,"explicit":false}}}"#
+        TestEvents.record(
+            "\(index)", name: "song-\(index)",
+            fields: #"{"artist":"artist-\#(index)","price":12,"title":"A title","genre":"jazz","seconds":240,"#
+                + #""explicit":false}"#)
     }
 }

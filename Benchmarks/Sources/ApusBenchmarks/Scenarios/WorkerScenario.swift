@@ -12,37 +12,38 @@ struct WorkerScenario {
     func run() async throws {
         let broker = try await PrivateRabbitMQ.start()
         defer { broker.stop() }
-        let simulator = try bench.startSimulator(["--trusting", "--first-streams", "1000"])
-        defer { simulator.process.end() }
+        let simulator = try await bench.startSimulator(["--trusting", "--first-streams", "1000"])
+        defer { simulator.kill() }
         try bench.writeConfiguration(broker: broker.url, simulatorPort: simulator.port, registry: "worker.db")
-        try bench.apus("topology", "apply")
-        try bench.importDevices(Self.events, into: "worker.db") { $0 }
-        let tool = try measureLoadTool(port: simulator.port)
-        try oneToOne(broker: broker, tool: tool)
-        try fanOut(broker: broker, tool: tool)
+        try await bench.apus("topology", "apply")
+        try await bench.importDevices(Self.events, into: "worker.db") { $0 }
+        let tool = try await measureLoadTool(port: simulator.port)
+        try await oneToOne(broker: broker, tool: tool)
+        try await fanOut(broker: broker, tool: tool)
     }
 
-    private func measureLoadTool(port: UInt16) throws -> Double {
+    private func measureLoadTool(port: UInt16) async throws -> Double {
         let payload = try bench.payload(bytes: 180)
-        return try LoadTool.run(
-            port: port, path: "/3/device/" + String(repeating: "ab", count: 32),
+        return try await LoadTool.run(
+            on: bench, port: port, path: "/3/device/" + String(repeating: "ab", count: 32),
             headers: [("apns-topic", Workbench.bundleID)], bodyFile: payload.path,
             count: Scale.of(200_000, small: 2_000), connections: 1, streams: 500
         ).microseconds
     }
 
-    private func oneToOne(broker: PrivateRabbitMQ, tool: Double) throws {
+    private func oneToOne(broker: PrivateRabbitMQ, tool: Double) async throws {
         let file = try bench.write(
             "events.ndjson",
             (0..<Self.events).map { RegisteredDevice.event($0, syncCount: 1) }.joined(separator: "\n") + "\n")
-        try bench.apus("publish", "--file", file)
-        let ours = try runWorker(pushes: Self.events)
-        try bench.apus("publish", "--file", file)
-        let bare = try ChildProcess.run(
+        try await bench.apus("publish", "--file", file)
+        let ours = try await runWorker(pushes: Self.events)
+        try await bench.apus("publish", "--file", file)
+        let bare = try await bench.run(
             bench.options.bareConsumerPath,
             ["127.0.0.1", "\(broker.port)", "guest", "guest", "apus.work", "\(Self.events)", "1000"])
-        guard bare.status == 0, let figures = try? JSONDecoder().decode(BareFigures.self, from: Data(bare.output.utf8))
-        else { throw ChildProcess.Failure(description: "bare-consumer failed: \(bare.output)") }
+        guard bare.exitCode == 0,
+            let figures = try? JSONDecoder().decode(BareFigures.self, from: Data(bare.output.utf8))
+        else { throw BenchmarkFailure(description: "bare-consumer failed: \(bare.output)") }
         report.add(
             "events_per_second_worker_one_to_one", ours.perSecond, "1/s", reference: figures.messagesPerSecond,
             budget: .ratioAtLeast(0.9))
@@ -50,28 +51,28 @@ struct WorkerScenario {
             "cpu_per_push_worker_one_to_one", ours.microseconds, "µs", reference: tool, budget: .ratioAtMost(2.5))
     }
 
-    private func fanOut(broker: PrivateRabbitMQ, tool: Double) throws {
-        try bench.importDevices(Self.fanoutDevices, into: "worker.db") { _ in 0 }
-        let requests = (0..<3).map { RegisteredDevice.request("f\($0)", identity: RegisteredDevice.identity(0)) }
+    private func fanOut(broker: PrivateRabbitMQ, tool: Double) async throws {
+        try await bench.importDevices(Self.fanoutDevices, into: "worker.db") { _ in 0 }
+        let requests = (0..<3).map { RegisteredDevice.request("f\($0)", identity: 0) }
         let file = try bench.write("fanout.ndjson", requests.joined(separator: "\n") + "\n")
-        try bench.apus("publish", "--file", file)
-        let ours = try runWorker(pushes: 3 * Self.fanoutDevices)
+        try await bench.apus("publish", "--file", file)
+        let ours = try await runWorker(pushes: 3 * Self.fanoutDevices)
         report.add("cpu_per_push_worker_fan_out", ours.microseconds, "µs", reference: tool, budget: .ratioAtMost(1.5))
         report.add("pushes_per_second_worker_fan_out", ours.perSecond, "1/s")
     }
 
     /// Starts a worker on a full queue, waits until that many pushes were accepted, and ends it.
-    private func runWorker(pushes: Int) throws -> LoadTool.Figures {
-        let worker = try WorkerUnderTest(bench: bench)
+    private func runWorker(pushes: Int) async throws -> LoadTool.Figures {
+        let worker = try WorkerProcess(in: bench.temporary)
         let clock = ContinuousClock()
-        try worker.wait(forAccepted: 1)
+        try await worker.wait(forAccepted: 1)
         let start = clock.now
-        let cpu = ProcessorTime.microseconds(ofProcess: worker.identifier)
-        let first = worker.accepted
-        try worker.wait(forAccepted: pushes)
+        let cpu = ProcessorTime.microseconds(ofProcess: worker.command.identifier)
+        let first = try await worker.accepted()
+        try await worker.wait(forAccepted: pushes)
         let elapsed = start.duration(to: clock.now)
-        let spent = ProcessorTime.microseconds(ofProcess: worker.identifier) - cpu
-        worker.end()
+        let spent = ProcessorTime.microseconds(ofProcess: worker.command.identifier) - cpu
+        await worker.drain(seconds: 10)
         let count = Double(pushes - first)
         return LoadTool.Figures(perSecond: count / elapsed.seconds, microseconds: spent / count)
     }

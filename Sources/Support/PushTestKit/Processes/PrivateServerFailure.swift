@@ -3,5 +3,6 @@ public struct PrivateServerFailure: Error, CustomStringConvertible, Sendable {
     /// What failed, and what to do.
     public let description: String
 
-    init(_ description: String) { self.description = description }
+    /// Describes a failure.
+    public init(_ description: String) { self.description = description }
 }

@@ -102,6 +102,21 @@ public final class RunningCommand: Sendable {
     /// Sends a signal; one that has ended already is left alone.
     public func signal(_ number: Int32) { process.signal(number) }
 
+    /// Asks it to end in order (SIGTERM), and waits until it has.
+    ///
+    /// - Parameter seconds: after this long it is killed.
+    /// - Returns: its end and its output.
+    @discardableResult
+    public func stop(seconds: Double = 10) async -> CommandResult {
+        signal(SIGTERM)
+        let killer = Task {
+            try await Pause.seconds(seconds)
+            signal(SIGKILL)
+        }
+        defer { killer.cancel() }
+        return await end()
+    }
+
     /// Waits until it has ended.
     public func end() async -> CommandResult {
         let exitCode = await process.end()

@@ -13,6 +13,15 @@ public final class TemporaryFolder: Sendable {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
+    /// Makes a folder with a name, which whoever knows the name can remove if this process is killed.
+    ///
+    /// - Parameter path: the absolute path, without a slash at its end.
+    /// - Throws: an error of Foundation if it cannot be made.
+    public init(at path: String) throws {
+        self.path = path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
     /// Writes a file into the folder.

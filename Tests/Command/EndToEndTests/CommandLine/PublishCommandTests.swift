@@ -5,8 +5,9 @@ import Testing
 @Suite("apus publish")
 struct PublishCommandTests {
     private static func line(_ identifier: Int) -> String {
-        #"{"specversion":"1.0","id":"e\#(identifier)","source":"test","type":"dataset.deleted","data":{"#
-            + #""identityPoolId":"p:1","identityId":"i:1","datasetName":"notes"}}"#
+        TestEvents.event(
+            "e\(identifier)", "dataset.deleted",
+            #"{"identityPoolId":"p:1","identityId":"i:1","datasetName":"notes"}"#)
     }
 
     @Test("An event that options describe is published and confirmed, whatever its type")

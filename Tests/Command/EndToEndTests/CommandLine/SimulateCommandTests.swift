@@ -18,7 +18,7 @@ struct SimulateCommandTests {
         try fixture.register(2)
         try fixture.folder.remove("key.p8")
         try fixture.folder.write(
-            "script", #"{"token":"\#(WorkerFixture.tokenText(1))","answer":"status","status":413,"reason":"Big"}"#)
+            "script", #"{"token":"\#(TestDevices.token(1))","answer":"status","status":413,"reason":"Big"}"#)
         let simulator = try RunningCommand(
             [
                 "simulate", "--make-key", "key.p8", "--ca-out", "anchor.pem", "--topic", "com.example.chat", "--script",
@@ -43,7 +43,7 @@ struct SimulateCommandTests {
         #expect(end.output.contains("answered     2 requests") && end.output.contains("413          1 Big"), "\(end)")
         let records = try fixture.folder.read("pushes.ndjson").split(separator: "\n")
         #expect(records.count == 2)
-        #expect(records.contains { $0.contains(WorkerFixture.tokenText(0)) && $0.contains(#""status":200"#) })
+        #expect(records.contains { $0.contains(TestDevices.token(0)) && $0.contains(#""status":200"#) })
         #expect(try fixture.folder.read("summary.json").contains(#""accepted":1"#))
         try await fixture.stop()
     }
@@ -58,7 +58,7 @@ struct SimulateCommandTests {
             "/usr/bin/h2load",
             [
                 "-n", "100", "-c", "2", "-d", try folder.write("payload", #"{"aps":{"alert":"x"}}"#),
-                "https://127.0.0.1:\(digits)/3/device/\(WorkerFixture.tokenText(1))",
+                "https://127.0.0.1:\(digits)/3/device/\(TestDevices.token(1))",
             ], in: folder)
         #expect(load.output.contains("100 succeeded") && load.output.contains("100 2xx"), "\(load)")
         simulator.signal(SIGINT)
@@ -76,7 +76,7 @@ struct SimulateCommandTests {
         let control = simulator.output.split(separator: "controlled at 127.0.0.1:").last?.prefix { $0.isNumber } ?? ""
         let load = [
             "-n", "10", "-d", try folder.write("payload", #"{"aps":{"alert":"x"}}"#),
-            "https://127.0.0.1:\(port)/3/device/\(WorkerFixture.tokenText(1))",
+            "https://127.0.0.1:\(port)/3/device/\(TestDevices.token(1))",
         ]
         let busy = try await CommandRunner.run("/usr/bin/h2load", load, in: folder)
         #expect(busy.output.contains("10 5xx"), "\(busy)")

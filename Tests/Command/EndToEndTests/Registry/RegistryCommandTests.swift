@@ -141,14 +141,14 @@ struct RegistryCommandTests {
         try fixture.register(0)
         let worker = try fixture.startWorker()
         let port = try await worker.registryPort()
-        let identity = WorkerFixture.identity(7)
+        let identity = TestDevices.identity(7)
         let registered = try await BotoScript.run(
-            ["http://127.0.0.1:\(port)", "register_and_subscribe", WorkerFixture.tokenText(7), identity, "notes"],
+            ["http://127.0.0.1:\(port)", "register_and_subscribe", TestDevices.token(7), identity, "notes"],
             in: fixture.folder)
         #expect(registered.exitCode == 0, "\(registered.errors)")
         try await fixture.publish([WorkerFixture.datasetChanged("e1", identity: 7, syncCount: 3)])
         let pushes = try await fixture.accepted(reachingDevices: 1)
-        #expect(pushes.map(\.deviceToken) == [WorkerFixture.tokenText(7)])
+        #expect(pushes.map(\.deviceToken) == [TestDevices.token(7)])
         let metrics = try await worker.get("/metrics").body
         #expect(metrics.contains(#"apus_registry_requests_total{operation="RegisterDevice",status="2xx"} 1"#))
         await worker.drainCleanly()
@@ -210,7 +210,7 @@ struct RegistryCommandTests {
             ).status
         }
         for index in 0..<count {
-            let device = #"{"platform":"APNS","token":"\#(WorkerFixture.tokenText(index))"}"#
+            let device = #"{"platform":"APNS","token":"\#(TestDevices.token(index))"}"#
             #expect(send("PUT", "devices/d\(index)", device) == 201)
             let subscription = #"{"recordType":"Song","predicate":"n = \#(index)","notificationInfo":{"title":"new"}}"#
             #expect(send("PUT", "devices/d\(index)/subscriptions/s", subscription) == 200)
@@ -220,12 +220,11 @@ struct RegistryCommandTests {
         }
         try await fixture.publish(
             (0..<count).map { index in
-                #"{"specversion":"1.0","id":"e\#(index)","source":"test","type":"record.created","data":"#
-                    + #"{"recordType":"Song","recordName":"r\#(index)","fields":{"n":\#(index)}}}"#
+                TestEvents.record("e\(index)", name: "r\(index)", fields: #"{"n":\#(index)}"#)
             })
         let pushes = try await fixture.accepted(reachingDevices: count / 2)
         await worker.drainCleanly()
-        let expected = stride(from: 0, to: count, by: 2).map { WorkerFixture.tokenText($0) }
+        let expected = stride(from: 0, to: count, by: 2).map { TestDevices.token($0) }
         #expect(pushes.map(\.deviceToken).sorted() == expected.sorted())
         #expect(try await fixture.simulator.recorded().count == count / 2)
         try await fixture.stop()

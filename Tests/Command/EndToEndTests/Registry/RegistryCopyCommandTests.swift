@@ -8,7 +8,7 @@ import Testing
 struct RegistryCopyCommandTests {
     private static func lines(_ count: Int) -> String {
         (0..<count).map { index in
-            #"{"deviceId":"device-\#(index)","platform":"APNS","token":"\#(WorkerFixture.tokenText(index))","#
+            #"{"deviceId":"device-\#(index)","platform":"APNS","token":"\#(TestDevices.token(index))","#
                 + #""app":"chat","identityPoolId":"us-east-1:0","identityId":"identity:\#(index)","#
                 + #""registeredAt":1600000000000,"datasets":["notes"],"topics":["news"]}"# + "\n"
         }.joined()

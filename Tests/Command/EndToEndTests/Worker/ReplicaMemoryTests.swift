@@ -8,8 +8,8 @@ import Testing
 struct ReplicaMemoryTests {
     @Test("A throttled device is tried as often by three workers as by one, and given up after as many attempts")
     func throttledDevice() async throws {
-        let throttled = WorkerFixture.tokenText(0)
-        let hopeless = WorkerFixture.tokenText(1)
+        let throttled = TestDevices.token(0)
+        let hopeless = TestDevices.token(1)
         let fixture = try await WorkerFixture(
             script: """
                 {"token":"\(throttled)","answer":"throttle","times":3}

@@ -12,29 +12,28 @@ struct WorkerBadInputTests {
     private static let longestToken = String(repeating: "ab", count: DeviceToken.bytesMaximum)
 
     private static func change(_ data: String, type: String = "dataset.changed") -> Message {
-        WorkerFixture.message(#"{"specversion":"1.0","id":"b","source":"test","type":"\#(type)","data":{\#(data)}}"#)
+        TestEvents.message(TestEvents.event("b", type, "{\(data)}"))
     }
 
     private static func dataset(_ rest: String) -> Message {
-        change(#""identityPoolId":"\#(WorkerFixture.pool)","identityId":"\#(WorkerFixture.identity(0))",\#(rest)"#)
+        change(#""identityPoolId":"\#(TestEvents.pool)","identityId":"\#(TestDevices.identity(0))",\#(rest)"#)
     }
 
     private static func push(
         _ identifier: String = "b", token: String, app: String = "chat", body: String = "x", options: String = "{}"
     ) -> Message {
-        WorkerFixture.message(
-            #"{"specversion":"1.0","id":"\#(identifier)","source":"test","type":"push.requested","data":{"#
-                + #""app":"\#(app)","deviceTokens":["\#(token)"],"notification":{"body":"\#(body)"},"#
-                + #""options":\#(options)}}"#)
+        TestEvents.message(
+            TestEvents.pushRequested(
+                identifier, to: .tokens([token]), app: app, notification: #"{"body":"\#(body)"}"#, options: options))
     }
 
     private static var everythingWrong: [Wrong] {
         let deep = String(repeating: "[", count: 100) + "1" + String(repeating: "]", count: 100)
         return [
-            (WorkerFixture.message([0x7B, 0x22, 0xFF, 0x22, 0x7D]), "invalid-utf8", "byte 2"),
-            (WorkerFixture.message(#"{"id":"#), "invalid-json", "byte"),
-            (WorkerFixture.message(#"{"specversion":"1.0","x":\#(deep)}"#), "too-deep", "64"),
-            (WorkerFixture.message([UInt8](repeating: 32, count: 5_000_000)), "body-too-large", "4194304"),
+            (TestEvents.message([0x7B, 0x22, 0xFF, 0x22, 0x7D]), "invalid-utf8", "byte 2"),
+            (TestEvents.message(#"{"id":"#), "invalid-json", "byte"),
+            (TestEvents.message(#"{"specversion":"1.0","x":\#(deep)}"#), "too-deep", "64"),
+            (TestEvents.message([UInt8](repeating: 32, count: 5_000_000)), "body-too-large", "4194304"),
             (dataset(#""syncCount":1"#), "missing-field", "data.datasetName is missing; it must be"),
             (dataset(#""datasetName":7,"syncCount":1"#), "invalid-field", "data.datasetName is an integer; it must be"),
             (
@@ -61,7 +60,7 @@ struct WorkerBadInputTests {
         _ = try await worker.readiness(200)
         let wrong = Self.everythingWrong
         try await fixture.publish(
-            wrong.map(\.message) + [WorkerFixture.message(WorkerFixture.datasetChanged("g", identity: 0, syncCount: 1))]
+            wrong.map(\.message) + [TestEvents.message(WorkerFixture.datasetChanged("g", identity: 0, syncCount: 1))]
         )
         _ = try await fixture.accepted(reachingDevices: 1)
         try await worker.wait(for: "apus_dead_letters_total", toReach: wrong.count)
@@ -91,9 +90,7 @@ struct WorkerBadInputTests {
         _ = try await worker.readiness(200)
         try await fixture.publish([
             Self.push("1", token: Self.longestToken),
-            WorkerFixture.message(
-                #"{"specversion":"1.0","id":"2","source":"test","type":"push.requested","data":{"app":"chat","#
-                    + #""deviceIds":["long"],"notification":{"body":"x"}}}"#),
+            TestEvents.message(TestEvents.pushRequested("2", to: .devices(["long"]))),
         ])
         try await fixture.simulator.waitForAnswers(2)
         let pushes = try await fixture.simulator.recorded()
@@ -108,7 +105,7 @@ struct WorkerBadInputTests {
     func expired() async throws {
         let fixture = try await WorkerFixture()
         try fixture.register(2)
-        var ofTheBroker = WorkerFixture.message(WorkerFixture.datasetChanged("1", identity: 0, syncCount: 1))
+        var ofTheBroker = TestEvents.message(WorkerFixture.datasetChanged("1", identity: 0, syncCount: 1))
         ofTheBroker.properties.expiration = "0"
         try await fixture.publish([ofTheBroker])
         try await fixture.waitForMessages(0)
@@ -116,22 +113,22 @@ struct WorkerBadInputTests {
         let worker = try fixture.startWorker()
         _ = try await worker.readiness(200)
         // The broker counts from when it got the message; its publisher says that it was published long before that.
-        var old = WorkerFixture.message(WorkerFixture.datasetChanged("2", identity: 0, syncCount: 2))
+        var old = TestEvents.message(WorkerFixture.datasetChanged("2", identity: 0, syncCount: 2))
         old.properties.expiration = "60000"
         old.properties.timestampSeconds = 1_577_836_800
         // When the change happened is another matter.
         let change = WorkerFixture.datasetChanged("4", identity: 1, syncCount: 1)
-        var fresh = WorkerFixture.message(
+        var fresh = TestEvents.message(
             change.replacing(#""id":"4""#, with: #""id":"4","time":"2020-01-01T00:00:00Z""#))
         fresh.properties.expiration = "3600000"
         try await fixture.publish([
-            old, Self.push("3", token: WorkerFixture.tokenText(0), options: #"{"expiration":1}"#), fresh,
+            old, Self.push("3", token: TestDevices.token(0), options: #"{"expiration":1}"#), fresh,
         ])
         try await worker.wait(for: "apus_events_total", #"outcome="expired""#, toReach: 2)
         try await worker.wait(for: "apus_pushes_total", #"outcome="accepted""#, toReach: 1)
         let end = await worker.drain()
         #expect(end.errors.contains(#""balanced":true"#), "\(end.errors)")
-        #expect(try await fixture.simulator.recorded().map(\.deviceToken) == [WorkerFixture.tokenText(1)])
+        #expect(try await fixture.simulator.recorded().map(\.deviceToken) == [TestDevices.token(1)])
         try await fixture.waitForMessages(0)
         #expect(try await fixture.deadLetters().map(\.reason) == ["expired"])
         try await fixture.stop()
@@ -147,7 +144,7 @@ struct WorkerBadInputTests {
             try await fixture.publish(
                 range.map { index in
                     let event = WorkerFixture.datasetChanged("e\(index)", identity: index, syncCount: 1)
-                    return WorkerFixture.message(String(event.dropLast()) + #","extra":[\#(padding)1]}"#)
+                    return TestEvents.message(String(event.dropLast()) + #","extra":[\#(padding)1]}"#)
                 })
             _ = try await fixture.accepted(reachingDevices: range.upperBound)
             try await worker.wait(
@@ -183,7 +180,7 @@ struct WorkerBadInputTests {
 
     @Test("An event with headers of every type is pushed, and carries them intact up the retry ladder")
     func headersOfEveryType() async throws {
-        let throttled = WorkerFixture.tokenText(0)
+        let throttled = TestDevices.token(0)
         let fixture = try await WorkerFixture(script: #"{"token":"\#(throttled)","answer":"throttle"}"#)
         let configuration = try fixture.folder.read("apus.toml")
         try fixture.folder.write(
@@ -193,10 +190,10 @@ struct WorkerBadInputTests {
         try fixture.register(2, perIdentity: 2)
         let worker = try fixture.startWorker()
         _ = try await worker.readiness(200)
-        var message = WorkerFixture.message(WorkerFixture.datasetChanged("1", identity: 0, syncCount: 1))
+        var message = TestEvents.message(WorkerFixture.datasetChanged("1", identity: 0, syncCount: 1))
         message.headers = Self.headers + [MessageHeader(name: "uint64", value: .uint64(7))]
         try await fixture.publish([message])
-        #expect(try await fixture.accepted(reachingDevices: 1).map(\.deviceToken) == [WorkerFixture.tokenText(1)])
+        #expect(try await fixture.accepted(reachingDevices: 1).map(\.deviceToken) == [TestDevices.token(1)])
         // Its first retry has been through the ladder, the broker's dead-lettering and the worker; this is the second.
         let parked = try await fixture.take(from: "\(fixture.namespace).retry.1h")
         // RabbitMQ sorts the headers of what it dead-letters, counts how often it has delivered it, and has no type

@@ -10,7 +10,7 @@ struct WorkerCourierTests {
         .timeLimit(.minutes(5)))
     func recordReachesClient() async throws {
         let fixture = try await WorkerFixture(configuration: "[registry]\nlisten = \"127.0.0.1:0\"")
-        let phone = WorkerFixture.tokenText(1)
+        let phone = TestDevices.token(1)
         _ = try await fixture.apus("device", "add", "--app", "chat", "--token", phone, "--id", "d1", "--user", "anna")
         let worker = try fixture.startWorker()
         _ = try await worker.readiness(200)
@@ -29,10 +29,7 @@ struct WorkerCourierTests {
             "subscription", "save", "songs", "--app", "chat", "--user", "anna", "--type", "Song", "--alert", "{title}")
         try #require(saved.exitCode == 0, "\(saved)")
         async let waiting = PlainHTTP.requestInBackground("GET", path, port: port)
-        try await fixture.publish([
-            #"{"specversion":"1.0","id":"1","source":"test","type":"com.example.record.created","data":"#
-                + #"{"recordType":"Song","recordName":"song-1","fields":{"title":"Dear"}}}"#
-        ])
+        try await fixture.publish([TestEvents.record("1", name: "song-1", fields: #"{"title":"Dear"}"#)])
         let notification = await waiting
         #expect(notification.status == 200, "\(notification)")
         #expect(notification.body.contains(#""alert":"Dear""#) && notification.body.contains(#""sid":"songs""#))

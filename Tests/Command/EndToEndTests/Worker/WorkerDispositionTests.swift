@@ -31,7 +31,7 @@ struct WorkerDispositionTests {
                 """)
         let registry = try SQLiteRegistry.open(path: fixture.folder.path + "/registry.db", mode: .create)
         for index in 0..<count {
-            let identity = WorkerFixture.identity(index)
+            let identity = TestDevices.identity(index)
             try registry.upsert([
                 Device(
                     deviceID: "mail-\(index)", platform: .apns, token: try WorkerFixture.token(5_000 + index),
@@ -56,7 +56,7 @@ struct WorkerDispositionTests {
             let event = WorkerFixture.datasetChanged("chat\(index)", identity: index, syncCount: 1)
             guard index < 50 else { return [event] }
             let other = WorkerFixture.datasetChanged("mail\(index)", identity: index, syncCount: 1)
-            return [other.replacing(WorkerFixture.pool, with: Self.otherPool), event]
+            return [other.replacing(TestEvents.pool, with: Self.otherPool), event]
         }
         try await fixture.publish(events)
         let body = try await worker.readiness(503)
@@ -104,10 +104,11 @@ struct WorkerDispositionTests {
         #expect(added.exitCode == 0, "\(added)")
         let worker = try fixture.startWorker()
         _ = try await worker.readiness(200)
-        func event(_ identifier: String, _ type: String, _ notification: String, _ target: String) -> Message {
-            WorkerFixture.message(
-                #"{"specversion":"1.0","id":"\#(identifier)","source":"test","type":"push.requested","data":{"#
-                    + #""app":"chat",\#(target),"notification":\#(notification),"options":{"pushType":"\#(type)"}}}"#)
+        func event(_ identifier: String, _ type: String, _ notification: String, _ target: TestEvents.Target) -> Message
+        {
+            TestEvents.message(
+                TestEvents.pushRequested(
+                    identifier, to: target, notification: notification, options: #"{"pushType":"\#(type)"}"#))
         }
         let start =
             #"{"body":"b","event":"start","timestamp":5,"contentState":{},"attributesType":"A","attributes":{}}"#
@@ -120,17 +121,16 @@ struct WorkerDispositionTests {
             let (type, notification) = kinds[number % kinds.count]
             // Registered tokens are refused before they are pushed to; APNs refuses those that nobody registered.
             let device = number / 2
-            let target =
+            let target: TestEvents.Target =
                 switch number % 3 {
-                case 0: #""deviceTokens":["\#(WorkerFixture.tokenText(device))"]"#
-                case 1: #""deviceIds":["device-\#(device)"]"#
-                default: #""deviceTokens":["\#(WorkerFixture.tokenText(1_000 + device))"]"#
+                case 0: .tokens([TestDevices.token(device)])
+                case 1: .devices(["device-\(device)"])
+                default: .tokens([TestDevices.token(1_000 + device)])
                 }
             messages.append(event("w\(number)", type, notification, target))
-            let alert = #""deviceIds":["device-\#(device)"]"#
-            messages.append(event("a\(number)", "alert", #"{"body":"b"}"#, alert))
+            messages.append(event("a\(number)", "alert", #"{"body":"b"}"#, .devices(["device-\(device)"])))
         }
-        messages.append(event("call", "voip", #"{"body":"b"}"#, #""deviceIds":["device-0","device-1"]"#))
+        messages.append(event("call", "voip", #"{"body":"b"}"#, .devices(["device-0", "device-1"])))
         try await fixture.publish(messages)
         try await worker.wait(for: "apus_pushes_total", #"outcome="accepted""#, toReach: 301)
         try await worker.wait(for: "apus_dead_letters_total", #"reason="no-token""#, toReach: 200)
@@ -149,7 +149,7 @@ struct WorkerDispositionTests {
 
     @Test("A device is removed if its token was dead after it was registered, and kept if that was before")
     func prunesByTime() async throws {
-        let (dead, reborn) = (WorkerFixture.tokenText(0), WorkerFixture.tokenText(1))
+        let (dead, reborn) = (TestDevices.token(0), TestDevices.token(1))
         let fixture = try await WorkerFixture(
             script: """
                 {"token":"\(dead)","answer":"unregistered","since":1600000000001}

@@ -21,8 +21,7 @@ struct WorkerFanOutTests {
     }
 
     private func event(_ identifier: String) -> String {
-        #"{"specversion":"1.0","id":"\#(identifier)","source":"test","type":"push.requested","data":{"app":"chat","#
-            + #""topic":"news","notification":{"title":"News","body":"for all"}}}"#
+        TestEvents.pushRequested(identifier, to: .topic("news"))
     }
 
     /// Waits until the one fan-out of a registry is done.
@@ -83,10 +82,7 @@ struct WorkerFanOutTests {
         _ = try registry.save(subscriptions)
         let worker = try fixture.startWorker()
         _ = try await worker.readiness(200)
-        try await fixture.publish([
-            #"{"specversion":"1.0","id":"1","source":"test","type":"com.example.record.created","#
-                + #""data":{"recordType":"Song","recordName":"song","fields":{}}}"#
-        ])
+        try await fixture.publish([TestEvents.record("1", name: "song")])
         let fanOut = try await waitUntilDone(fixture)
         #expect(fanOut.chunksServed == 6 && fanOut.devicesPlanned == count)
         await worker.drainCleanly()

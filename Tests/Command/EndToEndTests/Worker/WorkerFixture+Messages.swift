@@ -37,16 +37,6 @@ extension WorkerFixture {
         try #require(counter.confirmed.value == messages.count)
     }
 
-    /// A message with a body of structured JSON.
-    static func message(_ body: String) -> Message { message(Array(body.utf8)) }
-
-    /// A message that says that its body is structured JSON.
-    static func message(_ body: [UInt8]) -> Message {
-        var message = Message(body: body)
-        message.properties.contentType = "application/cloudevents+json"
-        return message
-    }
-
     /// Waits until a queue has a message, and takes it away.
     func take(from queue: String) async throws -> Message {
         let endpoint = try AMQPEndpoint(broker.url)

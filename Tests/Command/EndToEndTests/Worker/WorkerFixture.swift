@@ -9,8 +9,6 @@ import Testing
 
 /// A broker, a simulator of APNs, a registry and a configuration: everything but the worker, which is a process.
 final class WorkerFixture: Sendable {
-    static let pool = "us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"
-
     let folder: TemporaryFolder
     let broker: PrivateRabbitMQ
     let simulator: APNsSimulator
@@ -33,7 +31,9 @@ final class WorkerFixture: Sendable {
         let key = try ES256PrivateKey.generate()
         try folder.write("key.p8", key.pem)
         var options = SimulatorConfiguration()
-        options.teamKeys = [.init(teamID: "DEF123GHIJ", keyID: "ABC123DEFG", publicKeyPEM: key.publicKeyPEM)]
+        options.teamKeys = [
+            .init(teamID: SimulatorProcess.teamID, keyID: SimulatorProcess.keyID, publicKeyPEM: key.publicKeyPEM)
+        ]
         options.bundleIDs = ["com.example.chat"]
         options.recordsInMemoryMaximum = 1_000_000
         options.script = try AnswerScript(parsing: Array(script.utf8), nowMilliseconds: 1_700_000_000_000)
@@ -44,31 +44,11 @@ final class WorkerFixture: Sendable {
     }
 
     private func writeConfiguration(_ more: String) throws {
-        try folder.write(
-            "apus.toml",
-            """
-            [rabbitmq]
-            url = "\(broker.url)"
-            namespace = "\(namespace)"
-            [retry]
-            delays = ["200ms", "500ms", "1s"]
-            server_error_delay = "200ms"
-            [admin]
-            listen = "127.0.0.1:0"
-            [log]
-            format = "json"
-            \(more)
-            [[app]]
-            name = "chat"
-            bundle_id = "com.example.chat"
-            identity_pools = ["\(Self.pool)"]
-            [app.apns]
-            key_file = "key.p8"
-            key_id = "ABC123DEFG"
-            team_id = "DEF123GHIJ"
-            endpoint = "127.0.0.1:\(simulator.port)"
-            ca_file = "anchor.pem"
-            """)
+        var configuration = TestConfiguration(
+            brokerURLs: [broker.url], apps: [.init(endpoint: "127.0.0.1:\(simulator.port)")])
+        configuration.broker = "namespace = \"\(namespace)\""
+        configuration.sections = more
+        try folder.write("apus.toml", configuration.text)
     }
 
     private func apply() async throws {
@@ -103,41 +83,29 @@ final class WorkerFixture: Sendable {
         let devices = try (0..<count).map { index in
             Device(
                 deviceID: "device-\(index)", platform: .apns, token: try Self.token(index), app: "chat",
-                identityPoolID: Self.pool, identityID: Self.identity(index / perIdentity),
+                identityPoolID: TestEvents.pool, identityID: TestDevices.identity(index / perIdentity),
                 registeredAtMilliseconds: 1_600_000_000_000)
         }
         try registry.upsert(devices)
         for identity in 0..<(count + perIdentity - 1) / perIdentity {
             try registry.recordDatasets([
                 DatasetKey(
-                    identityPoolID: Self.pool, identityID: Self.identity(identity), datasetName: "notes")
+                    identityPoolID: TestEvents.pool, identityID: TestDevices.identity(identity), datasetName: "notes")
             ])
         }
         for device in devices { try registry.subscribe(device.deviceID, toDataset: "notes") }
     }
 
-    static func identity(_ index: Int) -> String {
-        let digits = String(index, radix: 16)
-        return "us-east-1:00000000-0000-0000-0000-" + String(repeating: "0", count: 12 - digits.count) + digits
-    }
-
     static func token(_ index: Int) throws -> DeviceToken {
-        try #require(DeviceToken(hexadecimal: tokenText(index)))
-    }
-
-    static func tokenText(_ index: Int) -> String {
-        let digits = String(index, radix: 16)
-        return String(repeating: "a", count: 64 - 8) + String(repeating: "0", count: 8 - digits.count) + digits
+        try #require(DeviceToken(hexadecimal: TestDevices.token(index)))
     }
 
     /// An event that says that the dataset `notes` of an identity has changed.
     static func datasetChanged(_ identifier: String, identity index: Int, syncCount: Int, deviceID: String? = nil)
         -> String
     {
-        let device = deviceID.map { #","deviceId":"\#($0)""# } ?? ""
-        return #"{"specversion":"1.0","id":"\#(identifier)","source":"test","type":"dataset.changed","data":{"#
-            + #""identityPoolId":"\#(pool)","identityId":"\#(identity(index))","datasetName":"notes","#
-            + #""syncCount":\#(syncCount)\#(device)}}"#
+        TestEvents.datasetChanged(
+            identifier, identity: TestDevices.identity(index), syncCount: syncCount, deviceID: deviceID)
     }
 
     /// Publishes lines of JSON with `apus publish`, confirmed.

@@ -5,7 +5,7 @@ import Testing
 @Suite("The worker, when a publisher sends headers that are Apus' own")
 struct WorkerForgedHeaderTests {
     private static func message(_ identifier: String, identity: Int, _ headers: [(String, HeaderValue)]) -> Message {
-        var message = WorkerFixture.message(
+        var message = TestEvents.message(
             WorkerFixture.datasetChanged(identifier, identity: identity, syncCount: 1))
         message.headers = headers.map { MessageHeader(name: $0.0, value: $0.1) }
         return message
@@ -15,7 +15,7 @@ struct WorkerForgedHeaderTests {
         "They stop no worker and mislead none: each device gets its push, after its retries, and the log says it once")
     func forgedHistory() async throws {
         let fixture = try await WorkerFixture(
-            script: #"{"token":"\#(WorkerFixture.tokenText(0))","answer":"throttle","times":2}"#)
+            script: #"{"token":"\#(TestDevices.token(0))","answer":"throttle","times":2}"#)
         try fixture.register(4)
         let worker = try fixture.startWorker()
         _ = try await worker.readiness(200)

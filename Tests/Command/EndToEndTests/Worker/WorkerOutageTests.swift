@@ -9,9 +9,7 @@ struct WorkerOutageTests {
     private static let nowhere: UInt16 = 1
 
     private static func push(_ number: Int, app: String = "chat") -> String {
-        #"{"specversion":"1.0","id":"\#(app)-\#(number)","source":"test","type":"push.requested","data":{"#
-            + #""app":"\#(app)","deviceTokens":["\#(WorkerFixture.tokenText(number))"],"#
-            + #""notification":{"body":"hello"}}}"#
+        TestEvents.pushRequested("\(app)-\(number)", to: .tokens([TestDevices.token(number)]), app: app)
     }
 
     /// A fixture whose app reaches the simulator by a proxy, which can be told to lead nowhere.
@@ -87,7 +85,7 @@ struct WorkerOutageTests {
         let proxy = try await FaultProxy.start(to: Self.nowhere)
         let chat = try #require(written.range(of: "[[app]]"))
         let mail = written[chat.lowerBound...].replacing("name = \"chat\"", with: "name = \"mail\"")
-            .replacing("identity_pools = [\"\(WorkerFixture.pool)\"]", with: "")
+            .replacing("identity_pools = [\"\(TestEvents.pool)\"]", with: "")
             .replacing("127.0.0.1:\(fixture.simulator.port)", with: "127.0.0.1:\(proxy.port)")
         try fixture.folder.write("apus.toml", written + "\n" + mail)
         let worker = try fixture.startWorker()

@@ -7,9 +7,9 @@ struct WorkerPostgresTests {
     /// One line of an import for each device, which belongs to an identity of its own.
     static func lines(_ count: Int) -> String {
         (0..<count).map { index in
-            #"{"deviceId":"device-\#(index)","platform":"APNS","token":"\#(WorkerFixture.tokenText(index))","#
-                + #""app":"chat","identityPoolId":"\#(WorkerFixture.pool)","#
-                + #""identityId":"\#(WorkerFixture.identity(index))","registeredAt":1600000000000,"#
+            #"{"deviceId":"device-\#(index)","platform":"APNS","token":"\#(TestDevices.token(index))","#
+                + #""app":"chat","identityPoolId":"\#(TestEvents.pool)","#
+                + #""identityId":"\#(TestDevices.identity(index))","registeredAt":1600000000000,"#
                 + #""datasets":["notes"]}"# + "\n"
         }.joined()
     }
@@ -24,7 +24,7 @@ struct WorkerPostgresTests {
             database: database, user: "secure",
             parameters: "sslmode=verify-full&sslrootcert=\(server.certificateFile)")
         let fixture = try await WorkerFixture(
-            script: #"{"token":"\#(WorkerFixture.tokenText(7))","answer":"unregistered","since":1600000000001}"#,
+            script: #"{"token":"\#(TestDevices.token(7))","answer":"unregistered","since":1600000000001}"#,
             configuration: Self.configuration(url))
         var said: [CommandResult] = []
         let imported = try await fixture.apus("device", "import", input: Self.lines(100))
@@ -69,16 +69,12 @@ struct WorkerPostgresTests {
         }
         let workers = [try fixture.startWorker(), try fixture.startWorker()]
         for worker in workers { _ = try await worker.readiness(200) }
-        try await fixture.publish(
-            (0..<200).map { number in
-                #"{"specversion":"1.0","id":"\#(number)","source":"test","type":"com.example.record.created","#
-                    + #""data":{"recordType":"Song","recordName":"song-\#(number)","fields":{}}}"#
-            })
+        try await fixture.publish((0..<200).map { TestEvents.record("\($0)", name: "song-\($0)") })
         try await fixture.waitForMessages(0)
         for worker in workers { await worker.drainCleanly() }
         let tokens = try await fixture.simulator.recorded().map(\.deviceToken)
-        #expect(tokens.count { $0 == WorkerFixture.tokenText(0) } == 1)
-        #expect(tokens.count { $0 == WorkerFixture.tokenText(1) } == 200)
+        #expect(tokens.count { $0 == TestDevices.token(0) } == 1)
+        #expect(tokens.count { $0 == TestDevices.token(1) } == 200)
         try await fixture.stop()
     }
 

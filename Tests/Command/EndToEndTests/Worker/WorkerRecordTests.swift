@@ -7,14 +7,13 @@ import Testing
 @Suite("Changes of records, with workers as processes between RabbitMQ and APNs")
 struct WorkerRecordTests {
     private func change(_ identifier: String, _ fields: String, operation: String = "created") -> String {
-        #"{"specversion":"1.0","id":"\#(identifier)","source":"test","type":"com.example.record.\#(operation)","#
-            + #""data":{"recordType":"Song","recordName":"song-\#(identifier)","fields":\#(fields)}}"#
+        TestEvents.record(identifier, operation, name: "song-\(identifier)", fields: fields)
     }
 
     @Test("A subscription that a command saves is told of the songs that it asks for, until a command deletes it")
     func subscribeAndUnsubscribe() async throws {
         let fixture = try await WorkerFixture()
-        let token = WorkerFixture.tokenText(1)
+        let token = TestDevices.token(1)
         _ = try await fixture.apus("device", "add", "--app", "chat", "--token", token, "--id", "d1", "--user", "anna")
         let worker = try fixture.startWorker()
         _ = try await worker.readiness(200)
@@ -45,7 +44,7 @@ struct WorkerRecordTests {
     @Test("Two workers and a thousand events make one push of a subscription that fires once")
     func firesOnceAcrossWorkers() async throws {
         let fixture = try await WorkerFixture()
-        let token = WorkerFixture.tokenText(1)
+        let token = TestDevices.token(1)
         _ = try await fixture.apus("device", "add", "--app", "chat", "--token", token, "--id", "d1", "--user", "anna")
         let saved = try await fixture.apus(
             "subscription", "save", "once", "--app", "chat", "--user", "anna", "--type", "Song", "--fires-once",

@@ -81,18 +81,18 @@ struct WorkerRefusalTests {
     @Test("What is too large for its broker to take a copy of ends as a dead letter, and the worker goes on")
     func aboveMaxMessageSize() async throws {
         let fixture = try await WorkerFixture(
-            broker: PrivateRabbitMQ.start(), script: #"{"token":"\#(WorkerFixture.tokenText(0))","answer":"throttle"}"#)
+            broker: PrivateRabbitMQ.start(), script: #"{"token":"\#(TestDevices.token(0))","answer":"throttle"}"#)
         try fixture.register(3)
         let large = WorkerFixture.datasetChanged("large", identity: 0, syncCount: 1)
             .replacing(#""source":"#, with: #""comment":"\#(String(repeating: "x", count: 20_000))","source":"#)
         try await fixture.publish([large])
-        try await fixture.publish([WorkerFixture.message(String(repeating: " ", count: 20_000) + "{}")])
+        try await fixture.publish([TestEvents.message(String(repeating: " ", count: 20_000) + "{}")])
         // A new version has a smaller limit than the one that took the events; channels read it when they open.
         try await fixture.broker.evaluate("application:set_env(rabbit, max_message_size, 16384).")
         let worker = try fixture.startWorker()
         try await worker.wait(for: "apus_dead_letters_total", #"reason="rejected""#, toReach: 2)
         try await fixture.publish([WorkerFixture.datasetChanged("small", identity: 1, syncCount: 1)])
-        try await fixture.publish([WorkerFixture.message("{")])
+        try await fixture.publish([TestEvents.message("{")])
         _ = try await fixture.accepted(reachingDevices: 1)
         try await worker.wait(for: "apus_dead_letters_total", #"reason="invalid-json""#, toReach: 1)
         #expect(try await worker.metric("apus_publishes_total", #"outcome="rejected""#) == 2)

@@ -48,9 +48,7 @@ struct WorkerShovelTests {
         }
     }
 
-    private static let event =
-        #"{"specversion":"1.0","id":"1","source":"test","type":"push.requested","data":{"app":"chat","#
-        + #""topic":"news","notification":{"title":"News","body":"for all"}}}"#
+    private static let event = TestEvents.pushRequested("1", to: .topic("news"))
 
     /// Waits until each device has had its push and the fan-out is done, and expects that nothing was sent twice and
     /// that nothing is left.

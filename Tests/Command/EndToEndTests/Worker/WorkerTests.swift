@@ -12,9 +12,9 @@ struct WorkerTests {
         try fixture.register(40, perIdentity: 2)
         let worker = try fixture.startWorker()
         _ = try await worker.readiness(200)
-        let push =
-            #"{"specversion":"1.0","id":"p1","source":"test","type":"push.requested","data":{"app":"chat","#
-            + #""deviceIds":["device-3"],"notification":{"title":"Hi","body":"there"},"options":{"collapseId":"c"}}}"#
+        let push = TestEvents.pushRequested(
+            "p1", to: .devices(["device-3"]), notification: #"{"title":"Hi","body":"there"}"#,
+            options: #"{"collapseId":"c"}"#)
         try await fixture.publish(
             (0..<20).map {
                 WorkerFixture.datasetChanged("e\($0)", identity: $0, syncCount: 1, deviceID: "device-\(2 * $0)")
@@ -23,15 +23,15 @@ struct WorkerTests {
         try await fixture.simulator.waitForAnswers(21)
         let pushes = try await fixture.simulator.recorded()
         let silent = pushes.filter { $0.pushType == "background" }
-        #expect(Set(silent.map(\.deviceToken)) == Set((0..<20).map { WorkerFixture.tokenText(2 * $0 + 1) }))
+        #expect(Set(silent.map(\.deviceToken)) == Set((0..<20).map { TestDevices.token(2 * $0 + 1) }))
         #expect(silent.allSatisfy { $0.priority == "5" && $0.topic == "com.example.chat" && $0.status == 200 })
         let alert = try #require(pushes.first { $0.pushType == "alert" })
-        #expect(alert.deviceToken == WorkerFixture.tokenText(3) && alert.collapseID == "c")
+        #expect(alert.deviceToken == TestDevices.token(3) && alert.collapseID == "c")
         #expect(String(decoding: alert.payload, as: UTF8.self).contains(#""title":"Hi""#))
         let end = await worker.drain()
         #expect(end.exitCode == 0, "\(end.errors)")
         #expect(end.errors.contains(#""event":"ledger""#) && end.errors.contains(#""balanced":true"#))
-        #expect(!end.errors.contains(WorkerFixture.tokenText(3)), "a whole token is in the log")
+        #expect(!end.errors.contains(TestDevices.token(3)), "a whole token is in the log")
         try await fixture.waitForMessages(0)
         try await fixture.stop()
     }
@@ -100,10 +100,10 @@ struct WorkerTests {
 
     @Test("Dead, throttled, failing and silent tokens end as they should, and the ledger accounts for each push")
     func scriptedTokens() async throws {
-        let dead = WorkerFixture.tokenText(0)
-        let throttled = WorkerFixture.tokenText(1)
-        let failing = WorkerFixture.tokenText(2)
-        let silent = WorkerFixture.tokenText(3)
+        let dead = TestDevices.token(0)
+        let throttled = TestDevices.token(1)
+        let failing = TestDevices.token(2)
+        let silent = TestDevices.token(3)
         let fixture = try await WorkerFixture(
             script: """
                 {"token":"\(dead)","answer":"unregistered"}
@@ -134,10 +134,8 @@ struct WorkerTests {
         try fixture.register(1)
         let worker = try fixture.startWorker()
         _ = try await worker.readiness(200)
-        let other =
-            #"{"specversion":"1.0","id":"u1","source":"test","type":"push.requested","data":{"app":"later","#
-            + #""deviceTokens":["\#(WorkerFixture.tokenText(0))"],"notification":{"body":"x"}}}"#
-        try await fixture.publish([WorkerFixture.message(other)])
+        let other = TestEvents.pushRequested("u1", to: .tokens([TestDevices.token(0)]), app: "later")
+        try await fixture.publish([TestEvents.message(other)])
         try await worker.wait(for: "apus_dead_letters_total", "unknown-app", toReach: 1)
         let list = try await fixture.apus("dead-letters", "list", "--json")
         #expect(list.exitCode == 0 && list.output.contains("unknown-app"), "\(list)")
@@ -150,7 +148,7 @@ struct WorkerTests {
         let replay = try await fixture.apus("dead-letters", "replay", "--all")
         #expect(replay.exitCode == 0, "\(replay)")
         try await fixture.simulator.waitForAnswers(1)
-        #expect(try await fixture.simulator.recorded().first?.deviceToken == WorkerFixture.tokenText(0))
+        #expect(try await fixture.simulator.recorded().first?.deviceToken == TestDevices.token(0))
         _ = await second.drain()
         try await fixture.stop()
     }

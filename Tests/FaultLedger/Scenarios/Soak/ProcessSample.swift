@@ -1,3 +1,5 @@
+import PushTestKit
+
 /// What a worker needed at one moment.
 struct ProcessSample: Sendable {
     /// Resident memory, in kilobytes.
@@ -9,7 +11,7 @@ struct ProcessSample: Sendable {
     ///
     /// - Throws: `StageFailure`, or an error of Foundation if it is gone.
     init(of identifier: Int32) throws {
-        residentKilobytes = try ResourceLimit.kilobytes("VmRSS:", of: identifier)
-        fileCount = try ResourceLimit.openFileCount(of: identifier)
+        residentKilobytes = try ProcessStatus.kibibytes("VmRSS", of: identifier)
+        fileCount = try ProcessStatus.openFileCount(of: identifier)
     }
 }

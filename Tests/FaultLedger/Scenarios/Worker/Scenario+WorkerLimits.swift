@@ -22,7 +22,7 @@ extension Scenario {
         for worker in stage.workers {
             let identifier = try processIdentifier(of: worker)
             // As many as are open: nothing is closed, and nothing can be opened.
-            let count = try ResourceLimit.openFileCount(of: identifier)
+            let count = try ProcessStatus.openFileCount(of: identifier)
             try await ResourceLimit.set("--nofile=\(count - 4):", of: identifier, in: stage.folder)
         }
         try await cutConnections(of: stage, "out of files")
@@ -43,7 +43,7 @@ extension Scenario {
     ) { stage in
         let worker = stage.drawWorker()
         let identifier = try processIdentifier(of: worker)
-        let bytes = try ResourceLimit.addressSpaceBytes(of: identifier)
+        let bytes = try 1_024 * ProcessStatus.kibibytes("VmSize", of: identifier)
         try await ResourceLimit.set("--as=\(bytes):", of: identifier, in: stage.folder)
         try await cutConnections(of: stage, "out of memory")
         try await Pause.seconds(stage.draw(3...5))

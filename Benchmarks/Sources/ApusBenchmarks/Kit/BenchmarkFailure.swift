@@ -1,0 +1,4 @@
+/// Why a scenario has no figures.
+struct BenchmarkFailure: Error, CustomStringConvertible {
+    let description: String
+}

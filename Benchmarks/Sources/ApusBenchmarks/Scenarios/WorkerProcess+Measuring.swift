@@ -1,0 +1,30 @@
+import PushTestKit
+
+extension WorkerProcess {
+    /// How many pushes it has seen accepted.
+    func accepted() async throws -> Int { try await metric("apus_pushes_total", #"outcome="accepted""#) }
+
+    /// Waits until that many pushes were accepted.
+    func wait(forAccepted count: Int, minutes: Int = 2) async throws {
+        try await wait("\(count) accepted pushes", minutes: minutes) { try await accepted() >= count }
+    }
+
+    /// Waits until a condition holds.
+    ///
+    /// It is looked at rarely, because answering costs the worker some of the time that is measured.
+    func wait(
+        _ what: String, minutes: Int = 2, pauseMilliseconds: Int = 50, until condition: () async throws -> Bool
+    ) async throws {
+        for _ in 0..<(minutes * 60_000 / pauseMilliseconds) {
+            if try await condition() { return }
+            try await Pause.seconds(Double(pauseMilliseconds) / 1_000)
+        }
+        throw BenchmarkFailure(
+            description: "the worker did not reach \(what) in \(minutes) minutes: \(command.errors.suffix(2_000))")
+    }
+
+    /// A line of its status with a size, in MiB: `VmRSS` now, `VmHWM` at most so far (proc(5)).
+    func mebibytes(_ line: String) throws -> Double {
+        Double(try ProcessStatus.kibibytes(line, of: command.identifier)) / 1_024
+    }
+}

@@ -1,0 +1,63 @@
+import Glibc
+
+/// A running `apus simulate`.
+public final class SimulatorProcess: Sendable {
+    /// The identifier of the key that it expects.
+    public static let keyID = "ABC123DEFG"
+    /// The team that it expects.
+    public static let teamID = "DEF123GHIJ"
+
+    /// Where it listens on 127.0.0.1.
+    public let port: UInt16
+    private let controlPort: UInt16
+    private let command: RunningCommand
+
+    private init(port: UInt16, controlPort: UInt16, command: RunningCommand) {
+        self.port = port
+        self.controlPort = controlPort
+        self.command = command
+    }
+
+    /// Starts it, and waits until it listens.
+    ///
+    /// - Parameters:
+    ///   - folder: where it runs. It takes the key `key.p8` there, and makes it if there is none.
+    ///   - anchor: the file that gets its certificate.
+    ///   - arguments: what else it is told, as `apus simulate --help` has it.
+    /// - Returns: the simulator.
+    /// - Throws: an error with what it said if it does not start.
+    public static func start(
+        in folder: TemporaryFolder, anchor: String = "anchor.pem", _ arguments: [String]
+    ) async throws -> SimulatorProcess {
+        let isKeyThere = access("\(folder.path)/key.p8", R_OK) == 0
+        let command = try RunningCommand(
+            [
+                "simulate", "--json", "--listen", "127.0.0.1:0", "--control", "0", "--ca-out", anchor,
+                isKeyThere ? "--key-file" : "--make-key", "key.p8", "--key-id", keyID, "--team-id", teamID,
+            ] + arguments, in: folder)
+        try await command.wait(for: "\n", in: \.output)
+        let line = command.output.split(separator: "\n").first ?? ""
+        guard let port = PortNumber.after(#""port":"#, in: line),
+            let controlPort = PortNumber.after(#""controlPort":"#, in: line)
+        else { throw PrivateServerFailure("the simulator said: \(command.output)\(command.errors)") }
+        return SimulatorProcess(port: port, controlPort: controlPort, command: command)
+    }
+
+    /// Gives it a line of its fault language, as `apus simulate --help` has it; `{"clear":true}` ends all faults.
+    public func control(_ line: String) async throws {
+        let answer = await PlainLine.ask(line, port: controlPort)
+        guard !answer.contains("error"), !answer.isEmpty else {
+            throw PrivateServerFailure("the simulator said to \(line): \(answer)")
+        }
+    }
+
+    /// Ends it at once.
+    public func kill() { command.signal(SIGKILL) }
+
+    /// Sends it a signal.
+    public func signal(_ number: Int32) { command.signal(number) }
+
+    /// Ends it, after which its record is complete.
+    @discardableResult
+    public func stop() async -> CommandResult { await command.stop() }
+}

@@ -1,0 +1,108 @@
+public import PushCore
+
+/// Events as publishers write them, in structured JSON, for all tests, loads and benchmarks.
+///
+/// Whatever is not named by an argument is sound. What a test makes wrong it says in `data`, which is put in as it is.
+public enum TestEvents {
+    /// The identity pool of the app.
+    public static let pool = "us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"
+
+    /// An event of any type.
+    ///
+    /// - Parameters:
+    ///   - identifier: its `id`.
+    ///   - type: its type, with or without the prefix of a publisher.
+    ///   - data: what stands under `data`, in JSON.
+    /// - Returns: a line of JSON.
+    public static func event(_ identifier: String, _ type: String, _ data: String) -> String {
+        #"{"specversion":"1.0","id":"\#(identifier)","source":"test","type":"\#(type)","data":\#(data)}"#
+    }
+
+    /// A change of a dataset.
+    ///
+    /// - Parameters:
+    ///   - identifier: the `id` of the event.
+    ///   - identity: whose dataset it is.
+    ///   - dataset: what it is called.
+    ///   - syncCount: the count after the change.
+    ///   - deviceID: the device that made the change, if one did.
+    ///   - type: another type of event with the same members.
+    /// - Returns: a line of JSON.
+    public static func datasetChanged(
+        _ identifier: String, identity: String, dataset: String = "notes", syncCount: Int, deviceID: String? = nil,
+        type: String = "dataset.changed"
+    ) -> String {
+        let device = deviceID.map { #","deviceId":"\#($0)""# } ?? ""
+        return event(
+            identifier, type,
+            #"{"identityPoolId":"\#(pool)","identityId":"\#(identity)","datasetName":"\#(dataset)","#
+                + #""syncCount":\#(syncCount)\#(device)}"#)
+    }
+
+    /// Whom a requested push is for.
+    public enum Target: Sendable {
+        case devices([String])
+        case tokens([String])
+        case identities([String])
+        case users([String])
+        case topic(String)
+
+        fileprivate var member: String {
+            func list(_ names: [String]) -> String { names.map { "\"\($0)\"" }.joined(separator: ",") }
+            return switch self {
+            case .devices(let names): #""deviceIds":[\#(list(names))]"#
+            case .tokens(let names): #""deviceTokens":[\#(list(names))]"#
+            case .identities(let names): #""identityIds":[\#(list(names))]"#
+            case .users(let names): #""userIds":[\#(list(names))]"#
+            case .topic(let name): #""topic":"\#(name)""#
+            }
+        }
+    }
+
+    /// A request for a push.
+    ///
+    /// - Parameters:
+    ///   - identifier: the `id` of the event.
+    ///   - target: whom it is for.
+    ///   - app: which app.
+    ///   - notification: what it says, in JSON.
+    ///   - options: how it is sent, in JSON.
+    /// - Returns: a line of JSON.
+    public static func pushRequested(
+        _ identifier: String, to target: Target, app: String = "chat", notification: String = #"{"body":"hello"}"#,
+        options: String = "{}"
+    ) -> String {
+        event(
+            identifier, "push.requested",
+            #"{"app":"\#(app)",\#(target.member),"notification":\#(notification),"options":\#(options)}"#)
+    }
+
+    /// A change of a record.
+    ///
+    /// - Parameters:
+    ///   - identifier: the `id` of the event.
+    ///   - operation: `created`, `updated` or `deleted`.
+    ///   - type: the record's type.
+    ///   - name: the record's name.
+    ///   - fields: its fields, in JSON.
+    ///   - more: further members of `data`, each after a comma.
+    /// - Returns: a line of JSON.
+    public static func record(
+        _ identifier: String, _ operation: String = "created", type: String = "Song", name: String,
+        fields: String = "{}", more: String = ""
+    ) -> String {
+        event(
+            identifier, "com.example.record.\(operation)",
+            #"{"recordType":"\#(type)","recordName":"\#(name)","fields":\#(fields)\#(more)}"#)
+    }
+
+    /// A message whose body is said to be structured JSON.
+    public static func message(_ body: String) -> Message { message(Array(body.utf8)) }
+
+    /// A message whose body, any bytes, is said to be structured JSON.
+    public static func message(_ body: [UInt8]) -> Message {
+        var message = Message(body: body)
+        message.properties.contentType = "application/cloudevents+json"
+        return message
+    }
+}
