@@ -17,15 +17,14 @@ struct DatasetTurnPipelineTests {
         _ identifier: String, type: String = "dataset.changed", count: Int = 1, dataset: String = "large",
         expiresAfterMilliseconds expiration: Int? = nil
     ) -> Message {
-        var properties = MessageProperties()
-        properties.contentType = "application/cloudevents+json"
-        properties.expiration = expiration.map { String($0) }
         let merged = type == "datasets.merged" ? #","mergedDatasetNames":["other"]"# : ""
-        let body = """
-            {"specversion":"1.0","id":"\(identifier)","source":"test","type":"\(type)","data":{"identityPoolId":\
-            "\(Self.pool)","identityId":"\(Self.identity)","datasetName":"\(dataset)","syncCount":\(count)\(merged)}}
-            """
-        return Message(properties: properties, body: Array(body.utf8))
+        var message = TestEvents.message(
+            TestEvents.event(
+                identifier, type,
+                #"{"identityPoolId":"\#(Self.pool)","identityId":"\#(Self.identity)","#
+                    + #""datasetName":"\#(dataset)","syncCount":\#(count)\#(merged)}"#))
+        message.properties.expiration = expiration.map { String($0) }
+        return message
     }
 
     private func bench(_ transport: FakeTransport = FakeTransport()) throws -> PipelineBench {

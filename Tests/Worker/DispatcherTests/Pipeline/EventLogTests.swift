@@ -39,10 +39,7 @@ struct EventLogTests {
     private let book = LogBook()
 
     private func message(_ identifier: String, _ rest: String) -> Message {
-        var message = Message(
-            body: Array(#"{"specversion":"1.0","id":"\#(identifier)","source":"/test",\#(rest)}"#.utf8))
-        message.properties.contentType = "application/cloudevents+json"
-        return message
+        TestEvents.message(#"{"specversion":"1.0","id":"\#(identifier)","source":"/test",\#(rest)}"#)
     }
 
     private func change(_ identifier: String, owner: Int = 1, count: Int = 1) -> Message {

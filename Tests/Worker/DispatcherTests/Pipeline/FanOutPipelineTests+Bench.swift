@@ -9,18 +9,12 @@ import Testing
 extension FanOutPipelineTests {
     static let chunks = "apus.fanout"
 
-    func message(_ body: String) -> Message {
-        var properties = MessageProperties()
-        properties.contentType = "application/cloudevents+json"
-        return Message(properties: properties, body: Array(body.utf8))
-    }
+    func message(_ body: String) -> Message { TestEvents.message(body) }
 
     func event(_ identifier: String, body: String = "hello", app: String = "chat") -> Message {
         message(
-            """
-            {"specversion":"1.0","id":"\(identifier)","source":"test","type":"push.requested","data":{"app":"\(app)",\
-            "topic":"news","notification":{"body":"\(body)"}}}
-            """)
+            TestEvents.pushRequested(
+                identifier, to: .topic("news"), app: app, notification: #"{"body":"\#(body)"}"#))
     }
 
     var limits: DispatchLimits {

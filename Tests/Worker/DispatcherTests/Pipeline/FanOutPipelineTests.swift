@@ -391,11 +391,7 @@ struct FanOutPipelineTests {
     }
 
     private func song(_ members: String = "") -> Message {
-        message(
-            """
-            {"specversion":"1.0","id":"r1","source":"test","type":"com.example.record.created","data":\
-            {"recordType":"Song","recordName":"r1","fields":{}\(members)}}
-            """)
+        message(TestEvents.record("r1", name: "r1", more: members))
     }
 
     @Test("Subscribers of a record are served in chunks: those who subscribed when the event came, each push once")

@@ -23,10 +23,7 @@ struct LookalikePipelineTests {
     }
 
     private func message(_ identifier: String, _ type: String, _ data: String) -> Message {
-        var properties = MessageProperties()
-        properties.contentType = "application/cloudevents+json"
-        let head = #"{"specversion":"1.0","id":"\#(identifier)","source":"test","type":"com.example.\#(type)""#
-        return Message(properties: properties, body: Array("\(head),\"data\":\(data)}".utf8))
+        TestEvents.message(TestEvents.event(identifier, "com.example.\(type)", data))
     }
 
     /// One device of each user, called as the user is.

@@ -106,17 +106,10 @@ final class PipelineBench: Sendable {
         _ number: Int, tokenCount: Int = 1, app: String = "chat", options: String = "{}"
     ) -> Message {
         let tokens = (number..<number + tokenCount).map { number in
-            let digits = String(number, radix: 16)
-            return "\"" + String(repeating: "0", count: max(0, 64 - digits.count)) + digits + "\""
+            TestDevices.token(number, filler: "0")
         }
-        var properties = MessageProperties()
-        properties.contentType = "application/cloudevents+json"
-        let body = """
-            {"specversion":"1.0","id":"\(app)-\(number)","source":"test","type":"push.requested","data":{\
-            "app":"\(app)","deviceTokens":[\(tokens.joined(separator: ","))],"notification":{"body":"hello"},\
-            "options":\(options)}}
-            """
-        return Message(properties: properties, body: Array(body.utf8))
+        return TestEvents.message(
+            TestEvents.pushRequested("\(app)-\(number)", to: .tokens(tokens), app: app, options: options))
     }
 
     static func device(_ name: String, identity: String, pool: String) -> Device {

@@ -16,27 +16,17 @@ struct PipelineTests {
         _ identifier: String, type: String = "dataset.changed", count: Int = 1, device: String? = nil,
         identity: String = PipelineTests.identity, dataset: String = "notes"
     ) -> Message {
-        let device = device.map { ",\"deviceId\":\"\($0)\"" } ?? ""
-        return message(
-            """
-            {"specversion":"1.0","id":"\(identifier)","source":"test","type":"\(type)","data":{"identityPoolId":\
-            "\(Self.pool)","identityId":"\(identity)","datasetName":"\(dataset)","syncCount":\(count)\(device)}}
-            """)
+        TestEvents.message(
+            TestEvents.datasetChanged(
+                identifier, identity: identity, dataset: dataset, syncCount: count, deviceID: device, type: type))
     }
 
     private func push(_ identifier: String, tokens: [String], app: String = "chat", options: String = "{}") -> Message {
-        let list = tokens.map { "\"\($0)\"" }.joined(separator: ",")
-        return message(
-            """
-            {"specversion":"1.0","id":"\(identifier)","source":"test","type":"push.requested","data":{"app":"\(app)",\
-            "deviceTokens":[\(list)],"notification":{"body":"hello"},"options":\(options)}}
-            """)
+        TestEvents.message(TestEvents.pushRequested(identifier, to: .tokens(tokens), app: app, options: options))
     }
 
     private func message(_ body: String) -> Message {
-        var properties = MessageProperties()
-        properties.contentType = "application/cloudevents+json"
-        return Message(properties: properties, body: Array(body.utf8))
+        TestEvents.message(body)
     }
 
     /// Two devices of one identity, both subscribed to its dataset `notes`.
@@ -295,10 +285,9 @@ struct PipelineTests {
             #"{"body":"b"}"#,
         ].enumerated().map { index, notification in
             message(
-                """
-                {"specversion":"1.0","id":"n\(index)","source":"test","type":"push.requested","data":{"app":"chat",\
-                "userIds":["nobody"],"notification":\(notification),"options":{"pushType":"alert"}}}
-                """)
+                TestEvents.pushRequested(
+                    "n\(index)", to: .users(["nobody"]), notification: notification,
+                    options: #"{"pushType":"alert"}"#))
         }
         bench.broker.deliver(messages)
         await bench.broker.wait { $0.unacknowledgedCount == 0 }

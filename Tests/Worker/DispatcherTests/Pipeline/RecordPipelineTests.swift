@@ -14,13 +14,8 @@ struct RecordPipelineTests {
         _ identifier: String, _ operation: String = "created", type: String = "Song", name: String = "r1",
         fields: String = "{\"artist\":\"Mei Chen\",\"price\":12}", extra: String = ""
     ) -> Message {
-        var properties = MessageProperties()
-        properties.contentType = "application/cloudevents+json"
-        let body = """
-            {"specversion":"1.0","id":"\(identifier)","source":"test","type":"com.example.record.\(operation)","data":\
-            {"recordType":"\(type)","recordName":"\(name)","fields":\(fields)\(extra)}}
-            """
-        return Message(properties: properties, body: Array(body.utf8))
+        TestEvents.message(
+            TestEvents.record(identifier, operation, type: type, name: name, fields: fields, more: extra))
     }
 
     private func device(_ name: String, user: String) throws -> Device {

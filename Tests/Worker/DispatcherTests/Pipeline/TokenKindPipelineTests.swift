@@ -53,13 +53,11 @@ struct TokenKindPipelineTests {
                 #"{"body":"b","event":"start","timestamp":5,"contentState":{},"attributesType":"A","attributes":{}}"#
             default: #"{"body":"hello"}"#
             }
-        var properties = MessageProperties()
-        properties.contentType = "application/cloudevents+json"
-        let body = """
-            {"specversion":"1.0","id":"\(identifier)","source":"test","type":"push.requested","data":{"app":"chat",\
-            \(target),"notification":\(notification ?? standard),"options":{"pushType":"\(type.rawValue)"}}}
-            """
-        return Message(properties: properties, body: Array(body.utf8))
+        return TestEvents.message(
+            TestEvents.event(
+                identifier, "push.requested",
+                #"{"app":"chat",\#(target),"notification":\#(notification ?? standard),"#
+                    + #""options":{"pushType":"\#(type.rawValue)"}}"#))
     }
 
     private func token(_ text: String) throws -> DeviceToken { try #require(DeviceToken(bytes: Array(text.utf8))) }
