@@ -108,7 +108,8 @@ public struct FanOutPlanner: Sendable {
 
     /// Some time has passed, in which another planner may have ended.
     public mutating func asked() {
-        if case .waitingForOther = phase { phase = .asking }
+        guard case .waitingForOther = phase else { return unexpected() }
+        phase = .asking
     }
 
     /// The end of a chunk was found.
@@ -118,7 +119,7 @@ public struct FanOutPlanner: Sendable {
     ///   - subscriptions: the subscriptions to records that have devices in it, or cover some of them.
     ///   - deviceCount: how many devices it has.
     public mutating func chunkFound(through end: AudienceCursor?, subscriptions: [Int64], deviceCount: Int) {
-        guard case .finding(var found) = phase else { return }
+        guard case .finding(var found) = phase else { return unexpected() }
         found.append(
             FanOutChunk(
                 number: fanOut.chunksPlanned + found.count + 1, after: found.last.map(\.through) ?? fanOut.position,
@@ -128,7 +129,7 @@ public struct FanOutPlanner: Sendable {
 
     /// The registry answered to chunks that were to be written down.
     public mutating func planSaved(_ fanOut: FanOut) {
-        guard case .saving(let found) = phase else { return }
+        guard case .saving(let found) = phase else { return unexpected() }
         let isSaved = fanOut.planner == planner && fanOut.chunksPlanned == found.last?.number
         fanOutRead(fanOut)
         guard isSaved, fanOut.state == .planning else { return }
@@ -138,19 +139,21 @@ public struct FanOutPlanner: Sendable {
 
     /// Chunks were read that may not have been published.
     public mutating func unpublishedRead(_ chunks: [FanOutChunk]) {
-        guard case .read = phase else { return }
+        guard case .read = phase else { return unexpected() }
         phase = chunks.isEmpty ? .asking : .publishing(chunks)
     }
 
     /// The chunks were handed to the publisher.
     public mutating func published() {
-        guard case .publishing(let chunks) = phase else { return }
+        guard case .publishing(let chunks) = phase else { return unexpected() }
         phase = .confirming(left: chunks.count, last: chunks.last?.number ?? fanOut.chunksPublished)
     }
 
     /// The broker has confirmed one of the chunks.
     public mutating func chunkConfirmed() {
-        guard case .confirming(let left, let last) = phase else { return }
+        guard case .confirming(let left, let last) = phase else { return unexpected() }
         phase = left > 1 ? .confirming(left: left - 1, last: last) : .recording(last: last)
     }
+
+    private func unexpected() { assertionFailure("the step is \(step), which this does not follow") }
 }

@@ -1,0 +1,220 @@
+public import Essentials
+
+/// Serves the bulk lane page by page: which page to ask for next, and when the delivery of a chunk may be settled.
+///
+/// | a delivery is | means | can transition to |
+/// |---|---|---|
+/// | waiting | its next page waits for its turn | asked; released if its connection is lost or the worker drains |
+/// | asked | the registry resolves its page | waiting, if the page failed or is not the last; out, if it is |
+/// | out | its last page has begun | ended, when all its pages have ended |
+/// | ended | its ending is to be recorded | settled, when the registry keeps it or can only be read |
+///
+/// A continuation is released when its page begins: its delivery ends with that job. So is a chunk that another worker
+/// has served before. A chunk with a page that cannot be rendered ends with its dead letter, and is not recorded: a
+/// replay of the letter has to find it not served. A chunk of which the broker takes no copy ends with its rejection.
+///
+/// Turns and bounds:
+/// - Flows take turns, a page each. A flow has at most one page asked for, and all flows have `pagesAskedMaximum`.
+/// - The chunks of a flow are served one after the other. While pages of one chunk are out and none of it is left to
+///   begin, `pagesAheadMaximum` pages of the next may begin, so that the connections do not idle between two chunks.
+///   A crash repeats at most these pages beside the chunk.
+///
+/// Methods are named after what happened; what is to be done is appended to `Actions`. Time is an argument.
+public struct FanOutServing: Sendable {
+    /// The most pages of a chunk that begin while pushes of the chunk before it are out.
+    public static let pagesAheadMaximum = 2
+    /// The time between two looks at flows that may hang, if nothing happens meanwhile, in milliseconds.
+    public static let lookDelayMilliseconds: UInt64 = 1_000
+
+    let hasSeveralApps: Bool
+    private let pagesAskedMaximum: Int
+    let repeatDelayNanoseconds: UInt64
+    var queue = FanOutQueue()
+    /// The deliveries of which a page was asked for, in the order of asking.
+    var asked: [FanOutDelivery] = []
+    /// The chunks that have begun and not ended.
+    var chunks: [DeliveryTag: FanOutChunkProgress] = [:]
+    var chunksBegun: UInt64 = 0
+    var endings = FanOutEndings()
+    /// The flows that hung at the last look.
+    var hanging: [FanOutFlow] = []
+    var askAgainAt: MonotonicTime?
+    var lookAgainAt: MonotonicTime?
+    /// The deliveries of earlier connections are lost.
+    var firstGoodEpoch: UInt32 = 0
+    var isDraining = false
+
+    /// Creates a machine without deliveries.
+    ///
+    /// - Parameters:
+    ///   - hasSeveralApps: whether more than one app is configured, so that one that hangs makes room for the others.
+    ///   - repeatDelayNanoseconds: the time after which a registry that did not answer is asked again.
+    ///   - pagesAskedMaximum: the most pages that are asked for at once, over all flows.
+    public init(hasSeveralApps: Bool, repeatDelayNanoseconds: UInt64, pagesAskedMaximum: Int = 4) {
+        precondition(pagesAskedMaximum > 0, "no page could be served")
+        self.hasSeveralApps = hasSeveralApps
+        self.repeatDelayNanoseconds = repeatDelayNanoseconds
+        self.pagesAskedMaximum = pagesAskedMaximum
+    }
+
+    // MARK: State
+
+    /// Whether nothing is left to serve or to record.
+    public var isEmpty: Bool { queue.isEmpty && asked.isEmpty && chunks.isEmpty && endings.isEmpty }
+
+    /// Whether a delivery waits for a page to be asked for.
+    public var isWaiting: Bool { !queue.isEmpty }
+
+    /// Whether a page of a delivery is asked for and still wanted.
+    public func isAsked(_ tag: DeliveryTag) -> Bool { asked.contains { $0.tag == tag } }
+
+    /// The time when `tick` has something to do, if nothing happens until then; nil if it has not.
+    public var nextDeadline: MonotonicTime? {
+        [queue.isEmpty ? nil : askAgainAt, lookAgainAt, endings.askAgainAt].compactMap { $0 }.min()
+    }
+
+    // MARK: Turns
+
+    /// A delivery of the bulk lane arrived, or could not be put into a retry queue.
+    ///
+    /// A worker that drains takes none: it stays with the broker.
+    public mutating func arrived(_ delivery: FanOutDelivery) {
+        guard !isDraining else { return }
+        assert(chunks[delivery.tag] == nil && !isAsked(delivery.tag), "a delivery arrived twice")
+        queue.append(delivery)
+    }
+
+    /// The flow whose turn it is, if a page may be asked for now; `takeTurn` takes it.
+    ///
+    /// - Parameters:
+    ///   - now: the time.
+    ///   - mayServe: whether a page of a delivery may be asked for; if not, its flow is passed over. Called for the
+    ///     first delivery of each flow until one may be served.
+    /// - Returns: the flow; nil if no page may be asked for.
+    public func nextTurn(at now: MonotonicTime, mayServe: (FanOutDelivery) -> Bool) -> FanOutFlow? {
+        guard asked.count < pagesAskedMaximum else { return nil }
+        if let askAgainAt, now < askAgainAt { return nil }
+        return queue.first { first in
+            !asked.contains { $0.flow == first.flow } && isItsTurn(first) && mayServe(first)
+        }?.flow
+    }
+
+    /// A page of the first delivery of a flow is asked for.
+    ///
+    /// - Parameter flow: the answer of `nextTurn`.
+    /// - Returns: the page to resolve. One of `pageFailed`, `pageResolved`, `pageRejected` and `chunkIsOver` must
+    ///   follow, unless `Actions.pagesAbandoned` names it. Nil if nothing of the flow waits.
+    public mutating func takeTurn(of flow: FanOutFlow) -> PageRequest? {
+        guard let delivery = queue.takeFirst(of: flow) else {
+            assertionFailure("nothing of the flow waits")
+            return nil
+        }
+        asked.append(delivery)
+        return PageRequest(
+            tag: delivery.tag, key: delivery.key, cursor: chunks[delivery.tag]?.cursor ?? delivery.cursor)
+    }
+
+    /// Whether the chunks of its flow that have begun before a delivery let its next page begin.
+    private func isItsTurn(_ delivery: FanOutDelivery) -> Bool {
+        let own = chunks[delivery.tag]
+        let before = chunks.values.filter { $0.flow == delivery.flow && $0.order < own?.order ?? .max }
+        assert(before.allSatisfy(\.isRead), "a chunk that has a page left is the first of its flow")
+        return before.isEmpty || before.count == 1 && own?.pagesBegun ?? 0 < Self.pagesAheadMaximum
+    }
+
+    // MARK: Pages
+
+    /// The registry did not resolve a page: it is asked for again after a while, before all else of its flow.
+    public mutating func pageFailed(_ tag: DeliveryTag, at now: MonotonicTime) {
+        guard let delivery = takeAsked(tag) else { return }
+        queue.putInFront(delivery)
+        askAgainAt = now.advanced(byNanoseconds: repeatDelayNanoseconds)
+    }
+
+    /// A page was resolved, and its job begins.
+    ///
+    /// - Parameters:
+    ///   - tag: the delivery.
+    ///   - next: the position after the page; nil if it is the last of the delivery's audience.
+    ///   - now: the time.
+    ///   - actions: takes what is to be done.
+    public mutating func pageResolved(
+        _ tag: DeliveryTag, next: AudienceCursor?, at now: MonotonicTime, into actions: inout Actions
+    ) {
+        guard let delivery = takeAsked(tag) else { return }
+        guard let key = delivery.key else { return actions.released.append(tag) }
+        changeChunk(delivery, key) { $0.pageBegins(next: next, at: now) }
+        if next != nil { queue.putInFront(delivery) }
+    }
+
+    /// A page cannot be rendered: a dead letter of its delivery goes out as a job, and no further page begins.
+    public mutating func pageRejected(_ tag: DeliveryTag, at now: MonotonicTime, into actions: inout Actions) {
+        guard let delivery = takeAsked(tag) else { return }
+        guard let key = delivery.key else { return actions.released.append(tag) }
+        changeChunk(delivery, key) { $0.deadLetterGoesOut(at: now) }
+    }
+
+    /// The registry says that a chunk is not to be served any more.
+    public mutating func chunkIsOver(_ tag: DeliveryTag, _ state: FanOutChunkState, into actions: inout Actions) {
+        guard let delivery = takeAsked(tag) else { return }
+        guard let key = delivery.key, state != .waiting else {
+            assertionFailure("only a chunk can be over")
+            return queue.putInFront(delivery)
+        }
+        if chunks[tag] == nil, state == .served {
+            actions.counts.chunksRepeated += 1
+            actions.released.append(tag)
+            return actions.settles.append(tag)
+        }
+        changeChunk(delivery, key) { $0.stops(isCancelled: state == .cancelled) }
+        endIfOver(tag, into: &actions)
+    }
+
+    /// All pushes of a page of a chunk have ended, or its dead letter is with the broker.
+    ///
+    /// - Parameters:
+    ///   - tag: the delivery.
+    ///   - refusal: the reason why the broker takes no copy of something of the page, now or later; nil if it took all.
+    ///   - actions: takes what is to be done.
+    public mutating func pageEnded(_ tag: DeliveryTag, refusal: String? = nil, into actions: inout Actions) {
+        guard chunks[tag] != nil else {
+            assert(tag.epoch < firstGoodEpoch, "a page ended of a chunk that has not begun")
+            return
+        }
+        if let refusal { chunks[tag]?.refusal = refusal }
+        chunks[tag]?.pageEnded()
+        endIfOver(tag, into: &actions)
+    }
+
+    private mutating func takeAsked(_ tag: DeliveryTag) -> FanOutDelivery? {
+        guard let index = asked.firstIndex(where: { $0.tag == tag }) else {
+            assertionFailure("an answer came to a page that is not asked for")
+            return nil
+        }
+        return asked.remove(at: index)
+    }
+
+    private mutating func changeChunk(
+        _ delivery: FanOutDelivery, _ key: FanOutChunkKey, _ change: (inout FanOutChunkProgress) -> Void
+    ) {
+        if chunks[delivery.tag] == nil { chunksBegun += 1 }
+        var chunk = chunks[delivery.tag] ?? FanOutChunkProgress(delivery, key: key, order: chunksBegun)
+        change(&chunk)
+        chunks[delivery.tag] = chunk
+    }
+
+    private mutating func endIfOver(_ tag: DeliveryTag, into actions: inout Actions) {
+        guard let chunk = chunks[tag], chunk.hasEnded else { return }
+        chunks[tag] = nil
+        actions.released.append(tag)
+        if let refusal = chunk.refusal {
+            actions.counts.chunksRejected += 1
+            actions.rejections.append(Rejection(tag: tag, detail: refusal))
+        } else if chunk.isDeadLetter {
+            actions.counts.chunksRejected += 1
+            actions.settles.append(tag)
+        } else {
+            endings.append(tag, FanOutChunkEnding(chunk.key, isCancelled: chunk.isCancelled))
+        }
+    }
+}
