@@ -49,7 +49,7 @@ struct EventFuzzTarget: FuzzTarget {
                 try parked.map { message, lane throws(FuzzFailure) in (try Self.throughBroker(message), lane) })
         }
         try settle(world)
-        let ledgers = Self.onLoop(loop) { pipeline.value.machine.ledgers }
+        let ledgers = Self.onLoop(loop) { pipeline.value.machine.dispatch.ledgers }
         try promise(ledgers.allSatisfy(\.isBalanced), "the books do not balance: \(ledgers)")
         try promise(ledgers.allSatisfy { $0.inFlight == 0 }, "pushes of settled deliveries are in flight: \(ledgers)")
     }
@@ -72,20 +72,23 @@ struct EventFuzzTarget: FuzzTarget {
         onLoop(loop) {
             let registry = InMemoryRegistry()
             do { try fill(registry) } catch { return .failure(FuzzFailure("the registry refuses \(error)")) }
+            let metrics = MetricsRegistry()
+            let client = RegistryClient(
+                loop: loop, registry: registry, limits: configuration.limits, logger: .silent,
+                metrics: RegistryMetrics(metrics), nowMilliseconds: { world.clock.nowMilliseconds })
             let parts = PipelineParts(
-                source: world, publisher: world, transport: world, registry: registry,
-                now: { world.clock.now })
+                source: world, publisher: world, transport: world, registryReads: client, registryWrites: client,
+                now: { world.clock.nowGoingOn })
             let pipeline = LoopBound(
                 Pipeline(
-                    loop: loop, configuration: configuration, parts: parts, metrics: MetricsRegistry(),
+                    loop: loop, configuration: configuration, parts: parts, metrics: metrics,
                     health: PipelineHealth(), logger: .silent),
                 to: loop)
             let inbox = PipelineInbox(pipeline)
             world.loop.withLock { $0 = loop }
             world.transportHandler.withLock { $0 = inbox }
             world.publishHandler.withLock { $0 = inbox }
-            pipeline.value.inbox = inbox
-            pipeline.value.readSubscriptions { world.consume(by: inbox) }
+            pipeline.value.start(inbox: inbox)
             return .success(pipeline)
         }
     }

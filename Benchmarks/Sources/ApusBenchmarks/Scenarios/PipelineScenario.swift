@@ -52,19 +52,27 @@ struct PipelineScenario {
         let loop = try EventLoop(name: "dispatch")
         let (settled, continuation) = AsyncStream.makeStream(of: Void.self)
         let adapters = InstantAdapters(messages: messages) { continuation.finish() }
+        let metrics = MetricsRegistry()
+        let path = bench.folder + "/" + registry
+        let instruments = RegistryMetrics(metrics)
+        let clients = try ["registry-reads", "registry-writes"].map { name in
+            RegistryClient(
+                loop: try EventLoop(name: name), registry: try SQLiteRegistry.open(path: path, mode: .readWrite),
+                limits: Self.configuration.limits, logger: .silent, metrics: instruments,
+                nowMilliseconds: { WallClock.nowMilliseconds() })
+        }
         let dispatch = Dispatch(
             loop: loop, configuration: Self.configuration,
             parts: PipelineParts(
-                source: adapters, publisher: adapters, transport: adapters,
-                registry: try SQLiteRegistry.open(path: bench.folder + "/" + registry, mode: .readWrite),
-                now: { SystemClocks.now() }),
-            metrics: MetricsRegistry(), logger: .silent)
+                source: adapters, publisher: adapters, transport: adapters, registryReads: clients[0],
+                registryWrites: clients[1], now: { SystemClocks.now() }),
+            metrics: metrics, logger: .silent)
         dispatch.start()
         for await _ in settled {}
         let start = adapters.start
         let spent = ProcessorTime.ownMicroseconds() - start.microseconds
         let allocated = (Allocations.count ?? 0) - start.allocations
-        loop.stopAndJoin()
+        for loop in [loop] + clients.map(\.loop) { loop.stopAndJoin() }
         guard adapters.pushCount == pushes, adapters.strayCount == 0 else {
             throw BenchmarkFailure(
                 description: """

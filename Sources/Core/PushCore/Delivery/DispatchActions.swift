@@ -61,6 +61,14 @@ public struct DispatchActions: Sendable {
     /// Creates an empty set of actions.
     public init() {}
 
+    /// Whether there is nothing to do.
+    public var isEmpty: Bool {
+        sends.isEmpty && publishes.isEmpty && publishesToRepeat.isEmpty && settles.isEmpty
+            && rejections.isEmpty && chunksRejected.isEmpty && plansRejected.isEmpty
+            && chunkPagesEnded.isEmpty && chunksConfirmed.isEmpty && datasetsSettled.isEmpty && told.isEmpty
+            && deadTokens.isEmpty && lagsMilliseconds.isEmpty && notices.isEmpty
+    }
+
     /// Empties all lists and keeps their room.
     public mutating func removeAll() {
         sends.removeAll(keepingCapacity: true)

@@ -1,11 +1,18 @@
 /// The types of events that Apus knows, by the last two labels of their names.
-enum EventType: String, CaseIterable {
+public enum EventType: String, CaseIterable, Sendable {
+    /// A dataset has a newer sync count.
     case datasetChanged = "dataset.changed"
+    /// A dataset was deleted.
     case datasetDeleted = "dataset.deleted"
+    /// Datasets were merged into one.
     case datasetsMerged = "datasets.merged"
+    /// A record was created.
     case recordCreated = "record.created"
+    /// A record was changed.
     case recordUpdated = "record.updated"
+    /// A record was deleted.
     case recordDeleted = "record.deleted"
+    /// A backend asks for a push.
     case pushRequested = "push.requested"
 
     /// Reads a type such as `com.example.dataset.changed`; nil if Apus does not know it.

@@ -28,8 +28,6 @@ public struct AppHealth: Sendable {
         case reachable(route: Int)
         /// The pushes of this app hardly end, and it holds more than its share.
         case slow(app: Int)
-        /// The pushes of large fan-outs of this flow are not answered.
-        case fanOutHangs(flow: String)
     }
 
     private struct App: Sendable {

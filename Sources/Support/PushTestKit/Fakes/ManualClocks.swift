@@ -1,4 +1,5 @@
 public import Essentials
+import EventLoop
 import Synchronization
 
 /// Both clocks, which a test sets.
@@ -18,6 +19,12 @@ public final class ManualClocks: Sendable {
         return Moment(
             wall: WallTime(milliseconds: nowMilliseconds),
             monotonic: MonotonicTime(nanoseconds: milliseconds &* 1_000_000))
+    }
+
+    /// What both show, if the monotonic clock goes on by itself as well: for machines whose timers are real.
+    public var nowGoingOn: Moment {
+        Moment(
+            wall: now.wall, monotonic: now.monotonic.advanced(byNanoseconds: MonotonicClock.nowNanoseconds()))
     }
 
     /// Lets time pass.

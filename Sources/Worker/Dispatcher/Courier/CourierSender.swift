@@ -2,7 +2,7 @@ import EventLoop
 import Notifications
 import PushCore
 
-/// Deposits pushes in the registry, for their clients to fetch; lives on the courier's loop.
+/// Deposits pushes in the registry, for their clients to fetch; lives on the loop where the registry is written.
 final class CourierSender {
     /// Takes the results.
     var handler: (any PushTransportHandler)?

@@ -18,26 +18,23 @@ final class CourierTransport: PushTransport {
     ///   - others: what sends the other pushes.
     ///   - apps: the names of the apps, in the order of their routes.
     ///   - firstRoute: the route of the first app; all routes below are those of `others`.
+    ///   - loop: where the registry is written; it outlives the transport.
     ///   - logger: where a registry that cannot be used is told of.
     ///   - nowMilliseconds: the wall clock, in milliseconds since 1970.
-    ///   - openRegistry: opens the registry, on the transport's own thread.
-    /// - Throws: `EventLoopError` if there is no thread.
+    ///   - openRegistry: opens the registry, on the loop.
     init(
-        others: any PushTransport, apps: [String], firstRoute: Int, logger: Logger,
+        others: any PushTransport, apps: [String], firstRoute: Int, loop: EventLoop, logger: Logger,
         nowMilliseconds: @escaping @Sendable () -> Int64 = { WallClock.nowMilliseconds() },
         openRegistry: @escaping @Sendable () throws(RegistryError) -> any CourierRegistry
-    ) throws(EventLoopError) {
+    ) {
         self.others = others
         self.firstRoute = firstRoute
-        loop = try EventLoop(name: "courier")
+        self.loop = loop
         sender = LoopBound(
             CourierSender(
                 apps: apps, firstRoute: firstRoute, logger: logger, nowMilliseconds: nowMilliseconds,
                 openRegistry: openRegistry), to: loop)
     }
-
-    /// How long ago the loop last turned, in nanoseconds.
-    func nanosecondsSinceLastTick() -> UInt64 { loop.nanosecondsSinceLastTick() }
 
     func start(handler: any PushTransportHandler) {
         loop.submit { [sender] in sender.value.handler = handler }
@@ -56,6 +53,5 @@ final class CourierTransport: PushTransport {
         await others.close()
         // What was sent before is ended when this has run.
         _ = try? await loop.run { [sender] in sender.value.close() }
-        loop.stopAndJoin()
     }
 }

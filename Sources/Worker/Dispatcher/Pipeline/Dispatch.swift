@@ -27,7 +27,7 @@ public final class Dispatch: Sendable {
     /// - Parameters:
     ///   - loop: where the pipeline will live.
     ///   - configuration: apps, policy, queues and limits.
-    ///   - parts: the adapters; the registry must not be used by anyone else from now on.
+    ///   - parts: the adapters.
     ///   - metrics: where the counters are registered.
     ///   - logger: where events of interest go.
     public init(
@@ -52,15 +52,12 @@ public final class Dispatch: Sendable {
         let inbox = PipelineInbox(pipeline)
         transport.start(handler: inbox)
         publisher.start(handler: inbox)
-        loop.submit { [pipeline, source] in
-            pipeline.value.inbox = inbox
-            pipeline.value.readSubscriptions { source.start(handler: inbox) }
-        }
+        loop.submit { [pipeline] in pipeline.value.start(inbox: inbox) }
     }
 
     /// What became of the pushes so far, by app; the last entry is for devices of unknown apps.
     public func ledgers() async throws -> [PushLedger] {
-        try await loop.run { [pipeline] in pipeline.value.machine.ledgers }
+        try await loop.run { [pipeline] in pipeline.value.machine.dispatch.ledgers }
     }
 
     /// Ends in order: no new deliveries, all that was begun is finished, parked messages are confirmed,
@@ -71,7 +68,7 @@ public final class Dispatch: Sendable {
     /// - Returns: whether it was finished in time.
     public func drain(timeoutSeconds: Double) async -> DrainOutcome {
         // If the subscriptions are still being read, nothing is to be consumed when that is done.
-        _ = try? await loop.run { [pipeline] in pipeline.value.isReadingStopped = true }
+        _ = try? await loop.run { [pipeline] in pipeline.value.close() }
         await source.cancel()
         let isDrained = await finish(timeoutSeconds: timeoutSeconds)
         let isPublished = await publisher.close(deadlineSeconds: isDrained ? 5 : 1)

@@ -4,29 +4,26 @@ import Notifications
 import PushCore
 
 extension Pipeline {
-    /// Carries out what the state machine asked for during this tick.
+    /// Carries out what the machine decided during this tick.
     func perform() {
-        if !actions.chunkPagesEnded.isEmpty { chunkPagesEnded(actions.chunkPagesEnded) }
-        if !actions.chunksConfirmed.isEmpty { chunksConfirmed(actions.chunksConfirmed) }
-        if !actions.plansRejected.isEmpty { plansRejected(actions.plansRejected) }
-        recordChunks()
-        // Pruning comes before settling: a delivery that is settled will not tell us of its dead token again.
-        if !actions.deadTokens.isEmpty { prune(actions.deadTokens) }
-        handOverSends()
-        if !actions.publishes.isEmpty { parts.publisher.publish(actions.publishes) }
-        if !actions.publishesToRepeat.isEmpty { publishLater(actions.publishesToRepeat) }
+        // The lists are taken out, so that emptying them does not copy them.
+        swap(&actions, &machine.actions)
+        if !actions.dispatch.sends.isEmpty { parts.transport.send(actions.dispatch.sends) }
+        if !actions.dispatch.publishes.isEmpty { parts.publisher.publish(actions.dispatch.publishes) }
+        if !actions.requests.isEmpty { ask(actions.requests) }
         // What is said about a delivery comes before it is settled: who sees the queue empty finds it all in the log.
+        for event in actions.events { report(event) }
         for notice in actions.notices { report(notice) }
-        for rejection in actions.rejections { reject(rejection) }
-        if !actions.settles.isEmpty { parts.source.settle(actions.settles) }
-        for dataset in actions.datasetsSettled { giveTurn(dataset) }
-        for lag in actions.lagsMilliseconds { metrics.lag.observe(nanoseconds: UInt64(lag) &* 1_000_000) }
+        for notice in actions.dispatch.notices { report(notice) }
+        for rejection in actions.dispatch.rejections { reject(rejection) }
+        if !actions.dispatch.settles.isEmpty { parts.source.settle(actions.dispatch.settles) }
+        for lag in actions.dispatch.lagsMilliseconds { metrics.lag.observe(nanoseconds: UInt64(lag) &* 1_000_000) }
+        metrics.report(machine.dispatch.ledgers)
+        metrics.unreachableRoutes.set(machine.dispatch.health.unreachableRouteCount)
+        metrics.slowApps.set(machine.dispatch.health.slowApps.count)
         actions.removeAll()
-        metrics.report(machine.ledgers)
-        metrics.unreachableRoutes.set(machine.health.unreachableRouteCount)
-        metrics.slowApps.set(machine.health.slowApps.count)
-        if machine.health.isEverythingUnreachable != isPaused, !isDraining { pauseOrResume() }
-        lookAtLoadsLater()
+        swap(&actions, &machine.actions)
+        assert(actions.isEmpty, "an adapter has called the machine back within a tick")
     }
 
     /// Has the broker dead-letter deliveries, under the reason that it gives to what was rejected.
@@ -40,38 +37,6 @@ extension Pipeline {
                 .field("advice", "Raise max_message_size of RabbitMQ and replay the letter, or publish less."),
             ])
         parts.source.reject(rejection.tags)
-    }
-
-    /// Lets the transport begin with what is to be sent.
-    func handOverSends() {
-        guard !actions.sends.isEmpty else { return }
-        parts.transport.send(actions.sends)
-        actions.sends.removeAll(keepingCapacity: true)
-    }
-
-    private func giveTurn(_ dataset: DatasetKey) {
-        let next = turns.end(dataset)
-        guard !next.isEmpty else { return }
-        receive(next)
-        scheduleFlush()
-    }
-
-    private func prune(_ deadTokens: [DeadToken]) {
-        do throws(RegistryError) {
-            metrics.pruned.add(try parts.registry.prune(deadTokens))
-        } catch {
-            // The next push to the token will be answered in the same way, so nothing but time is lost.
-            metrics.registryFailures.add()
-            logger.log(
-                .warning, "registry.prune.failed",
-                [.field("tokens", deadTokens.count), .field("message", error.message)])
-        }
-    }
-
-    private func publishLater(_ messages: [OutgoingMessage]) {
-        loop.schedule(afterNanoseconds: repeatDelayNanoseconds) { [self] in
-            parts.publisher.publish(messages)
-        }
     }
 
     private func report(_ notice: DispatchActions.Notice) {

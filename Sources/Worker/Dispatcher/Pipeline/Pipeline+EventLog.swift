@@ -1,49 +1,57 @@
+import Metrics
 import Notifications
 import PushCore
 
 /// What the log says of single events: which one, and what became of it.
 extension Pipeline {
-    /// What became of an event when it was taken in.
-    enum EventFate: String {
-        /// It has devices, to which pushes go out.
-        case matched
-        /// It has no device.
-        case unmatched
-        /// A newer change of its dataset speaks for it.
-        case coalesced
-        /// It has devices, but no use any more, or will have none when its slow app has time for it.
-        case expired
-        /// Its app is slow and has more than its share, so it waits in a retry queue.
-        case deferred
-        /// Nobody can act on it; the reason says why.
-        case rejected
-    }
-
-    /// Says at the level `debug` what became of an event, once: `event.handled` when it came from a backend,
-    /// `event.retried` when a parked copy came back.
-    ///
-    /// - Parameters:
-    ///   - item: the event.
-    ///   - fate: what became of it.
-    ///   - apps: the apps of its devices.
-    ///   - deviceCount: how many devices it has, those of later pages left out.
-    func log(_ item: PreparedEvent, _ fate: EventFate, apps: [String] = [], deviceCount: Int = 0) {
+    /// Counts an event, and says at the level `debug` what became of it, once: `event.handled` when it came from a
+    /// backend, `event.retried` when a parked copy came back.
+    func report(_ report: EventReport) {
+        let event = report.event
+        metrics.countEvent(event.type, PipelineMetrics.EventOutcome(report))
         // A page of a large fan-out is no event; that it was planned has been said.
-        guard item.parking.cursor == nil, item.parking.chunk == nil else { return }
-        guard item.parking.isParkedCopy else {
-            return logger.log(.debug, "event.handled", fields(item, fate, apps, deviceCount))
+        guard !event.isPage else { return }
+        guard event.parking.isParkedCopy else {
+            return logger.log(.debug, "event.handled", fields(of: report))
         }
-        logger.log(
-            .debug, "event.retried", fields(item, fate, apps, deviceCount) + [.field("attempt", item.parking.attempt)])
+        logger.log(.debug, "event.retried", fields(of: report) + [.field("attempt", event.parking.attempt)])
     }
 
     /// The same for an event that cannot be acted on, and may not be known to be one.
-    func logRejected(_ message: Message, _ rejection: EventRejection) {
+    func reportRejected(_ message: Message, _ rejection: EventRejection) {
+        metrics.countEvent(nil, .rejected)
         logger.log(
             .debug, "event.handled",
             fields(of: message) + [
-                .field("outcome", EventFate.rejected.rawValue), .field("reason", rejection.reason.rawValue),
+                .field("outcome", "rejected"), .field("reason", rejection.reason.rawValue),
                 .field("detail", rejection.message),
+            ])
+    }
+
+    /// Reports that somebody publishes events with headers that are Apus' own: each is counted, the first logged.
+    func reportIgnoredHeaders(of delivery: Delivery) {
+        metrics.headersIgnored.add()
+        guard !hasReportedIgnoredHeaders else { return }
+        hasReportedIgnoredHeaders = true
+        logger.log(
+            .warning, "event.headers-ignored",
+            fields(of: delivery.message) + [
+                .field("exchange", delivery.exchange),
+                .field("advice", "Publish without headers that begin with \(ParkingHeader.prefix): Apus ignores them."),
+            ])
+    }
+
+    /// Counts and tells of devices that a push could not be for, though it was for others.
+    func reportLeftOut(_ event: DecodedEvent, _ count: Int, isWhole: Bool) {
+        guard case .push(let push) = event.event.kind else { return }
+        metrics.countWithoutToken(app: push.app, kind: push.tokenKind, count)
+        guard !isWhole else { return }
+        logger.log(
+            .info, "push.without-token",
+            [
+                .field("app", push.app), .field("kind", push.tokenKind.rawValue),
+                .field("source", event.event.source), .field("id", event.event.identifier),
+                .field("devices", count),
             ])
     }
 
@@ -58,25 +66,35 @@ extension Pipeline {
         return fields
     }
 
-    private func fields(
-        _ item: PreparedEvent, _ fate: EventFate, _ apps: [String], _ deviceCount: Int
-    ) -> [LogField] {
+    private func fields(of report: EventReport) -> [LogField] {
         [
-            .field("source", item.event.source), .field("id", item.event.identifier),
-            .field("type", item.type.rawValue), .field("outcome", fate.rawValue),
-            .field("app", (apps.isEmpty ? self.apps(of: item) : apps).joined(separator: ",")),
-            .field("devices", deviceCount),
+            .field("source", report.event.event.source), .field("id", report.event.event.identifier),
+            .field("type", report.event.type.rawValue), .field("outcome", report.fate.rawValue),
+            .field("app", apps(of: report).joined(separator: ",")), .field("devices", report.deviceCount),
         ]
     }
 
-    /// The apps that an event is for, as far as it says so.
-    private func apps(of item: PreparedEvent) -> [String] {
-        let name: String? =
-            switch item.event.kind {
-            case .push(let push): push.app
-            case .record(let change): change.app
-            case .dataset(let change): change.key.identityPoolID
+    /// The apps among the devices of an event; if it has none, the apps that it is for, as far as it says so.
+    private func apps(of report: EventReport) -> [String] {
+        guard report.renderings.isEmpty else {
+            return report.renderings.reduce(into: []) { apps, rendering in
+                if !apps.contains(rendering.app.name) { apps.append(rendering.app.name) }
             }
-        return name.map { renderer.appIndices(ofFlow: $0).map { renderer.appName(at: $0) } } ?? []
+        }
+        return renderer.appIndices(ofFlow: report.event.flowName).map { renderer.appName(at: $0) }
+    }
+}
+
+extension PipelineMetrics.EventOutcome {
+    /// What an event is counted as.
+    init(_ report: EventReport) {
+        self =
+            switch report.fate {
+            case .matched, .deferred: .dispatched
+            case .unmatched: .unmatched
+            case .coalesced: .coalesced
+            // An event whose pushes are too late was dispatched; the pushes are counted as expired.
+            case .expired: report.deviceCount > 0 ? .dispatched : .expired
+            }
     }
 }

@@ -24,8 +24,8 @@ final class PipelineInbox: DeliveryHandler, PublishHandler, PushTransportHandler
         pipeline.loop.submit { [pipeline] in pipeline.value.publisherStateChanged(isReady: isReady, reason: reason) }
     }
 
-    func fanOutAnswered(_ number: UInt64, _ result: Result<FanOutCall.Answer, RegistryError>) {
-        pipeline.loop.submit { [pipeline] in pipeline.value.fanOutAnswered(number, result) }
+    func registryAnswered(_ number: UInt64, _ result: Result<RegistryAnswer, RegistryError>) {
+        pipeline.loop.submit { [pipeline] in pipeline.value.registryAnswered(number, result) }
     }
 
     func routesChanged(_ changes: [RouteChange]) {

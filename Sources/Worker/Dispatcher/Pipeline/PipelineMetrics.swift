@@ -4,17 +4,6 @@ import PushCore
 
 /// The instruments of the pipeline; made at start, so that each shows as 0 before its first event.
 final class PipelineMetrics {
-    enum EventType: String, CaseIterable {
-        case datasetChanged = "dataset.changed"
-        case datasetDeleted = "dataset.deleted"
-        case datasetsMerged = "datasets.merged"
-        case recordCreated = "record.created"
-        case recordUpdated = "record.updated"
-        case recordDeleted = "record.deleted"
-        case pushRequested = "push.requested"
-        case unknown
-    }
-
     enum EventOutcome: String, CaseIterable {
         case dispatched
         case unmatched
@@ -43,15 +32,12 @@ final class PipelineMetrics {
     let pruned: Counter
     let registryFailures: Counter
     let ambiguous: Counter
-    let matchedSlowly: Counter
     let unreachableRoutes: Gauge
     let slowApps: Gauge
-    let subscriptions: Gauge
-    let subscriptionPredicates: Gauge
-    let subscriptionIndexBytes: Gauge
     private let registry: MetricsRegistry
     private let apps: [AppInstruments]
-    private let events: [EventType: [EventOutcome: Counter]]
+    /// By type; nil for an event whose type is not known.
+    private let events: [EventType?: [EventOutcome: Counter]]
     private var reported: [PushLedger]
     private var deadLetters: [String: Counter] = [:]
     private var withoutToken: [String: Counter] = [:]
@@ -79,15 +65,6 @@ final class PipelineMetrics {
         slowApps = registry.gauge(
             "apus_slow_apps",
             help: "Apps whose pushes hardly end; what exceeds their share of the work waits in retry queues.")
-        subscriptions = registry.gauge(
-            "apus_subscriptions", help: "Subscriptions to records that this worker knows.")
-        subscriptionPredicates = registry.gauge(
-            "apus_subscription_predicates", help: "Different predicates among them.")
-        subscriptionIndexBytes = registry.gauge(
-            "apus_subscription_index_bytes", help: "Memory that the index of subscriptions takes.")
-        matchedSlowly = registry.counter(
-            "apus_events_matched_slowly_total",
-            help: "Changes of records that many subscriptions had to be looked at for, one by one.")
         ambiguous = registry.counter(
             "apus_pushes_ambiguous_total",
             help: "Attempts whose answer was lost; each may have made a duplicate push.")
@@ -123,19 +100,19 @@ final class PipelineMetrics {
                 boundsSeconds: Histogram.requestBoundsSeconds, labels: [label]))
     }
 
-    private static func eventCounters(_ registry: MetricsRegistry) -> [EventType: [EventOutcome: Counter]] {
-        var counters: [EventType: [EventOutcome: Counter]] = [:]
-        for type in EventType.allCases {
+    private static func eventCounters(_ registry: MetricsRegistry) -> [EventType?: [EventOutcome: Counter]] {
+        var counters: [EventType?: [EventOutcome: Counter]] = [:]
+        for type in EventType.allCases.map(Optional.some) + [nil] {
             for outcome in EventOutcome.allCases {
                 counters[type, default: [:]][outcome] = registry.counter(
                     "apus_events_total", help: "Events by type and by what was done with them.",
-                    labels: [.init("type", type.rawValue), .init("outcome", outcome.rawValue)])
+                    labels: [.init("type", type?.rawValue ?? "unknown"), .init("outcome", outcome.rawValue)])
             }
         }
         return counters
     }
 
-    func countEvent(_ type: EventType, _ outcome: EventOutcome) { events[type]?[outcome]?.add() }
+    func countEvent(_ type: EventType?, _ outcome: EventOutcome) { events[type]?[outcome]?.add() }
 
     /// Counts devices or tokens that a push was not for, because they have no token of its kind.
     func countWithoutToken(app: String, kind: TokenKind, _ count: Int) {

@@ -2,6 +2,7 @@ public import APNsTransport
 public import ChangeQueue
 import ConnectionPool
 import Crypto
+import EventLoop
 import Glibc
 public import Notifications
 import PostgresRegistry
@@ -86,15 +87,26 @@ extension Configuration {
     /// How long a request waits for somebody else's lock, before it is answered with 503.
     private static var servedLockMilliseconds: Int { 1_000 }
 
-    /// Opens the registry for the pipeline, which needs less of it.
+    /// Opens the registry for the pipeline, on a loop of its own.
     ///
+    /// - Parameters:
+    ///   - name: the name of the thread.
+    ///   - logger: takes what an operator should know of the registry.
+    ///   - metrics: the instruments of the index of subscriptions.
+    /// - Returns: the client, whose loop runs.
+    /// - Throws: `RegistryError` as `SQLiteRegistry.open` and `PostgresRegistry.open`; `EventLoopError` if there is no
+    ///   thread to be had.
+    func registryClient(_ name: String, logger: Logger, metrics: RegistryMetrics) throws -> RegistryClient {
+        RegistryClient(
+            loop: try EventLoop(name: name), registry: try openPipelineRegistry(), limits: pipeline.limits,
+            logger: logger, metrics: metrics, nowMilliseconds: { WallClock.nowMilliseconds() })
+    }
+
     /// Not `openRegistry` and a conversion: of that the compiler cannot tell that it may be sent to a loop.
-    func openPipelineRegistry(
-        mode: RegistryOpenMode
-    ) throws(RegistryError) -> sending any Registry & SubscriptionRegistry & FanOutRegistry {
+    private func openPipelineRegistry() throws(RegistryError) -> sending any PipelineRegistry {
         switch registry {
-        case .sqlite(let path): try SQLiteRegistry.open(path: path, mode: mode)
-        case .postgres(let url): try PostgresRegistry.open(url: url.revealed, mode: mode)
+        case .sqlite(let path): try SQLiteRegistry.open(path: path, mode: .readWrite)
+        case .postgres(let url): try PostgresRegistry.open(url: url.revealed, mode: .readWrite)
         }
     }
 

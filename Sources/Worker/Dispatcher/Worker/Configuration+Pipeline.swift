@@ -1,6 +1,6 @@
 import ChangeQueue
 import Notifications
-import PushCore
+public import PushCore
 
 extension Configuration {
     /// What the pipeline has to know: apps with their routes, the retry ladder, the queues.

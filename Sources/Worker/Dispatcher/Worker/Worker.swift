@@ -22,7 +22,8 @@ public final class Worker: Sendable {
     private let publisher: ConfirmedPublisher
     private let transport: APNsClient
     private let courier: CourierTransport
-    private let fanOutNotes: FanOutNotes
+    private let registryReads: RegistryClient
+    private let registryWrites: RegistryClient
     private let keys: WorkerKeys
 
     /// Builds the parts; nothing is sent or consumed before `start`.
@@ -43,18 +44,18 @@ public final class Worker: Sendable {
             publisher = try ConfirmedPublisher(configuration: broker, logger: logger, metrics: metrics)
             let client = try configuration.apnsClient()
             transport = try APNsClient(configuration: client, logger: logger, metrics: metrics)
-            courier = try CourierTransport(
+            let registry = RegistryMetrics(metrics)
+            registryReads = try configuration.registryClient("registry-reads", logger: logger, metrics: registry)
+            registryWrites = try configuration.registryClient("registry-writes", logger: logger, metrics: registry)
+            courier = CourierTransport(
                 others: transport, apps: configuration.apps.map(\.name), firstRoute: client.routes.count,
-                logger: logger,
+                loop: registryWrites.loop, logger: logger,
                 openRegistry: { () throws(RegistryError) in try configuration.openCourierRegistry() })
             keys = try WorkerKeys(
                 apps: configuration.apps, sources: client.routes.map(\.tokenSource), logger: logger)
-            let registry = try configuration.openPipelineRegistry(mode: .readWrite)
-            fanOutNotes = try FanOutNotes(registry: configuration.openFanOutRegistry(mode: .readWrite))
-            var parts = PipelineParts(
-                source: consumer, publisher: publisher, transport: courier, registry: registry,
-                now: { SystemClocks.now() })
-            parts.fanOutNotes = fanOutNotes
+            let parts = PipelineParts(
+                source: consumer, publisher: publisher, transport: courier, registryReads: registryReads,
+                registryWrites: registryWrites, now: { SystemClocks.now() })
             dispatch = Dispatch(
                 loop: loop, configuration: configuration.pipeline, parts: parts, metrics: metrics, logger: logger)
         } catch {
@@ -117,8 +118,8 @@ public final class Worker: Sendable {
         let loops = [
             ("dispatch", loop.nanosecondsSinceLastTick()), ("amqp-consume", consumer.nanosecondsSinceLastTick()),
             ("amqp-publish", publisher.nanosecondsSinceLastTick()), ("apns", transport.loop.nanosecondsSinceLastTick()),
-            ("courier", courier.nanosecondsSinceLastTick()),
-            ("fan-outs", fanOutNotes.loop.nanosecondsSinceLastTick()),
+            ("registry-reads", registryReads.loop.nanosecondsSinceLastTick()),
+            ("registry-writes", registryWrites.loop.nanosecondsSinceLastTick()),
         ]
         return loops.map { HealthCheck(loop: $0, nanosecondsSinceLastTick: $1) }
     }

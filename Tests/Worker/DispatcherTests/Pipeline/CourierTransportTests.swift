@@ -51,8 +51,9 @@ struct CourierTransportTests {
 
     init() throws {
         let store = store
-        transport = try CourierTransport(
-            others: others, apps: ["chat", "mail"], firstRoute: 4, logger: .silent, nowMilliseconds: { 5_000 },
+        transport = CourierTransport(
+            others: others, apps: ["chat", "mail"], firstRoute: 4, loop: try EventLoop(name: "registry"),
+            logger: .silent, nowMilliseconds: { 5_000 },
             openRegistry: { () throws(RegistryError) in
                 store.openings.wrappingAdd(1, ordering: .relaxed)
                 return Registry(store)

@@ -35,7 +35,7 @@ extension FanOutPipelineTests {
     func bench(
         _ transport: FakeTransport = FakeTransport(), devices: Int = 60, limits: DispatchLimits? = nil
     ) throws -> PipelineBench {
-        let bench = try PipelineBench(transport: transport, limits: limits ?? self.limits, notesFanOuts: true)
+        let bench = try PipelineBench(transport: transport, limits: limits ?? self.limits)
         try bench.registry().register(try (0..<devices).map { try registration("device-\($0)") })
         return bench
     }

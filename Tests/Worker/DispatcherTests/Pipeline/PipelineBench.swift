@@ -1,4 +1,5 @@
 import Dispatcher
+import Essentials
 import EventLoop
 import Foundation
 import Metrics
@@ -17,7 +18,8 @@ final class PipelineBench: Sendable {
     let loop: EventLoop
     let metrics = MetricsRegistry()
     private let folder: URL
-    private let fanOutNotes: FanOutNotes?
+    private let registryReads: RegistryClient
+    private let registryWrites: RegistryClient
 
     /// Makes the parts and starts the pipeline.
     ///
@@ -28,16 +30,12 @@ final class PipelineBench: Sendable {
     ///   - delaysMilliseconds: the retry ladder.
     ///   - ageMaximumMilliseconds: how old an event may become.
     ///   - limits: the bounds.
-    ///   - notesFanOuts: whether fan-outs are written down on a loop of their own, as in a worker. It takes files, of
-    ///     which tests side by side must not have too many: Foundation waits for processes by `select`.
-    ///   - planningGate: the end of a pipe to read from; each call that plans chunks waits for a byte of it.
     ///   - logger: takes the log.
     /// - Throws: what a part throws that cannot be made.
     init(
         transport: FakeTransport, registry: sending InMemoryRegistry? = nil, apps: [String] = ["chat"],
         delaysMilliseconds: [Int64] = [1_000, 60_000], ageMaximumMilliseconds: Int64 = 3_600_000,
-        limits: DispatchLimits = DispatchLimits(), notesFanOuts: Bool = false, planningGate: Int32? = nil,
-        logger: Logger = .silent
+        limits: DispatchLimits = DispatchLimits(), logger: Logger = .silent
     ) throws {
         self.transport = transport
         // In memory where that can be had: these tests write much, and are not about the disk.
@@ -62,35 +60,26 @@ final class PipelineBench: Sendable {
                 fanout: "apus.fanout", deadLetter: "apus.dead-letter"),
             limits: limits)
         let clock = clock
-        var parts: PipelineParts
-        let hasNotes = registry == nil && (notesFanOuts || planningGate != nil)
+        let instruments = RegistryMetrics(metrics)
+        func client(_ name: String, _ registry: sending any PipelineRegistry) throws -> RegistryClient {
+            RegistryClient(
+                loop: try EventLoop(name: name), registry: registry, limits: limits, logger: logger,
+                metrics: instruments, nowMilliseconds: { clock.nowMilliseconds })
+        }
+        let path = folder.path + "/registry.db"
         if let registry {
-            parts = PipelineParts(
-                source: broker, publisher: broker, transport: transport, registry: registry,
-                now: { clock.now })
+            // What is kept in memory has one owner.
+            registryReads = try client("registry", registry)
+            registryWrites = registryReads
         } else {
-            parts = PipelineParts(
-                source: broker, publisher: broker, transport: transport,
-                registry: try SQLiteRegistry.open(
-                    path: folder.path + "/registry.db", mode: .create, busyTimeoutMilliseconds: 50),
-                now: { clock.now })
+            registryReads = try client(
+                "registry-reads", SQLiteRegistry.open(path: path, mode: .create, busyTimeoutMilliseconds: 50))
+            registryWrites = try client(
+                "registry-writes", SQLiteRegistry.open(path: path, mode: .readWrite, busyTimeoutMilliseconds: 50))
         }
-        if hasNotes {
-            let path = folder.path + "/registry.db"
-            fanOutNotes =
-                if let planningGate {
-                    try FanOutNotes(
-                        registry: HeldFanOutRegistry(
-                            SQLiteRegistry.open(path: path, mode: .readWrite, busyTimeoutMilliseconds: 50),
-                            gate: planningGate))
-                } else {
-                    try FanOutNotes(
-                        registry: SQLiteRegistry.open(path: path, mode: .readWrite, busyTimeoutMilliseconds: 50))
-                }
-        } else {
-            fanOutNotes = nil
-        }
-        parts.fanOutNotes = fanOutNotes
+        let parts = PipelineParts(
+            source: broker, publisher: broker, transport: transport, registryReads: registryReads,
+            registryWrites: registryWrites, now: { clock.nowGoingOn })
         dispatch = Dispatch(
             loop: loop, configuration: configuration, parts: parts, metrics: metrics, logger: logger)
         dispatch.start()
@@ -148,14 +137,33 @@ final class PipelineBench: Sendable {
         _ = try registry.subscribeToAllDatasets(deviceID, names: nil, includingFuture: true)
     }
 
+    /// Lets the registry write nothing until a byte can be read from a pipe, as on a disk that is very slow.
+    func holdWrites(untilRead end: Int32) { hold(registryWrites, untilRead: end) }
+
+    /// Lets the registry answer no look-up until a byte can be read from a pipe; `settledLoop` waits for that, too.
+    func holdLookUps(untilRead end: Int32) { hold(registryReads, untilRead: end) }
+
+    private func hold(_ client: RegistryClient, untilRead end: Int32) {
+        client.loop.submit {
+            var byte: UInt8 = 0
+            _ = read(end, &byte, 1)
+        }
+    }
+
     /// Takes the write lock of the registry, as a long import does, so that datasets cannot be recorded.
     func lockRegistry() throws -> RegistryLock { try RegistryLock(path: folder.path + "/registry.db") }
 
-    /// Waits until the loop has worked off everything that was submitted to it before, and the end of that tick.
+    /// Waits until the loops have worked off everything that was submitted to them before, and what came of it.
     func settledLoop() async {
         // The pipeline reads the subscriptions before it consumes.
         await broker.wait { $0.isConsuming }
-        for _ in 0..<3 { _ = try? await loop.run {} }
+        // A batch that is asked for is answered on a loop of the registry's; what follows from it may be asked again.
+        for _ in 0..<3 {
+            _ = try? await loop.run {}
+            _ = try? await registryReads.loop.run {}
+            _ = try? await registryWrites.loop.run {}
+        }
+        _ = try? await loop.run {}
     }
 
     /// Turns the loop, after a step of the test, until a condition is true.
@@ -186,7 +194,8 @@ final class PipelineBench: Sendable {
 
     func stop() {
         loop.stopAndJoin()
-        fanOutNotes?.loop.stopAndJoin()
+        registryReads.loop.stopAndJoin()
+        registryWrites.loop.stopAndJoin()
         try? FileManager.default.removeItem(at: folder)
     }
 }

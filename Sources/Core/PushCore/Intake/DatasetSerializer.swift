@@ -1,5 +1,4 @@
 import Notifications
-import PushCore
 
 /// Lets one event of a dataset be under way at a time, so that no older state is announced after a newer one.
 ///
@@ -8,7 +7,7 @@ import PushCore
 ///
 /// A delivery waits only for an event that is under way. `wait` takes no other delivery, because only the end of an
 /// event lets waiting deliveries go.
-struct DatasetTurns {
+struct DatasetSerializer: Sendable {
     /// Each dataset with an event under way, and what waits for it.
     private var waiting: [DatasetKey: [Delivery]] = [:]
 

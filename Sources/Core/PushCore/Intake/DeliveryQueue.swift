@@ -1,7 +1,5 @@
-import PushCore
-
 /// Deliveries that were received and not begun, in order; never more than the prefetch.
-struct DeliveryQueue {
+struct DeliveryQueue: Sendable {
     private var deliveries: [Delivery] = []
     private var front = 0
 

@@ -1,6 +1,5 @@
 import Essentials
 import Notifications
-import PushCore
 
 /// Gathers the pushes of one page of subscribers, rendering each text once.
 struct SubscriberJob {

@@ -6,7 +6,7 @@ import PushCore
 /// A device is found with its alert token. A push of another kind goes to the device's token of that kind, and to no
 /// device that has none: APNs would refuse it. Tokens that an event names itself are taken for what it says they are,
 /// unless the registry knows them as another kind.
-extension Pipeline {
+extension RegistryResponder {
     private typealias KnownTokens = [String: [DeviceToken: [TokenKind: Platform]]]
 
     /// Addresses the pages that were found for some events.
@@ -16,7 +16,7 @@ extension Pipeline {
     ///   - items: the events, none about a record.
     /// - Returns: the pages, in their order.
     /// - Throws: `RegistryError` if the registry does not answer.
-    func address(_ pages: [AudiencePage], _ items: [PreparedEvent]) throws(RegistryError) -> [AddressedPage] {
+    func address(_ pages: [AudiencePage], _ items: [DecodedEvent]) throws(RegistryError) -> [AddressedPage] {
         var addressed = pages.map { AddressedPage($0) }
         var ofTokens: [(index: Int, push: RequestedPush)] = []
         var ofDevices: [(index: Int, push: RequestedPush)] = []
@@ -41,7 +41,7 @@ extension Pipeline {
     ) throws(RegistryError) {
         guard !pushes.isEmpty else { return }
         let deviceIDs = pushes.flatMap { pages[$0.index].page.devices.map(\.deviceID) }
-        var tokens = try parts.registry.tokens(of: deviceIDs)[...]
+        var tokens = try registry.tokens(of: deviceIDs)[...]
         for (index, push) in pushes {
             let kind = push.tokenKind
             pages[index].address { device in
@@ -73,7 +73,7 @@ extension Pipeline {
     private func kinds(of tokens: [String: [DeviceToken]]) throws(RegistryError) -> KnownTokens {
         var known: KnownTokens = [:]
         for (app, list) in tokens {
-            for found in try parts.registry.kinds(of: list, app: app) {
+            for found in try registry.kinds(of: list, app: app) {
                 known[app, default: [:]][found.token, default: [:]][found.kind] = found.platform
             }
         }
@@ -108,24 +108,10 @@ extension Pipeline {
                 guard list.allSatisfy({ known[$0].map { $0[push.tokenKind] == nil } ?? false }) else { return }
             } else {
                 // Whether the rest of a large audience has any is known for certain only if its app has none.
-                guard try !parts.registry.hasTokens(push.tokenKind, app: push.app) else { return }
+                guard try !registry.hasTokens(push.tokenKind, app: push.app) else { return }
             }
         }
         page.page.next = nil
         page.rejection = push.withoutToken
-    }
-
-    /// Counts and tells of devices that a push could not be for, though it was for others.
-    func reportLeftOut(_ addressed: AddressedPage, _ item: PreparedEvent) {
-        guard addressed.leftOutCount > 0, case .push(let push) = item.event.kind else { return }
-        metrics.countWithoutToken(app: push.app, kind: push.tokenKind, addressed.leftOutCount)
-        guard addressed.rejection == nil else { return }
-        logger.log(
-            .info, "push.without-token",
-            [
-                .field("app", push.app), .field("kind", push.tokenKind.rawValue),
-                .field("source", item.event.source), .field("id", item.event.identifier),
-                .field("devices", addressed.leftOutCount),
-            ])
     }
 }

@@ -1,5 +1,4 @@
 public import Notifications
-public import PushCore
 
 /// Everything that the pipeline has to know beside its parts.
 public struct PipelineConfiguration: Sendable {

@@ -3,30 +3,34 @@ import PushCore
 
 /// Keeps the index of subscriptions in step with the registry, and asks it who hears of a change.
 ///
-/// Belongs to the pipeline's loop.
+/// Belongs to the registry's loop.
 final class SubscriptionFollower {
     /// How many changes are taken over at once: so many that reading them costs little for each, and so few that
     /// nothing else waits for long.
     static let changesPerStep = 10_000
 
     private let registry: any SubscriptionRegistry
+    private let sizeChanged: (SubscriptionIndexSize) -> Void
     private var index: SubscriptionIndex
     private var cursor: SubscriptionCursor?
 
-    /// Whether the index has changed since this was last set to false.
-    var isChanged = false
-
-    init(registry: any SubscriptionRegistry) {
+    /// Creates an index without subscriptions.
+    ///
+    /// - Parameters:
+    ///   - registry: the registry to follow.
+    ///   - sizeChanged: called with the size of the index when it has changed.
+    init(registry: any SubscriptionRegistry, sizeChanged: @escaping (SubscriptionIndexSize) -> Void) {
         self.registry = registry
+        self.sizeChanged = sizeChanged
         index = SubscriptionIndex(hashSeed: .random(in: .min ... .max))
     }
 
-    /// How many subscriptions are in the index.
-    var count: Int { index.count }
-    /// How many different predicates they have.
-    var distinctPredicateCount: Int { index.distinctPredicateCount }
-    /// How much memory the index takes, in bytes.
-    var memoryBytes: Int { index.memoryBytes }
+    /// How large the index is.
+    var size: SubscriptionIndexSize {
+        SubscriptionIndexSize(
+            subscriptionCount: index.count, distinctPredicateCount: index.distinctPredicateCount,
+            memoryBytes: index.memoryBytes)
+    }
 
     /// Takes over the next changes.
     ///
@@ -40,7 +44,7 @@ final class SubscriptionFollower {
             case .removed(let row): index.remove(row)
             }
         }
-        isChanged = isChanged || step.startsOver || !step.changes.isEmpty
+        if step.startsOver || !step.changes.isEmpty { sizeChanged(size) }
         cursor = step.next
         return step.isCaughtUp
     }

@@ -3,35 +3,8 @@ import Metrics
 import Notifications
 import PushCore
 
-/// What the pipeline does when APNs cannot be reached, and how it shows apps that are in trouble.
+/// What the log and readiness say of apps that are in trouble.
 extension Pipeline {
-    /// The transport said which routes lead to APNs.
-    func routesChanged(_ changes: [RouteChange]) {
-        for change in changes { machine.routeChanged(change.route, isReachable: change.isReachable) }
-        scheduleFlush()
-    }
-
-    /// Consumes nothing while nothing could be sent for any app.
-    ///
-    /// The backlog stands in the broker, where it is durable and costs no memory here. What is in hand is parked.
-    func pauseOrResume() {
-        isPaused = machine.health.isEverythingUnreachable
-        if isPaused {
-            parts.source.pause()
-            health.set(.apns, "APNs cannot be reached for any app; nothing is consumed until it can")
-            logger.log(
-                .error, "consumer.paused",
-                [
-                    .field("reason", "APNs cannot be reached for any app"),
-                    .field("advice", "Check the network and the proxy; events wait in RabbitMQ, and none is lost."),
-                ])
-        } else {
-            parts.source.resume()
-            health.set(.apns, nil)
-            logger.log(.info, "consumer.resumed", [.field("reason", "APNs can be reached again")])
-        }
-    }
-
     /// Says what has changed of an app.
     func report(_ notice: AppHealth.Notice) {
         switch notice {
@@ -64,7 +37,6 @@ extension Pipeline {
                     .field("app", renderer.appName(at: app)),
                     .field("advice", "Its pushes hardly end; what exceeds its share waits in the retry queues."),
                 ])
-        case .fanOutHangs(let flow): logger.log(.warning, "fanout.hangs", [.field("of", flow)])
         }
     }
 
@@ -79,17 +51,7 @@ extension Pipeline {
     }
 
     private func reportHeldApps() {
-        let names = machine.health.heldApps.map { renderer.appName(at: $0) }.joined(separator: ", ")
+        let names = machine.dispatch.health.heldApps.map { renderer.appName(at: $0) }.joined(separator: ", ")
         health.set(.key, names.isEmpty ? nil : "APNs does not accept the key of \(names)")
-    }
-
-    /// Looks again at apps that may be slow, even if nothing arrives and nothing ends until then.
-    func lookAtLoadsLater() {
-        guard machine.health.isWatching, !isLoadLookScheduled else { return }
-        isLoadLookScheduled = true
-        loop.schedule(afterNanoseconds: Self.loadLookDelayNanoseconds) { [self] in
-            isLoadLookScheduled = false
-            scheduleFlush()
-        }
     }
 }

@@ -1,15 +1,17 @@
-import Essentials
-import Notifications
-import PushCore
+public import Essentials
+public import Notifications
 
 /// Renders events for the apps of their devices.
-struct ContentRenderer {
+public struct ContentRenderer {
     private let apps: [PipelineConfiguration.App]
     private let indexByName: [String: Int]
     private let knownPoolIDs: Set<String>
     private var builders: [PushContentBuilder]
 
-    init(apps: [PipelineConfiguration.App]) {
+    /// Creates a renderer.
+    ///
+    /// - Parameter apps: the apps, each at its `route.index`.
+    public init(apps: [PipelineConfiguration.App]) {
         self.apps = apps
         indexByName = Dictionary(
             apps.map { ($0.route.name, $0.route.index) }, uniquingKeysWith: { first, _ in first })
@@ -18,22 +20,22 @@ struct ContentRenderer {
     }
 
     /// The app of that name, if one is configured.
-    func appIndex(named name: String) -> Int? { indexByName[name] }
+    public func appIndex(named name: String) -> Int? { indexByName[name] }
 
     /// The places of the apps that a flow of large fan-outs pushes to.
     ///
     /// - Parameter flow: the name of an app, or an identity pool.
     /// - Returns: their places; none for a flow that is neither.
-    func appIndices(ofFlow flow: String) -> [Int] {
+    public func appIndices(ofFlow flow: String) -> [Int] {
         if let index = indexByName[flow] { return [index] }
         return apps.indices.filter { apps[$0].identityPoolIDs.contains(flow) }
     }
 
     /// The name of the app at that place of the configuration.
-    func appName(at index: Int) -> String { index < apps.count ? apps[index].route.name : "unknown" }
+    public func appName(at index: Int) -> String { index < apps.count ? apps[index].route.name : "unknown" }
 
     /// The name of the app that has that route of the transport.
-    func appName(ofRoute route: Int) -> String? {
+    public func appName(ofRoute route: Int) -> String? {
         apps.first { [$0.route.productionRoute, $0.route.sandboxRoute, $0.route.webRoute].contains(route) }?.route.name
     }
 
@@ -42,7 +44,7 @@ struct ContentRenderer {
     ///
     /// - Returns: what it asks to push, rendered; nothing for other events, whose pushes are ours to word.
     /// - Throws: `EventRejection`, whether or not there is a device for it.
-    mutating func validate(
+    public mutating func validate(
         _ event: ChangeEvent, expiresAt: WallTime?
     ) throws(EventRejection) -> [AppRendering] {
         try checkApp(of: event)

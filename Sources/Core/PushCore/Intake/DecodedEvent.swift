@@ -1,0 +1,104 @@
+public import Notifications
+
+/// A delivery that was understood: its event, its history, and what a requested push says.
+public final class DecodedEvent: Sendable {
+    /// What the broker handed out.
+    public let delivery: Delivery
+    /// The history of the event.
+    public let parking: ParkingRecord
+    /// The event.
+    public let event: ChangeEvent
+    /// What a `push.requested` asks to push, rendered when it was validated; empty for all other types.
+    public let renderings: [AppRendering]
+    /// The dataset that it is about, if it is about one.
+    public let dataset: DatasetKey?
+
+    /// Creates an event.
+    public init(delivery: Delivery, parking: ParkingRecord, event: ChangeEvent, renderings: [AppRendering]) {
+        self.delivery = delivery
+        self.parking = parking
+        self.event = event
+        self.renderings = renderings
+        dataset = if case .dataset(let change) = event.kind { change.key } else { nil }
+    }
+
+    /// Its type.
+    public var type: EventType {
+        switch event.kind {
+        case .push: .pushRequested
+        case .record(let change):
+            switch change.operation {
+            case .created: .recordCreated
+            case .updated: .recordUpdated
+            case .deleted: .recordDeleted
+            }
+        case .dataset(let change):
+            switch change.operation {
+            case .changed: .datasetChanged
+            case .deleted: .datasetDeleted
+            case .merged: .datasetsMerged
+            }
+        }
+    }
+
+    /// Whether it is about a record, so that its audience is made of subscribers.
+    public var isAboutRecord: Bool { if case .record = event.kind { true } else { false } }
+
+    /// The digest of its source and identifier, which tells it from all other events.
+    public var digest: EventDigest { EventDigest(source: event.source, identifier: event.identifier) }
+
+    /// What it tells its devices of its dataset; nil if it is no sync count.
+    var announcement: DatasetAnnouncement? {
+        guard case .dataset(let change) = event.kind else { return nil }
+        return DatasetAnnouncement(
+            change, source: event.source, identifier: event.identifier, firstSeen: parking.firstSeen)
+    }
+
+    /// Whether it comes whole from a backend, and not as a retry or as a page of a large fan-out.
+    public var isFresh: Bool { !parking.isParkedCopy && parking.deviceIDs == nil && parking.cursor == nil }
+
+    /// Whether it is a page or a chunk of a large fan-out.
+    public var isPage: Bool { parking.cursor != nil || parking.chunk != nil }
+
+    /// Whether it comes with its whole audience, so that it may be planned in chunks.
+    public var mayBePlanned: Bool { parking.deviceIDs == nil && !isPage }
+
+    /// Whether each of its pushes gets one attempt only.
+    var isNowOrNever: Bool {
+        guard case .push(let push) = event.kind else { return false }
+        return push.options.expirationSeconds == 0
+    }
+
+    /// The chunk that it is, if it is one.
+    public var chunkKey: FanOutChunkKey? {
+        parking.chunk.map { FanOutChunkKey(fanOut: $0.fanOut, event: digest, chunk: $0.chunk.number) }
+    }
+
+    /// The audience; nil for a record, whose subscribers are found by its fields.
+    public var audience: Audience? {
+        switch event.kind {
+        case .dataset(let change): .dataset(change.key)
+        case .push(let push): push.audience
+        case .record: nil
+        }
+    }
+
+    /// The one device to leave out: the one that made the change, unless the history names the devices to serve.
+    public var excludedDeviceID: String? {
+        guard parking.deviceIDs == nil, !parking.notifiesOrigin else { return nil }
+        return switch event.kind {
+        case .dataset(let change): change.deviceID
+        case .record(let change): change.deviceID
+        case .push: nil
+        }
+    }
+
+    /// The name under which its fan-out takes turns with others: its app, or the identity pool of its dataset.
+    public var flowName: String {
+        switch event.kind {
+        case .push(let push): push.app
+        case .record(let change): change.app ?? ""
+        case .dataset(let change): change.key.identityPoolID
+        }
+    }
+}

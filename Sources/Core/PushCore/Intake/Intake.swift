@@ -1,0 +1,228 @@
+import Essentials
+import Notifications
+
+/// The interactive deliveries from their arrival until their audience is known: decoding, order within a dataset,
+/// coalescing, and batches of questions to the registry.
+///
+/// | an event is | means | can transition to |
+/// |---|---|---|
+/// | waiting | received and not decoded | asked, ordered, or ended at once (rejected, expired, misdirected) |
+/// | ordered | another event of its dataset is under way | waiting, when that one has ended |
+/// | asked | its batch waits for the registry | begun, when the answer comes; gone, if its connection is lost |
+///
+/// One batch at a time is asked. A batch that the registry could not answer is asked again as it is, so nothing is
+/// decoded twice and no event overtakes another of its dataset.
+struct Intake {
+    /// The most deliveries of a batch.
+    static let batchMaximum = 500
+    /// The wanted number of devices of a batch: one that finds more makes the next one smaller, so that the memory for
+    /// devices that wait to be sent to is bounded, however large the audiences are.
+    static let devicesPerBatchWanted = 4_096
+
+    /// Events whose audience is being asked for.
+    struct Batch {
+        /// The events that need an audience, or are superseded by one that does.
+        var events: [DecodedEvent] = []
+        /// Which events one push stands for.
+        var groups: [DatasetCoalescer.Group] = []
+    }
+
+    /// What became of the deliveries that were decoded.
+    struct Decoded {
+        /// Deliveries that nobody can act on.
+        var rejected: [(delivery: Delivery, parking: ParkingRecord, rejection: EventRejection)] = []
+        /// Parts of large fan-outs that came by a work queue.
+        var misdirected: [(delivery: Delivery, parking: ParkingRecord)] = []
+        /// Events whose time had passed before they were decoded.
+        var expired: [DecodedEvent] = []
+        /// Deliveries whose publisher set headers that are Apus' own.
+        var withIgnoredHeaders: [Delivery] = []
+    }
+
+    private let decoder = EventDecoder()
+    private var queue = DeliveryQueue()
+    private var serializer = DatasetSerializer()
+    private var recent = RecentChanges()
+    private var batchSize = Intake.batchMaximum
+    /// The batch that was asked and not answered; nil if none was.
+    private(set) var asked: Batch?
+
+    /// Whether nothing waits to be asked.
+    var isEmpty: Bool { queue.isEmpty }
+
+    // MARK: Arrival
+
+    /// Deliveries came.
+    mutating func received(_ deliveries: [Delivery]) { queue.append(deliveries) }
+
+    /// Reads a delivery: what it says, and the history that it bears.
+    ///
+    /// - Throws: `EventRejection` if nobody can act on it.
+    func decode(
+        _ delivery: Delivery, _ parking: ParkingRecord, with renderer: inout ContentRenderer
+    ) throws(EventRejection) -> DecodedEvent {
+        var parking = parking
+        let event = try decoder.decode(delivery.message)
+        parking.limitLife(to: event)
+        let renderings = try renderer.validate(event, expiresAt: parking.expiresAt)
+        return DecodedEvent(delivery: delivery, parking: parking, event: event, renderings: renderings)
+    }
+
+    // MARK: Batches
+
+    /// Decodes the next deliveries, and remembers those whose audience has to be asked for as the batch that is asked.
+    ///
+    /// - Parameters:
+    ///   - now: the time.
+    ///   - renderer: validates requested pushes.
+    /// - Returns: what became of the others; nil if nothing waits, or the batch before is not answered.
+    mutating func decodeBatch(at now: WallTime, with renderer: inout ContentRenderer) -> Decoded? {
+        guard asked == nil else { return nil }
+        let deliveries = queue.takeFirst(batchSize)
+        guard !deliveries.isEmpty else { return nil }
+        var decoded = Decoded()
+        var events: [DecodedEvent] = []
+        events.reserveCapacity(deliveries.count)
+        for delivery in deliveries {
+            let parking = ParkingRecord(of: delivery, nowMilliseconds: now.milliseconds)
+            if parking.ignoresHeaders { decoded.withIgnoredHeaders.append(delivery) }
+            guard !parking.isOfFanOutLane else {
+                decoded.misdirected.append((delivery, parking))
+                continue
+            }
+            do throws(EventRejection) {
+                let event = try decode(delivery, parking, with: &renderer)
+                if event.isFresh, event.parking.hasExpired(nowMilliseconds: now.milliseconds) {
+                    decoded.expired.append(event)
+                    forgetCounts(event, at: now)
+                } else {
+                    events.append(event)
+                }
+            } catch {
+                decoded.rejected.append((delivery, parking, error))
+            }
+        }
+        keepOrder(&events)
+        for event in events { forgetCounts(event, at: now) }
+        if !events.isEmpty { asked = Batch(events: events, groups: Self.coalesce(events)) }
+        return decoded
+    }
+
+    /// Takes out the events whose dataset has another event under way, or before them in this batch, unless both are
+    /// fresh changes, which coalesce; all that stay are under way.
+    private mutating func keepOrder(_ events: inout [DecodedEvent]) {
+        var coalescesInBatch: [DatasetKey: Bool] = [:]
+        events.removeAll { event in
+            guard let dataset = event.dataset else { return false }
+            let coalesces = event.isFresh && event.type == .datasetChanged
+            if let known = coalescesInBatch[dataset] {
+                guard known, coalesces else {
+                    coalescesInBatch[dataset] = false
+                    return serializer.wait(event.delivery, for: dataset)
+                }
+                return false
+            }
+            if serializer.wait(event.delivery, for: dataset) {
+                coalescesInBatch[dataset] = false
+                return true
+            }
+            serializer.begin(dataset)
+            coalescesInBatch[dataset] = coalesces
+            return false
+        }
+    }
+
+    private static func coalesce(_ events: [DecodedEvent]) -> [DatasetCoalescer.Group] {
+        var coalescer = DatasetCoalescer()
+        for (index, event) in events.enumerated() {
+            if case .dataset(let change) = event.event.kind, event.isFresh {
+                coalescer.add(change, at: index)
+            } else {
+                coalescer.addAlone(at: index)
+            }
+        }
+        return coalescer.result
+    }
+
+    /// The questions of the batch that is asked.
+    ///
+    /// - Parameter mayBePlanned: whether the registry can keep large fan-outs, as far as is known.
+    /// - Returns: a question for each group of the batch.
+    func questions(mayBePlanned: Bool) -> [AudienceQuestion] {
+        guard let asked else { return [] }
+        return asked.groups.map { group in
+            let event = asked.events[group.representative]
+            return AudienceQuestion(
+                event: event,
+                excludedDeviceID: group.superseded.isEmpty ? event.excludedDeviceID : group.excludedDeviceID,
+                cursor: event.parking.cursor, mayBePlanned: mayBePlanned && event.mayBePlanned)
+        }
+    }
+
+    /// The registry has answered for the batch.
+    ///
+    /// - Parameter deviceCount: how many devices it found.
+    /// - Returns: the batch, which is to be begun now; nil if its connection was lost meanwhile.
+    mutating func answered(deviceCount: Int) -> Batch? {
+        batchSize =
+            deviceCount > Self.devicesPerBatchWanted
+            ? max(4, batchSize / 4) : min(Self.batchMaximum, batchSize * 2)
+        return asked.take()
+    }
+
+    /// Puts deliveries back that could not be begun, before all others.
+    mutating func putBack(_ deliveries: [Delivery]) { queue.putBack(deliveries) }
+
+    // MARK: Order within a dataset
+
+    /// Whether an event of a dataset is under way.
+    func isUnderWay(_ dataset: DatasetKey) -> Bool { serializer.isBusy(dataset) }
+
+    /// An event of a dataset is under way, until `ended`.
+    mutating func begins(_ dataset: DatasetKey) { serializer.begin(dataset) }
+
+    /// The event of a dataset that was under way has ended: the others of the dataset can be decoded.
+    mutating func ended(_ dataset: DatasetKey) { queue.append(serializer.end(dataset)) }
+
+    /// Counts begin anew after a deletion, whatever becomes of its event.
+    private mutating func forgetCounts(_ event: DecodedEvent, at now: WallTime) {
+        guard event.isFresh, case .dataset(let change) = event.event.kind, change.operation != .changed else { return }
+        recent.forget(change.key, at: now)
+    }
+
+    /// Devices were told of sync counts, so that they are told of nothing older after it.
+    mutating func told(_ devices: [(deviceID: String, announcement: DatasetAnnouncement)]) {
+        for (deviceID, announcement) in devices { recent.told(deviceID, of: announcement) }
+    }
+
+    /// The devices that this worker has told of a state that is not older, by another event.
+    func told(among devices: [Recipient], of announcement: DatasetAnnouncement) -> [Recipient] {
+        devices.filter { recent.isRedundant(announcement, for: $0.deviceID) }
+    }
+
+    // MARK: The connection
+
+    /// The connection is lost: what was not begun will be delivered again.
+    ///
+    /// - Parameter epoch: the first connection whose deliveries are good.
+    mutating func sourceLost(before epoch: UInt32) {
+        queue.removeAll { $0.tag.epoch < epoch }
+        serializer.forgetWaiting { $0.tag.epoch >= epoch }
+        guard let batch = asked, batch.events.contains(where: { $0.delivery.tag.epoch < epoch }) else { return }
+        abandonBatch()
+    }
+
+    /// Drops all that was not begun, which the broker delivers to somebody else.
+    mutating func drain() {
+        queue.removeAll()
+        serializer.forgetWaiting()
+        abandonBatch()
+    }
+
+    private mutating func abandonBatch() {
+        guard let batch = asked.take() else { return }
+        for event in batch.events {
+            if let dataset = event.dataset { ended(dataset) }
+        }
+    }
+}

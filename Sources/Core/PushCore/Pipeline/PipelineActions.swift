@@ -1,0 +1,95 @@
+public import Notifications
+
+/// What the shell has to do after events have been fed to a `PipelineMachine`, gathered over a tick.
+public struct PipelineActions: Sendable {
+    /// A request to the registry, and the number under which its answer comes back.
+    public struct Request: Sendable {
+        /// The number for `PipelineMachine.registryAnswered`.
+        public let number: UInt64
+        /// The request.
+        public let request: RegistryRequest
+    }
+
+    /// Pushes to send, messages to publish, deliveries to settle or reject, tokens to prune, notices of single pushes.
+    public var dispatch = DispatchActions()
+    /// Requests to the registry, in their order.
+    public var requests: [Request] = []
+    /// What became of events when they were begun.
+    public var events: [EventReport] = []
+    /// What to log, to count or to show.
+    public var notices: [PipelineNotice] = []
+
+    /// Creates an empty set of actions.
+    public init() {}
+
+    /// Whether there is nothing to do.
+    public var isEmpty: Bool { dispatch.isEmpty && requests.isEmpty && events.isEmpty && notices.isEmpty }
+
+    /// Empties all lists and keeps their room.
+    public mutating func removeAll() {
+        dispatch.removeAll()
+        requests.removeAll(keepingCapacity: true)
+        events.removeAll(keepingCapacity: true)
+        notices.removeAll(keepingCapacity: true)
+    }
+}
+
+/// What became of an event when it was begun, for the metrics and the log.
+public struct EventReport: Sendable {
+    /// What became of an event.
+    public enum Fate: String, Sendable {
+        /// It has devices, to which pushes go out.
+        case matched
+        /// It has no device.
+        case unmatched
+        /// A newer change of its dataset speaks for it.
+        case coalesced
+        /// It has devices, but its time has passed, or will have when its slow app has time for it.
+        case expired
+        /// Its app is slow and has more than its share, so it waits in a retry queue.
+        case deferred
+    }
+
+    /// The event.
+    public let event: DecodedEvent
+    /// What became of it.
+    public let fate: Fate
+    /// What it says, for each app among its devices.
+    public let renderings: [AppRendering]
+    /// How many devices it has, without those of later pages.
+    public let deviceCount: Int
+}
+
+/// Something that the shell logs, counts or shows, beside what became of events and pushes.
+public enum PipelineNotice: Sendable {
+    /// A publisher sets headers that are Apus' own.
+    case headersIgnored(Delivery)
+    /// Nobody can act on a delivery; it goes to the dead letters.
+    case rejected(Message, EventRejection)
+    /// Devices or tokens of an event were left out, because they have no token of the push's kind.
+    case leftOut(DecodedEvent, count: Int, isWhole: Bool)
+    /// Pushes show nothing, because not even their shortest texts fit.
+    case reduced(Int, app: Int)
+    /// The registry did not answer a request.
+    case registryFailed(RegistryError)
+    /// The registry has not answered for a while.
+    case registryIsSlow
+    /// The registry answers in time.
+    case registryAnswers
+    /// Dead tokens could not be pruned.
+    case pruningFailed(tokenCount: Int, RegistryError)
+    /// Dead tokens were pruned.
+    case pruned(Int)
+    /// Something happened to a large fan-out that is served.
+    case serving(FanOutServing.Notice)
+    /// How chunks of large fan-outs ended.
+    case served(FanOutServing.Counts)
+    /// Something happened to a large fan-out that is planned.
+    case planning(FanOutPlanning.Notice)
+    /// How far the plans of large fan-outs are.
+    case planned(FanOutPlanning.Counts)
+    /// Subscriptions to records were read; and whether all of them are in the index now.
+    case subscriptionsRead(areAll: Bool, SubscriptionIndexSize)
+    /// Nothing is to be consumed, because no push could be sent for any app; or everything again.
+    case consumption(isPaused: Bool)
+}

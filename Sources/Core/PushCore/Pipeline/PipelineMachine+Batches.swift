@@ -1,0 +1,233 @@
+import Essentials
+import Notifications
+
+/// From deliveries to jobs: batches are decoded, asked for, and begun when the registry has answered.
+extension PipelineMachine {
+    /// Asks for the next batch, unless the one before is not answered or pushes wait for a free place.
+    mutating func askForBatches(at now: Moment) {
+        guard pending.retryAt == nil else { return }
+        if intake.asked != nil, !pending.contains({ $0 == .batch }) { return ask(askingAgain: true, at: now) }
+        while intake.asked == nil, !dispatch.isSaturated(.work),
+            let decoded = intake.decodeBatch(at: now.wall, with: &renderer)
+        {
+            begin(decoded)
+            if intake.asked != nil { ask(askingAgain: false, at: now) }
+        }
+    }
+
+    private mutating func ask(askingAgain: Bool, at now: Moment) {
+        var questions = intake.questions(mayBePlanned: arePlansPossible(at: now.monotonic))
+        if askingAgain {
+            for index in questions.indices { questions[index].isRepeated = true }
+        }
+        ask(.resolve(questions), .batch, at: now)
+    }
+
+    /// Ends the deliveries that need no audience.
+    private mutating func begin(_ decoded: Intake.Decoded) {
+        for delivery in decoded.withIgnoredHeaders { actions.notices.append(.headersIgnored(delivery)) }
+        for (delivery, parking) in decoded.misdirected {
+            dispatch.deliveryOfFanOutLane(
+                delivery.tag, message: delivery.message, parking: parking, into: &actions.dispatch)
+        }
+        for (delivery, parking, rejection) in decoded.rejected { reject(delivery, parking, rejection) }
+        for event in decoded.expired {
+            report(event, .expired)
+            actions.dispatch.settles.append(event.delivery.tag)
+        }
+    }
+
+    /// The registry answered for the batch that was asked.
+    mutating func batchAnswered(_ result: Result<RegistryAnswer, RegistryError>, at now: Moment) {
+        switch result {
+        case .success(.resolved(let audiences)):
+            let deviceCount = audiences.reduce(0) { $0 + $1.deviceCount }
+            guard let batch = intake.answered(deviceCount: deviceCount) else { return }
+            // The registry works on the next batch while the pushes of this one go out.
+            askForBatches(at: now)
+            for (group, audience) in zip(batch.groups, audiences) { begin(group, of: batch.events, audience, at: now) }
+        case .failure(let error): registryFailed(error, at: now)
+        default: assertionFailure("the registry answered something else than it was asked")
+        }
+    }
+
+    private mutating func begin(
+        _ group: DatasetCoalescer.Group, of events: [DecodedEvent], _ audience: AudienceResult, at now: Moment
+    ) {
+        let event = events[group.representative]
+        let superseded = group.superseded.map { events[$0] }
+        let excluded = superseded.isEmpty ? event.excludedDeviceID : group.excludedDeviceID
+        switch audience {
+        case .devices(let addressed): begin(event, standingFor: superseded, excluding: excluded, addressed, at: now)
+        case .subscribers(let page, let badges): begin(event, page, badges: badges, at: now)
+        case .large(let firstDevices, let known):
+            plan(
+                event, standingFor: superseded, excluding: excluded, firstDevices: firstDevices, known: known, at: now)
+            // Nothing waits for a plan, which announces nothing.
+            if let dataset = event.dataset { intake.ended(dataset) }
+        case .chunkOver: preconditionFailure("a chunk comes by the fan-out queue")
+        }
+    }
+
+    private mutating func begin(
+        _ event: DecodedEvent, standingFor superseded: [DecodedEvent], excluding excludedDeviceID: String?,
+        _ addressed: AddressedPage, at now: Moment
+    ) {
+        do throws(EventRejection) {
+            if let rejection = addressed.rejection {
+                reportLeftOut(addressed, event)
+                throw rejection
+            }
+            _ = try begin(
+                event, standingFor: superseded, excluding: excludedDeviceID, addressed, known: event.renderings,
+                at: now)
+        } catch {
+            reject(event, error)
+            for event in superseded { reject(event.delivery, event.parking, error) }
+        }
+    }
+
+    // MARK: Jobs
+
+    /// Begins the job of an event, or of a page of it, whose devices are all told the same.
+    ///
+    /// - Parameters:
+    ///   - event: the event.
+    ///   - superseded: older changes of its dataset that it stands for.
+    ///   - excludedDeviceID: the one device that made all of those changes.
+    ///   - addressed: the devices.
+    ///   - known: what it says to the apps for which it was rendered before.
+    ///   - now: the time.
+    /// - Returns: what it says to the apps of its devices, beside those known before.
+    /// - Throws: `EventRejection` if it cannot be rendered; then nothing was begun.
+    mutating func begin(
+        _ event: DecodedEvent, standingFor superseded: [DecodedEvent], excluding excludedDeviceID: String?,
+        _ addressed: AddressedPage, known: [AppRendering], at now: Moment
+    ) throws(EventRejection) -> [AppRendering] {
+        let isChunk = event.parking.chunk != nil
+        var audience = addressed.page.devices
+        if audience.contains(where: { $0.platform == .gcm }) { audience.removeAll { $0.platform == .gcm } }
+        var parking = event.parking
+        if !superseded.isEmpty, excludedDeviceID == nil { parking.notifiesOrigin = true }
+        let announcement = event.announcement
+        let told = announcement.map { intake.told(among: audience, of: $0) } ?? []
+        let devices = told.isEmpty ? audience : audience.filter { device in !told.contains(device) }
+        let renderings = try renderer.render(
+            event.event, expiresAt: parking.expiresAt, devices: devices,
+            known: isChunk || !devices.isEmpty ? known : [])
+        reportLeftOut(addressed, event)
+        countCoalesced(told, of: audience, superseded)
+        var tags: [DeliveryTag] = []
+        if !isChunk {
+            tags.append(event.delivery.tag)
+            for event in superseded { tags.append(event.delivery.tag) }
+        }
+        let arrival = dispatch.jobArrived(
+            DispatchJob(
+                tags: tags, lane: event.delivery.lane, message: event.delivery.message, parking: parking,
+                identity: PushIdentity(source: event.event.source, identifier: event.event.identifier),
+                renderings: renderings, devices: devices, continuation: isChunk ? nil : addressed.page.next,
+                chunk: isChunk ? event.delivery.tag : nil, changed: event.event.time,
+                isNowOrNever: event.isNowOrNever, dataset: event.dataset, announcement: announcement),
+            into: &actions.dispatch)
+        if !isChunk {
+            let isSuperseded = devices.isEmpty && !audience.isEmpty
+            report(
+                event, isSuperseded ? .coalesced : fate(event, devices.count, arrival, now), renderings,
+                deviceCount: audience.count)
+        }
+        return renderings
+    }
+
+    /// Begins the job of a record event, or of a page of it, whose devices are told what their subscriptions say.
+    mutating func begin(_ event: DecodedEvent, _ page: SubscriberPage, badges: [ByteText: Int], at now: Moment) {
+        guard case .record(let change) = event.event.kind else {
+            preconditionFailure("only the audience of a record is made of subscribers")
+        }
+        let isChunk = event.parking.chunk != nil
+        var assembly = SubscriberJob(change: change, digest: event.digest, expiresAt: event.parking.expiresAt)
+        for entry in page.entries where entry.recipient.platform != .gcm {
+            let isAdded =
+                entry.coveredBy == nil
+                && assembly.add(
+                    entry.recipient, page.subscriptions[entry.subscription],
+                    badge: badges[ByteText(entry.recipient.deviceID)], renderer: &renderer)
+            if !isAdded { dispatch.pushesCoalesced(1, app: renderer.appIndex(named: entry.recipient.app)) }
+        }
+        for (app, count) in assembly.reducedCounts.sorted(by: { $0.key < $1.key }) {
+            actions.notices.append(.reduced(count, app: app))
+        }
+        let arrival = dispatch.jobArrived(
+            DispatchJob(
+                tags: isChunk ? [] : [event.delivery.tag], lane: event.delivery.lane, message: event.delivery.message,
+                parking: event.parking,
+                identity: PushIdentity(source: event.event.source, identifier: event.event.identifier),
+                renderings: assembly.renderings, devices: assembly.devices, assignments: assembly.assignments,
+                continuation: isChunk ? nil : page.next.map { AudienceCursor($0) },
+                chunk: isChunk ? event.delivery.tag : nil, changed: event.event.time),
+            into: &actions.dispatch)
+        guard !isChunk else { return }
+        report(
+            event, fate(event, assembly.devices.count, arrival, now), assembly.renderings,
+            deviceCount: assembly.devices.count)
+    }
+
+    private func fate(
+        _ event: DecodedEvent, _ deviceCount: Int, _ arrival: JobArrival, _ now: Moment
+    ) -> EventReport.Fate {
+        guard deviceCount > 0 else { return .unmatched }
+        if event.parking.hasExpired(nowMilliseconds: now.wall.milliseconds) { return .expired }
+        return switch arrival {
+        case .taken: .matched
+        case .deferred: .deferred
+        case .ended: .expired
+        }
+    }
+
+    /// Counts the pushes that are left out: to devices that were told of a newer state, and of superseded events.
+    private mutating func countCoalesced(
+        _ told: [Recipient], of audience: [Recipient], _ superseded: [DecodedEvent]
+    ) {
+        for device in told { dispatch.pushesCoalesced(1, app: renderer.appIndex(named: device.app)) }
+        for event in superseded {
+            report(event, .coalesced)
+            let origin = event.excludedDeviceID
+            for device in audience where !device.deviceID.hasBytes(of: origin) {
+                dispatch.pushesCoalesced(1, app: renderer.appIndex(named: device.app))
+            }
+        }
+    }
+
+    // MARK: Reports
+
+    mutating func report(
+        _ event: DecodedEvent, _ fate: EventReport.Fate, _ renderings: [AppRendering] = [], deviceCount: Int = 0
+    ) {
+        actions.events.append(
+            EventReport(event: event, fate: fate, renderings: renderings, deviceCount: deviceCount))
+    }
+
+    mutating func reportLeftOut(_ addressed: AddressedPage, _ event: DecodedEvent) {
+        guard addressed.leftOutCount > 0 else { return }
+        actions.notices.append(
+            .leftOut(event, count: addressed.leftOutCount, isWhole: addressed.rejection != nil))
+    }
+
+    /// Turns a delivery into a dead letter.
+    mutating func reject(_ delivery: Delivery, _ parking: ParkingRecord, _ rejection: EventRejection) {
+        actions.notices.append(.rejected(delivery.message, rejection))
+        dispatch.deliveryRejected(
+            [delivery.tag], message: delivery.message, parking: parking, reason: rejection.reason.rawValue,
+            detail: rejection.message, into: &actions.dispatch)
+    }
+
+    /// Turns an event, or the chunk that it is, into a dead letter, with which the turn of its dataset ends.
+    mutating func reject(_ event: DecodedEvent, _ rejection: EventRejection) {
+        actions.notices.append(.rejected(event.delivery.message, rejection))
+        let isChunk = event.parking.chunk != nil
+        dispatch.deliveryRejected(
+            isChunk ? [] : [event.delivery.tag], message: event.delivery.message, parking: event.parking,
+            dataset: event.dataset, chunk: isChunk ? event.delivery.tag : nil, reason: rejection.reason.rawValue,
+            detail: rejection.message, into: &actions.dispatch)
+    }
+}

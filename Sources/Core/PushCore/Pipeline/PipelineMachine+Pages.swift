@@ -1,0 +1,181 @@
+import Essentials
+import Notifications
+
+/// Between `FanOutServing` and the others: pages are asked of the registry, begun as jobs, and ended.
+extension PipelineMachine {
+    /// The event of a delivery of the bulk lane.
+    struct Page {
+        let event: DecodedEvent
+        /// What it says to the apps that its pages so far had devices of; empty for a record, whose subscriptions say
+        /// it.
+        var renderings: [AppRendering]
+    }
+
+    /// The broker handed out a delivery of the bulk lane.
+    mutating func pageReceived(_ delivery: Delivery, at now: Moment) {
+        let parking = ParkingRecord(of: delivery, nowMilliseconds: now.wall.milliseconds)
+        if parking.ignoresHeaders { actions.notices.append(.headersIgnored(delivery)) }
+        do throws(EventRejection) {
+            let event = try intake.decode(delivery, parking, with: &renderer)
+            pages[delivery.tag] = Page(event: event, renderings: event.renderings)
+            serving.arrived(served(event))
+        } catch {
+            reject(delivery, parking, error)
+        }
+    }
+
+    private func served(_ event: DecodedEvent) -> FanOutDelivery {
+        let name = event.flowName
+        return FanOutDelivery(
+            tag: event.delivery.tag, key: event.chunkKey,
+            flow: FanOutFlow(name: name, apps: renderer.appIndices(ofFlow: name)), cursor: event.parking.cursor)
+    }
+
+    // MARK: Turns
+
+    /// Asks for the next pages of the bulk lane, as far as their apps have room.
+    mutating func askForPages(at now: Moment) {
+        deferHangingFanOuts(at: now)
+        while let flow = serving.nextTurn(at: now.monotonic, mayServe: mayServe),
+            let request = serving.takeTurn(of: flow), let page = pages[request.tag]
+        {
+            if let dataset = page.event.dataset { intake.begins(dataset) }
+            let question = AudienceQuestion(
+                event: page.event, excludedDeviceID: page.event.excludedDeviceID, cursor: request.cursor,
+                mayBePlanned: page.event.mayBePlanned && arePlansPossible(at: now.monotonic))
+            ask(.resolve([question]), .page(request.tag), at: now)
+        }
+    }
+
+    /// Whether a page may be asked for: no device of its apps waits to be sent to, and its dataset has no event under
+    /// way.
+    private func mayServe(_ delivery: FanOutDelivery) -> Bool {
+        if let dataset = pages[delivery.tag]?.event.dataset, intake.isUnderWay(dataset) { return false }
+        guard !delivery.flow.apps.isEmpty else { return !dispatch.isSaturated(.fanout) }
+        return !delivery.flow.apps.contains { dispatch.isWaiting(.fanout, app: $0) }
+    }
+
+    /// Puts the deliveries that have not begun of flows that hang into a retry queue.
+    private mutating func deferHangingFanOuts(at now: Moment) {
+        let hanging = serving.flowsOut.filter { flow, since in
+            dispatch.health.isHanging(apps: flow.apps, outSince: since, at: now.monotonic)
+        }
+        for delivery in serving.flowsHang(hanging.map(\.flow), at: now.monotonic, into: &serves) {
+            guard let event = pages[delivery.tag]?.event else { preconditionFailure("each delivery has its event") }
+            let isDeferred = dispatch.deliveryHeldBack(
+                delivery.tag, message: event.delivery.message, parking: event.parking, at: now,
+                into: &actions.dispatch)
+            if isDeferred {
+                serves.counts.chunksDelayed += 1
+                pages[delivery.tag] = nil
+            } else {
+                serving.arrived(delivery)
+            }
+        }
+    }
+
+    // MARK: Pages
+
+    /// The registry answered for a page.
+    mutating func pageAnswered(
+        _ tag: DeliveryTag, _ result: Result<RegistryAnswer, RegistryError>, at now: Moment
+    ) {
+        guard let page = pages[tag], serving.isAsked(tag) else {
+            return assertionFailure("a page that is not wanted any more is awaited no more")
+        }
+        switch result {
+        case .success(.resolved(let audiences)):
+            guard audiences.count == 1 else { return assertionFailure("one page was asked for") }
+            begin(page, audiences[0], at: now)
+        case .failure(let error):
+            pending.lookUpFailed(error, waits: false, at: now.monotonic, into: &actions.notices)
+            serving.pageFailed(tag, at: now.monotonic)
+            if let dataset = page.event.dataset { intake.ended(dataset) }
+        default: assertionFailure("the registry answered something else than it was asked")
+        }
+    }
+
+    private mutating func begin(_ page: Page, _ audience: AudienceResult, at now: Moment) {
+        let event = page.event
+        let tag = event.delivery.tag
+        switch audience {
+        case .devices(let addressed): begin(page, addressed, at: now)
+        case .subscribers(let subscribers, let badges):
+            begin(event, subscribers, badges: badges, at: now)
+            serving.pageResolved(
+                tag, next: subscribers.next.map { AudienceCursor($0) }, at: now.monotonic, into: &serves)
+        case .chunkOver(let state):
+            serving.chunkIsOver(tag, state, into: &serves)
+            if let dataset = event.dataset { intake.ended(dataset) }
+        case .large(let firstDevices, let known):
+            // A whole event that somebody published to the fan-out queue.
+            plan(
+                event, standingFor: [], excluding: event.excludedDeviceID, firstDevices: firstDevices, known: known,
+                at: now)
+            serving.pageResolved(tag, next: nil, at: now.monotonic, into: &serves)
+            if let dataset = event.dataset { intake.ended(dataset) }
+        }
+    }
+
+    private mutating func begin(_ page: Page, _ addressed: AddressedPage, at now: Moment) {
+        let event = page.event
+        let tag = event.delivery.tag
+        do throws(EventRejection) {
+            if let rejection = addressed.rejection {
+                reportLeftOut(addressed, event)
+                throw rejection
+            }
+            let renderings = try begin(
+                event, standingFor: [], excluding: nil, addressed, known: page.renderings, at: now)
+            pages[tag]?.renderings = renderings
+            serving.pageResolved(tag, next: addressed.page.next, at: now.monotonic, into: &serves)
+        } catch {
+            reject(event, error)
+            serving.pageRejected(tag, at: now.monotonic, into: &serves)
+        }
+    }
+
+    // MARK: Endings
+
+    /// Pages and chunks have ended, and endings can be recorded.
+    mutating func pagesEnded(at now: Moment) {
+        for tag in actions.dispatch.chunkPagesEnded {
+            serving.pageEnded(tag, refusal: actions.dispatch.chunksRejected[tag], into: &serves)
+        }
+        actions.dispatch.chunkPagesEnded.removeAll(keepingCapacity: true)
+        actions.dispatch.chunksRejected.removeAll(keepingCapacity: true)
+        serving.tick(at: now.monotonic, into: &serves)
+        takeOverPages(at: now)
+    }
+
+    /// The registry answered to endings.
+    mutating func endingsAnswered(_ result: Result<RegistryAnswer, RegistryError>, at now: Moment) {
+        switch result {
+        case .success: serving.endingsRecorded(into: &serves)
+        case .failure(let error): serving.endingsNotRecorded(error, at: now.monotonic, into: &serves)
+        }
+        takeOverPages(at: now)
+    }
+
+    /// Takes over what the serving has decided.
+    mutating func takeOverPages(at now: Moment) {
+        guard !serves.isEmpty else { return }
+        if !serves.endingsToRecord.isEmpty {
+            ask(.fanOut(.ended(serves.endingsToRecord)), .endings, at: now)
+        }
+        actions.dispatch.settles += serves.settles
+        for rejection in serves.rejections {
+            guard let event = pages[rejection.tag]?.event else { preconditionFailure("each delivery has its event") }
+            actions.dispatch.rejections.append(
+                .init(tags: [rejection.tag], message: event.delivery.message, detail: rejection.detail))
+        }
+        for tag in serves.pagesAbandoned {
+            pending.abandon { $0 == .page(tag) }
+            if let dataset = pages[tag]?.event.dataset { intake.ended(dataset) }
+        }
+        for tag in serves.released { pages[tag] = nil }
+        actions.notices += serves.notices.map { .serving($0) }
+        if serves.counts != FanOutServing.Counts() { actions.notices.append(.served(serves.counts)) }
+        serves.removeAll()
+    }
+}

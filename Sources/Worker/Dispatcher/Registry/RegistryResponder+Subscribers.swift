@@ -1,0 +1,116 @@
+import Essentials
+import Metrics
+import Notifications
+import PushCore
+
+/// From the change of a record to the devices that are told of it.
+extension RegistryResponder {
+    /// Finds the subscribers of record events, claims the subscriptions that fire once, and counts badges.
+    ///
+    /// - Parameter questions: the questions, all about records.
+    /// - Returns: an audience for each.
+    /// - Throws: `RegistryError` if the registry does not answer; then subscriptions that were claimed are claimed by
+    ///   the same events again.
+    func resolveSubscribers(_ questions: [AudienceQuestion]) throws(RegistryError) -> [AudienceResult] {
+        guard !questions.isEmpty else { return [] }
+        try follower.catchUp()
+        let matching = try matchingSubscriptions(questions.map { matchedChange(of: $0.event) }) { index in
+            let event = questions[index].event
+            let mayHaveClaims =
+                questions[index].isRepeated || event.delivery.isRedelivered || event.parking.isParkedCopy
+            return mayHaveClaims ? event.digest : nil
+        }
+        let requests = zip(questions, matching).map(request)
+        let pages = try registry.resolveSubscribers(requests, limit: limits.devicesPerPageMaximum)
+        var audiences: [AudienceResult] = []
+        for ((question, request), page) in zip(zip(questions, requests), pages) {
+            if question.mayBePlanned, page.next != nil, try isLarge(request) {
+                audiences.append(.large(firstDevices: [], known: nil))
+                continue
+            }
+            let claimed = try claimed(page, by: question.event)
+            audiences.append(.subscribers(claimed, badges: try badges(of: claimed, question.event)))
+        }
+        return audiences
+    }
+
+    private func isLarge(_ request: SubscriberRequest) throws(RegistryError) -> Bool {
+        try registry.resolveSubscribers([request], limit: limits.fanOutThresholdDevices)[0].next != nil
+    }
+
+    /// What to ask the registry of an event.
+    private func request(_ question: AudienceQuestion, subscriptions: [Int64]) -> SubscriberRequest {
+        let parking = question.event.parking
+        if let named = parking.deviceIDs {
+            return SubscriberRequest(subscriptions: [], only: named.compactMap { Subscriber(parkedName: $0) })
+        }
+        let cursor = question.cursor.map { SubscriberCursor($0) }
+        if let job = parking.chunk {
+            // Those that were found when the event was planned, whatever the index knows by now.
+            return SubscriberRequest(
+                subscriptions: job.chunk.subscriptions, excludedDeviceID: question.excludedDeviceID, cursor: cursor,
+                through: job.chunk.through.map { SubscriberCursor($0) }, asOfFanOut: job.fanOut)
+        }
+        return SubscriberRequest(
+            subscriptions: subscriptions, excludedDeviceID: question.excludedDeviceID, cursor: cursor)
+    }
+
+    /// The change to match; nil if the event has brought its subscriptions or devices along.
+    private func matchedChange(of event: DecodedEvent) -> RecordChange? {
+        guard event.parking.deviceIDs == nil, event.parking.chunk == nil, case .record(let change) = event.event.kind
+        else { return nil }
+        return change
+    }
+
+    /// The rows of the subscriptions that match each of some changes, in ascending order; none for nil.
+    ///
+    /// - Parameters:
+    ///   - changes: the changes; nil for an event that has brought its subscriptions or devices along.
+    ///   - claimant: the event at an index, if it may have claimed subscriptions at an earlier attempt, which have left
+    ///     the index since.
+    /// - Returns: the rows for each change.
+    /// - Throws: `RegistryError` if the registry does not answer.
+    func matchingSubscriptions(
+        _ changes: [RecordChange?], claimedBy claimant: (Int) -> EventDigest?
+    ) throws(RegistryError) -> [[Int64]] {
+        var found = follower.subscriptions(hearing: changes.compactMap { $0 }).makeIterator()
+        var matching: [[Int64]] = []
+        for (index, change) in changes.enumerated() {
+            guard change != nil, let (rows, wasSlow) = found.next() else {
+                matching.append([])
+                continue
+            }
+            if wasSlow { metrics.matchedSlowly.add() }
+            let claimed = try claimant(index).map { event throws(RegistryError) in
+                try registry.claimedSubscriptions(of: event)
+            }
+            matching.append(claimed.map { Set(rows).union($0).sorted() } ?? rows)
+        }
+        return matching
+    }
+
+    /// The page without the subscriptions whose only push another event has fired.
+    private func claimed(_ page: SubscriberPage, by event: DecodedEvent) throws(RegistryError) -> SubscriberPage {
+        let rows = page.subscriptions.filter(\.subscription.firesOnce).map(\.row)
+        guard !rows.isEmpty else { return page }
+        let claimed = Set(try registry.claim(rows, for: event.digest, nowMilliseconds: nowMilliseconds()))
+        var page = page
+        page.entries.removeAll { entry in
+            let stored = page.subscriptions[entry.subscription]
+            return stored.subscription.firesOnce && !claimed.contains(stored.row)
+        }
+        return page
+    }
+
+    private func badges(of page: SubscriberPage, _ event: DecodedEvent) throws(RegistryError) -> [ByteText: Int] {
+        var deviceIDs: [String] = []
+        var seen: Set<ByteText> = []
+        for entry in page.entries where page.subscriptions[entry.subscription].subscription.notification.shouldBadge {
+            if seen.insert(ByteText(entry.recipient.deviceID)).inserted { deviceIDs.append(entry.recipient.deviceID) }
+        }
+        guard !deviceIDs.isEmpty else { return [:] }
+        let badges = try registry.countBadges(
+            deviceIDs, for: event.digest, isRepeated: event.parking.deviceIDs != nil)
+        return Dictionary(zip(deviceIDs.map(ByteText.init), badges), uniquingKeysWith: { first, _ in first })
+    }
+}

@@ -1,0 +1,176 @@
+import Essentials
+public import Notifications
+public import PushCore
+
+/// A registry with all ports that a pipeline needs.
+public typealias PipelineRegistry = Registry & SubscriptionRegistry & FanOutRegistry
+
+/// Answers the requests of a `PipelineMachine` with calls of a registry: one look-up for a whole batch of events.
+///
+/// It lives on the registry's loop, with the index of subscriptions. A call may take as long as the registry does.
+public final class RegistryResponder {
+    let registry: any PipelineRegistry
+    let follower: SubscriptionFollower
+    let limits: DispatchLimits
+    let logger: Logger
+    let metrics: RegistryMetrics
+    let nowMilliseconds: () -> Int64
+    private var recorded = RecordedDatasets()
+
+    /// Creates a responder.
+    ///
+    /// - Parameters:
+    ///   - registry: the registry, used by nobody else.
+    ///   - limits: the sizes of pages and chunks.
+    ///   - logger: takes what an operator should know of the registry.
+    ///   - metrics: the instruments of the index.
+    ///   - nowMilliseconds: reads the wall clock.
+    public init(
+        registry: any PipelineRegistry, limits: DispatchLimits, logger: Logger, metrics: RegistryMetrics,
+        nowMilliseconds: @escaping () -> Int64
+    ) {
+        self.registry = registry
+        self.limits = limits
+        self.logger = logger
+        self.metrics = metrics
+        self.nowMilliseconds = nowMilliseconds
+        follower = SubscriptionFollower(registry: registry) { metrics.indexChanged($0) }
+    }
+
+    /// Answers a request.
+    ///
+    /// - Returns: the answer of the kind that the request asks for.
+    /// - Throws: `RegistryError` if the registry does not answer.
+    public func answer(_ request: RegistryRequest) throws(RegistryError) -> RegistryAnswer {
+        switch request {
+        case .readSubscriptions: .subscriptionsRead(areAll: try follower.step(), follower.size)
+        case .resolve(let questions): .resolved(try resolve(questions))
+        case .findChunk(let search): .chunkFound(try findChunk(search))
+        case .fanOut(let request):
+            .fanOut(try request.perform(on: registry, nowMilliseconds: nowMilliseconds()))
+        case .prune(let tokens): .pruned(try registry.prune(tokens))
+        }
+    }
+
+    // MARK: Audiences
+
+    /// Finds the audiences of events, or the pages that are asked for.
+    ///
+    /// - Returns: an audience for each question.
+    /// - Throws: `RegistryError` if the registry does not answer; then nothing is begun, and subscriptions that were
+    ///   claimed are claimed by the same events again.
+    func resolve(_ questions: [AudienceQuestion]) throws(RegistryError) -> [AudienceResult] {
+        try recordDatasets(questions)
+        let decided = try decideWithoutAudience(questions)
+        guard !decided.isEmpty else { return try resolveOpen(questions) }
+        let open = questions.indices.filter { decided[$0] == nil }
+        var rest = try resolveOpen(open.map { questions[$0] })[...]
+        return questions.indices.compactMap { decided[$0] ?? rest.popFirst() }
+    }
+
+    private func resolveOpen(_ questions: [AudienceQuestion]) throws(RegistryError) -> [AudienceResult] {
+        let others = questions.filter { !$0.event.isAboutRecord }
+        let requests = others.compactMap(request)
+        let pages = requests.isEmpty ? [] : try registry.resolve(requests, limit: limits.devicesPerPageMaximum)
+        var addressed = try address(pages, others.map(\.event))[...]
+        var asked = Array(zip(requests, pages))[...]
+        var subscribers = try resolveSubscribers(questions.filter(\.event.isAboutRecord))[...]
+        var audiences: [AudienceResult] = []
+        audiences.reserveCapacity(questions.count)
+        for question in questions {
+            if question.event.isAboutRecord {
+                if let audience = subscribers.popFirst() { audiences.append(audience) }
+                continue
+            }
+            guard let page = addressed.popFirst(), let (request, found) = asked.popFirst() else {
+                preconditionFailure("a page for each question")
+            }
+            var isLarge = page.page.next != nil && question.mayBePlanned
+            if isLarge { isLarge = try self.isLarge(request) }
+            audiences.append(isLarge ? .large(firstDevices: found.devices, known: nil) : .devices(page))
+        }
+        return audiences
+    }
+
+    /// Whether an audience has more devices than one worker is to serve.
+    private func isLarge(_ request: AudienceRequest) throws(RegistryError) -> Bool {
+        try registry.measure(request.audience, after: request.cursor, limit: limits.fanOutThresholdDevices).next != nil
+    }
+
+    /// What needs no look-up of an audience, by the index of the question: chunks that are over, and redelivered events
+    /// that have a fan-out.
+    private func decideWithoutAudience(
+        _ questions: [AudienceQuestion]
+    ) throws(RegistryError) -> [Int: AudienceResult] {
+        var decided: [Int: AudienceResult] = [:]
+        let chunks = questions.indices.filter { questions[$0].event.chunkKey != nil }
+        let redelivered = questions.indices.filter {
+            questions[$0].event.delivery.isRedelivered && questions[$0].mayBePlanned
+        }
+        guard !chunks.isEmpty || !redelivered.isEmpty else { return [:] }
+        do throws(RegistryError) {
+            if !chunks.isEmpty {
+                let states = try registry.chunkStates(chunks.compactMap { questions[$0].event.chunkKey })
+                for (index, state) in zip(chunks, states) where state != .waiting { decided[index] = .chunkOver(state) }
+            }
+            if !redelivered.isEmpty {
+                let known = try registry.fanOuts(of: redelivered.map { questions[$0].event.digest })
+                for index in redelivered {
+                    guard let fanOut = known.first(where: { $0.event.digest == questions[index].event.digest }) else {
+                        continue
+                    }
+                    decided[index] = .large(firstDevices: [], known: fanOut)
+                }
+            }
+        } catch {
+            // A chunk of which nothing is known is served: rather twice than never.
+            guard error.code == .readOnly else { throw error }
+        }
+        return decided
+    }
+
+    private func recordDatasets(_ questions: [AudienceQuestion]) throws(RegistryError) {
+        var unknown: [DatasetKey] = []
+        for question in questions where question.event.type != .datasetDeleted {
+            guard let dataset = question.event.dataset, !recorded.contains(dataset) else { continue }
+            unknown.append(dataset)
+        }
+        guard !unknown.isEmpty else { return }
+        do throws(RegistryError) {
+            try registry.recordDatasets(unknown)
+            recorded.insert(unknown)
+        } catch {
+            // A registry that this worker may only read can serve pushes; only `subscribe-all` knows less.
+            guard error.code == .readOnly else { throw error }
+            logger.log(.warning, "registry.read-only", [.field("message", error.message)])
+            recorded.insert(unknown)
+        }
+    }
+
+    /// What to ask the registry; nil for a record, whose subscribers are found by its fields.
+    private func request(_ question: AudienceQuestion) -> AudienceRequest? {
+        let parking = question.event.parking
+        guard let audience = question.event.audience else { return nil }
+        return AudienceRequest(
+            audience: audience, excludedDeviceID: question.excludedDeviceID, onlyDeviceIDs: parking.deviceIDs,
+            cursor: question.cursor, through: parking.chunk?.chunk.through, asOfFanOut: parking.chunk?.fanOut)
+    }
+
+    // MARK: Chunks
+
+    /// Finds where the next chunk of a large fan-out ends.
+    private func findChunk(_ search: FanOutChunkSearch) throws(RegistryError) -> FanOutChunkExtent {
+        let rows: [Int64]
+        switch search.audience {
+        case .devices(let audience):
+            return FanOutChunkExtent(try registry.measure(audience, after: search.after, limit: search.limit))
+        case .record(let change, let mayHaveClaims):
+            try follower.catchUp()
+            rows = try matchingSubscriptions([change], claimedBy: { _ in mayHaveClaims ? search.event : nil })[0]
+        case .subscriptions(let known): rows = known
+        }
+        let request = search.subscriberRequest(matching: rows)
+        return FanOutChunkExtent(
+            try registry.resolveSubscribers([request], limit: search.limit)[0], matching: rows)
+    }
+}

@@ -1,0 +1,134 @@
+import Essentials
+import Notifications
+import PushCore
+
+/// A pipeline machine without loop, file or socket: a test hands it deliveries, answers its requests, and sees what it
+/// settles.
+struct MachineWorld {
+    static let pool = "us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"
+    static let identity = "us-east-1:85f3a6d0-5b1e-4c2d-8f6a-0e9d7c6b5a41"
+
+    var machine: PipelineMachine
+    /// What both clocks show, in milliseconds.
+    var milliseconds: Int64 = 1_000_000
+    /// What the machine has asked for so far and nobody has answered.
+    private(set) var requests: [PipelineActions.Request] = []
+    /// What it has sent and nobody has answered.
+    private(set) var sends: [PushRequest] = []
+    private(set) var publishes: [OutgoingMessage] = []
+    private(set) var settles: [DeliveryTag] = []
+    private(set) var notices: [PipelineNotice] = []
+    private(set) var fates: [EventReport.Fate] = []
+    private var lastTag: UInt64 = 0
+
+    /// Makes a machine that has read all subscriptions.
+    init(limits: DispatchLimits = DispatchLimits()) {
+        machine = PipelineMachine(
+            configuration: PipelineConfiguration(
+                apps: [.init(route: Samples.app, identityPoolIDs: [Self.pool])],
+                retryPolicy: RetryPolicy(
+                    delaysMilliseconds: [1_000], attemptsMaximum: 3, ageMaximumMilliseconds: 3_600_000,
+                    serverErrorDelayMilliseconds: 0),
+                queues: DispatchQueues(
+                    retry: [1_000: "apus.retry.1s"], fanout: "apus.fanout", deadLetter: "apus.dead-letter"),
+                limits: limits),
+            planner: 1)
+        tick()
+        answer(
+            .success(
+                .subscriptionsRead(
+                    areAll: true,
+                    SubscriptionIndexSize(subscriptionCount: 0, distinctPredicateCount: 0, memoryBytes: 0))))
+        machine.sourceStateChanged(.consuming(epoch: 1), at: now)
+        notices = []
+    }
+
+    var now: Moment { Samples.moment(milliseconds) }
+
+    // MARK: What happens
+
+    /// Lets the machine decide, and keeps its actions.
+    mutating func tick() {
+        machine.tick(at: now)
+        requests += machine.actions.requests
+        sends += machine.actions.dispatch.sends
+        publishes += machine.actions.dispatch.publishes
+        settles += machine.actions.dispatch.settles
+        notices += machine.actions.notices
+        fates += machine.actions.events.map(\.fate)
+        machine.actions.removeAll()
+    }
+
+    /// Lets time pass.
+    mutating func pass(milliseconds duration: Int64) {
+        milliseconds += duration
+        tick()
+    }
+
+    /// The broker hands out messages.
+    @discardableResult
+    mutating func deliver(
+        _ bodies: [String], epoch: UInt32 = 1, isRedelivered: Bool = false
+    ) -> [DeliveryTag] {
+        let deliveries = bodies.map { body in
+            lastTag += 1
+            var message = Message(body: Array(body.utf8))
+            message.properties.contentType = "application/cloudevents+json"
+            return Delivery(
+                tag: DeliveryTag(epoch: epoch, number: lastTag), lane: .work, isRedelivered: isRedelivered,
+                exchange: "apus.changes", routingKey: "a.b", message: message)
+        }
+        machine.deliveriesReceived(deliveries, at: now)
+        tick()
+        return deliveries.map(\.tag)
+    }
+
+    /// The questions of the oldest request.
+    var questions: [AudienceQuestion] {
+        guard case .resolve(let questions) = requests.first?.request else { return [] }
+        return questions
+    }
+
+    /// The registry answers the oldest request.
+    mutating func answer(_ result: Result<RegistryAnswer, RegistryError>) {
+        machine.registryAnswered(requests.removeFirst().number, result, at: now)
+        tick()
+    }
+
+    /// The registry finds one device for each question of the oldest request, each with a name of its own.
+    mutating func answerWithDevices() {
+        answer(
+            .success(
+                .resolved(
+                    questions.map { question in
+                        let device = Samples.device("device of \(question.event.event.identifier)")
+                        return .devices(AddressedPage(AudiencePage(devices: [device], next: nil)))
+                    })))
+    }
+
+    /// APNs accepts all that was sent.
+    mutating func accept() {
+        let results = sends.map {
+            PushResult(
+                identifier: $0.identifier, outcome: .answered(PushAnswer(status: 200)), durationNanoseconds: 1_000)
+        }
+        sends = []
+        machine.pushesEnded(results, at: now)
+        tick()
+    }
+
+    // MARK: Events
+
+    static func push(_ identifier: String) -> String {
+        #"{"specversion":"1.0","id":"\#(identifier)","source":"test","type":"push.requested","data":{"app":"chat","#
+            + #""deviceIds":["a"],"notification":{"body":"hello"}}}"#
+    }
+
+    static func change(_ identifier: String, count: Int, dataset: String = "notes", type: String = "dataset.changed")
+        -> String
+    {
+        #"{"specversion":"1.0","id":"\#(identifier)","source":"test","type":"\#(type)","data":{"#
+            + #""identityPoolId":"\#(pool)","identityId":"\#(identity)","datasetName":"\#(dataset)","#
+            + #""syncCount":\#(count)}}"#
+    }
+}

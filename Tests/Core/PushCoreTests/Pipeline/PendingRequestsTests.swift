@@ -1,0 +1,56 @@
+import Essentials
+import Testing
+
+@testable import PushCore
+
+@Suite("Requests to the registry that are not answered")
+struct PendingRequestsTests {
+    private var pending = PendingRequests(repeatDelayNanoseconds: 1_000_000_000)
+    private var notices: [PipelineNotice] = []
+
+    private mutating func ask(_ purpose: PendingRequests.Purpose, at milliseconds: Int64) -> UInt64 {
+        pending.asked(for: purpose, at: Samples.monotonic(milliseconds))
+    }
+
+    private mutating func answer(_ number: UInt64, at milliseconds: Int64) -> PendingRequests.Purpose? {
+        pending.answered(number, isSuccess: true, at: Samples.monotonic(milliseconds), into: &notices)
+    }
+
+    @Test("An answer has the purpose of its request, once, and none if nobody wants it any more")
+    mutating func purposes() {
+        let batch = ask(.batch, at: 0)
+        let plan = ask(.plan(7), at: 0)
+        #expect(pending.contains { $0 == .batch })
+        #expect(answer(plan, at: 1) == .plan(7))
+        #expect(answer(plan, at: 1) == nil)
+        pending.abandon { $0 == .batch }
+        #expect(!pending.contains { $0 == .batch })
+        #expect(answer(batch, at: 2) == nil && notices.isEmpty)
+    }
+
+    @Test("A registry in trouble is well again when an answer comes in time and no other request is overdue")
+    mutating func trouble() {
+        let slow = ask(.endings, at: 0)
+        #expect(pending.nextDeadline == Samples.monotonic(1_000))
+        pending.tick(at: Samples.monotonic(1_000), into: &notices)
+        pending.tick(at: Samples.monotonic(1_001), into: &notices)
+        #expect(notices.count == 1 && pending.nextDeadline == nil)
+        #expect(answer(ask(.batch, at: 1_100), at: 1_101) == .batch)
+        #expect(notices.count == 1, "a write is still overdue")
+        #expect(answer(slow, at: 1_200) == .endings)
+        #expect(notices.count == 1, "the write itself came late")
+        #expect(answer(ask(.batch, at: 1_300), at: 1_301) == .batch)
+        #expect(notices.count == 2)
+    }
+
+    @Test("A look-up that failed is tried again after the delay")
+    mutating func retries() {
+        pending.lookUpFailed(
+            RegistryError(.unavailable, "away"), waits: true, at: Samples.monotonic(0), into: &notices)
+        #expect(pending.retryAt == Samples.monotonic(1_000) && pending.nextDeadline == Samples.monotonic(1_000))
+        pending.tick(at: Samples.monotonic(999), into: &notices)
+        #expect(pending.retryAt != nil)
+        pending.tick(at: Samples.monotonic(1_000), into: &notices)
+        #expect(pending.retryAt == nil && notices.count == 1)
+    }
+}
