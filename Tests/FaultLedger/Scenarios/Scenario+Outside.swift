@@ -9,7 +9,7 @@ extension Scenario {
     /// Faults of the registry.
     static let registry: [Scenario] = [
         .registryLocked, .registryFull, .registryBroken, .databaseKilled, .databaseFailedOver, .databaseHanging,
-        .databaseSlow, .databaseCutOff,
+        .databaseSlow, .databaseLate, .databaseCutOff,
     ]
 
     /// Faults of APNs, as the simulator has them.

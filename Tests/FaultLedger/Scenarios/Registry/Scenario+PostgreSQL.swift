@@ -3,12 +3,12 @@ import PushTestKit
 
 extension Scenario {
     private static func postgreSQL(
-        _ name: String, _ sentence: String, redeliveries: Int = 0,
+        _ name: String, _ sentence: String, redeliveries: Int = 0, mayEndWorkers: Bool = false,
         strike: @escaping @Sendable (Stage) async throws -> Void
     ) -> Scenario {
         Scenario(
             name: name, domain: .registry, sentence: sentence, setting: Setting(registry: .postgreSQL),
-            redeliveries: redeliveries, strike: strike)
+            redeliveries: redeliveries, mayEndWorkers: mayEndWorkers, strike: strike)
     }
 
     /// The database dies as by a power failure, and comes back.
@@ -47,6 +47,25 @@ extension Scenario {
     ) { stage in
         try await stage.weather(.distant, .registry, seconds: 10)
         try await stage.weather(.dripping, .registry, seconds: 10)
+    }.prepared { try await $0.putProxy(before: .registry) }
+
+    /// Each answer of the database takes two seconds, and a worker is asked to end meanwhile.
+    static let databaseLate = postgreSQL(
+        "registry-postgresql-late",
+        "each answer of PostgreSQL takes 2 s for 20 s: /readyz names the registry, and a worker drains at SIGTERM",
+        // Its successor does not start before it can connect; its supervisor tries again.
+        mayEndWorkers: true
+    ) { stage in
+        async let late: Void = stage.weather(
+            ProxyWeather(delayMilliseconds: 1_000...1_000), .registry, seconds: 20)
+        let worker = stage.drawWorker()
+        try await eventually("/readyz to name the registry", within: .seconds(15)) {
+            guard let answer = await worker.get("/readyz") else { return false }
+            return answer.status == 503 && answer.body.contains("registry")
+        }
+        let exitCode = try await worker.endBySignal(SIGTERM)
+        if exitCode != 0 { stage.report(problem: "a worker that was asked to end ended with \(exitCode)") }
+        try await late
     }.prepared { try await $0.putProxy(before: .registry) }
 
     /// The network to the database cuts and stalls.
