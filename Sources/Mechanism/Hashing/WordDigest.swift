@@ -1,10 +1,27 @@
+import Synchronization
+
 /// A hash of 128 bits, the same on every machine: a multiply-and-fold over 64-bit words in two lanes.
 ///
 /// Fast (a few nanoseconds for each eight bytes) and spread well enough that two inputs share a digest only by chance.
 /// It is no protection against someone who makes collisions on purpose, unless its seed is secret.
 public struct WordDigest: Hashable, BitwiseCopyable, Sendable {
-    /// A seed that differs from process to process.
-    public static let secretSeed = UInt64.random(in: .min ... .max)
+    /// A seed that differs from process to process, unless the process is one to be replayed (`fixSecretSeed`).
+    public static let secretSeed = fixedSeed.withLock { seed in
+        seed.isUsed = true
+        return seed.value ?? .random(in: .min ... .max)
+    }
+
+    private static let fixedSeed = Mutex<(value: UInt64?, isUsed: Bool)>((nil, false))
+
+    /// Gives the secret seed a value that is no secret, so that a run can be replayed in another process.
+    ///
+    /// To be called before anything is hashed; never by a process that serves anybody.
+    public static func fixSecretSeed(_ seed: UInt64) {
+        fixedSeed.withLock { fixed in
+            precondition(!fixed.isUsed, "the secret seed is fixed before anything is hashed")
+            fixed.value = seed
+        }
+    }
 
     /// The first half.
     public var high: UInt64
