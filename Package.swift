@@ -150,6 +150,11 @@ let package = Package(
             "PushTestKit", in: "Support",
             ["PushCore", "Geography", "EventLoop", "Crypto", "Essentials", "Notifications", "Predicates", "JSON"]),
 
+        // Workers, broker, registry and push service in one thread and in a time of their own: `Tests/Simulation`.
+        swiftTarget(
+            "WorkerSimulation", in: "Support",
+            ["PushCore", "Notifications", "Predicates", "Essentials", "Hashing", "Dispatcher", "Metrics"]),
+
         .target(name: "CallFaults", path: "Tests/Support/CallFaults", linkerSettings: [.linkedLibrary("dl")]),
         // For `make sanitize`: tells ThreadSanitizer of locks that it does not see.
         .target(name: "ThreadSanitizer", path: "Tests/Support/ThreadSanitizer", linkerSettings: [.linkedLibrary("dl")]),
@@ -228,6 +233,10 @@ let package = Package(
             path: "Tests/FaultLedger",
             swiftSettings: swiftSettings
         ),
+        // Runs the simulation of workers for long: `make simulate`.
+        .executableTarget(
+            name: "worker-simulation", dependencies: ["WorkerSimulation"], path: "Tests/Simulation",
+            swiftSettings: swiftSettings),
         // For `make soak`: the worker's part in what clients of the courier fetch.
         .executableTarget(
             name: "courier-depositor",
@@ -253,6 +262,12 @@ let package = Package(
         .target(name: "AllocationCounter", path: "Benchmarks/Sources/AllocationCounter"),
         testTarget("BenchmarkTests", in: "Support", ["apus-benchmarks", "PushTestKit"]),
         testTarget("FaultLedgerTests", in: "Support", ["FaultLedger", "PushTestKit"]),
+        testTarget(
+            "WorkerSimulationTests", in: "Support",
+            [
+                "WorkerSimulation", "worker-simulation", "PushTestKit", "PushCore", "Notifications", "Essentials",
+                "Predicates",
+            ]),
         // The targets of `make fuzz`, which replay their corpus here; `Tests/Fuzz` is a package of its own as well.
         .testTarget(
             name: "FuzzTests",

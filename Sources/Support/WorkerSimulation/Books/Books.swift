@@ -1,0 +1,334 @@
+import Essentials
+import Notifications
+import PushCore
+
+/// Knows of each event which pushes it asks for and what became of them, and holds the workers to the promise.
+///
+/// An event is looked at whenever the broker has no message of it left: then each of its pushes must have ended.
+final class Books {
+    /// By how much the clocks of workers may differ from the true time, and how early a worker may give up a push that
+    /// would expire before its next attempt.
+    var expiryToleranceMilliseconds: Int64 = 0
+
+    let world: World
+    var events: [BookedEvent] = []
+    var counts = BooksCounts()
+    /// The greatest sync count that a device was told of, or that ended otherwise: by device and dataset.
+    private var ended: [Int32]
+    /// The events of each dataset of which the broker has messages.
+    private var live: [[Int32]]
+    /// The pushes of older changes for which one of the live events of the dataset has to speak.
+    private var debts: [[(event: Int32, device: Int32)]]
+    /// What was found to be wrong first.
+    var violation: Violation?
+
+    /// Opens the books of a world.
+    init(world: World) {
+        self.world = world
+        ended = Array(repeating: -1, count: world.devices.count * World.datasetCount)
+        live = Array(repeating: [], count: world.identityCount * World.datasetCount)
+        debts = Array(repeating: [], count: world.identityCount * World.datasetCount)
+    }
+
+    func report(_ promise: Violation.Promise, _ detail: @autoclosure () -> String) {
+        if violation == nil { violation = Violation(promise, detail()) }
+    }
+
+    // MARK: Events
+
+    /// A backend is about to publish an event.
+    func published(_ event: LoadedEvent, atNanoseconds now: UInt64, milliseconds: Int64) {
+        precondition(event.number == events.count, "the numbers of events have no gaps")
+        let expected = expectedPushes(of: event)
+        counts.expected += expected.count { $0.state == .pending }
+        if case .dataset(let identity, let dataset, _) = event.subject {
+            live[identity * World.datasetCount + dataset].append(Int32(event.number))
+        }
+        events.append(
+            BookedEvent(
+                subject: event.subject, publishedNanoseconds: now,
+                expiresAtMilliseconds: event.timeToLiveMilliseconds.map { milliseconds + $0 },
+                isNowOrNever: event.isNowOrNever, expected: expected, sortedCount: expected.count))
+    }
+
+    private func expectedPushes(of event: LoadedEvent) -> [BookedEvent.Expected] {
+        switch event.subject {
+        case .invalid: return []
+        case .dataset(let identity, let dataset, let origin):
+            let devices = identity * World.devicesPerIdentity..<(identity + 1) * World.devicesPerIdentity
+            return devices.filter { $0 != origin && World.follows(device: $0, dataset: dataset) }.compactMap(expected)
+        case .topic(let app, let topic):
+            return (0..<world.memberCount(topic: topic)).compactMap { expected(world.device(ofApp: app, place: $0)) }
+        case .list:
+            return Set(event.listed).sorted().map { device in
+                var push = BookedEvent.Expected(device: Int32(device))
+                if !world.devices[device].isRegistered { push.state = .optional }
+                return push
+            }
+        case .record(let app, let room, let origin):
+            var pushes: [BookedEvent.Expected] = []
+            for place in world.subscriptions(app: app, room: room) {
+                let subscription = world.subscriptions[place]
+                for device in subscription.devices where device != origin {
+                    guard var push = expected(device) else { continue }
+                    push.subscription = Int32(subscription.row)
+                    if subscription.firesOnce, subscription.firedFor != nil { push.state = .optional }
+                    pushes.append(push)
+                }
+            }
+            return pushes.sorted { $0.device < $1.device }
+        }
+    }
+
+    private func expected(_ device: Int) -> BookedEvent.Expected? {
+        world.devices[device].isRegistered ? BookedEvent.Expected(device: Int32(device)) : nil
+    }
+
+    // MARK: Messages
+
+    /// The broker has a message more of an event.
+    func messageArrived(_ event: Int) {
+        events[event].messageCount += 1
+        // A backend may publish it again after its end.
+        guard events[event].messageCount == 1, events[event].hasEnded,
+            case .dataset(let identity, let dataset, _) = events[event].subject
+        else { return }
+        live[identity * World.datasetCount + dataset].append(Int32(event))
+    }
+
+    /// The broker has a message less of an event: it was settled.
+    func messageLeft(_ event: Int, atMilliseconds milliseconds: Int64) {
+        events[event].messageCount -= 1
+        guard events[event].messageCount == 0 else { return }
+        closeEvent(event, milliseconds: milliseconds)
+    }
+
+    /// A message of an event went to the dead letters.
+    ///
+    /// - Parameters:
+    ///   - event: the event.
+    ///   - devices: the names of those that it is for; nil if it is for all.
+    ///   - reason: why, as a word.
+    ///   - isByBroker: whether the broker moved it there.
+    ///   - detail: why, as a sentence.
+    func deadLettered(_ event: Int, devices: [String]?, reason: String, isByBroker: Bool, detail: String = "") {
+        counts.deadLetters += 1
+        if case .invalid = events[event].subject { return }
+        let causes: Set<String> = [
+            "attempts-exhausted", "too-old", "status-404", "TopicDisallowed", "PayloadTooLarge",
+        ]
+        if !isByBroker, !causes.contains(reason) {
+            report(.deadLettersHaveCauses, "Event \(event) is sound, and became a dead letter: \(reason). \(detail)")
+        }
+        guard let devices else {
+            for place in events[event].expected.indices { end(event, place) }
+            return noteEndForAll(event)
+        }
+        for name in devices {
+            let (device, subscription) = Self.numbers(of: name)
+            guard world.devices.indices.contains(device) else { continue }
+            noteEnd(event, device: device)
+            if let place = place(of: device, subscription, in: event) { end(event, place) }
+        }
+    }
+
+    /// The device and the subscription that a parked message names.
+    private static func numbers(of name: String) -> (device: Int, subscription: Int) {
+        if let subscriber = Subscriber(parkedName: name) {
+            return (World.number(of: subscriber.deviceID) ?? -1, Int(subscriber.subscription))
+        }
+        return (World.number(of: name) ?? -1, 0)
+    }
+
+    // MARK: Pushes
+
+    /// The place of a push among those that an event asks for.
+    func place(of device: Int, _ subscription: Int, in event: Int) -> Int? {
+        let expected = events[event].expected
+        var low = 0
+        var high = events[event].sortedCount
+        while low < high {
+            let middle = (low + high) / 2
+            if expected[middle].device < device { low = middle + 1 } else { high = middle }
+        }
+        while low < events[event].sortedCount, expected[low].device == device {
+            if expected[low].subscription == subscription { return low }
+            low += 1
+        }
+        return expected[events[event].sortedCount...].firstIndex {
+            $0.device == device && $0.subscription == subscription
+        }
+    }
+
+    /// A worker sends a push.
+    ///
+    /// - Returns: its place among those that the event asks for; nil if nothing asks for it.
+    func pushSent(_ event: Int, device: Int, subscription: Int) -> Int? {
+        if let place = place(of: device, subscription, in: event) {
+            events[event].expected[place].outCount &+= 1
+            return place
+        }
+        guard isInAudience(device, subscription, of: event) else {
+            report(
+                .pushAskedFor,
+                "Event \(event) (\(events[event].subject)) does not ask for a push to device \(device).")
+            return nil
+        }
+        var push = BookedEvent.Expected(device: Int32(device), subscription: Int32(subscription))
+        push.state = .optional
+        push.outCount = 1
+        events[event].expected.append(push)
+        return events[event].expected.count - 1
+    }
+
+    private func isInAudience(_ device: Int, _ subscription: Int, of event: Int) -> Bool {
+        switch events[event].subject {
+        case .invalid, .list: false
+        case .dataset(let identity, let dataset, _):
+            world.devices[device].identity == identity && World.follows(device: device, dataset: dataset)
+        case .topic(let app, let topic):
+            world.devices[device].app == app && World.place(of: device) < world.memberCount(topic: topic)
+        case .record(let app, let room, let origin):
+            device != origin
+                && world.subscriptions(app: app, room: room).contains { place in
+                    world.subscriptions[place].row == Int64(subscription)
+                        && world.subscriptions[place].devices.contains(device)
+                }
+        }
+    }
+
+    /// The push service took a push, whether the worker learns of it or not.
+    func pushAccepted(_ event: Int, _ place: Int) {
+        counts.accepted += 1
+        let push = events[event].expected[place]
+        if push.acceptedCount > 0 { counts.duplicates += 1 }
+        events[event].expected[place].acceptedCount = push.acceptedCount &+ 1
+        events[event].expected[place].state = .accepted
+        noteEnd(event, device: Int(push.device))
+    }
+
+    /// A worker learned how an attempt ended.
+    func pushAnswered(_ event: Int, _ place: Int) { events[event].expected[place].outCount &-= 1 }
+
+    /// A push ended though it was not accepted.
+    func end(_ event: Int, _ place: Int) {
+        noteEnd(event, device: Int(events[event].expected[place].device))
+        guard events[event].expected[place].state == .pending else { return }
+        events[event].expected[place].state = .ended
+    }
+
+    private func noteEnd(_ event: Int, device: Int) {
+        guard case .dataset(_, let dataset, _) = events[event].subject else { return }
+        let index = device * World.datasetCount + dataset
+        ended[index] = max(ended[index], Int32(event))
+    }
+
+    /// A change of a dataset has ended for all devices of its identity, also for those that it had to tell for others.
+    private func noteEndForAll(_ event: Int) {
+        guard case .dataset(let identity, _, _) = events[event].subject else { return }
+        for place in 0..<World.devicesPerIdentity {
+            noteEnd(event, device: identity * World.devicesPerIdentity + place)
+        }
+    }
+
+    // MARK: The end of an event
+
+    /// Looks at an event of which the broker has no message left.
+    private func closeEvent(_ event: Int, milliseconds: Int64) {
+        let isFirst = !events[event].hasEnded
+        for place in events[event].expected.indices {
+            guard events[event].expected[place].state == .pending else { continue }
+            resolvePending(event, place, milliseconds)
+        }
+        events[event].hasEnded = true
+        // The changes that it stands for lose their use with it.
+        if hasExpired(event, milliseconds) { noteEndForAll(event) }
+        if case .dataset(let identity, let dataset, _) = events[event].subject {
+            settleDebts(event, identity * World.datasetCount + dataset, milliseconds)
+        }
+        if isFirst { counts.eventsEnded += 1 }
+    }
+
+    private func resolvePending(_ event: Int, _ place: Int, _ milliseconds: Int64) {
+        let device = Int(events[event].expected[place].device)
+        let known = world.devices[device]
+        if !known.isRegistered || !known.isServed || known.changedNanoseconds > events[event].publishedNanoseconds {
+            counts.gone += 1
+            return end(event, place)
+        }
+        if isCoalesced(event, device: device) {
+            counts.coalesced += 1
+            events[event].expected[place].state = .ended
+            return
+        }
+        if hasExpired(event, milliseconds) {
+            counts.expired += 1
+            return end(event, place)
+        }
+        if events[event].isNowOrNever {
+            counts.expired += 1
+            return end(event, place)
+        }
+        if isClaimedByAnother(event, place) {
+            counts.claimed += 1
+            return end(event, place)
+        }
+        let isOut = events[event].expected[place].outCount > 0
+        report(
+            isOut ? .settledLast : .eventEnds,
+            "Event \(event) (\(events[event].subject)) has left the broker, and its push to device \(device)"
+                + " was neither accepted nor ended" + (isOut ? "; it is still out." : "."))
+        end(event, place)
+    }
+
+    /// Whether another change of the dataset speaks for a push: one that has ended, or one that is with the broker.
+    private func isCoalesced(_ event: Int, device: Int) -> Bool {
+        guard case .dataset(let identity, let dataset, _) = events[event].subject else { return false }
+        if Int(ended[device * World.datasetCount + dataset]) > event { return true }
+        let index = identity * World.datasetCount + dataset
+        guard live[index].contains(where: { $0 > Int32(event) }) else { return false }
+        debts[index].append((Int32(event), Int32(device)))
+        return true
+    }
+
+    /// A change of a dataset has left the broker: what it had to say for others, it has said, or others will.
+    private func settleDebts(_ event: Int, _ dataset: Int, _ milliseconds: Int64) {
+        live[dataset].removeAll { $0 == Int32(event) }
+        guard !debts[dataset].isEmpty else { return }
+        debts[dataset].removeAll { older, device in
+            let known = world.devices[Int(device)]
+            if !known.isRegistered || !known.isServed { return true }
+            if known.changedNanoseconds > events[Int(older)].publishedNanoseconds { return true }
+            if ended[Int(device) * World.datasetCount + dataset % World.datasetCount] > older { return true }
+            if hasExpired(Int(older), milliseconds) { return true }
+            guard !live[dataset].contains(where: { $0 > older }) else { return false }
+            report(
+                .eventEnds,
+                "Event \(older) (\(events[Int(older)].subject)) was left to newer changes, the last of which,"
+                    + " \(event), has left the broker without a push to device \(device).")
+            return true
+        }
+    }
+
+    private func hasExpired(_ event: Int, _ milliseconds: Int64) -> Bool {
+        events[event].expiresAtMilliseconds.map { milliseconds + expiryToleranceMilliseconds >= $0 } ?? false
+    }
+
+    private func isClaimedByAnother(_ event: Int, _ place: Int) -> Bool {
+        let row = Int(events[event].expected[place].subscription)
+        guard row > 0, world.subscriptions[row - 1].firesOnce else { return false }
+        return world.subscriptions[row - 1].firedFor != EventDigest(source: "load", identifier: "e\(event)")
+    }
+
+    // MARK: The end of a run
+
+    /// Looks at all events when nothing more can happen.
+    func close() {
+        for event in events.indices where !events[event].hasEnded {
+            return report(
+                .eventEnds,
+                "Event \(event) (\(events[event].subject)) has not ended; the broker has "
+                    + "\(events[event].messageCount) messages of it.")
+        }
+    }
+}

@@ -1,0 +1,46 @@
+/// A promise that was broken, and when.
+public struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What is promised.
+    public enum Promise: String, Hashable, Sendable {
+        /// A confirmed event ends: each of its pushes is accepted, or there is a reason why not.
+        case eventEnds = "every confirmed event ends"
+        /// Nothing is settled before its pushes have ended or were confirmed as deferred.
+        case settledLast = "nothing is settled before its pushes"
+        /// Only what an event asks for is pushed.
+        case pushAskedFor = "nothing is pushed that no event asks for"
+        /// A device that the push service serves stays registered.
+        case devicesStay = "no device is removed that the push service serves"
+        /// What a worker has under way is bounded.
+        case bounds = "windows are bounded"
+        /// An app that is served well does not wait for others.
+        case nobodyStarves = "nobody starves"
+        /// A worker announces no older state of a dataset after a newer one.
+        case newestLast = "no older count follows a newer one"
+        /// Deliveries are settled once, and only those that were handed out.
+        case tagsAreKnown = "each delivery is settled once"
+        /// A sound event becomes no dead letter without a cause.
+        case deadLettersHaveCauses = "dead letters have causes"
+        /// Duplicates have causes.
+        case duplicatesHaveCauses = "duplicates have causes"
+    }
+
+    /// What is promised.
+    public let promise: Promise
+    /// What happened instead.
+    public let detail: String
+    /// How many steps the simulation had made.
+    public internal(set) var step: Int = 0
+    /// When it was seen, in seconds of the simulation.
+    public internal(set) var seconds: Double = 0
+
+    /// Describes a violation.
+    init(_ promise: Promise, _ detail: String) {
+        self.promise = promise
+        self.detail = detail
+    }
+
+    /// The promise, the time, and what happened.
+    public var description: String {
+        "broken after \(step) steps, at \(seconds) s: \(promise.rawValue). \(detail)"
+    }
+}

@@ -1,0 +1,255 @@
+import PushCore
+
+/// RabbitMQ as far as a worker sees it: quorum queues of work and fan-outs, retry queues, dead letters.
+///
+/// What is acknowledged is gone; what was handed out to a connection that is lost comes again, in any order, until it
+/// was returned too often; what waits in a retry queue goes back to the work queue when its time has come.
+struct Broker {
+    struct Stored {
+        var message: Message
+        var exchange: String
+        var routingKey: String
+        var event: Int
+        var returnCount = 0
+        /// When a retry queue hands it over, or the work queue drops it.
+        var dueNanoseconds: UInt64 = .max
+    }
+
+    struct Queue {
+        enum Kind {
+            case work
+            case fanOut
+            case retry(nanoseconds: UInt64)
+            case deadLetter
+        }
+
+        var name: String
+        var kind: Kind
+        var ready = Line<UInt32>()
+        /// Whether it is there: publishes to a queue that is not are returned.
+        var isThere = true
+        /// Whether it elects a leader: then it hands nothing out and confirms nothing.
+        var isElecting = false
+    }
+
+    /// What a worker's connection holds.
+    struct Channel {
+        var epoch: UInt32
+        var nextTag: UInt64 = 1
+        /// The least number that may be unacknowledged.
+        var frontier: UInt64 = 1
+        var unacknowledged: [UInt64: (queue: Int, message: UInt32)] = [:]
+        /// How many of each kind of queue are unacknowledged.
+        var workCount = 0
+        var fanOutCount = 0
+    }
+
+    static let returnsMaximum = 20
+    static let fanOutPrefetch = 4
+    static let exchange = "apus.changes"
+
+    let prefetch: Int
+    let workQueueCount: Int
+    private(set) var queues: [Queue]
+    private var messages = Slots<Stored>()
+    private(set) var channels: [Channel?]
+    private var queueOfName: [String: Int] = [:]
+    /// Whether publishers are blocked, because memory or disk runs short.
+    var isBlocked = false
+    /// The largest message that is taken, in bytes of its body and the devices that its headers name.
+    var messageBytesMaximum = Int.max
+
+    init(workerCount: Int, workQueueCount: Int, prefetch: Int, retryDelaysMilliseconds: [Int64]) {
+        self.workQueueCount = workQueueCount
+        self.prefetch = prefetch
+        channels = Array(repeating: nil, count: workerCount)
+        queues = (0..<workQueueCount).map { Queue(name: $0 == 0 ? "apus.work" : "apus.work.\($0 + 1)", kind: .work) }
+        queues.append(Queue(name: Self.fanOutName, kind: .fanOut))
+        for delay in retryDelaysMilliseconds {
+            queues.append(
+                Queue(name: Self.retryName(delay), kind: .retry(nanoseconds: UInt64(delay) * 1_000_000)))
+        }
+        queues.append(Queue(name: Self.deadLetterName, kind: .deadLetter))
+        for (place, queue) in queues.enumerated() { queueOfName[queue.name] = place }
+    }
+
+    static let fanOutName = "apus.fanout"
+    static let deadLetterName = "apus.dead-letter"
+    static func retryName(_ delayMilliseconds: Int64) -> String { "apus.retry.\(delayMilliseconds)" }
+
+    /// The queue of a name; nil if there is none such.
+    func queue(named name: String) -> Int? { queueOfName[name] }
+
+    /// How many messages it has, those that were handed out included.
+    var messageCount: Int { messages.count }
+
+    /// The queues that hold messages that are not handed out, for what is said at the end.
+    var backlog: [(name: String, count: Int)] {
+        queues.filter { !$0.ready.isEmpty }.map { ($0.name, $0.ready.count) }
+    }
+
+    mutating func setThere(_ isThere: Bool, queue: Int) { queues[queue].isThere = isThere }
+
+    mutating func setElecting(_ isElecting: Bool, queue: Int) { queues[queue].isElecting = isElecting }
+
+    // MARK: Publishing
+
+    /// A queue takes a message.
+    ///
+    /// - Returns: when the queue has something to hand over by itself, if that is news.
+    mutating func enqueue(_ stored: Stored, queue: Int, atNanoseconds now: UInt64) -> UInt64? {
+        var stored = stored
+        var due: UInt64?
+        if case .retry(let delay) = queues[queue].kind {
+            stored.dueNanoseconds = now + delay
+            if queues[queue].ready.isEmpty { due = stored.dueNanoseconds }
+        }
+        queues[queue].ready.append(messages.insert(stored))
+        return due
+    }
+
+    /// Hands what has waited long enough in a retry queue over to the first work queue.
+    ///
+    /// - Parameters:
+    ///   - queue: the retry queue.
+    ///   - now: the time.
+    ///   - isRepeated: whether a message is handed over a second time, because the queue has lost its leader.
+    /// - Returns: the events of messages that are there twice now, and when the queue hands over next.
+    mutating func handOver(
+        _ queue: Int, atNanoseconds now: UInt64, isRepeated: () -> Bool
+    ) -> (repeated: [Int], nextNanoseconds: UInt64?) {
+        var repeated: [Int] = []
+        while let first = queues[queue].ready.first, var stored = messages[first] {
+            guard stored.dueNanoseconds <= now else { return (repeated, stored.dueNanoseconds) }
+            _ = queues[queue].ready.popFirst()
+            stored.exchange = ""
+            stored.routingKey = queues[0].name
+            stored.dueNanoseconds = .max
+            stored.returnCount = 0
+            messages[first] = stored
+            queues[0].ready.append(first)
+            if isRepeated() {
+                queues[0].ready.append(messages.insert(stored))
+                repeated.append(stored.event)
+            }
+        }
+        return (repeated, nil)
+    }
+
+    // MARK: Consuming
+
+    mutating func open(_ worker: Int, epoch: UInt32) { channels[worker] = Channel(epoch: epoch) }
+
+    /// Whether a worker may be handed something out now.
+    func hasWork(for worker: Int) -> Bool {
+        guard let channel = channels[worker] else { return false }
+        return queues[...workQueueCount].contains { queue in
+            guard !queue.ready.isEmpty, !queue.isElecting else { return false }
+            if case .work = queue.kind { return channel.workCount < prefetch }
+            return channel.fanOutCount < Self.fanOutPrefetch
+        }
+    }
+
+    /// Hands out deliveries to a worker.
+    ///
+    /// - Parameters:
+    ///   - worker: the worker.
+    ///   - maximum: the most of them.
+    ///   - now: the time.
+    ///   - dropped: called with each message whose time to live has passed in the queue.
+    /// - Returns: the deliveries.
+    mutating func deliver(
+        to worker: Int, maximum: Int, atNanoseconds now: UInt64, dropped: (Stored) -> Void
+    ) -> [Delivery] {
+        guard var channel = channels[worker] else { return [] }
+        channels[worker] = nil
+        defer { channels[worker] = channel }
+        var deliveries: [Delivery] = []
+        for queue in 0...workQueueCount where !queues[queue].isElecting {
+            let isWork = queue < workQueueCount
+            while deliveries.count < maximum,
+                isWork ? channel.workCount < prefetch : channel.fanOutCount < Self.fanOutPrefetch,
+                let number = queues[queue].ready.popFirst()
+            {
+                guard let stored = messages[number] else { continue }
+                guard stored.dueNanoseconds > now else {
+                    _ = messages.remove(number)
+                    dropped(stored)
+                    continue
+                }
+                if isWork { channel.workCount += 1 } else { channel.fanOutCount += 1 }
+                channel.unacknowledged[channel.nextTag] = (queue, number)
+                deliveries.append(
+                    Delivery(
+                        tag: DeliveryTag(epoch: channel.epoch, number: channel.nextTag),
+                        lane: isWork ? .work : .fanout, isRedelivered: stored.returnCount > 0,
+                        exchange: stored.exchange, routingKey: stored.routingKey, message: stored.message))
+                channel.nextTag += 1
+            }
+        }
+        return deliveries
+    }
+
+    /// An acknowledgement arrived.
+    ///
+    /// - Returns: what is gone now; nil if the number names nothing that is unacknowledged, over which RabbitMQ closes
+    ///   the channel.
+    mutating func acknowledge(_ worker: Int, epoch: UInt32, number: UInt64, isMultiple: Bool) -> [Stored]? {
+        guard var channel = channels[worker], channel.epoch == epoch else { return [] }
+        guard channel.unacknowledged[number] != nil else { return nil }
+        channels[worker] = nil
+        defer { channels[worker] = channel }
+        var gone: [Stored] = []
+        let first = isMultiple ? channel.frontier : number
+        var tag = first
+        while tag <= number {
+            if let stored = take(tag, &channel) { gone.append(stored) }
+            tag += 1
+        }
+        if first == channel.frontier { channel.frontier = number + 1 }
+        return gone
+    }
+
+    private mutating func take(_ tag: UInt64, _ channel: inout Channel) -> Stored? {
+        guard let (queue, message) = channel.unacknowledged.removeValue(forKey: tag) else { return nil }
+        if queue < workQueueCount { channel.workCount -= 1 } else { channel.fanOutCount -= 1 }
+        return messages.remove(message)
+    }
+
+    /// A rejection arrived: the message becomes a dead letter as it is.
+    mutating func reject(_ worker: Int, epoch: UInt32, number: UInt64) -> Stored? {
+        guard var channel = channels[worker], channel.epoch == epoch else { return nil }
+        channels[worker] = nil
+        defer { channels[worker] = channel }
+        return take(number, &channel)
+    }
+
+    /// The connection of a worker is gone: what it held comes again.
+    ///
+    /// - Parameters:
+    ///   - worker: the worker.
+    ///   - reorder: brings what comes again into some order.
+    ///   - isInFront: whether it comes before all else.
+    /// - Returns: what was returned too often and is a dead letter now.
+    mutating func close(
+        _ worker: Int, reorder: (inout [(queue: Int, message: UInt32)]) -> Void, isInFront: Bool
+    ) -> [Stored] {
+        guard let channel = channels[worker] else { return [] }
+        channels[worker] = nil
+        var returned = channel.unacknowledged.sorted { $0.key < $1.key }.map(\.value)
+        reorder(&returned)
+        var dead: [Stored] = []
+        for (queue, number) in isInFront ? returned.reversed() : returned {
+            messages[number]?.returnCount += 1
+            if let stored = messages[number], stored.returnCount > Self.returnsMaximum {
+                _ = messages.remove(number)
+                dead.append(stored)
+            } else if isInFront {
+                queues[queue].ready.putInFront(number)
+            } else {
+                queues[queue].ready.append(number)
+            }
+        }
+        return dead
+    }
+}

@@ -1,0 +1,102 @@
+import Notifications
+
+/// The push service as far as a worker sees it: what it answers by device, by app, and by its faults.
+struct PushService {
+    /// How an app fares.
+    enum Mood: Equatable {
+        case well
+        case slow(milliseconds: Int)
+        /// Nothing is answered before the deadline.
+        case silent
+        case serverErrors
+        case throttled
+        case keyRejected
+        /// There is no connection.
+        case unreachable
+    }
+
+    /// How an attempt will end, and after what time.
+    struct Verdict {
+        var outcome: PushOutcome
+        var isTaken: Bool
+        var nanoseconds: UInt64
+    }
+
+    static let deadlineMilliseconds = 10_000
+
+    private let world: World
+    private var random: Randomness
+    var moods = Array(repeating: Mood.well, count: World.appCount)
+    /// For each worker the app whose environment it has wrong, so that it meets only foreign tokens.
+    var wrongApps: [Int?]
+    /// How many of a million pushes of an app meet each single fault; none for the app 0, which is always served well.
+    var faultsPerMillion = 0
+
+    init(world: World, workerCount: Int, seed: UInt64) {
+        self.world = world
+        random = Randomness(seed: seed, model: "push service")
+        wrongApps = Array(repeating: nil, count: workerCount)
+    }
+
+    /// Decides about an attempt.
+    mutating func verdict(
+        device: Int, isPresent: Bool, route: Int, worker: Int, atMilliseconds now: Int64
+    ) -> Verdict {
+        let app = route / 2
+        let quick = random.nanoseconds(milliseconds: 15...60)
+        switch moods[app] {
+        case .unreachable:
+            return Verdict(
+                outcome: .notProcessed("no connection"), isTaken: false,
+                nanoseconds: random.nanoseconds(milliseconds: 1...5_000))
+        case .silent:
+            return lost(random.nanoseconds(milliseconds: Self.deadlineMilliseconds...Self.deadlineMilliseconds + 5))
+        case .keyRejected: return answer(403, "InvalidProviderToken", quick)
+        case .throttled where random.below(3) > 0: return answer(429, "TooManyRequests", quick)
+        case .serverErrors where random.below(4) > 0: return answer(500, "InternalServerError", quick)
+        default: break
+        }
+        if wrongApps[worker] == app { return answer(400, "BadDeviceToken", quick) }
+        if app != 0, faultsPerMillion > 0 {
+            switch random.below(1_000_000) / max(faultsPerMillion, 1) {
+            case 0: return lost(random.nanoseconds(milliseconds: 100...Self.deadlineMilliseconds))
+            case 1: return Verdict(outcome: .notProcessed("GOAWAY"), isTaken: false, nanoseconds: quick)
+            case 2: return answer(429, "TooManyRequests", quick)
+            case 3: return answer(503, "ServiceUnavailable", quick)
+            case 4: return answer(503, "Shutdown", quick)
+            default: break
+            }
+        }
+        var delay = quick
+        if case .slow(let milliseconds) = moods[app] {
+            delay = random.nanoseconds(milliseconds: milliseconds / 2...milliseconds)
+        }
+        return answer(device, isPresent, isSandbox: route % 2 == 1, delay, now)
+    }
+
+    private func answer(
+        _ device: Int, _ isPresent: Bool, isSandbox: Bool, _ delay: UInt64, _ now: Int64
+    ) -> Verdict {
+        let known = world.devices[device]
+        if (known.platform == .apnsSandbox) != isSandbox { return answer(400, "BadDeviceToken", delay) }
+        guard isPresent, known.isServed else {
+            var verdict = answer(410, "Unregistered", delay)
+            let since = isPresent ? known.deadSinceMilliseconds : known.registeredAtMilliseconds
+            verdict.outcome = .answered(
+                PushAnswer(status: 410, reason: "Unregistered", deadSinceMilliseconds: min(since, now)))
+            return verdict
+        }
+        var verdict = answer(200, "", delay)
+        verdict.isTaken = true
+        return verdict
+    }
+
+    private func answer(_ status: Int, _ reason: String, _ delay: UInt64) -> Verdict {
+        Verdict(
+            outcome: .answered(PushAnswer(status: status, reason: reason)), isTaken: false, nanoseconds: delay)
+    }
+
+    private mutating func lost(_ delay: UInt64) -> Verdict {
+        Verdict(outcome: .ambiguous("no answer"), isTaken: random.below(2) == 0, nanoseconds: delay)
+    }
+}

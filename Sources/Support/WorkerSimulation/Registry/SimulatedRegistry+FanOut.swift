@@ -1,0 +1,118 @@
+import PushCore
+
+extension SimulatedRegistry: FanOutRegistry {
+    func beginFanOut(
+        _ event: FanOutEvent, planner: Int64, nowMilliseconds: Int64
+    ) throws(RegistryError) -> FanOut {
+        try checkWritable()
+        if let place = fanOuts.placeOfEvent[event.digest] {
+            let known = fanOuts.list[place]
+            guard known.fanOut.state == .planning else { return known.fanOut }
+            if known.fanOut.planner == planner || known.plannedUntilMilliseconds <= nowMilliseconds {
+                fanOuts.list[place].fanOut.planner = planner
+                renew(place, nowMilliseconds)
+            }
+            return fanOuts.list[place].fanOut
+        }
+        let fanOut = FanOut(
+            number: fanOuts.newest + 1, event: event, newestSubscription: Int64(world.subscriptions.count),
+            planner: planner, nowMilliseconds: nowMilliseconds)
+        fanOuts.placeOfEvent[event.digest] = fanOuts.list.count
+        fanOuts.list.append(SimulatedFanOuts.Kept(fanOut: fanOut, plannedUntilMilliseconds: 0))
+        renew(fanOuts.list.count - 1, nowMilliseconds)
+        return fanOut
+    }
+
+    private func renew(_ place: Int, _ now: Int64) {
+        fanOuts.list[place].plannedUntilMilliseconds = now + FanOutRules.planningMilliseconds
+    }
+
+    func fanOuts(of events: [EventDigest]) throws(RegistryError) -> [FanOut] {
+        try check()
+        return events.compactMap { event in fanOuts.placeOfEvent[event].map { fanOuts.list[$0].fanOut } }
+    }
+
+    func planChunks(
+        _ chunks: [FanOutChunk], of number: Int64, planner: Int64, nowMilliseconds: Int64
+    ) throws(RegistryError) -> FanOut {
+        try checkWritable()
+        let place = try fanOuts.place(number)
+        let known = fanOuts.list[place].fanOut
+        guard let first = chunks.first, let last = chunks.last, known.planner == planner, known.state == .planning,
+            !known.isWhole, first.number == known.chunksPlanned + 1
+        else { return known }
+        fanOuts.list[place].chunks += chunks
+        fanOuts.list[place].hasEnded += chunks.map { _ in false }
+        fanOuts.list[place].fanOut.chunksPlanned += chunks.count
+        fanOuts.list[place].fanOut.devicesPlanned += chunks.reduce(0) { $0 + $1.deviceCount }
+        fanOuts.list[place].fanOut.position = last.through
+        fanOuts.list[place].fanOut.isWhole = last.through == nil
+        renew(place, nowMilliseconds)
+        return fanOuts.list[place].fanOut
+    }
+
+    func chunks(of number: Int64, after chunk: Int, limit: Int) throws(RegistryError) -> [FanOutChunk] {
+        try check()
+        return Array(fanOuts.list[try fanOuts.place(number)].chunks.dropFirst(max(chunk, 0)).prefix(max(limit, 0)))
+    }
+
+    func chunksPublished(
+        through chunk: Int, of number: Int64, planner: Int64, nowMilliseconds: Int64
+    ) throws(RegistryError) -> FanOut {
+        try checkWritable()
+        let place = try fanOuts.place(number)
+        let known = fanOuts.list[place].fanOut
+        guard known.state == .planning else { return known }
+        fanOuts.list[place].fanOut.chunksPublished = max(known.chunksPublished, min(chunk, known.chunksPlanned))
+        if known.planner == planner { renew(place, nowMilliseconds) }
+        if known.isWhole, chunk >= known.chunksPlanned { fanOuts.list[place].fanOut.state = .planned }
+        finishIfEnded(place)
+        return fanOuts.list[place].fanOut
+    }
+
+    private func finishIfEnded(_ place: Int) {
+        let known = fanOuts.list[place].fanOut
+        guard known.state == .planned, known.chunksServed + known.chunksCancelled >= known.chunksPlanned else { return }
+        fanOuts.list[place].fanOut.state = .done
+    }
+
+    func chunkStates(_ keys: [FanOutChunkKey]) throws(RegistryError) -> [FanOutChunkState] {
+        try check()
+        return keys.map { key in
+            guard let place = fanOuts.placeOfEvent[key.event], fanOuts.list[place].fanOut.number == key.fanOut else {
+                return .waiting
+            }
+            let known = fanOuts.list[place]
+            let isEnded = known.hasEnded.indices.contains(key.chunk - 1) && known.hasEnded[key.chunk - 1]
+            if known.fanOut.state == .done || isEnded { return .served }
+            return known.fanOut.state == .cancelled ? .cancelled : .waiting
+        }
+    }
+
+    func chunksEnded(_ endings: [FanOutChunkEnding], nowMilliseconds: Int64) throws(RegistryError) {
+        try checkWritable()
+        for ending in endings {
+            guard let place = fanOuts.placeOfEvent[ending.key.event] else { continue }
+            let chunk = ending.key.chunk - 1
+            guard fanOuts.list[place].hasEnded.indices.contains(chunk), !fanOuts.list[place].hasEnded[chunk] else {
+                continue
+            }
+            fanOuts.list[place].hasEnded[chunk] = true
+            if ending.isCancelled {
+                fanOuts.list[place].fanOut.chunksCancelled += 1
+            } else {
+                fanOuts.list[place].fanOut.chunksServed += 1
+            }
+            finishIfEnded(place)
+        }
+    }
+
+    func fanOuts(before number: Int64?, limit: Int) throws(RegistryError) -> [FanOut] { throw notSimulated }
+
+    func fanOut(_ number: Int64) throws(RegistryError) -> FanOut? {
+        try check()
+        return fanOuts.list[try fanOuts.place(number)].fanOut
+    }
+
+    func cancelFanOut(_ number: Int64, nowMilliseconds: Int64) throws(RegistryError) -> FanOut? { throw notSimulated }
+}

@@ -1,0 +1,86 @@
+import Essentials
+import Notifications
+import PushCore
+
+/// The place of a worker: one process after the other.
+final class Seat<Machine: SimulatedMachine> {
+    let worker: Int
+    /// Which process it is: what was meant for an earlier one is lost.
+    var generation = 0
+    var machine: Machine?
+    var readResponder: Machine.Responder?
+    var writeResponder: Machine.Responder?
+    /// By how much its wall clock differs from the true time.
+    var wallOffsetMilliseconds: Int64 = 0
+    var isDraining = false
+
+    // What waits until the worker looks.
+    var deliveries: [Delivery] = []
+    var results: [PushResult] = []
+    var outcomes: [(identifier: UInt64, outcome: PublishOutcome)] = []
+    var routes: [RouteChange] = []
+    var answers: [(number: UInt64, result: Result<Machine.Answer, RegistryError>)] = []
+    var isLookScheduled = false
+    var tickNanoseconds: UInt64?
+    var fruitlessTicks = 0
+
+    // The consumer.
+    var epoch: UInt32 = 0
+    var isConnected = false
+    var isConnecting = false
+    var isPaused = false
+    var isDeliveryScheduled = false
+    var frontier = AcknowledgementFrontier(batchSize: 50)
+    var unsettled: Set<UInt64> = []
+    var isAcknowledgementScheduled = false
+    /// When the last acknowledgement arrives, behind which no other can.
+    var acknowledgedNanoseconds: UInt64 = 0
+
+    // The publisher.
+    var connection = 0
+    var canPublish = false
+    var publishedNanoseconds: UInt64 = 0
+
+    // The registry: until when its connections are busy.
+    var readNanoseconds: UInt64 = 0
+    var writeNanoseconds: UInt64 = 0
+    var requestsOut = 0
+
+    /// The greatest sync count that this process knows a device to have accepted, by device and dataset.
+    var told: [Int: Int32] = [:]
+
+    var pushesOut = 0
+    var pushesOutMaximum = 0
+    var unsettledMaximum = 0
+    var publishesOut = 0
+    var publishesOutMaximum = 0
+
+    init(worker: Int) { self.worker = worker }
+
+    /// Forgets all that a process had.
+    func clear() {
+        machine = nil
+        readResponder = nil
+        writeResponder = nil
+        isDraining = false
+        deliveries = []
+        results = []
+        outcomes = []
+        routes = []
+        answers = []
+        isLookScheduled = false
+        tickNanoseconds = nil
+        isConnected = false
+        isConnecting = false
+        isPaused = false
+        unsettled = []
+        isAcknowledgementScheduled = false
+        connection += 1
+        canPublish = false
+        requestsOut = 0
+        told = [:]
+        pushesOut = 0
+        publishesOut = 0
+        generation += 1
+    }
+}

@@ -1,0 +1,42 @@
+import Essentials
+import Notifications
+import PushCore
+
+/// The decisions of a worker, as a simulation drives them: `PipelineMachine`, or what a test puts in its place.
+protocol SimulatedMachine {
+    /// What it asks of the registry.
+    associatedtype Request
+    /// What the registry answers.
+    associatedtype Answer
+    /// What answers, with what it remembers from one request to the next.
+    associatedtype Responder
+
+    /// The most requests of a worker that wait for the registry.
+    static var requestsMaximum: Int { get }
+
+    init(_ setup: WorkerSetup, planner: Int64)
+
+    static func makeResponder(_ setup: WorkerSetup, registry: SimulatedRegistry) -> Responder
+    static func answer(
+        _ request: Request, by responder: Responder, at now: Moment
+    ) throws(RegistryError) -> Answer
+    /// Whether a request waits for writes only, and reads do not wait for it.
+    static func isWrite(_ request: Request) -> Bool
+
+    /// Whether deliveries may come.
+    var mayConsume: Bool { get }
+    var nextTick: MonotonicTime? { get }
+    var isDrained: Bool { get }
+
+    mutating func start(at now: Moment)
+    mutating func deliveriesReceived(_ deliveries: [Delivery], at now: Moment)
+    mutating func sourceStateChanged(_ state: DeliverySourceState, at now: Moment)
+    mutating func publishesEnded(_ outcomes: [(identifier: UInt64, outcome: PublishOutcome)], at now: Moment)
+    mutating func pushesEnded(_ results: [PushResult], at now: Moment)
+    mutating func routesChanged(_ changes: [RouteChange], at now: Moment)
+    mutating func registryAnswered(_ number: UInt64, _ result: Result<Answer, RegistryError>, at now: Moment)
+    mutating func drain(at now: Moment)
+    mutating func tick(at now: Moment)
+    /// Gives what is to be done, and forgets it.
+    mutating func takeActions() -> MachineActions<Request>
+}

@@ -1,0 +1,44 @@
+import Testing
+import WorkerSimulation
+
+/// The worker's own decisions, under faults, for a short time; `make simulate` does it for long.
+@Suite("The simulation of workers")
+struct PipelineSimulationTests {
+    /// A run that has found something before.
+    struct KeptSeed: CustomTestStringConvertible {
+        let seed: UInt64
+        let eventCount: Int
+        var faults: [Fault]?
+        /// What it found.
+        let finding: String
+
+        var testDescription: String { "seed \(seed): \(finding)" }
+    }
+
+    private static let keptSeeds: [KeptSeed] = [
+        KeptSeed(seed: 5_753, eventCount: 4_000, finding: "a change with a short time to live stands for others"),
+        KeptSeed(seed: 5_990, eventCount: 4_000, finding: "the answer to a push that was given up comes late"),
+        KeptSeed(seed: 1_471, eventCount: 4_000, finding: "an event is published again after its end"),
+    ]
+
+    @Test("All promises are kept under faults", arguments: 1...8 as ClosedRange<UInt64>)
+    func promisesAreKept(seed: UInt64) {
+        let report = WorkerSimulation.play(SimulationOptions(seed: seed, eventCount: 1_500))
+        #expect(report.violation == nil)
+        #expect(report.counts.eventsEnded == 1_500)
+    }
+
+    @Test("All promises are kept where one was broken once", arguments: keptSeeds)
+    func keptSeedsPass(_ kept: KeptSeed) {
+        let options = SimulationOptions(seed: kept.seed, eventCount: kept.eventCount, faults: kept.faults)
+        #expect(WorkerSimulation.play(options).violation == nil)
+    }
+
+    @Test("Without faults each push is made once, and only what is broken becomes a dead letter")
+    func nothingIsRepeatedWithoutFaults() {
+        let report = WorkerSimulation.play(SimulationOptions(seed: 3, eventCount: 1_500, faults: []))
+        #expect(report.violation == nil)
+        #expect(report.counts.duplicates == 0)
+        #expect(report.counts.pruned == 0)
+    }
+}
