@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit fuzz sanitize fault soak bench build format lint clean
+.PHONY: help demo test unit fuzz sanitize fault simulate soak bench build format lint clean
 
 # Extra flags for every debug build; `.ci/run` makes warnings errors with it.
 SWIFT_FLAGS ?=
@@ -37,6 +37,11 @@ sanitize: ## the unit tests under AddressSanitizer and under ThreadSanitizer
 
 fault: ## prove that nothing is lost: kill, stop, starve each part in the middle of load, and compare the books
 	@deploy/bin/fault $(FAULT_FLAGS)
+
+simulate: ## workers against models of broker, registry and APNs with faults, in a time of their own: SIMULATE_MINUTES=5
+	@deploy/bin/install-packages build
+	deploy/bin/build-release --product worker-simulation
+	.build/release/worker-simulation --minutes $(or $(SIMULATE_MINUTES),5) $(SIMULATE_FLAGS)
 
 soak: ## every hostile load at once at the registry's API, beside clients that must not notice: SOAK_MINUTES=10
 	@deploy/bin/api-soak $(if $(SOAK_MINUTES),--minutes $(SOAK_MINUTES)) $(SOAK_FLAGS)
