@@ -132,8 +132,6 @@ struct CarefulWorker<Flaw: Defective>: SimulatedMachine {
 
     // MARK: Deliveries
 
-    mutating func start(at now: Moment) {}
-
     mutating func deliveriesReceived(_ deliveries: [Delivery], at now: Moment) {
         for delivery in deliveries where !isDraining { receive(delivery, now) }
     }

@@ -107,8 +107,7 @@ extension PipelineMachine {
         let isChunk = event.parking.chunk != nil
         var audience = addressed.page.devices
         if audience.contains(where: { $0.platform == .gcm }) { audience.removeAll { $0.platform == .gcm } }
-        var parking = event.parking
-        if !superseded.isEmpty, excludedDeviceID == nil { parking.notifiesOrigin = true }
+        let parking = history(of: event, standingFor: superseded, excluding: excludedDeviceID)
         let announcement = event.announcement
         let told = announcement.map { intake.told(among: audience, of: $0) } ?? []
         let devices = told.isEmpty ? audience : audience.filter { device in !told.contains(device) }
@@ -137,6 +136,23 @@ extension PipelineMachine {
                 deviceCount: audience.count)
         }
         return renderings
+    }
+
+    /// The history of an event that stands for others: it lives as long as the last of them.
+    func history(
+        of event: DecodedEvent, standingFor superseded: [DecodedEvent], excluding excludedDeviceID: String?
+    ) -> ParkingRecord {
+        var parking = event.parking
+        guard !superseded.isEmpty else { return parking }
+        if excludedDeviceID == nil { parking.notifiesOrigin = true }
+        for other in superseded {
+            guard let current = parking.expiresAt, let expiresAt = other.parking.expiresAt else {
+                parking.expiresAt = nil
+                break
+            }
+            parking.expiresAt = max(current, expiresAt)
+        }
+        return parking
     }
 
     /// Begins the job of a record event, or of a page of it, whose devices are told what their subscriptions say.

@@ -25,15 +25,14 @@ extension PipelineMachine {
         _ event: DecodedEvent, standingFor superseded: [DecodedEvent], excluding excludedDeviceID: String?,
         firstDevices: [Recipient], known: FanOut?, at now: Moment
     ) {
+        let parking = history(of: event, standingFor: superseded, excluding: excludedDeviceID)
         do throws(EventRejection) {
             // What cannot be rendered is told once, and not by each chunk.
-            _ = try renderer.render(event.event, expiresAt: event.parking.expiresAt, devices: firstDevices)
+            _ = try renderer.render(event.event, expiresAt: parking.expiresAt, devices: firstDevices)
         } catch {
             for event in [event] + superseded { reject(event.delivery, event.parking, error) }
             return
         }
-        var parking = event.parking
-        if !superseded.isEmpty, excludedDeviceID == nil { parking.notifiesOrigin = true }
         planned[event.delivery.tag] = PlannedEvent(event: event, superseded: superseded)
         planning.began(
             FanOutPlanning.LargeEvent(

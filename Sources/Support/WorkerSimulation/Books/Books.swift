@@ -241,8 +241,6 @@ final class Books {
             resolvePending(event, place, milliseconds)
         }
         events[event].hasEnded = true
-        // The changes that it stands for lose their use with it.
-        if hasExpired(event, milliseconds) { noteEndForAll(event) }
         if case .dataset(let identity, let dataset, _) = events[event].subject {
             settleDebts(event, identity * World.datasetCount + dataset, milliseconds)
         }

@@ -5,7 +5,7 @@ import Notifications
 import PushCore
 
 extension PipelineMachine: SimulatedMachine {
-    static var requestsMaximum: Int { 4_096 }
+    static var requestsMaximum: Int { 64 }
 
     init(_ setup: WorkerSetup, planner: Int64) {
         self.init(configuration: setup.configuration, planner: planner)

@@ -28,7 +28,6 @@ protocol SimulatedMachine {
     var nextTick: MonotonicTime? { get }
     var isDrained: Bool { get }
 
-    mutating func start(at now: Moment)
     mutating func deliveriesReceived(_ deliveries: [Delivery], at now: Moment)
     mutating func sourceStateChanged(_ state: DeliverySourceState, at now: Moment)
     mutating func publishesEnded(_ outcomes: [(identifier: UInt64, outcome: PublishOutcome)], at now: Moment)

@@ -12,7 +12,6 @@ extension Simulation {
         seat.writeResponder = Machine.makeResponder(setup, registry: registry)
         seat.wallOffsetMilliseconds = Int64(loopRandom.within(-40...40))
         seat.machine = machine
-        seat.machine?.start(at: moment(seat))
         schedule(
             .publisherConnects(worker: seat.worker, generation: seat.generation),
             after: loopRandom.nanoseconds(milliseconds: 1...20))

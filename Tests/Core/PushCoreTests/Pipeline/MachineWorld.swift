@@ -68,11 +68,12 @@ struct MachineWorld {
     /// The broker hands out messages.
     @discardableResult
     mutating func deliver(
-        _ bodies: [String], epoch: UInt32 = 1, isRedelivered: Bool = false
+        _ bodies: [String], epoch: UInt32 = 1, isRedelivered: Bool = false, expirations: [String?] = []
     ) -> [DeliveryTag] {
-        let deliveries = bodies.map { body in
+        let deliveries = bodies.enumerated().map { index, body in
             lastTag += 1
             var message = Message(body: Array(body.utf8))
+            if expirations.indices.contains(index) { message.properties.expiration = expirations[index] }
             message.properties.contentType = "application/cloudevents+json"
             return Delivery(
                 tag: DeliveryTag(epoch: epoch, number: lastTag), lane: .work, isRedelivered: isRedelivered,

@@ -102,6 +102,22 @@ struct PipelineMachineTests {
         #expect(world.fates == [.matched, .matched, .coalesced, .matched])
     }
 
+    @Test("A change that stands for others lives as long as the last of them", arguments: [nil, "90000"])
+    func expiryOfCoalesced(other: String?) {
+        var world = MachineWorld()
+        world.deliver(
+            [MachineWorld.change("1", count: 1), MachineWorld.change("2", count: 2)], expirations: [other, "500"])
+        world.pass(milliseconds: 400)
+        world.answerWithDevices()
+        let result = PushResult(
+            identifier: world.sends[0].identifier, outcome: .answered(PushAnswer(status: 429)),
+            durationNanoseconds: 1_000)
+        world.machine.pushesEnded([result], at: world.now)
+        world.tick()
+        // The step of the ladder takes a second, which is more than the newest change has left.
+        #expect(world.publishes.map(\.routingKey) == ["apus.retry.1s"])
+    }
+
     @Test("A worker that drains begins nothing that it was not asked to push yet, and ends when all else has ended")
     func drains() {
         var world = MachineWorld()
