@@ -60,7 +60,8 @@ struct IsolationPipelineTests {
         var limits = DispatchLimits()
         limits.deliveriesInHandMaximum = 100
         let bench = try PipelineBench(
-            transport: transport, apps: ["chat", "mail"], delaysMilliseconds: [5_000, 60_000], limits: limits)
+            transport: transport, apps: ["chat", "mail"], delaysMilliseconds: [5_000, 60_000], limits: limits,
+            timeGoesOn: false)
         await bench.settledLoop()
         bench.broker.deliver((0..<60).map { PipelineBench.push($0, app: "chat") })
         await bench.settledLoop()

@@ -30,12 +30,14 @@ final class PipelineBench: Sendable {
     ///   - delaysMilliseconds: the retry ladder.
     ///   - ageMaximumMilliseconds: how old an event may become.
     ///   - limits: the bounds.
+    ///   - timeGoesOn: whether time passes by itself, so that what is tried again later is tried; if not, it passes as
+    ///     the test says, however slow the machine is.
     ///   - logger: takes the log.
     /// - Throws: what a part throws that cannot be made.
     init(
         transport: FakeTransport, registry: sending InMemoryRegistry? = nil, apps: [String] = ["chat"],
         delaysMilliseconds: [Int64] = [1_000, 60_000], ageMaximumMilliseconds: Int64 = 3_600_000,
-        limits: DispatchLimits = DispatchLimits(), logger: Logger = .silent
+        limits: DispatchLimits = DispatchLimits(), timeGoesOn: Bool = true, logger: Logger = .silent
     ) throws {
         self.transport = transport
         // In memory where that can be had: these tests write much, and are not about the disk.
@@ -79,7 +81,7 @@ final class PipelineBench: Sendable {
         }
         let parts = PipelineParts(
             source: broker, publisher: broker, transport: transport, registryReads: registryReads,
-            registryWrites: registryWrites, now: { clock.nowGoingOn })
+            registryWrites: registryWrites, now: { timeGoesOn ? clock.nowGoingOn : clock.now })
         dispatch = Dispatch(
             loop: loop, configuration: configuration, parts: parts, metrics: metrics, logger: logger)
         dispatch.start()
