@@ -107,6 +107,8 @@ final class Pipeline {
 
     private func tick() {
         isTickScheduled = false
+        // What a part reports before all parts have started waits for the others.
+        guard inbox != nil else { return }
         let now = parts.now()
         machine.tick(at: now)
         perform()
