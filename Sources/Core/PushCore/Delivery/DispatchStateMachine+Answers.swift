@@ -39,6 +39,9 @@ extension DispatchStateMachine {
         guard push.job != Push.givenUp else {
             pushes.remove(result.identifier)
             lanes[Self.place(of: .work)].pushEnded(app: app)
+            // Nobody waits for it any more, but the device has been told.
+            let told = announcementsGivenUp.removeValue(forKey: result.identifier)
+            if let told, Disposition(result.outcome) == .accepted { actions.told.append(told) }
             return app
         }
         let work = work(of: push.job)

@@ -73,6 +73,9 @@ extension DispatchStateMachine {
         let work = work(of: push.job)
         guard work.lane == .work else { return }
         pushes.modify(number) { $0.job = Push.givenUp }
+        if let announcement = work.announcement {
+            announcementsGivenUp[number] = (work.devices[push.device].deviceID, announcement)
+        }
         if asksAPNs(push.device, work) { health.pushWasUnanswered(app: push.app, at: latest.monotonic) }
         let failure = retry(push.device, work, app: push.app, .unanswered)
         let loadedApp = jobs.modify(push.job) { job in

@@ -103,6 +103,8 @@ public struct DispatchStateMachine: Sendable {
     let limits: DispatchLimits
     var jobs = SlotTable<Job>()
     var pushes = SlotTable<Push>()
+    /// What pushes that were given up said of a dataset, by the number of the push: their answers may still come.
+    var announcementsGivenUp: [UInt64: (deviceID: String, announcement: DatasetAnnouncement)] = [:]
     var publishes = SlotTable<Publish>()
     /// The lane of small events and retries, and that of large fan-outs.
     var lanes: [DispatchLane]

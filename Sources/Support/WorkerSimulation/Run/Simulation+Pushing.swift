@@ -103,10 +103,7 @@ extension Simulation {
     }
 
     private func noteTold(_ seat: Seat<Machine>, _ event: Int, _ device: Int) {
-        // The answer to a push that was given up, and parked, comes too late.
-        guard case .dataset(_, let dataset, _) = books.events[event].subject, !books.events[event].hasWaited else {
-            return
-        }
+        guard case .dataset(_, let dataset, _) = books.events[event].subject else { return }
         let index = device * World.datasetCount + dataset
         seat.told[index] = max(seat.told[index] ?? -1, Int32(event))
     }

@@ -276,6 +276,34 @@ struct DispatchFairnessTests {
         #expect(taken.count == 1)
     }
 
+    @Test("A device was told of a sync count if a push of it is accepted after it was given up, and at no other time")
+    mutating func lateAcceptance() throws {
+        let change = DatasetChange(
+            operation: .changed,
+            key: DatasetKey(identityPoolID: "pool", identityID: "identity", datasetName: "notes"), syncCount: 7,
+            deviceID: nil)
+        let announcement = try #require(
+            DatasetAnnouncement(change, source: "test", identifier: "1", firstSeen: .earliest))
+        for number in 0..<60 {
+            let job = Samples.job(number: UInt64(number + 1), devices: [Samples.device("device \(number)")])
+            machine.jobArrived(
+                DispatchJob(
+                    tags: job.tags, message: job.message, parking: job.parking, identity: job.identity,
+                    renderings: job.renderings, devices: job.devices, announcement: announcement),
+                into: &actions)
+        }
+        let stuck = send()
+        for _ in 0..<7 {
+            now += 1_000
+            _ = send()
+        }
+        confirmAll()
+        #expect(actions.settles.count == 60 && actions.told.isEmpty)
+        end(stuck.prefix(1))
+        end(stuck.dropFirst().prefix(1), .ambiguous("the connection was lost"))
+        #expect(actions.told.map(\.deviceID) == ["device 0"])
+    }
+
     @Test("A push of a large fan-out is never given up, however slow its app is with small events")
     mutating func fanOutIsKept() {
         arrive(Samples.app, devices: 100, lane: .fanout)
