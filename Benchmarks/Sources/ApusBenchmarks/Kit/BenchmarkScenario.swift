@@ -1,7 +1,7 @@
 /// What can be measured, in the order in which it is.
 enum BenchmarkScenario: String, CaseIterable {
     case client, distance, peer, allocations, micro, matching, pipeline, subscriptions
-    case worker, replicas, queues, latency, fanout, fairness, isolation, memory
+    case worker, postgresql, replicas, queues, latency, fanout, fairness, isolation, memory
 
     /// What it may take; generous, because the limits end what has gone wrong.
     var limits: ScenarioLimits {
@@ -30,6 +30,7 @@ enum BenchmarkScenario: String, CaseIterable {
         case .pipeline: try await PipelineScenario(bench: bench, report: report).run()
         case .subscriptions: try await SubscriptionScenario(bench: bench, report: report).run()
         case .worker: try await WorkerScenario(bench: bench, report: report).run()
+        case .postgresql: try await PostgreSQLScenario(bench: bench, report: report).run()
         case .replicas: try await ReplicaScenario(bench: bench, report: report).run()
         case .queues: try await QueueScenario(bench: bench, report: report).run()
         case .latency: try await LatencyScenario(bench: bench, report: report).run()

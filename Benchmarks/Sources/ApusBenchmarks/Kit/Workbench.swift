@@ -87,20 +87,20 @@ extension Workbench {
     /// - Parameters:
     ///   - broker: its address.
     ///   - simulatorPort: where the simulator listens.
-    ///   - registry: the file of the registry, in the folder.
+    ///   - registryURL: the registry.
     ///   - workQueues: over how many queues the events are spread.
     ///   - otherPort: where the simulator of a second app listens; nil for one app alone.
     ///   - connections: how many connections a worker has, no more and no less; nil for what it does by itself.
     /// - Throws: if the file cannot be written.
     func writeConfiguration(
-        broker: String, simulatorPort: UInt16, registry: String, workQueues: Int = 1, otherPort: UInt16? = nil,
+        broker: String, simulatorPort: UInt16, registryURL: String, workQueues: Int = 1, otherPort: UInt16? = nil,
         connections: Int? = nil
     ) throws {
         var app = TestConfiguration.App(endpoint: "127.0.0.1:\(simulatorPort)")
         app.more = connections.map { "connections = \($0)\nconnections_max = \($0)" } ?? ""
         var configuration = TestConfiguration(brokerURLs: [broker], apps: [app])
         configuration.broker = "work_queues = \(workQueues)"
-        configuration.registryURL = "sqlite:\(folder)/\(registry)"
+        configuration.registryURL = registryURL
         configuration.retry = ""
         if let otherPort {
             var other = TestConfiguration.App(endpoint: "127.0.0.1:\(otherPort)")
@@ -111,8 +111,16 @@ extension Workbench {
         try write("apus.toml", configuration.text)
     }
 
+    /// The registry in a file of the folder.
+    func registryURL(_ file: String) -> String { "sqlite:\(folder)/\(file)" }
+
     /// Imports devices into a registry of the folder; device n gets the identity that `identity` says.
     func importDevices(_ count: Int, into registry: String, identity: (Int) -> Int) async throws {
+        try await importDevices(count, intoRegistry: registryURL(registry), identity: identity)
+    }
+
+    /// The same for any registry.
+    func importDevices(_ count: Int, intoRegistry url: String, identity: (Int) -> Int) async throws {
         let path = folder + "/devices.ndjson"
         _ = FileManager.default.createFile(atPath: path, contents: nil)
         guard let file = FileHandle(forWritingAtPath: path) else {
@@ -123,6 +131,6 @@ extension Workbench {
             try file.write(contentsOf: Data((lines.joined(separator: "\n") + "\n").utf8))
         }
         try file.close()
-        try await apus("device", "import", "--set", "registry.url=sqlite:\(folder)/\(registry)", path)
+        try await apus("device", "import", "--set", "registry.url=\(url)", path)
     }
 }

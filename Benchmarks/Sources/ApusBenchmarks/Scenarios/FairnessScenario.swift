@@ -32,7 +32,7 @@ struct FairnessScenario {
         ])
         defer { simulator.kill() }
         try bench.writeConfiguration(
-            broker: broker.url, simulatorPort: simulator.port, registry: "fairness\(suffix).db")
+            broker: broker.url, simulatorPort: simulator.port, registryURL: bench.registryURL("fairness\(suffix).db"))
         try await bench.apus("topology", "apply")
         let small = Self.warmUpEvents + Self.eventsAlone + Self.eventsBeside
         // The devices after those of the small events all belong to one identity.

@@ -23,7 +23,9 @@ struct FanOutScenario {
         let simulator = try await bench.startSimulator(["--trusting", "--first-streams", "1000"])
         defer { simulator.kill() }
         func prepare(_ registry: String, _ devices: Int, identity: (Int) -> Int) async throws {
-            try bench.writeConfiguration(broker: broker.url, simulatorPort: simulator.port, registry: registry)
+            try bench.writeConfiguration(
+                broker: broker.url, simulatorPort: simulator.port,
+                registryURL: bench.registryURL(registry))
             try await bench.apus("topology", "apply")
             try await bench.importDevices(devices, into: registry, identity: identity)
         }

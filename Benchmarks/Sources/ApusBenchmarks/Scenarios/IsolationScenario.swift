@@ -79,7 +79,8 @@ struct IsolationScenario {
         let broker = try await PrivateRabbitMQ.start()
         defer { broker.stop() }
         try bench.writeConfiguration(
-            broker: broker.url, simulatorPort: simulator.port, registry: "isolation.db", otherPort: other.port,
+            broker: broker.url, simulatorPort: simulator.port, registryURL: bench.registryURL("isolation.db"),
+            otherPort: other.port,
             connections: limit.connections)
         try await bench.apus("topology", "apply")
         await fillQueue(try PacedPublisher(broker: broker.url), devices)

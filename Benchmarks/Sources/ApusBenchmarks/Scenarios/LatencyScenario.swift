@@ -16,7 +16,8 @@ struct LatencyScenario {
         let record = bench.memoryFolder + "/latency.ndjson"
         let simulator = try await bench.startSimulator(["--trusting", "--first-streams", "1000", "--record", record])
         defer { simulator.kill() }
-        try bench.writeConfiguration(broker: broker.url, simulatorPort: simulator.port, registry: "latency.db")
+        try bench.writeConfiguration(
+            broker: broker.url, simulatorPort: simulator.port, registryURL: bench.registryURL("latency.db"))
         try await bench.apus("topology", "apply")
         let devices = Self.warmUpEvents + Self.fullLoadEvents + Self.halfLoadEvents
         try await bench.importDevices(devices, into: "latency.db") { $0 }

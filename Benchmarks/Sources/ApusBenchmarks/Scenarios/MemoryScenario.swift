@@ -16,7 +16,8 @@ struct MemoryScenario {
         defer { broker.stop() }
         let simulator = try await bench.startSimulator(["--trusting", "--first-streams", "1000", "--latency", "3000"])
         defer { simulator.kill() }
-        try bench.writeConfiguration(broker: broker.url, simulatorPort: simulator.port, registry: "memory.db")
+        try bench.writeConfiguration(
+            broker: broker.url, simulatorPort: simulator.port, registryURL: bench.registryURL("memory.db"))
         try await bench.apus("topology", "apply")
         let clock = ContinuousClock()
         let start = clock.now

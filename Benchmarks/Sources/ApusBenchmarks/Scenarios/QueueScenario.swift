@@ -20,7 +20,8 @@ struct QueueScenario {
         var single: (published: Double, pushed: Double)?
         for (index, count) in counts.enumerated() {
             try bench.writeConfiguration(
-                broker: broker.url, simulatorPort: simulator.port, registry: "queues.db", workQueues: count)
+                broker: broker.url, simulatorPort: simulator.port, registryURL: bench.registryURL("queues.db"),
+                workQueues: count)
             try await bench.apus("topology", "apply")
             if index == 0 { try await bench.importDevices(counts.count * Self.events, into: "queues.db") { $0 } }
             let publisher = try PacedPublisher(broker: broker.url)

@@ -28,7 +28,8 @@ struct ReplicaScenario {
         ])
         defer { simulator.kill() }
         try bench.writeConfiguration(
-            broker: broker.url, simulatorPort: simulator.port, registry: "replicas.db", connections: Self.connections)
+            broker: broker.url, simulatorPort: simulator.port, registryURL: bench.registryURL("replicas.db"),
+            connections: Self.connections)
         try await bench.apus("topology", "apply")
         let events = Self.counts.map { Self.events(replicas: $0) }
         try await bench.importDevices(events.reduce(0, +), into: "replicas.db") { $0 }

@@ -28,3 +28,21 @@ extension WorkerProcess {
         Double(try ProcessStatus.kibibytes(line, of: command.identifier)) / 1_024
     }
 }
+
+extension Workbench {
+    /// Starts a worker on a full queue, waits until that many pushes were accepted, and ends it.
+    func runWorker(pushes: Int) async throws -> LoadTool.Figures {
+        let worker = try WorkerProcess(in: temporary)
+        let clock = ContinuousClock()
+        try await worker.wait(forAccepted: 1)
+        let start = clock.now
+        let cpu = ProcessorTime.microseconds(ofProcess: worker.command.identifier)
+        let first = try await worker.accepted()
+        try await worker.wait(forAccepted: pushes)
+        let elapsed = start.duration(to: clock.now)
+        let spent = ProcessorTime.microseconds(ofProcess: worker.command.identifier) - cpu
+        await worker.drain(seconds: 10)
+        let count = Double(pushes - first)
+        return LoadTool.Figures(perSecond: count / elapsed.seconds, microseconds: spent / count)
+    }
+}

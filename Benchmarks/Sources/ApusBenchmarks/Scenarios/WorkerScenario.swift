@@ -14,7 +14,8 @@ struct WorkerScenario {
         defer { broker.stop() }
         let simulator = try await bench.startSimulator(["--trusting", "--first-streams", "1000"])
         defer { simulator.kill() }
-        try bench.writeConfiguration(broker: broker.url, simulatorPort: simulator.port, registry: "worker.db")
+        try bench.writeConfiguration(
+            broker: broker.url, simulatorPort: simulator.port, registryURL: bench.registryURL("worker.db"))
         try await bench.apus("topology", "apply")
         try await bench.importDevices(Self.events, into: "worker.db") { $0 }
         let tool = try await measureLoadTool(port: simulator.port)
@@ -36,7 +37,7 @@ struct WorkerScenario {
             "events.ndjson",
             (0..<Self.events).map { RegisteredDevice.event($0, syncCount: 1) }.joined(separator: "\n") + "\n")
         try await bench.apus("publish", "--file", file)
-        let ours = try await runWorker(pushes: Self.events)
+        let ours = try await bench.runWorker(pushes: Self.events)
         try await bench.apus("publish", "--file", file)
         let bare = try await bench.run(
             bench.options.bareConsumerPath,
@@ -56,25 +57,9 @@ struct WorkerScenario {
         let requests = (0..<3).map { RegisteredDevice.request("f\($0)", identity: 0) }
         let file = try bench.write("fanout.ndjson", requests.joined(separator: "\n") + "\n")
         try await bench.apus("publish", "--file", file)
-        let ours = try await runWorker(pushes: 3 * Self.fanoutDevices)
+        let ours = try await bench.runWorker(pushes: 3 * Self.fanoutDevices)
         report.add("cpu_per_push_worker_fan_out", ours.microseconds, "µs", reference: tool, budget: .ratioAtMost(1.5))
         report.add("pushes_per_second_worker_fan_out", ours.perSecond, "1/s")
-    }
-
-    /// Starts a worker on a full queue, waits until that many pushes were accepted, and ends it.
-    private func runWorker(pushes: Int) async throws -> LoadTool.Figures {
-        let worker = try WorkerProcess(in: bench.temporary)
-        let clock = ContinuousClock()
-        try await worker.wait(forAccepted: 1)
-        let start = clock.now
-        let cpu = ProcessorTime.microseconds(ofProcess: worker.command.identifier)
-        let first = try await worker.accepted()
-        try await worker.wait(forAccepted: pushes)
-        let elapsed = start.duration(to: clock.now)
-        let spent = ProcessorTime.microseconds(ofProcess: worker.command.identifier) - cpu
-        await worker.drain(seconds: 10)
-        let count = Double(pushes - first)
-        return LoadTool.Figures(perSecond: count / elapsed.seconds, microseconds: spent / count)
     }
 
     private struct BareFigures: Decodable {
