@@ -88,3 +88,107 @@ struct OpenPage {
         return true
     }
 }
+
+/// A recipient as it was read, with its number.
+struct RecipientRow {
+    /// The columns of `device d` that `SQLiteRegistry.decodeRecipient` reads.
+    static let columns = columnsOfKnownApp + ", d.app"
+    /// Those that it reads if the app is known from the question.
+    static let columnsOfKnownApp = "d.id, d.device_id, d.platform, d.token"
+
+    /// The place of the device's row among the columns.
+    static let rowColumn: Int32 = 0
+    /// The place of the device's identifier among the columns.
+    static let deviceIDColumn: Int32 = 1
+
+    /// The recipient.
+    var recipient: Recipient
+    /// The row of the device.
+    var row: Int64
+}
+
+/// A device as it was read, with its numbers.
+struct DeviceRow {
+    /// The columns of `device d` that `SQLiteRegistry.decodeDevice` reads; the identity's name follows them where it is
+    /// not known from the question.
+    static let columns = """
+        d.id, d.device_id, d.platform, d.token, d.app, d.identity_pool, d.identity, d.user_id, d.registered_at
+        """
+
+    /// How many columns that are.
+    static let columnCount: Int32 = 9
+
+    /// The device.
+    var device: Device
+    /// Its numbers.
+    var stored: StoredDevice
+}
+
+/// One row of a question to the database: a part of one request.
+struct Probe {
+    /// The request, by its index in the batch.
+    var request: Int
+    /// The index in the request's own list, or 0.
+    var element: Int
+    /// Where the probe's text or bytes lie in the buffer; empty if it has none.
+    var name: Range<Int>
+    /// The numbers that the query takes; as many as it takes, the rest is ignored.
+    var numbers: (Int64, Int64, Int64, Int64)
+}
+
+/// The probes of one statement's run, with their texts in one piece of memory that is used again and again.
+final class ProbeBuffer {
+    /// As many rows as the largest statement has.
+    static let probesMaximum = 256
+
+    private(set) var probes = ContiguousArray<Probe>()
+    private(set) var names = ContiguousArray<UInt8>()
+
+    /// Whether another probe fits.
+    var isFull: Bool { probes.count >= Self.probesMaximum }
+
+    /// Adds a probe.
+    func append(
+        request: Int, element: Int = 0, name: some Sequence<UInt8>,
+        numbers: (Int64, Int64, Int64, Int64) = (0, 0, 0, 0)
+    ) {
+        let start = names.count
+        names.append(contentsOf: name)
+        probes.append(Probe(request: request, element: element, name: start..<names.count, numbers: numbers))
+    }
+
+    /// Forgets the probes and keeps the memory.
+    func removeAll() {
+        probes.removeAll(keepingCapacity: true)
+        names.removeAll(keepingCapacity: true)
+    }
+}
+
+/// The requests of a batch, by index, sorted into the kinds that are asked for together.
+struct RequestKinds {
+    var datasets: [Int] = []
+    var topics: [Int] = []
+    var identities: [Int] = []
+    var users: [Int] = []
+    var devices: [Int] = []
+    var tokens: [Int] = []
+    var onlyAmongDatasets: [Int] = []
+    var onlyAmongTopics: [Int] = []
+    var onlyAmongOwners: [Int] = []
+
+    /// Sorts one request in.
+    ///
+    /// A few devices of an audience that may be large are looked up by their identifiers and then asked whether they
+    /// belong to it; for audiences that are a list of devices anyway, the list is shortened instead.
+    mutating func add(_ request: AudienceRequest, index: Int) {
+        let isWhole = request.onlyDeviceIDs == nil
+        switch request.audience {
+        case .dataset: if isWhole { datasets.append(index) } else { onlyAmongDatasets.append(index) }
+        case .topic: if isWhole { topics.append(index) } else { onlyAmongTopics.append(index) }
+        case .identities: if isWhole { identities.append(index) } else { onlyAmongOwners.append(index) }
+        case .users: if isWhole { users.append(index) } else { onlyAmongOwners.append(index) }
+        case .devices: devices.append(index)
+        case .tokens: tokens.append(index)
+        }
+    }
+}

@@ -80,3 +80,34 @@ public enum JobArrival: Hashable, Sendable {
     /// Its app is slow and it could not wait: it would have lost its use by then, or was tried for too long already.
     case ended
 }
+
+/// What an event says to the devices of one app.
+public struct AppRendering: Sendable {
+    /// The app.
+    public var app: AppRoute
+    /// The payload and the headers that its devices share.
+    public var content: PushContent
+
+    /// Creates a rendering.
+    public init(app: AppRoute, content: PushContent) {
+        self.app = app
+        self.content = content
+    }
+}
+
+/// What one device of a job is told, and for which subscription.
+public struct PushAssignment: Hashable, Sendable {
+    /// The place of what it is told in the job's renderings; nil if its app is not configured.
+    public var rendering: Int?
+    /// The row of the subscription.
+    public var subscription: Int64
+    /// Why its push cannot be made, if so; it goes to the dead letters with this.
+    public var problem: EventRejection?
+
+    /// Creates an assignment.
+    public init(rendering: Int?, subscription: Int64, problem: EventRejection? = nil) {
+        self.rendering = rendering
+        self.subscription = subscription
+        self.problem = problem
+    }
+}

@@ -36,3 +36,118 @@ public struct Device: Hashable, Sendable {
         self.registeredAtMilliseconds = WallTime(milliseconds: registeredAtMilliseconds).milliseconds
     }
 }
+
+/// A device together with its further tokens and what it subscribes to, as an import brings it.
+public struct DeviceRegistration: Hashable, Sendable {
+    /// The device.
+    public var device: Device
+    /// Datasets of its identity to subscribe to, beside those it has.
+    public var datasetNames: [String]
+    /// Topics of its app to subscribe to, beside those it has.
+    @ByBytes public var topics: [String]
+    /// Tokens beside its alert token, registered with the device; those of other kinds stay.
+    public var tokens: [TokenKind: DeviceToken]
+
+    /// Creates a registration.
+    public init(
+        device: Device, datasetNames: [String] = [], topics: [String] = [], tokens: [TokenKind: DeviceToken] = [:]
+    ) {
+        self.device = device
+        self.datasetNames = datasetNames
+        self.topics = topics
+        self.tokens = tokens
+    }
+
+    /// The tokens with their device and moment, sorted by kind.
+    public var furtherTokens: [FurtherToken] {
+        tokens.sorted { $0.key.rawValue < $1.key.rawValue }.map { kind, token in
+            FurtherToken(
+                deviceID: device.deviceID, kind: kind, token: token,
+                registeredAtMilliseconds: device.registeredAtMilliseconds)
+        }
+    }
+}
+
+/// Which devices to list; the parts that are given must all hold.
+public struct DeviceFilter: Hashable, Sendable {
+    /// Only this app's devices.
+    public var app: String?
+    /// Only this identity's devices.
+    public var identityID: String?
+    /// Only this user's devices.
+    public var userID: String?
+
+    /// Creates a filter; without arguments it lets every device through.
+    public init(app: String? = nil, identityID: String? = nil, userID: String? = nil) {
+        self.app = app
+        self.identityID = identityID
+        self.userID = userID
+    }
+}
+
+/// A token that a device has beside its alert token.
+public struct FurtherToken: Hashable, Sendable {
+    /// The device.
+    @ByBytes public var deviceID: String
+    /// Which of its tokens it is; never `alert`, which is the device's own.
+    public var kind: TokenKind
+    /// The token.
+    public var token: DeviceToken
+    /// When it was last registered, in milliseconds since 1970: it is pruned only if APNs found it dead after this.
+    public var registeredAtMilliseconds: Int64
+
+    /// Creates a token.
+    public init(deviceID: String, kind: TokenKind, token: DeviceToken, registeredAtMilliseconds: Int64) {
+        self.deviceID = deviceID
+        self.kind = kind
+        self.token = token
+        self.registeredAtMilliseconds = registeredAtMilliseconds
+    }
+}
+
+/// What the registry knows of a token that somebody names by its digits.
+public struct RegisteredToken: Hashable, Sendable {
+    /// The token.
+    public var token: DeviceToken
+    /// What it is registered as.
+    public var kind: TokenKind
+    /// The platform of its device.
+    public var platform: Platform
+
+    /// Creates a value.
+    public init(token: DeviceToken, kind: TokenKind, platform: Platform) {
+        self.token = token
+        self.kind = kind
+        self.platform = platform
+    }
+}
+
+/// A token that the push service will never deliver to again, named as exactly as the service spoke of it: the topic
+/// (app and kind), the environment, and the token.
+///
+/// What is said about one topic or environment tells nothing of another, so nothing else is removed for it.
+public struct DeadToken: Hashable, Sendable {
+    /// The app, by its name.
+    public var app: String
+    /// The push service and environment that was asked.
+    public var platform: Platform
+    /// The kind of token that the topic of the push is for.
+    public var kind: TokenKind
+    /// The token; a device that has another one by now is left alone.
+    public var token: DeviceToken
+    /// Since when the service has known it, in milliseconds since 1970; nil if it did not say.
+    ///
+    /// A token that was registered at or after this moment is left alone.
+    public var deadSinceMilliseconds: Int64?
+
+    /// Creates a dead token.
+    public init(
+        app: String, platform: Platform, kind: TokenKind, token: DeviceToken, deadSinceMilliseconds: Int64?
+    ) {
+        self.app = app
+        self.platform = platform
+        self.kind = kind
+        self.token = token
+        self.deadSinceMilliseconds = deadSinceMilliseconds
+    }
+}

@@ -30,3 +30,76 @@ struct EventEnvelope {
         EventRejection(.invalidField, "\(place) is \(version.excerpt); it must be \(versionExpected)")
     }
 }
+
+/// The types of events that Apus knows, by the last two labels of their names.
+public enum EventType: String, CaseIterable, Sendable {
+    /// A dataset has a newer sync count.
+    case datasetChanged = "dataset.changed"
+    /// A dataset was deleted.
+    case datasetDeleted = "dataset.deleted"
+    /// Datasets were merged into one.
+    case datasetsMerged = "datasets.merged"
+    /// A record was created.
+    case recordCreated = "record.created"
+    /// A record was changed.
+    case recordUpdated = "record.updated"
+    /// A record was deleted.
+    case recordDeleted = "record.deleted"
+    /// A backend asks for a push.
+    case pushRequested = "push.requested"
+
+    /// Reads a type such as `com.example.dataset.changed`; nil if Apus does not know it.
+    init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
+        let period = UInt8(ascii: ".")
+        guard let last = bytes.lastIndex(of: period) else { return nil }
+        let labels: UnsafeBufferPointer<UInt8>
+        if let previous = bytes[..<last].lastIndex(of: period) {
+            labels = UnsafeBufferPointer(rebasing: bytes[(previous + 1)...])
+        } else {
+            labels = bytes
+        }
+        // Every name fits into a `String` without an allocation; a longer one is none of them.
+        guard labels.count <= 15 else { return nil }
+        self.init(rawValue: String(decoding: labels, as: UTF8.self))
+    }
+
+    /// Whether it tells of a record.
+    var isOfRecord: Bool { self == .recordCreated || self == .recordUpdated || self == .recordDeleted }
+
+    /// For messages: all of them, in a sentence.
+    static let listing = allCases.map(\.rawValue).joined(separator: ", ")
+}
+
+/// What the property `content_type` says about the encoding of an event.
+enum ContentType {
+    /// The body is a whole CloudEvent.
+    case cloudEvent
+    /// The body is JSON of some kind.
+    case json
+    /// There is none.
+    case absent
+    /// The body is something that we do not read.
+    case other
+
+    /// Reads a media type (RFC 9110 section 8.3.1), in any case and with any parameters.
+    init(_ contentType: String?) {
+        switch contentType {
+        case nil, "": self = .absent
+        // As nearly all publishers write it.
+        case "application/cloudevents+json": self = .cloudEvent
+        case "application/json": self = .json
+        case .some(let contentType): self = contentType.readingUTF8(Self.read)
+        }
+    }
+
+    private static func read(_ text: UnsafeBufferPointer<UInt8>) -> ContentType {
+        let end = text.firstIndex { byte in byte == UInt8(ascii: ";") || byte == 0x20 || byte == 0x09 } ?? text.count
+        let type = UnsafeBufferPointer(rebasing: text[..<end])
+        if type.isEqual(ignoringCase: "application/cloudevents+json") { return .cloudEvent }
+        if type.isEqual(ignoringCase: "application/json") || type.isEqual(ignoringCase: "text/json") { return .json }
+        // A batch, or a CloudEvent in another format.
+        if type.hasPrefix(ignoringCase: "application/cloudevents") { return .other }
+        let suffix = UnsafeBufferPointer(rebasing: type.suffix(5))
+        return suffix.isEqual(ignoringCase: "+json") ? .json : .other
+    }
+}

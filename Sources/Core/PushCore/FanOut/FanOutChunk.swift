@@ -38,3 +38,132 @@ public struct FanOutChunk: Hashable, Sendable {
         self.deviceCount = deviceCount
     }
 }
+
+extension FanOutChunk {
+    /// The rows of the subscriptions as bytes, 8 for each, big endian: how registries store them.
+    public var subscriptionBytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(subscriptions.count * 8)
+        for row in subscriptions { withUnsafeBytes(of: row.bigEndian) { bytes.append(contentsOf: $0) } }
+        return bytes
+    }
+
+    /// Reads what `subscriptionBytes` gave; bytes that are too few for a row are passed over.
+    public static func subscriptions(fromBytes bytes: some Collection<UInt8>) -> [Int64] {
+        var rows: [Int64] = []
+        rows.reserveCapacity(bytes.count / 8)
+        var row: Int64 = 0
+        for (index, byte) in bytes.enumerated() {
+            row = row << 8 | Int64(byte)
+            if index % 8 == 7 {
+                rows.append(row)
+                row = 0
+            }
+        }
+        return rows
+    }
+}
+
+/// What tells a chunk from all others.
+public struct FanOutChunkKey: Hashable, Sendable {
+    /// The fan-out, by its number.
+    public var fanOut: Int64
+    /// The event that the fan-out is of: a registry that was made anew gives the same numbers to other events.
+    public var event: EventDigest
+    /// The chunk, by its number.
+    public var chunk: Int
+
+    /// Names a chunk.
+    public init(fanOut: Int64, event: EventDigest, chunk: Int) {
+        self.fanOut = fanOut
+        self.event = event
+        self.chunk = chunk
+    }
+}
+
+/// What is known of a chunk before it is served.
+public enum FanOutChunkState: Hashable, Sendable {
+    /// It is to be served.
+    case waiting
+    /// It has been served: this is another copy of it.
+    case served
+    /// It is not to be served.
+    case cancelled
+}
+
+/// A chunk that has ended, and how.
+public struct FanOutChunkEnding: Hashable, Sendable {
+    /// The chunk.
+    public var key: FanOutChunkKey
+    /// Whether the rest of it was not served, because its fan-out was cancelled.
+    public var isCancelled: Bool
+
+    /// Says how a chunk ended.
+    public init(_ key: FanOutChunkKey, isCancelled: Bool) {
+        self.key = key
+        self.isCancelled = isCancelled
+    }
+}
+
+/// A chunk as its message names it.
+public struct FanOutChunkJob: Hashable, Sendable {
+    /// The number of its fan-out; the audience is as it was when that began.
+    public var fanOut: Int64
+    /// What is to be served.
+    public var chunk: FanOutChunk
+
+    /// Names a chunk.
+    public init(fanOut: Int64, chunk: FanOutChunk) {
+        self.fanOut = fanOut
+        self.chunk = chunk
+    }
+}
+
+extension FanOutChunkJob {
+    /// Reads a chunk from the headers of its message; nil if it is none.
+    ///
+    /// - Parameters:
+    ///   - headers: the headers.
+    ///   - after: where the chunk begins, which all parked messages say in the same way.
+    init?(headers: [MessageHeader], after: AudienceCursor?) {
+        func number(_ name: String) -> Int64? {
+            for header in headers where header.name == name {
+                if case .int64(let value) = header.value { return value }
+            }
+            return nil
+        }
+        guard let fanOut = number(ParkingHeader.fanOut), let chunk = number(ParkingHeader.chunk) else { return nil }
+        var subscriptions: [Int64] = []
+        for header in headers where header.name == ParkingHeader.subscriptions {
+            if case .bytes(let bytes) = header.value { subscriptions = FanOutChunk.subscriptions(fromBytes: bytes) }
+        }
+        let through = number(ParkingHeader.through).map {
+            AudienceCursor(position: $0, subscription: number(ParkingHeader.throughSubscription) ?? 0)
+        }
+        self.init(
+            fanOut: fanOut,
+            chunk: FanOutChunk(
+                number: FanOutRules.count(chunk), after: after, through: through, subscriptions: subscriptions,
+                deviceCount: FanOutRules.count(number(ParkingHeader.chunkDevices) ?? 0)))
+    }
+
+    /// The headers that say which chunk a message is, beside the cursor.
+    var headers: [MessageHeader] {
+        var headers = [
+            MessageHeader(name: ParkingHeader.fanOut, value: .int64(fanOut)),
+            MessageHeader(name: ParkingHeader.chunk, value: .int64(Int64(chunk.number))),
+            MessageHeader(name: ParkingHeader.chunkDevices, value: .int64(Int64(chunk.deviceCount))),
+        ]
+        if let through = chunk.through {
+            headers.append(MessageHeader(name: ParkingHeader.through, value: .int64(through.position)))
+            if through.subscription != 0 {
+                headers.append(
+                    MessageHeader(name: ParkingHeader.throughSubscription, value: .int64(through.subscription)))
+            }
+        }
+        if !chunk.subscriptions.isEmpty {
+            headers.append(MessageHeader(name: ParkingHeader.subscriptions, value: .bytes(chunk.subscriptionBytes)))
+        }
+        return headers
+    }
+}

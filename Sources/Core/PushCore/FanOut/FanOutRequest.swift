@@ -45,3 +45,75 @@ public enum FanOutRequest: Hashable, Sendable {
         }
     }
 }
+
+/// The audience of a large fan-out, as it is searched chunk by chunk.
+public enum FanOutAudience: Hashable, Sendable {
+    /// The devices of an audience.
+    case devices(Audience)
+    /// The subscribers of a record's change, whose subscriptions have to be matched first.
+    ///
+    /// `mayHaveClaims` says whether the event may have claimed subscriptions that fire once, which have left the index
+    /// since: it was delivered or asked for before.
+    case record(RecordChange, mayHaveClaims: Bool)
+    /// The devices of subscriptions by their rows, in ascending order.
+    case subscriptions([Int64])
+}
+
+/// A question to the registry: the end of the next chunk of a large audience.
+public struct FanOutChunkSearch: Hashable, Sendable {
+    /// The number of the fan-out.
+    public var fanOut: Int64
+    /// The event.
+    public var event: EventDigest
+    /// The audience.
+    public var audience: FanOutAudience
+    /// The row of the newest subscription that is served.
+    public var newestSubscription: Int64
+    /// The device to leave out of an audience of subscribers.
+    public var excludedDeviceID: String?
+    /// The position before the chunk; nil for the start of the audience.
+    public var after: AudienceCursor?
+    /// The most devices of the chunk.
+    public var limit: Int
+
+    /// The question for the subscribers, given the rows of all subscriptions that match, in ascending order.
+    ///
+    /// Subscriptions that are newer than the fan-out are left out. `limit` is the limit of its page.
+    public func subscriberRequest(matching rows: [Int64]) -> SubscriberRequest {
+        SubscriberRequest(
+            subscriptions: rows.filter { $0 <= newestSubscription }, excludedDeviceID: excludedDeviceID,
+            cursor: after.map { SubscriberCursor(subscription: $0.subscription, device: $0.position) },
+            asOfFanOut: fanOut)
+    }
+}
+
+/// The answer to a `FanOutChunkSearch`.
+public struct FanOutChunkExtent: Hashable, Sendable {
+    /// The last position of the chunk; nil if it is the last chunk.
+    public var through: AudienceCursor?
+    /// The number of its devices.
+    public var deviceCount: Int
+    /// The subscriptions that the chunk names, in ascending order; empty for an audience of devices.
+    public var subscriptions: [Int64] = []
+    /// The rows of all subscriptions that match a record's change, which stay the same for the whole plan; nil for an
+    /// audience of devices.
+    public var matching: [Int64]?
+
+    /// Describes a chunk of devices.
+    public init(_ extent: AudienceExtent) {
+        through = extent.next
+        deviceCount = extent.deviceCount
+    }
+
+    /// Describes a chunk of subscribers.
+    ///
+    /// - Parameters:
+    ///   - page: the answer to `FanOutChunkSearch.subscriberRequest`.
+    ///   - rows: the rows that were given to that.
+    public init(_ page: SubscriberPage, matching rows: [Int64]) {
+        through = page.next.map { AudienceCursor(position: $0.device, subscription: $0.subscription) }
+        deviceCount = page.entries.count
+        subscriptions = FanOutChunk.subscriptions(of: page)
+        matching = rows
+    }
+}

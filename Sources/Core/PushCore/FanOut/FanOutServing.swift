@@ -218,3 +218,177 @@ public struct FanOutServing: Sendable {
         }
     }
 }
+
+/// A delivery of a chunk is settled after the registry keeps that the chunk has ended.
+extension FanOutServing {
+    /// A tick has come, or the time of `nextDeadline`: what ended since the last tick is recorded together.
+    public mutating func tick(at now: MonotonicTime, into actions: inout Actions) {
+        if let time = askAgainAt, time <= now { askAgainAt = nil }
+        if let time = lookAgainAt, time <= now { lookAgainAt = nil }
+        actions.endingsToRecord += endings.begin(at: now)
+    }
+
+    /// The registry keeps the endings of the request under way.
+    public mutating func endingsRecorded(into actions: inout Actions) {
+        for (tag, ending) in endings.finish() {
+            actions.settles.append(tag)
+            if ending.isCancelled {
+                actions.counts.chunksCancelled += 1
+            } else {
+                actions.counts.chunksServed += 1
+            }
+        }
+    }
+
+    /// The registry does not keep the endings of the request under way.
+    ///
+    /// A registry that can only be read will not keep them later either. Then the deliveries are settled, and a chunk
+    /// that the broker delivers again is served again. After any other error the request is made again.
+    public mutating func endingsNotRecorded(
+        _ error: RegistryError, at now: MonotonicTime, into actions: inout Actions
+    ) {
+        actions.counts.registryFailures += 1
+        actions.notices.append(.endingsNotRecorded(count: endings.countUnderWay, error))
+        if error.code == .readOnly {
+            endingsRecorded(into: &actions)
+        } else {
+            endings.repeatRequest(at: now.advanced(byNanoseconds: repeatDelayNanoseconds))
+        }
+    }
+}
+
+/// Deliveries that leave the worker before they have been served to their end.
+extension FanOutServing {
+    // MARK: The connection
+
+    /// The connection is lost, so the broker delivers again what is not settled.
+    ///
+    /// A chunk with a page left is forgotten, because it comes again from its beginning. A chunk whose last page has
+    /// begun ends as usual, so that its ending is recorded before somebody serves it again.
+    ///
+    /// - Parameters:
+    ///   - epoch: the first connection whose deliveries are good; without it, no delivery is.
+    ///   - actions: takes what is to be done.
+    public mutating func sourceLost(before epoch: UInt32 = .max, into actions: inout Actions) {
+        firstGoodEpoch = epoch
+        release(into: &actions) { $0.epoch < epoch }
+        chunks = chunks.filter { $0.value.isRead || $0.key.epoch >= epoch }
+    }
+
+    /// The worker stops: what has not begun is dropped, and stays with the broker; a begun chunk is served to its end.
+    public mutating func drain(into actions: inout Actions) {
+        isDraining = true
+        let begun = chunks
+        release(into: &actions) { begun[$0] == nil }
+    }
+
+    /// Forgets deliveries that wait, or of which a page is asked for.
+    private mutating func release(into actions: inout Actions, where isReleased: (DeliveryTag) -> Bool) {
+        let abandoned = asked.map(\.tag).filter(isReleased)
+        asked.removeAll { isReleased($0.tag) }
+        actions.pagesAbandoned += abandoned
+        actions.released += abandoned + queue.removeAll { isReleased($0.tag) }.map(\.tag)
+    }
+
+    // MARK: Flows that hang
+
+    /// The flows with apps that have pages out, each with the start of the time in which a page was always out.
+    ///
+    /// Empty if nobody waits, or if only one app is configured: then there is nobody to make room for.
+    public var flowsOut: [(flow: FanOutFlow, since: MonotonicTime)] {
+        guard hasSeveralApps, isWaiting else { return [] }
+        var flows: [(flow: FanOutFlow, since: MonotonicTime)] = []
+        for chunk in chunks.values.sorted(by: { $0.order < $1.order })
+        where chunk.pagesOut > 0 && !chunk.flow.apps.isEmpty {
+            if let index = flows.firstIndex(where: { $0.flow == chunk.flow }) {
+                flows[index].since = min(flows[index].since, chunk.outSince)
+            } else {
+                flows.append((chunk.flow, chunk.outSince))
+            }
+        }
+        return flows
+    }
+
+    /// Flows hang: no push of them has been answered for some time.
+    ///
+    /// A worker holds few chunks. If all of them were of an app whose pushes hang, the fan-outs of other apps would
+    /// stand behind them in the broker's queue. So the deliveries of such a flow that have not begun leave the worker.
+    ///
+    /// - Parameters:
+    ///   - flows: those among `flowsOut` that hang; empty if none does.
+    ///   - now: the time.
+    ///   - actions: takes what is to be done.
+    /// - Returns: the deliveries that have not begun, to be put into a retry queue. A delivery that cannot be put there
+    ///   arrives again (`arrived`).
+    public mutating func flowsHang(
+        _ flows: [FanOutFlow], at now: MonotonicTime, into actions: inout Actions
+    ) -> [FanOutDelivery] {
+        guard hasSeveralApps, isWaiting else {
+            lookAgainAt = nil
+            return []
+        }
+        actions.notices += flows.filter { !hanging.contains($0) }.map { .flowHangs($0) }
+        hanging = flows
+        let begun = chunks
+        let unbegun = flows.flatMap { flow in
+            queue.removeAll { $0.flow == flow && begun[$0.tag] == nil }
+        }
+        if !isWaiting || chunks.isEmpty {
+            lookAgainAt = nil
+        } else if lookAgainAt.map({ $0 <= now }) ?? true {
+            lookAgainAt = now.advanced(byMilliseconds: Self.lookDelayMilliseconds)
+        }
+        return unbegun
+    }
+}
+
+/// The chunks that have ended and whose endings the registry does not keep yet; their deliveries are not settled.
+///
+/// One request is under way at a time. Endings that come meanwhile go together into the next one.
+struct FanOutEndings: Sendable {
+    private var waiting: [(tag: DeliveryTag, ending: FanOutChunkEnding)] = []
+    /// The number of endings, the first of `waiting`, that the request under way records; 0 if none is under way.
+    private var askedCount = 0
+    /// The time before which the registry is not asked again; nil if it answered the last request.
+    private(set) var askAgainAt: MonotonicTime?
+
+    /// Whether nothing is to be recorded.
+    var isEmpty: Bool { waiting.isEmpty }
+
+    /// A chunk has ended.
+    mutating func append(_ tag: DeliveryTag, _ ending: FanOutChunkEnding) { waiting.append((tag, ending)) }
+
+    /// Begins a request if one is due.
+    ///
+    /// - Returns: the endings to record; empty if there are none, or if this is not the time.
+    mutating func begin(at now: MonotonicTime) -> [FanOutChunkEnding] {
+        if let time = askAgainAt, time > now { return [] }
+        guard askedCount == 0, !waiting.isEmpty else { return [] }
+        askAgainAt = nil
+        askedCount = waiting.count
+        return waiting.map(\.ending)
+    }
+
+    /// The request has ended for good.
+    ///
+    /// - Returns: the chunks whose deliveries can be settled.
+    mutating func finish() -> [(tag: DeliveryTag, ending: FanOutChunkEnding)] {
+        assert(askedCount > 0, "an answer came to a request that was not made")
+        let finished = Array(waiting.prefix(askedCount))
+        waiting.removeFirst(finished.count)
+        askedCount = 0
+        return finished
+    }
+
+    /// The request has failed, and is made again.
+    ///
+    /// - Parameter time: when to make it again, together with what ends until then.
+    mutating func repeatRequest(at time: MonotonicTime) {
+        assert(askedCount > 0, "an answer came to a request that was not made")
+        askedCount = 0
+        askAgainAt = time
+    }
+
+    /// The number of endings that the request under way records.
+    var countUnderWay: Int { askedCount }
+}

@@ -83,3 +83,59 @@ public struct RecentChanges: Sendable {
 
     private static func place(of dataset: WordDigest) -> Int { Int(dataset.low % UInt64(deletionsCount)) }
 }
+
+/// Which datasets this process has told the registry about lately, so that it tells each but once.
+///
+/// When it is full it forgets old ones, which are then told again.
+public struct RecordedDatasets: Sendable {
+    private var known = DigestCache<Bool>(capacity: 32_768)
+
+    /// Creates an empty memory.
+    public init() {}
+
+    /// Whether the registry was told of this dataset.
+    public func contains(_ key: DatasetKey) -> Bool { known[key.digest] != nil }
+
+    /// The registry knows these datasets now.
+    public mutating func insert(_ keys: [DatasetKey]) {
+        for key in keys { known.set(true, for: key.digest) }
+    }
+}
+
+/// What an event says of a dataset to each device that is told of it: the dataset has changed, up to this sync count.
+public struct DatasetAnnouncement: BitwiseCopyable, Sendable {
+    let dataset: WordDigest
+    let syncCount: Int64
+    let firstSeenMilliseconds: Int64
+    /// Stands for the event: 64 bits of the hash of its names.
+    let event: UInt64
+
+    /// Takes from an event what it announces; nil if it announces no sync count.
+    ///
+    /// - Parameters:
+    ///   - change: what the event says.
+    ///   - source: the source of the event.
+    ///   - identifier: the identifier of the event.
+    ///   - firstSeen: when Apus first received the event.
+    public init?(_ change: DatasetChange, source: String, identifier: String, firstSeen: WallTime) {
+        guard change.operation == .changed, let syncCount = change.syncCount else { return nil }
+        dataset = change.key.digest
+        self.syncCount = syncCount
+        firstSeenMilliseconds = firstSeen.milliseconds
+        var digest = WordDigest(seed: WordDigest.secretSeed)
+        digest.mix(source)
+        digest.mix(identifier)
+        digest.finish()
+        event = digest.low
+    }
+
+    /// Stands for a device that is told of the dataset.
+    func digest(for deviceID: String) -> WordDigest {
+        var digest = WordDigest(seed: WordDigest.secretSeed)
+        digest.mix(word: dataset.high)
+        digest.mix(word: dataset.low)
+        digest.mix(deviceID)
+        digest.finish()
+        return digest
+    }
+}

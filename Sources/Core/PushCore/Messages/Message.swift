@@ -56,3 +56,90 @@ public struct Message: Hashable, Sendable {
         hasher.combine(body)
     }
 }
+
+/// One header of a message; a name may occur more than once, and the order is kept.
+public struct MessageHeader: Hashable, Sendable {
+    /// The name, up to 255 bytes.
+    public var name: String
+    /// The value.
+    public var value: HeaderValue
+
+    /// Creates a header.
+    public init(name: String, value: HeaderValue) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// A value in the headers of a message: every type that AMQP 0-9-1 knows, so that a message can be passed on intact.
+public enum HeaderValue: Hashable, Sendable {
+    /// A boolean (`t`).
+    case boolean(Bool)
+    /// A signed integer of 8 bits (`b`).
+    case int8(Int8)
+    /// An unsigned integer of 8 bits (`B`).
+    case uint8(UInt8)
+    /// A signed integer of 16 bits (`s`).
+    case int16(Int16)
+    /// An unsigned integer of 16 bits (`u`).
+    case uint16(UInt16)
+    /// A signed integer of 32 bits (`I`).
+    case int32(Int32)
+    /// An unsigned integer of 32 bits (`i`).
+    case uint32(UInt32)
+    /// A signed integer of 64 bits (`l`).
+    case int64(Int64)
+    /// An unsigned integer of 64 bits (`L`).
+    case uint64(UInt64)
+    /// A floating-point number of 32 bits (`f`).
+    case float32(Float)
+    /// A floating-point number of 64 bits (`d`).
+    case float64(Double)
+    /// A decimal number: `value` divided by ten to the power of `scale` (`D`).
+    case decimal(scale: UInt8, value: UInt32)
+    /// Seconds since 1970 (`T`).
+    case timestamp(UInt64)
+    /// A long string (`S`) that is valid UTF-8.
+    case string(String)
+    /// A long string (`S`) that is not valid UTF-8.
+    case rawString([UInt8])
+    /// A byte array (`x`).
+    case bytes([UInt8])
+    /// A list of values (`A`).
+    indirect case array([HeaderValue])
+    /// A nested table (`F`).
+    indirect case table([MessageHeader])
+    /// No value (`V`).
+    case void
+}
+
+/// The standard properties of an AMQP 0-9-1 message; nil where the publisher set none.
+public struct MessageProperties: Hashable, Sendable {
+    /// The MIME type of the body.
+    public var contentType: String?
+    /// The encoding of the body.
+    public var contentEncoding: String?
+    /// 1 is transient, 2 is persistent.
+    public var deliveryMode: UInt8?
+    /// 0 to 9.
+    public var priority: UInt8?
+    /// The application's correlation identifier.
+    public var correlationID: String?
+    /// Where to reply to.
+    public var replyTo: String?
+    /// Milliseconds to live, as decimal digits.
+    public var expiration: String?
+    /// The application's message identifier.
+    public var messageID: String?
+    /// Seconds since 1970.
+    public var timestampSeconds: UInt64?
+    /// The application's message type.
+    public var type: String?
+    /// The user that published, checked by the broker.
+    public var userID: String?
+    /// The application that published.
+    public var appID: String?
+
+    /// Creates properties of which none is set.
+    public init() {}
+}
