@@ -3,11 +3,11 @@ import Foundation
 // Usage: apus-benchmarks --bare-consumer PATH [--peer-python PATH --peer-script PATH] [--results FILE]
 //        [--fan-out-devices COUNT] [--seconds-maximum COUNT] [--mebibytes-maximum COUNT] [--small] [SCENARIO…]
 //
-// Scenarios: client, distance, peer, allocations, micro, matching, pipeline, subscriptions, worker, postgresql, replicas,
-// queues, latency, fanout, fairness, isolation, memory; all of them if none is named. With --small the counts are small,
-// each scenario only checks that it does what it says, and no figure is kept. A scenario that takes more seconds, or
-// whose processes have more memory resident, than it may is ended: --seconds-maximum and --mebibytes-maximum replace the
-// limits of BenchmarkScenario. Run through `make bench`, which builds what is needed first.
+// Scenarios: client, distance, peer, allocations, micro, matching, pipeline, subscriptions, worker, postgresql,
+// replicas, queues, latency, fanout, fairness, isolation, memory; all of them if none is named. With --small the counts
+// are small, each scenario only checks that it does what it says, and no figure is kept. A scenario that takes more
+// seconds, or whose processes have more memory resident, than it may is ended: --seconds-maximum and
+// --mebibytes-maximum replace the limits of BenchmarkScenario. Run through `make bench`, which builds what is needed.
 
 do {
     let arguments = Array(CommandLine.arguments.dropFirst())

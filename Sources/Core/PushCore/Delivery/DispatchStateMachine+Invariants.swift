@@ -1,6 +1,6 @@
 /// What must hold between any two calls.
 extension DispatchStateMachine {
-    /// What is in hand, counted anew.
+    /// The numbers of pushes and copies, counted from the tables.
     private struct Tally {
         var pushesOfJob: [UInt64: Int] = [:]
         var copiesOfJob: [UInt64: Int] = [:]

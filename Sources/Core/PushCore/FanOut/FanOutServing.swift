@@ -294,7 +294,7 @@ extension FanOutServing {
 
     /// The flows with apps that have pages out, each with the start of the time in which a page was always out.
     ///
-    /// Empty if nobody waits, or if only one app is configured: then there is nobody to make room for.
+    /// Empty if no delivery waits, or if only one app is configured: then no other app needs the room.
     public var flowsOut: [(flow: FanOutFlow, since: MonotonicTime)] {
         guard hasSeveralApps, isWaiting else { return [] }
         var flows: [(flow: FanOutFlow, since: MonotonicTime)] = []

@@ -72,7 +72,7 @@ public struct AppHealth: Sendable {
         devicesWaitingMaximum = limits.devicesWaitingMaximum
     }
 
-    /// Hands over the notices, which begin anew.
+    /// Returns the notices since the last call.
     public mutating func takeNotices() -> [Notice] {
         defer { notices.removeAll() }
         return notices
@@ -179,7 +179,7 @@ public struct AppHealth: Sendable {
 
     /// Whether pushes of a large fan-out hang: none of its apps has answered anything for the patience.
     ///
-    /// With one app there is nobody to make room for, so nothing hangs.
+    /// With one app nothing hangs, because no other app needs the room.
     ///
     /// - Parameters:
     ///   - places: the apps that it pushes to.
@@ -194,7 +194,7 @@ public struct AppHealth: Sendable {
 
 /// Apps that are too slow for what they have in hand.
 ///
-/// Nobody would gain by it if the only app were called slow, so with one app nothing is counted.
+/// With one app nothing is counted: no other app would gain if it were called slow.
 extension AppHealth {
     /// Whether there is more than one app to be fair to.
     public var isShared: Bool { apps.count > 1 }

@@ -29,7 +29,7 @@ struct Intake {
 
     /// What became of the deliveries that were decoded.
     struct Decoded {
-        /// Deliveries that nobody can act on.
+        /// Deliveries that cannot be acted on, each with the reason.
         var rejected: [(delivery: Delivery, parking: ParkingRecord, rejection: EventRejection)] = []
         /// Parts of large fan-outs that came by a work queue.
         var misdirected: [(delivery: Delivery, parking: ParkingRecord)] = []
@@ -57,7 +57,7 @@ struct Intake {
 
     /// Reads a delivery: what it says, and the history that it bears.
     ///
-    /// - Throws: `EventRejection` if nobody can act on it.
+    /// - Throws: `EventRejection` if it cannot be acted on.
     func decode(
         _ delivery: Delivery, _ parking: ParkingRecord, with renderer: inout ContentRenderer
     ) throws(EventRejection) -> DecodedEvent {
@@ -184,7 +184,7 @@ struct Intake {
     /// The event of a dataset that was under way has ended: the others of the dataset can be decoded.
     mutating func ended(_ dataset: DatasetKey) { queue.append(serializer.end(dataset)) }
 
-    /// Counts begin anew after a deletion, whatever becomes of its event.
+    /// A deletion resets the sync counts of its dataset, even if its own event expires.
     private mutating func forgetCounts(_ event: DecodedEvent, at now: WallTime) {
         guard event.isFresh, case .dataset(let change) = event.event.kind, change.operation != .changed else { return }
         recent.forget(change.key, at: now)

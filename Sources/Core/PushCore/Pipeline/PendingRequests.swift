@@ -63,10 +63,10 @@ struct PendingRequests: Sendable {
     ///
     /// - Parameters:
     ///   - number: its number.
-    ///   - isSuccess: whether the answer is none of a failure.
+    ///   - isSuccess: whether the registry could answer.
     ///   - now: the time.
     ///   - notices: takes what is to be shown of the registry.
-    /// - Returns: what the answer is for; nil if nobody wants it any more.
+    /// - Returns: the purpose of the request; nil if it was abandoned.
     mutating func answered(
         _ number: UInt64, isSuccess: Bool, at now: MonotonicTime, into notices: inout [PipelineNotice]
     ) -> Purpose? {

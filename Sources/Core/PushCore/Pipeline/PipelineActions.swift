@@ -64,7 +64,7 @@ public struct EventReport: Sendable {
 public enum PipelineNotice: Sendable {
     /// A publisher sets headers that are Apus' own.
     case headersIgnored(Delivery)
-    /// Nobody can act on a delivery; it goes to the dead letters.
+    /// A delivery cannot be acted on, and goes to the dead letters.
     case rejected(Message, EventRejection)
     /// Devices or tokens of an event were left out, because they have no token of the push's kind.
     case leftOut(DecodedEvent, count: Int, isWhole: Bool)

@@ -24,13 +24,14 @@ public struct PipelineMachine {
     /// The most dead tokens that wait for a registry that is slow.
     static let deadTokensMaximum = 4_096
     let configuration: PipelineConfiguration
-    var renderer: ContentRenderer
+    /// Renders pushes, and names apps.
+    public internal(set) var renderer: ContentRenderer
     var intake = Intake()
     var serving: FanOutServing
     var planning: FanOutPlanning
-    /// What the serving has decided and nobody has taken over yet.
+    /// The decisions of `serving` that the machine has not carried out yet.
     var serves = FanOutServing.Actions()
-    /// What the planning has decided and nobody has taken over yet.
+    /// The decisions of `planning` that the machine has not carried out yet.
     var plans = FanOutPlanning.Actions()
     /// The events of the deliveries that are served.
     var pages: [DeliveryTag: Page] = [:]

@@ -42,3 +42,15 @@ struct Randomness {
         for last in stride(from: list.count - 1, to: 0, by: -1) { list.swapAt(last, below(last + 1)) }
     }
 }
+
+/// A number that tells two runs apart: it follows from everything that was mixed into it, in order.
+struct Digest {
+    private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    mutating func mix(_ number: UInt64) {
+        value = (value ^ number) &* 0x9e37_79b9_7f4a_7c15
+        value ^= value >> 29
+    }
+
+    mutating func mix(_ number: Int) { mix(UInt64(bitPattern: Int64(number))) }
+}

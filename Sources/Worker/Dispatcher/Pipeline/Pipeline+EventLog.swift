@@ -81,7 +81,7 @@ extension Pipeline {
                 if !apps.contains(rendering.app.name) { apps.append(rendering.app.name) }
             }
         }
-        return renderer.appIndices(ofFlow: report.event.flowName).map { renderer.appName(at: $0) }
+        return machine.renderer.appIndices(ofFlow: report.event.flowName).map { machine.renderer.appName(at: $0) }
     }
 }
 

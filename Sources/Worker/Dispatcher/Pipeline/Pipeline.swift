@@ -15,8 +15,6 @@ final class Pipeline {
     let metrics: PipelineMetrics
     let health: PipelineHealth
     let logger: Logger
-    /// Names apps in log entries.
-    let renderer: ContentRenderer
     let decoder = EventDecoder()
 
     var machine: PipelineMachine
@@ -40,7 +38,6 @@ final class Pipeline {
         self.metrics = PipelineMetrics(registry: metrics, appNames: configuration.apps.map(\.route.name))
         self.health = health
         self.logger = logger
-        renderer = ContentRenderer(apps: configuration.apps)
         machine = PipelineMachine(configuration: configuration, planner: Int64.random(in: 1 ... .max))
     }
 

@@ -1,3 +1,4 @@
+import Dispatch
 import Dispatcher
 import Essentials
 import EventLoop
@@ -139,17 +140,16 @@ final class PipelineBench: Sendable {
         _ = try registry.subscribeToAllDatasets(deviceID, names: nil, includingFuture: true)
     }
 
-    /// Lets the registry write nothing until a byte can be read from a pipe, as on a disk that is very slow.
-    func holdWrites(untilRead end: Int32) { hold(registryWrites, untilRead: end) }
+    /// Lets the registry write nothing, as on a disk that is very slow, until the answer is signalled.
+    func holdWrites() -> DispatchSemaphore { hold(registryWrites) }
 
-    /// Lets the registry answer no look-up until a byte can be read from a pipe; `settledLoop` waits for that, too.
-    func holdLookUps(untilRead end: Int32) { hold(registryReads, untilRead: end) }
+    /// Lets the registry answer no look-up until the answer is signalled; `settledLoop` waits for that, too.
+    func holdLookUps() -> DispatchSemaphore { hold(registryReads) }
 
-    private func hold(_ client: RegistryClient, untilRead end: Int32) {
-        client.loop.submit {
-            var byte: UInt8 = 0
-            _ = read(end, &byte, 1)
-        }
+    private func hold(_ client: RegistryClient) -> DispatchSemaphore {
+        let gate = DispatchSemaphore(value: 0)
+        client.loop.submit { gate.wait() }
+        return gate
     }
 
     /// Takes the write lock of the registry, as a long import does, so that datasets cannot be recorded.
