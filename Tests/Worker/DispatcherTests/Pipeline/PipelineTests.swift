@@ -184,7 +184,8 @@ struct PipelineTests {
         let bench = try bench(
             transport: FakeTransport { request, attempt in
                 let isReached = attempt > 1 || !request.token.bytes.elementsEqual("device-0".utf8)
-                return .answered(PushAnswer(status: isReached ? 200 : status, reason: isReached ? "" : reason))
+                guard !isReached else { return .answered(PushAnswer(status: 200)) }
+                return .answered(PushAnswer(status: status, reason: reason, deadSinceMilliseconds: 1))
             })
         var first = event("1", count: 7)
         if ending == .expired { first.properties.expiration = "2000" }
@@ -193,7 +194,9 @@ struct PipelineTests {
         bench.broker.deliverParked(in: "apus.retry.1s")
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
         #expect(bench.transport.requests.count == 2, "neither device is tried again")
-        let device = PipelineBench.device("device-0", identity: Self.identity, pool: Self.pool)
+        var device = PipelineBench.device("device-0", identity: Self.identity, pool: Self.pool)
+        // The token lives again, whether it was pruned before this or is after.
+        device.registeredAtMilliseconds = bench.clock.nowMilliseconds
         try bench.register([device], dataset: "notes")
         for count in [6, 7, 7] { await deliver(event("again-\(bench.clock.nowMilliseconds)", count: count), to: bench) }
         #expect(told(bench.transport.requests.dropFirst(2)) == ["device-0", "device-0"])
