@@ -148,7 +148,10 @@ let package = Package(
             "APNsSimulator", in: "Support", ["EventLoop", "Crypto", "HTTP2", "JSON", "Notifications"]),
         swiftTarget(
             "PushTestKit", in: "Support",
-            ["PushCore", "Geography", "EventLoop", "Crypto", "Essentials", "Notifications", "Predicates", "JSON"]),
+            [
+                "PushCore", "AMQP", "Geography", "EventLoop", "Crypto", "Essentials", "Notifications", "Predicates",
+                "JSON",
+            ]),
 
         // Workers, broker, registry and push service in one thread and in a time of their own: `Tests/Simulation`.
         swiftTarget(
@@ -249,7 +252,7 @@ let package = Package(
         .executableTarget(
             name: "apus-benchmarks",
             dependencies: [
-                "EventLoop", "Metrics", "Crypto", "ChangeQueue", "PushCore", "SQLiteRegistry", "PostgresRegistry",
+                "EventLoop", "Metrics", "Crypto", "PushCore", "SQLiteRegistry", "PostgresRegistry",
                 "APNsTransport", "Dispatcher", "Geography", "PushTestKit", "Notifications", "ConnectionPool",
                 "Predicates", "PredicateIndex", "Essentials",
             ],

@@ -1,7 +1,7 @@
 import PushTestKit
 
 /// Draws one event after the other.
-struct Workload: Sendable {
+struct Workload: LoadSource {
     /// One of so many events is broken.
     private static let brokenInterval = 100
 
@@ -25,7 +25,7 @@ struct Workload: Sendable {
     }
 
     /// The next event.
-    mutating func next() -> LedgerEvent {
+    mutating func next() -> LedgerEvent? {
         defer { nextNumber += 1 }
         return LedgerEvent(number: nextNumber, content: nextContent())
     }
@@ -51,26 +51,29 @@ struct Workload: Sendable {
         }
     }
 
-    /// The body of an event, in structured JSON.
-    static func body(of event: LedgerEvent) -> [UInt8] {
-        let line =
-            switch event.content {
-            case .change(let identity, let syncCount):
-                TestEvents.datasetChanged(
-                    event.identifier, identity: Population.identityText(identity), syncCount: syncCount,
-                    deviceID: Population.deviceText(identity * Population.devicesPerIdentity))
-            case .request(let devices): request(event, to: .devices(devices.map(Population.deviceText)))
-            case .announcement: request(event, to: .topic(Population.topic))
-            case .broken:
-                TestEvents.event(
-                    event.identifier, "dataset.changed", #"{"identityPoolId":"\#(Population.pool)"}"#)
-            case .record(let room):
-                TestEvents.record(
-                    event.identifier, type: "Note", name: "n\(event.number)",
-                    fields: #"{"room":\#(room),"loud":1,"text":"Number \#(event.number)"}"#,
-                    more: #","app":"\#(Population.app)""#)
-            }
-        return Array(line.utf8)
+    /// What is published of an event.
+    func message(of event: LedgerEvent) -> LoadMessage {
+        LoadMessage(identifier: event.identifier, routingKey: "ledger", body: Self.body(of: event))
+    }
+
+    /// The event in structured JSON.
+    private static func body(of event: LedgerEvent) -> String {
+        switch event.content {
+        case .change(let identity, let syncCount):
+            TestEvents.datasetChanged(
+                event.identifier, identity: Population.identityText(identity), syncCount: syncCount,
+                deviceID: Population.deviceText(identity * Population.devicesPerIdentity))
+        case .request(let devices): request(event, to: .devices(devices.map(Population.deviceText)))
+        case .announcement: request(event, to: .topic(Population.topic))
+        case .broken:
+            TestEvents.event(
+                event.identifier, "dataset.changed", #"{"identityPoolId":"\#(Population.pool)"}"#)
+        case .record(let room):
+            TestEvents.record(
+                event.identifier, type: "Note", name: "n\(event.number)",
+                fields: #"{"room":\#(room),"loud":1,"text":"Number \#(event.number)"}"#,
+                more: #","app":"\#(Population.app)""#)
+        }
     }
 
     private static func request(_ event: LedgerEvent, to target: TestEvents.Target) -> String {

@@ -101,9 +101,10 @@ extension Stage {
     func startLoad() throws {
         let publisher = try LoadPublisher(
             urls: addresses.publisherURLs, exchange: "\(namespace).changes",
-            workload: Workload(
+            source: Workload(
                 population: population, seed: seed, announcementInterval: scenario.setting.announcementInterval),
-            eventsPerSecond: scenario.setting.eventsPerSecond)
+            pace: LoadPace(
+                eventsPerSecond: Double(scenario.setting.eventsPerSecond), openMaximum: 256, tickMilliseconds: 10))
         state.withLock { $0.publisher = publisher }
         publisher.start()
     }

@@ -29,7 +29,7 @@ final class Stage: Sendable {
         var standby: PrivatePostgreSQL?
         var workerEnvironment: [String: String] = [:]
         var simulator: SimulatorProcess?
-        var publisher: LoadPublisher?
+        var publisher: LoadPublisher<Workload>?
         var seats: [WorkerSeat] = []
         var problems: [String] = []
         var explainedRedeliveries = 0
@@ -99,7 +99,7 @@ final class Stage: Sendable {
     var simulator: SimulatorProcess { get throws { try part("simulator", \.simulator) } }
 
     /// The publisher of the load; it is there when the scenario strikes.
-    var publisher: LoadPublisher { get throws { try part("load", \.publisher) } }
+    var publisher: LoadPublisher<Workload> { get throws { try part("load", \.publisher) } }
 
     /// Where the workers look for what they talk to; `prepare` may change it.
     var addresses: StageAddresses {

@@ -40,12 +40,11 @@ struct FairnessScenario {
         // What the import has left to be written would make everything stand still for as long as a tenth of a second.
         sync()
         let worker = try WorkerProcess(in: bench.temporary)
-        let publisher = try PacedPublisher(broker: broker.url)
-        _ = publisher.publish(0..<Self.warmUpEvents, perSecond: nil)
+        try await bench.publish(0..<Self.warmUpEvents, to: broker)
         try await worker.wait(forAccepted: Self.warmUpEvents)
 
         let alone = Self.warmUpEvents..<Self.warmUpEvents + Self.eventsAlone
-        let publishedAlone = publisher.publish(alone, perSecond: Self.eventsPerSecond)
+        let publishedAlone = try await bench.publish(alone, to: broker, perSecond: Self.eventsPerSecond)
         try await worker.wait(forAccepted: alone.upperBound)
 
         let beside = alone.upperBound..<small
@@ -54,22 +53,21 @@ struct FairnessScenario {
             RegisteredDevice.request("fairness", identity: small) + "\n")
         try await bench.apus("publish", "--file", fanOut)
         try await worker.wait("the fan-out") { try await worker.accepted() > alone.upperBound + 5_000 }
-        let start = (time: PacedPublisher.nowMilliseconds(), accepted: try await worker.accepted())
-        let publishedBeside = publisher.publish(beside, perSecond: Self.eventsPerSecond)
-        let end = (time: PacedPublisher.nowMilliseconds(), accepted: try await worker.accepted())
+        let start = (time: Workbench.nowMilliseconds(), accepted: try await worker.accepted())
+        let publishedBeside = try await bench.publish(beside, to: broker, perSecond: Self.eventsPerSecond)
+        let end = (time: Workbench.nowMilliseconds(), accepted: try await worker.accepted())
         guard Scale.isSmall || end.accepted < small + Self.fanOutDevices else {
             throw BenchmarkFailure(description: "the fan-out was over before the small events: make it larger")
         }
         try await worker.wait(forAccepted: small + Self.fanOutDevices)
-        await publisher.close()
         await worker.drain(seconds: 10)
         await simulator.stop()
         let bulkPushes = end.accepted - start.accepted - Self.eventsBeside
         report.add(
             "pushes_per_second_fan_out_beside\(suffix)", Double(bulkPushes) / (end.time - start.time) * 1_000, "1/s")
         try addDelays(
-            alone: RecordedDelays.read(record, published: publishedAlone, devices: alone),
-            beside: RecordedDelays.read(record, published: publishedBeside, devices: beside), suffix: suffix,
+            alone: Workbench.delays(in: record, published: publishedAlone, devices: alone),
+            beside: Workbench.delays(in: record, published: publishedBeside, devices: beside), suffix: suffix,
             budget: budget)
     }
 

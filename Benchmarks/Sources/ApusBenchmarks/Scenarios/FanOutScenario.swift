@@ -60,15 +60,15 @@ struct FanOutScenario {
     private func fanOut(_ identifier: String, broker: PrivateRabbitMQ, devices: Int) async throws -> Figures {
         let worker = try WorkerProcess(in: bench.temporary)
         try await worker.readiness(200)
-        let publisher = try PacedPublisher(broker: broker.url)
-        let published = PacedPublisher.nowMilliseconds()
-        publisher.publish(body: RegisteredDevice.request(identifier, identity: 0))
+        let load = BenchmarkLoad(count: 1) { _ in
+            LoadMessage(routingKey: "push.requested", body: RegisteredDevice.request(identifier, identity: 0))
+        }
+        let published = try await bench.publish(load, to: broker)[0]
         try await worker.wait("the first push", pauseMilliseconds: 2) { try await worker.accepted() > 0 }
-        let first = PacedPublisher.nowMilliseconds()
+        let first = Workbench.nowMilliseconds()
         let firstCount = try await worker.accepted()
         try await worker.wait(forAccepted: devices, minutes: 30)
-        let seconds = (PacedPublisher.nowMilliseconds() - first) / 1_000
-        await publisher.close()
+        let seconds = (Workbench.nowMilliseconds() - first) / 1_000
         let mebibytesMaximum = try worker.mebibytes("VmHWM")
         await worker.drain(seconds: 10)
         return Figures(

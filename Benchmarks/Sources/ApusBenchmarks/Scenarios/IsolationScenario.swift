@@ -83,16 +83,19 @@ struct IsolationScenario {
             otherPort: other.port,
             connections: limit.connections)
         try await bench.apus("topology", "apply")
-        await fillQueue(try PacedPublisher(broker: broker.url), devices)
+        try await bench.publish(Self.load(devices), to: broker)
         return try await emptyQueue(eventCount: devices.count)
     }
 
-    private func fillQueue(_ publisher: PacedPublisher, _ devices: Range<Int>) async {
-        for start in stride(from: devices.lowerBound, to: devices.upperBound, by: Self.eventsBetween) {
-            _ = publisher.publish(start..<start + Self.eventsBetween, perSecond: nil)
-            for number in 0..<Self.otherEventsBetween { publisher.publish(body: Self.otherEvent(start + number)) }
+    /// Every fifth event is for the other app, in runs.
+    private static func load(_ devices: Range<Int>) -> BenchmarkLoad {
+        let (first, period) = (devices.lowerBound, eventsBetween + otherEventsBetween)
+        return BenchmarkLoad(count: devices.count / eventsBetween * period) { index in
+            let (run, place) = index.quotientAndRemainder(dividingBy: period)
+            let start = first + run * eventsBetween
+            if place < eventsBetween { return RegisteredDevice.message(start + place) }
+            return LoadMessage(routingKey: "push.requested", body: otherEvent(start + place - eventsBetween))
         }
-        await publisher.close()
     }
 
     /// Lets a worker push for the app that is well, and tells how fast it did once it had begun.

@@ -22,24 +22,22 @@ struct LatencyScenario {
         let devices = Self.warmUpEvents + Self.fullLoadEvents + Self.halfLoadEvents
         try await bench.importDevices(devices, into: "latency.db") { $0 }
         let worker = try WorkerProcess(in: bench.temporary)
-        let publisher = try PacedPublisher(broker: broker.url)
-        _ = publisher.publish(0..<Self.warmUpEvents, perSecond: nil)
+        try await bench.publish(0..<Self.warmUpEvents, to: broker)
         try await worker.wait(forAccepted: Self.warmUpEvents)
 
         let fullLoad = Self.warmUpEvents..<Self.warmUpEvents + Self.fullLoadEvents
-        let start = PacedPublisher.nowMilliseconds()
-        _ = publisher.publish(fullLoad, perSecond: nil)
+        let start = ContinuousClock().now
+        try await bench.publish(fullLoad, to: broker)
         try await worker.wait(forAccepted: fullLoad.upperBound)
-        let perSecond = Double(Self.fullLoadEvents) / (PacedPublisher.nowMilliseconds() - start) * 1_000
+        let perSecond = Double(Self.fullLoadEvents) / start.duration(to: ContinuousClock().now).seconds
         report.add("events_per_second_published_and_pushed", perSecond, "1/s")
 
         let halfLoad = fullLoad.upperBound..<devices
-        let published = publisher.publish(halfLoad, perSecond: perSecond / 2)
+        let published = try await bench.publish(halfLoad, to: broker, perSecond: perSecond / 2)
         try await worker.wait(forAccepted: devices)
-        await publisher.close()
         await worker.drain(seconds: 10)
         await simulator.stop()
-        let delays = try RecordedDelays.read(record, published: published, devices: halfLoad)
+        let delays = try Workbench.delays(in: record, published: published, devices: halfLoad)
         report.add("publish_to_push_p50_half_load", delays[delays.count / 2], "ms")
         report.add(
             "publish_to_push_p99_half_load", delays[delays.count * 99 / 100], "ms", budget: .valueAtMost(10))

@@ -24,11 +24,9 @@ struct QueueScenario {
                 workQueues: count)
             try await bench.apus("topology", "apply")
             if index == 0 { try await bench.importDevices(counts.count * Self.events, into: "queues.db") { $0 } }
-            let publisher = try PacedPublisher(broker: broker.url)
-            let start = PacedPublisher.nowMilliseconds()
-            _ = publisher.publish(index * Self.events..<(index + 1) * Self.events, perSecond: nil)
-            await publisher.close()
-            let published = Double(Self.events) / (PacedPublisher.nowMilliseconds() - start) * 1_000
+            let start = ContinuousClock().now
+            try await bench.publish(index * Self.events..<(index + 1) * Self.events, to: broker)
+            let published = Double(Self.events) / start.duration(to: ContinuousClock().now).seconds
             let pushed = try await pushedPerSecond()
             let name = "\(count)_work_queue\(count == 1 ? "" : "s")"
             report.add("events_per_second_published_\(name)", published, "1/s", reference: single?.published)

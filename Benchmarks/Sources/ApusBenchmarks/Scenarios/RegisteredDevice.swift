@@ -19,6 +19,12 @@ enum RegisteredDevice {
             "\(index)-\(syncCount)", identity: TestDevices.identity(index), syncCount: syncCount)
     }
 
+    /// A change of the dataset of a device, for a `BenchmarkLoad`.
+    static func message(_ index: Int) -> LoadMessage {
+        LoadMessage(
+            routingKey: "dataset.changed.\(TestDevices.identity(index))", body: event(index, syncCount: 1))
+    }
+
     /// A request for a push to the devices of an identity, for `apus publish --file`.
     static func request(_ identifier: String, identity: Int) -> String {
         TestEvents.pushRequested(identifier, to: .identities([TestDevices.identity(identity)]))

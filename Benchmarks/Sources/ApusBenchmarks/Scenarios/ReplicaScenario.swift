@@ -33,11 +33,10 @@ struct ReplicaScenario {
         try await bench.apus("topology", "apply")
         let events = Self.counts.map { Self.events(replicas: $0) }
         try await bench.importDevices(events.reduce(0, +), into: "replicas.db") { $0 }
-        let publisher = try PacedPublisher(broker: broker.url)
         var alone: Double?
         var published = 0
         for (replicas, count) in zip(Self.counts, events) {
-            _ = publisher.publish(published..<published + count, perSecond: nil)
+            try await bench.publish(published..<published + count, to: broker)
             published += count
             let (perSecond, processors) = try await measure(replicas: replicas)
             let each = perSecond / Double(replicas)
@@ -48,7 +47,6 @@ struct ReplicaScenario {
             report.add("processors_busy_\(replicas)_replicas", processors, "processors")
             alone = alone ?? each
         }
-        await publisher.close()
     }
 
     /// What the replicas can push at most while they start, and while they are measured and end.

@@ -1,22 +1,19 @@
 import AMQP
 import EventLoop
-import PushTestKit
+import Glibc
 
 /// The part of a `LoadPublisher` that lives on its loop.
-final class LoadPublisherCore: AMQPConnectionHandler {
-    private static let tickNanoseconds: UInt64 = 10_000_000
-    private static let reconnectNanoseconds: UInt64 = 300_000_000
-    /// Beyond so many events without a confirm nothing more is published.
-    private static let openMaximum = 256
+final class LoadPublisherCore<Source: LoadSource>: AMQPConnectionHandler {
+    private static var reconnectNanoseconds: UInt64 { 300_000_000 }
     /// After so long without a word about what is open the connection is given up.
-    private static let patienceNanoseconds: UInt64 = 10_000_000_000
+    private static var patienceNanoseconds: UInt64 { 10_000_000_000 }
 
     private var endpoints: [AMQPEndpoint]
     private let exchange: String
-    private var workload: Workload
-    private let eventsPerSecond: Int
+    private var source: Source
+    private let pace: LoadPace
     private let loop: EventLoop
-    private let load: Watched<PublishedLoad>
+    private let load: Watched<PublishedLoad<Source.Event>>
 
     private var connection: AMQPConnection?
     private var ledger = PublishLedger()
@@ -31,15 +28,17 @@ final class LoadPublisherCore: AMQPConnectionHandler {
     private var refusedSinceNanoseconds: UInt64?
     /// How many events are due, as far as the rate goes.
     private var credit = 0.0
+    private var publishedCount = 0
+    private var isAtEnd = false
 
     init(
-        endpoints: [AMQPEndpoint], exchange: String, workload: Workload, eventsPerSecond: Int, loop: EventLoop,
-        load: Watched<PublishedLoad>
+        endpoints: [AMQPEndpoint], exchange: String, source: Source, pace: LoadPace, loop: EventLoop,
+        load: Watched<PublishedLoad<Source.Event>>
     ) {
         self.endpoints = endpoints
         self.exchange = exchange
-        self.workload = workload
-        self.eventsPerSecond = eventsPerSecond
+        self.source = source
+        self.pace = pace
         self.loop = loop
         self.load = load
     }
@@ -72,14 +71,16 @@ final class LoadPublisherCore: AMQPConnectionHandler {
     private func tick() {
         guard !isStopped else { return }
         let now = loop.nowNanoseconds
-        // What could not be published in time is not made up for.
-        credit = min(
-            credit + Double(now &- lastTickNanoseconds) / 1_000_000_000 * Double(eventsPerSecond),
-            max(1, Double(eventsPerSecond) / 10))
+        if let rate = pace.eventsPerSecond {
+            // What could not be published in time is not made up for.
+            credit = min(
+                credit + Double(now &- lastTickNanoseconds) / 1_000_000_000 * rate,
+                max(1, rate / 10))
+        }
         lastTickNanoseconds = now
         giveUpIfForgotten(now)
         publish()
-        loop.schedule(afterNanoseconds: Self.tickNanoseconds) { [weak self] in self?.tick() }
+        loop.schedule(afterNanoseconds: pace.tickMilliseconds * 1_000_000) { [weak self] in self?.tick() }
     }
 
     private func giveUpIfForgotten(_ now: UInt64) {
@@ -96,33 +97,47 @@ final class LoadPublisherCore: AMQPConnectionHandler {
     }
 
     private func publish() {
-        guard isPublishing, !isBlocked, let connection else { return }
-        var published: [LedgerEvent] = []
+        guard isPublishing, !isBlocked, !isAtEnd, let connection else { return }
+        var published: [Source.Event] = []
+        let now = Self.nowMilliseconds()
         connection.burst { session throws(AMQPError) in
-            while credit >= 1, ledger.span < Self.openMaximum {
+            while pace.eventsPerSecond == nil || credit >= 1, ledger.span < pace.openMaximum {
+                guard let event = source.next() else {
+                    isAtEnd = true
+                    return
+                }
                 credit -= 1
-                let event = workload.next()
                 // Before the deed: what the connection's end cuts short may have arrived.
                 published.append(event)
+                publishedCount += 1
+                let message = source.message(of: event)
                 let number = try session.publish(
-                    Self.message(event), exchange: exchange, routingKey: "ledger", isMandatory: true)
-                ledger.published(number, index: event.number)
+                    Self.message(message), exchange: exchange, routingKey: message.routingKey, isMandatory: true)
+                ledger.published(number, index: publishedCount - 1)
             }
         }
-        guard !published.isEmpty else { return }
-        let openCount = ledger.count
+        guard !published.isEmpty || isAtEnd else { return }
+        let (openCount, hasEnded) = (ledger.count, isAtEnd)
         load.update { load in
             load.events += published
+            load.publishedMilliseconds += repeatElement(now, count: published.count)
             load.openCount = openCount
+            load.isAtEnd = hasEnded
         }
     }
 
-    private static func message(_ event: LedgerEvent) -> AMQPMessage {
+    private static func nowMilliseconds() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Double(time.tv_sec) * 1_000 + Double(time.tv_nsec) / 1_000_000
+    }
+
+    private static func message(_ message: LoadMessage) -> AMQPMessage {
         var properties = AMQPProperties()
         properties.contentType = "application/cloudevents+json"
         properties.deliveryMode = 2
-        properties.messageID = event.identifier
-        return AMQPMessage(properties: properties, body: Workload.body(of: event))
+        properties.messageID = message.identifier
+        return AMQPMessage(properties: properties, body: Array(message.body.utf8))
     }
 
     // MARK: The connection
@@ -133,7 +148,7 @@ final class LoadPublisherCore: AMQPConnectionHandler {
         attemptCount += 1
         do {
             var options = AMQPOptions()
-            options.connectionName = "ledger publish"
+            options.connectionName = "load"
             let session = try AMQPSession(endpoint, options: options)
             try session.enableConfirms()
             connection = try AMQPConnection(session, on: loop, handler: self)
@@ -188,5 +203,6 @@ final class LoadPublisherCore: AMQPConnectionHandler {
             load.openCount = openCount
             load.isBlocked = isBlocked
         }
+        if pace.eventsPerSecond == nil { publish() }
     }
 }

@@ -1,0 +1,72 @@
+import AMQP
+import EventLoop
+
+/// Publishes a load with confirms, at a steady rate or as fast as the broker confirms, and keeps book of it.
+///
+/// It never publishes an event twice: what was not confirmed when a connection ended is left at that, so that every
+/// duplicate in a ledger is the worker's. It shares no code with the publisher of the worker but the AMQP client.
+public final class LoadPublisher<Source: LoadSource>: Sendable {
+    /// What it has done so far.
+    public let load: Watched<PublishedLoad<Source.Event>>
+    private let loop: EventLoop
+    private let core: LoopBound<LoadPublisherCore<Source>>
+
+    /// Creates a publisher.
+    ///
+    /// - Parameters:
+    ///   - urls: the addresses of the broker's nodes, which are tried in turn.
+    ///   - exchange: where to publish.
+    ///   - source: the events.
+    ///   - pace: how fast, and how many events may wait for their confirms.
+    /// - Throws: `AMQPError` for an address that is none, `EventLoopError` if there is no thread.
+    public init(urls: [String], exchange: String, source: Source, pace: LoadPace) throws {
+        let endpoints = try urls.map { try AMQPEndpoint($0) }
+        let loop = try EventLoop(name: "load")
+        let load = Watched(PublishedLoad<Source.Event>())
+        self.loop = loop
+        self.load = load
+        core = LoopBound(
+            LoadPublisherCore(
+                endpoints: endpoints, exchange: exchange, source: source, pace: pace, loop: loop, load: load), to: loop)
+    }
+
+    /// Begins.
+    public func start() { loop.submit { [core] in core.value.start() } }
+
+    /// Publishes elsewhere from the next connection on, and gives up the one that there is.
+    ///
+    /// - Parameter urls: the addresses of the broker's nodes.
+    /// - Throws: `AMQPError` for an address that is none.
+    public func move(to urls: [String]) async throws {
+        let endpoints = try urls.map { try AMQPEndpoint($0) }
+        try await loop.run { [core] in core.value.move(to: endpoints) }
+    }
+
+    /// Publishes no more, waits a while for the confirms that are due, and closes.
+    ///
+    /// - Parameter confirmSeconds: how long it waits at most.
+    /// - Throws: whatever the loop throws if it has ended.
+    public func finish(confirmSeconds: Double) async throws {
+        try await loop.run { [core] in core.value.pause() }
+        _ = await load.wait(deadlineSeconds: confirmSeconds) { $0.openCount == 0 }
+        try await loop.run { [core] in core.value.stop() }
+        loop.stopAndJoin()
+    }
+}
+
+/// How fast a `LoadPublisher` publishes.
+public struct LoadPace: Sendable {
+    /// The rate; nil for as fast as the broker confirms.
+    public var eventsPerSecond: Double?
+    /// Beyond so many events without a confirm nothing more is published.
+    public var openMaximum: Int
+    /// The time between two looks at what is due.
+    public var tickMilliseconds: UInt64
+
+    /// Creates a pace.
+    public init(eventsPerSecond: Double?, openMaximum: Int, tickMilliseconds: UInt64) {
+        self.eventsPerSecond = eventsPerSecond
+        self.openMaximum = openMaximum
+        self.tickMilliseconds = tickMilliseconds
+    }
+}
