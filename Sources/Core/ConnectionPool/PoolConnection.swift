@@ -73,3 +73,53 @@ struct PoolConnection: Sendable {
         state == .open && pingDueNanoseconds == nil && streams.count == 0 && bodyBytes > windowBytes
     }
 }
+
+/// How many connections of a pool are in each state.
+public struct PoolStates: Hashable, Sendable {
+    /// Being made.
+    public var connecting = 0
+    /// Ready, with one request out to prove the provider token.
+    public var proving = 0
+    /// Ready, as many streams as allowed.
+    public var open = 0
+    /// Taking no new pushes.
+    public var draining = 0
+
+    /// Creates counts of nothing.
+    public init() {}
+}
+
+/// What the shell of a `ConnectionPool` has to do after an event.
+public enum PoolAction: Hashable, Sendable {
+    /// Connect, and report `connectionReady` or `connectionLost` under this number.
+    case connect(connection: Int)
+    /// Close the connection with a GOAWAY: nothing is in flight on it.
+    case close(connection: Int)
+    /// Drop the connection: it did not become ready in time, or does not answer.
+    case abandon(connection: Int)
+    /// Send a PING.
+    case ping(connection: Int)
+    /// Reset the stream with CANCEL: its push has ended.
+    case cancel(connection: Int, stream: Int32)
+    /// The push ended without an answer. The pool has forgotten it; its slot may be reused by the next arrival.
+    case end(push: Int, PushEnding)
+}
+
+/// What a pool has done of its own accord since it was made; the numbers only rise.
+public struct PoolCounts: Hashable, Sendable {
+    /// Connections opened because all streams were taken.
+    public var openedForStreams = 0
+    /// Connections opened because flow-control windows were exhausted while streams were free.
+    public var openedForWindow = 0
+    /// How often growing brought nothing, so that it was taken back.
+    public var grownInVain = 0
+    /// Connections closed because they were not needed any more.
+    public var retired = 0
+    /// Connections dropped because they did not answer a PING.
+    public var evictedSilent = 0
+    /// Connections replaced because their peer kept the flow-control window shut.
+    public var evictedStarved = 0
+
+    /// Creates counts of nothing.
+    public init() {}
+}

@@ -1,4 +1,5 @@
 public import ConnectionPool
+internal import Crypto
 
 /// One pool of connections: an app in one environment of APNs.
 ///
@@ -95,5 +96,16 @@ public struct APNsRoute: Sendable {
     /// Whether the text can stand in a name look-up and in the header `:authority`.
     private static func isHost(_ host: Substring) -> Bool {
         host.utf8.count <= 253 && host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "/") }
+    }
+}
+
+extension APNsRoute {
+    /// The TLS context of the route's connections.
+    func makeContext() throws(APNsError) -> TLSContext {
+        do throws(CryptoError) {
+            return try TLSContext.client(extraTrustAnchorsFile: extraTrustAnchorsFile, applicationProtocols: ["h2"])
+        } catch {
+            throw APNsError(.routeInvalid, "app \(app), \(environment.rawValue): \(error.message)")
+        }
     }
 }

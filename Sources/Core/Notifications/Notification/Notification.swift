@@ -133,3 +133,26 @@ public struct Notification: Hashable, Sendable {
     /// Creates a notification that says nothing yet.
     public init() {}
 }
+
+/// One key of the app's own, beside `aps`, at the top level of a payload.
+public struct CustomDatum: Hashable, Sendable {
+    /// The key; not `aps`.
+    public var key: String
+    /// The value: any JSON value.
+    public var value: RawJSON
+
+    /// Creates a datum.
+    public init(key: String, value: RawJSON) {
+        self.key = key
+        self.value = value
+    }
+}
+
+/// A JSON value as it came, minified and known to be valid: passed on without being understood.
+public struct RawJSON: Hashable, Sendable {
+    /// The value's UTF-8 text.
+    public var bytes: [UInt8]
+
+    /// Wraps text that the caller knows to be one valid JSON value.
+    public init(validated bytes: [UInt8]) { self.bytes = bytes }
+}

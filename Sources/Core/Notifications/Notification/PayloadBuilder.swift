@@ -198,3 +198,85 @@ extension Notification {
             || filterCriteria != nil || isContentChanged
     }
 }
+
+/// Makes what is sent to every device of one event: headers decided, rules checked, payload rendered, once per event.
+public struct PushContentBuilder {
+    private let rules: NotificationRules
+    private var payloads = PayloadBuilder()
+
+    /// Creates a builder for the pushes of one app.
+    ///
+    /// - Parameter bundleID: the app's bundle identifier, from which the topic of each push type is made.
+    public init(bundleID: String) { rules = NotificationRules(bundleID: bundleID) }
+
+    /// Makes the content of a push that a backend asked for.
+    ///
+    /// - Parameters:
+    ///   - notification: what it says.
+    ///   - options: how it is to be sent; what is nil is decided from the notification.
+    /// - Returns: the content, ready to be sent.
+    /// - Throws: `EventRejection` with `invalidNotification` or `invalidField`, saying what would be right.
+    public mutating func content(
+        of notification: Notification, options: PushOptions
+    ) throws(EventRejection) -> PushContent {
+        let headers = try rules.headers(for: notification, options: options)
+        return try content(payload: payloads.payload(of: notification), headers: headers)
+    }
+
+    /// Makes the silent push that tells the other devices of an identity about a dataset.
+    ///
+    /// Its collapse identifier is derived from the dataset, so that a device that was away gets the newest change
+    /// only.
+    ///
+    /// - Parameters:
+    ///   - change: what happened.
+    ///   - expirationSeconds: until when the push is of use, in seconds since 1970; nil leaves storage to APNs.
+    /// - Returns: the content, ready to be sent.
+    /// - Throws: `EventRejection` if the names are so long that the payload exceeds APNs' limit.
+    public mutating func content(
+        of change: DatasetChange, expirationSeconds: Int64?
+    ) throws(EventRejection) -> PushContent {
+        let options = PushOptions(
+            expirationSeconds: expirationSeconds, collapseID: DerivedCollapseID.ofDataset(change.key))
+        let headers = try rules.headers(pushType: .background, options: options)
+        return try content(payload: payloads.payload(of: change), headers: headers)
+    }
+
+    private func content(
+        payload: [UInt8], headers: NotificationRules.Headers
+    ) throws(EventRejection) -> PushContent {
+        try NotificationRules.checkPayloadSize(payload.count, pushType: headers.pushType)
+        return PushContent(
+            payload: payload, topic: headers.topic, pushType: headers.pushType, priority: headers.priority,
+            expirationSeconds: headers.expirationSeconds, collapseID: headers.collapseID)
+    }
+}
+
+/// What is sent to every device of one event, rendered once: the payload and the headers that all its pushes share.
+public final class PushContent: Sendable {
+    /// The JSON payload, within Apple's limit.
+    public let payload: [UInt8]
+    /// The header `apns-topic`: the bundle identifier with the suffix of the push type.
+    public let topic: String
+    /// The header `apns-push-type`.
+    public let pushType: PushType
+    /// The header `apns-priority`.
+    public let priority: PushPriority
+    /// The header `apns-expiration`, in seconds since 1970; nil leaves storage to APNs.
+    public let expirationSeconds: Int64?
+    /// The header `apns-collapse-id`, at most 64 bytes.
+    public let collapseID: String?
+
+    /// Creates a content from parts that have been checked.
+    public init(
+        payload: [UInt8], topic: String, pushType: PushType, priority: PushPriority, expirationSeconds: Int64?,
+        collapseID: String?
+    ) {
+        self.payload = payload
+        self.topic = topic
+        self.pushType = pushType
+        self.priority = priority
+        self.expirationSeconds = expirationSeconds
+        self.collapseID = collapseID
+    }
+}

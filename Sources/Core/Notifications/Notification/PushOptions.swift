@@ -20,3 +20,82 @@ public struct PushOptions: Hashable, Sendable {
         self.collapseID = collapseID
     }
 }
+
+/// How eagerly a device is to be woken: the values of the header `apns-priority`.
+public enum PushPriority: Int, CaseIterable, Sendable {
+    /// At once.
+    case immediate = 10
+    /// When it suits the device's power.
+    case conserving = 5
+    /// Never wakes the device.
+    case passive = 1
+}
+
+/// What kind of push it is: the values of the header `apns-push-type`.
+///
+/// Source: Apple, "Sending notification requests to APNs".
+public enum PushType: String, CaseIterable, Sendable {
+    /// Shows an alert, plays a sound or sets a badge.
+    case alert
+    /// Wakes the app without telling the person.
+    case background
+    /// Updates a watch complication.
+    case complication
+    /// Reloads a control.
+    case controls
+    /// Tells a file provider extension about changes.
+    case fileprovider
+    /// Starts, updates or ends a Live Activity.
+    case liveactivity
+    /// Asks for the location of the person.
+    case location
+    /// Talks to a managed device.
+    case mdm
+    /// Announces a Push-to-Talk transmission.
+    case pushtotalk
+    /// Announces an incoming call.
+    case voip
+    /// Reloads a widget.
+    case widgets
+}
+
+/// What APNs demands of each push type.
+///
+/// Source: Apple, "Sending notification requests to APNs" (push types, topics, priorities) and "Generating a remote
+/// notification" (payload sizes).
+extension PushType {
+    /// The kind of token that such a push goes to.
+    ///
+    /// For `mdm` the topic is the UID attribute of the push certificate, which then stands in the configuration in
+    /// place of a bundle identifier. So the one kind of token of such an app is its alert token.
+    public var tokenKind: TokenKind {
+        switch self {
+        case .alert, .background, .mdm: .alert
+        case .complication: .complication
+        case .controls: .controls
+        case .fileprovider: .fileprovider
+        case .liveactivity: .liveactivity
+        case .location: .location
+        case .pushtotalk: .pushtotalk
+        case .voip: .voip
+        case .widgets: .widgets
+        }
+    }
+
+    /// The priority of a push whose event asks for none: 5 for `background`, else APNs' own default, 10.
+    public var defaultPriority: PushPriority { self == .background ? .conserving : .immediate }
+
+    /// The priorities that APNs takes for this type: only 5 for `background` (10 "is an error"), 5 or 10 for
+    /// `liveactivity` and `location`, any for the others.
+    public var allowedPriorities: [PushPriority] {
+        switch self {
+        case .background: [.conserving]
+        case .liveactivity, .location: [.immediate, .conserving]
+        case .alert, .complication, .controls, .fileprovider, .mdm, .pushtotalk, .voip, .widgets:
+            PushPriority.allCases
+        }
+    }
+
+    /// The largest payload, in bytes of JSON: 5120 for `voip`, 4096 for the others.
+    public var payloadBytesMaximum: Int { self == .voip ? 5_120 : 4_096 }
+}

@@ -72,3 +72,138 @@ struct DispatchLane: Sendable {
         assert(pushesOutByFlow[app] >= 0, "a push of the app ended, and none was out")
     }
 }
+
+/// Elements that wait in flows, served in turns by deficit round robin: a flow with much to do delays the others by one
+/// turn, not by all that it has to do.
+///
+/// A turn is an allowance of units (`quantum`); whoever serves an element says how many units it took. What is left of
+/// an allowance stays for the next time that the queue is looked at, and is lost when the flow has nothing left to do,
+/// so that nobody saves up for a burst. Each step takes constant time, whatever the number of flows.
+///
+/// Source: Shreedhar and Varghese, "Efficient Fair Queuing Using Deficit Round-Robin" (1996).
+public struct FairQueue<Element: Sendable>: Sendable {
+    /// Whose turn it is.
+    public struct Turn {
+        /// The flow.
+        public let flow: Int
+        /// Its first element.
+        public let element: Element
+        /// How many units it may take now; at least 1.
+        public let allowance: Int
+    }
+
+    private struct Flow {
+        var elements = FIFO<Element>()
+        var allowance = 0
+        /// The flow whose turn comes after this one's; -1 at the end of the ring.
+        var next = -1
+    }
+
+    private let quantum: Int
+    private var flows: [Flow]
+    private var first = -1
+    private var last = -1
+    /// How many flows have something to do.
+    public private(set) var activeFlowCount = 0
+
+    /// Creates an empty queue.
+    ///
+    /// - Parameters:
+    ///   - flowCount: how many flows there are.
+    ///   - quantum: how many units a turn has; at least 1.
+    public init(flowCount: Int, quantum: Int) {
+        precondition(quantum > 0, "a turn without units would never end")
+        self.quantum = quantum
+        flows = Array(repeating: Flow(), count: flowCount)
+    }
+
+    /// Whether nothing waits.
+    public var isEmpty: Bool { first < 0 }
+
+    /// Whether nothing of a flow waits.
+    public func isEmpty(flow: Int) -> Bool { flows[flow].elements.isEmpty }
+
+    /// Whose turn it is, and what is to be served; nil if nothing waits.
+    public var turn: Turn? {
+        guard first >= 0, let element = flows[first].elements.first else { return nil }
+        return Turn(flow: first, element: element, allowance: flows[first].allowance)
+    }
+
+    /// Puts an element at the end of a flow.
+    public mutating func append(_ element: Element, flow: Int) {
+        if flows[flow].elements.isEmpty { enterRing(flow) }
+        flows[flow].elements.append(element)
+    }
+
+    /// The element whose turn it was has been served.
+    ///
+    /// - Parameters:
+    ///   - units: how many units it took; at most the allowance.
+    ///   - isFinished: whether it leaves the queue; else it stays the first of its flow.
+    public mutating func served(units: Int, isFinished: Bool) {
+        precondition(first >= 0, "nothing waits, so nothing can have been served")
+        let flow = first
+        assert(units <= flows[flow].allowance, "the turn was longer than its allowance")
+        flows[flow].allowance -= units
+        if isFinished { _ = flows[flow].elements.popFirst() }
+        if flows[flow].elements.isEmpty {
+            leaveRing()
+        } else if flows[flow].allowance <= 0 {
+            endTurn()
+        }
+    }
+
+    /// The flow whose turn it is cannot be served now: the next one's turn comes, and it keeps nothing of its own.
+    public mutating func pass() {
+        precondition(first >= 0, "nothing waits, so no turn can be passed on")
+        flows[first].allowance = 0
+        endTurn()
+    }
+
+    private mutating func endTurn() {
+        let flow = first
+        leaveRing()
+        enterRing(flow)
+    }
+
+    private mutating func enterRing(_ flow: Int) {
+        flows[flow].allowance = quantum
+        flows[flow].next = -1
+        if last >= 0 { flows[last].next = flow } else { first = flow }
+        last = flow
+        activeFlowCount += 1
+    }
+
+    private mutating func leaveRing() {
+        first = flows[first].next
+        if first < 0 { last = -1 }
+        activeFlowCount -= 1
+    }
+}
+
+/// A queue in one array: appended at its end, taken from a moving front, compacted now and then.
+struct FIFO<Element: Sendable>: Sendable {
+    private var elements: [Element] = []
+    private var front = 0
+
+    var isEmpty: Bool { front == elements.count }
+
+    var first: Element? { isEmpty ? nil : elements[front] }
+
+    mutating func append(_ element: Element) { elements.append(element) }
+
+    mutating func popFirst() -> Element? {
+        guard !isEmpty else { return nil }
+        defer {
+            front += 1
+            if front == elements.count {
+                elements.removeAll(keepingCapacity: true)
+                front = 0
+            } else if front > 1_024, front > elements.count / 2 {
+                elements.removeFirst(front)
+                front = 0
+            }
+        }
+        return elements[front]
+    }
+}

@@ -84,3 +84,112 @@ extension DispatchStateMachine {
         return work.renderings.indices.first { work.renderings[$0].app.name == work.devices[device].app }
     }
 }
+
+/// Who may send next: turns between apps, and the share of the bulk lane.
+extension DispatchStateMachine {
+    /// How long after the last small event the bulk lane still leaves room for the next.
+    static let workPresenceMilliseconds: Int64 = 1_000
+
+    // MARK: Turns
+
+    /// The place of a lane among `lanes`.
+    static func place(of lane: DeliveryLane) -> Int { lane == .work ? 0 : 1 }
+
+    var workLane: DispatchLane { lanes[Self.place(of: .work)] }
+
+    /// The app with which a job waits for its turn: that of its next device.
+    func flow(of work: DispatchJob, device: Int) -> Int {
+        guard isShared else { return 0 }
+        if work.renderings.count == 1, work.assignments.isEmpty { return work.renderings[0].app.index }
+        return rendering(of: device, in: work).map { work.renderings[$0].app.index } ?? ledgers.count - 1
+    }
+
+    /// Sends what waits in a lane, as far as its window allows, each app in its turn.
+    mutating func sendWaiting(
+        _ lane: DeliveryLane, window: Int, pushesMaximum: Int = .max, into actions: inout DispatchActions
+    ) {
+        let place = Self.place(of: lane)
+        let outMaximum = pushesMaximum < window ? min(window, lanes[place].pushesOut + pushesMaximum) : window
+        var passes = 0
+        while let turn = lanes[place].queue.turn, passes < lanes[place].queue.activeFlowCount {
+            guard lanes[place].pushesOut < outMaximum else { return }
+            let (work, device) = jobs.modify(turn.element) { ($0.work, $0.nextDevice) }
+            let room = min(
+                turn.allowance, lanes[place].room(flow: turn.flow, window: window), outMaximum - lanes[place].pushesOut)
+            if room > 0 || isHeld(device, work) {
+                passes = 0
+                serve(work, from: device, turn, place, unitsMaximum: max(room, 1), into: &actions)
+            } else {
+                lanes[place].queue.pass()
+                passes += 1
+            }
+        }
+    }
+
+    /// Sends to some devices of the job whose turn it is, from one on.
+    private mutating func serve(
+        _ work: DispatchJob, from first: Int, _ turn: FairQueue<UInt64>.Turn, _ place: Int, unitsMaximum: Int,
+        into actions: inout DispatchActions
+    ) {
+        let number = turn.element
+        let end = min(work.devices.count, first + unitsMaximum)
+        let mayMove = isShared && (work.renderings.count > 1 || !work.assignments.isEmpty)
+        let pushesBefore = pushes.count
+        var flow = turn.flow
+        var device = first
+        while device < end, flow == turn.flow {
+            if let failure = send(device, of: number, work, into: &actions) {
+                jobs.modify(number) { $0.failed(device, failure) }
+            }
+            device += 1
+            if mayMove, device < work.devices.count { flow = self.flow(of: work, device: device) }
+        }
+        let sent = pushes.count - pushesBefore
+        jobs.modify(number) { job in
+            job.nextDevice = device
+            job.pushesOut += sent
+        }
+        let rest = work.devices.count - device
+        let isMoved = rest > 0 && flow != turn.flow
+        lanes[place].served(devices: device - first, flow: turn.flow, isFinished: rest == 0 || isMoved)
+        if isMoved { lanes[place].moved(number, devices: rest, from: turn.flow, to: flow) }
+        if rest == 0 { jobAdvanced(number, into: &actions) }
+    }
+
+    /// Whether a push that waits would not go out, so that it needs no room.
+    private func isHeld(_ device: Int, _ work: DispatchJob) -> Bool {
+        guard let rendering = rendering(of: device, in: work) else { return true }
+        return health.isUnreachable(route: route(of: device, rendering, work))
+    }
+
+    // MARK: The bulk lane
+
+    /// How many pushes of large fan-outs may be out: all that there is room for, unless small events are under way.
+    var bulkPushesMaximum: Int { isBulkRestricted ? bulkWindow.size : limits.pushesInFlightMaximum }
+
+    /// Whether small events are under way, or were a moment ago, so that large fan-outs use only what is left over.
+    public var isBulkRestricted: Bool {
+        let work = Self.place(of: .work)
+        if lanes[work].pushesOut > 0 || lanes[work].devicesWaiting > 0 { return true }
+        guard let arrived = workArrived else { return false }
+        return latest.monotonic.milliseconds(since: arrived) < Self.workPresenceMilliseconds
+    }
+
+    /// Sends what waits of large fan-outs: evenly, unless they have everything for themselves.
+    mutating func sendWaitingFanOuts(into actions: inout DispatchActions) {
+        guard isBulkRestricted, let rate = bulkWindow.pushesPerMillisecond else {
+            return sendWaiting(.fanout, window: bulkPushesMaximum, into: &actions)
+        }
+        let place = Self.place(of: .fanout)
+        let allowance = bulkPace.allowance(perMillisecond: rate, at: latest.monotonic)
+        let before = lanes[place].pushesOut
+        sendWaiting(.fanout, window: bulkPushesMaximum, pushesMaximum: allowance, into: &actions)
+        bulkPace.wentOut(lanes[place].pushesOut - before)
+    }
+
+    /// Whether pushes of large fan-outs wait only so that they go out evenly: more may be sent in a millisecond.
+    public var isBulkPaced: Bool {
+        let bulk = lanes[Self.place(of: .fanout)]
+        return !bulk.queue.isEmpty && isBulkRestricted && bulk.pushesOut < bulkPushesMaximum
+    }
+}

@@ -1,8 +1,8 @@
-import Essentials
+public import Essentials
 import EventLoop
 import Metrics
-import Notifications
-import PushCore
+public import Notifications
+public import PushCore
 
 /// Carries out what a `PipelineMachine` decides: it brings events and time to the machine, and its actions to the
 /// adapters.
@@ -156,5 +156,69 @@ final class Pipeline {
         machine.drain(at: parts.now())
         self.whenDrained = whenDrained
         scheduleTick()
+    }
+}
+
+/// Brings what the adapters report, on their threads, to the pipeline's loop: one submission for each batch.
+final class PipelineInbox: DeliveryHandler, PublishHandler, PushTransportHandler {
+    private let pipeline: LoopBound<Pipeline>
+
+    init(_ pipeline: LoopBound<Pipeline>) { self.pipeline = pipeline }
+
+    func deliveriesReceived(_ deliveries: [Delivery]) {
+        pipeline.loop.submit { [pipeline] in pipeline.value.deliveriesReceived(deliveries) }
+    }
+
+    func sourceStateChanged(_ state: DeliverySourceState) {
+        pipeline.loop.submit { [pipeline] in pipeline.value.sourceStateChanged(state) }
+    }
+
+    func publishesEnded(_ outcomes: [(identifier: UInt64, outcome: PublishOutcome)]) {
+        pipeline.loop.submit { [pipeline] in pipeline.value.publishesEnded(outcomes) }
+    }
+
+    func publisherStateChanged(isReady: Bool, reason: String) {
+        pipeline.loop.submit { [pipeline] in pipeline.value.publisherStateChanged(isReady: isReady, reason: reason) }
+    }
+
+    func registryAnswered(_ number: UInt64, _ result: Result<RegistryAnswer, RegistryError>) {
+        pipeline.loop.submit { [pipeline] in pipeline.value.registryAnswered(number, result) }
+    }
+
+    func routesChanged(_ changes: [RouteChange]) {
+        pipeline.loop.submit { [pipeline] in pipeline.value.routesChanged(changes) }
+    }
+
+    func pushesEnded(_ results: [PushResult]) {
+        pipeline.loop.submit { [pipeline] in pipeline.value.pushesEnded(results) }
+    }
+}
+
+/// The adapters that a pipeline works with.
+public struct PipelineParts {
+    /// Where deliveries come from.
+    public var source: any DeliverySource
+    /// Where parked messages go.
+    public var publisher: any MessagePublisher
+    /// What sends pushes.
+    public var transport: any PushTransport
+    /// Looks devices and subscriptions up, on a loop of its own.
+    public var registryReads: RegistryClient
+    /// Writes to the same store, on a loop of its own: large fan-outs and dead tokens.
+    public var registryWrites: RegistryClient
+    /// Reads both clocks.
+    public var now: () -> Moment
+
+    /// Gathers the parts.
+    public init(
+        source: any DeliverySource, publisher: any MessagePublisher, transport: any PushTransport,
+        registryReads: RegistryClient, registryWrites: RegistryClient, now: @escaping () -> Moment
+    ) {
+        self.source = source
+        self.publisher = publisher
+        self.transport = transport
+        self.registryReads = registryReads
+        self.registryWrites = registryWrites
+        self.now = now
     }
 }
