@@ -97,6 +97,7 @@ struct EventFuzzTarget: FuzzTarget {
         let delaysMilliseconds: [Int64] = [1_000, 60_000, 900_000]
         var limits = DispatchLimits()
         limits.devicesPerPageMaximum = 2
+        limits.devicesPerBulkPageMaximum = 2
         limits.fanOutThresholdDevices = 3
         limits.devicesPerChunkMaximum = 2
         var configuration = PipelineConfiguration(

@@ -6,8 +6,10 @@ public struct DispatchLimits: Hashable, Sendable {
     public var devicesWaitingMaximum = 4_096
     /// The most deliveries that the broker hands out at once: the prefetch.
     public var deliveriesInHandMaximum = 1_000
-    /// The most devices in one page of an audience: what is in memory at once.
+    /// The most devices of an event that are served with the others of its batch; the rest goes to the fan-out queue.
     public var devicesPerPageMaximum = 250
+    /// The most devices in one page of the bulk lane: what is looked up and in memory at once.
+    public var devicesPerBulkPageMaximum = 1_000
     /// How many devices an audience may have that one worker serves page by page; a larger one is planned in chunks.
     public var fanOutThresholdDevices = 1_000
     /// The most devices in one chunk of a large fan-out.

@@ -20,7 +20,7 @@ extension PipelineMachine {
         if askingAgain {
             for index in questions.indices { questions[index].isRepeated = true }
         }
-        ask(.resolve(questions), .batch, at: now)
+        ask(.resolve(questions, devicesPerPage: dispatch.limits.devicesPerPageMaximum), .batch, at: now)
     }
 
     /// Ends the deliveries that need no audience.

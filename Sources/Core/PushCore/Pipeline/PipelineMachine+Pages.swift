@@ -43,16 +43,18 @@ extension PipelineMachine {
             let question = AudienceQuestion(
                 event: page.event, excludedDeviceID: page.event.excludedDeviceID, cursor: request.cursor,
                 mayBePlanned: page.event.mayBePlanned && arePlansPossible(at: now.monotonic))
-            ask(.resolve([question]), .page(request.tag), at: now)
+            ask(
+                .resolve([question], devicesPerPage: dispatch.limits.devicesPerBulkPageMaximum), .page(request.tag),
+                at: now)
         }
     }
 
-    /// Whether a page may be asked for: no device of its apps waits to be sent to, and its dataset has no event under
+    /// Whether a page may be asked for: few devices of its apps wait to be sent to, and its dataset has no event under
     /// way.
     private func mayServe(_ delivery: FanOutDelivery) -> Bool {
         if let dataset = pages[delivery.tag]?.event.dataset, intake.isUnderWay(dataset) { return false }
         guard !delivery.flow.apps.isEmpty else { return !dispatch.isSaturated(.fanout) }
-        return !delivery.flow.apps.contains { dispatch.isWaiting(.fanout, app: $0) }
+        return !delivery.flow.apps.contains { dispatch.hasBulkBacklog(app: $0) }
     }
 
     /// Puts the deliveries that have not begun of flows that hang into a retry queue.

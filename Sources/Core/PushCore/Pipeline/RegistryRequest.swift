@@ -5,8 +5,8 @@ public import Notifications
 public enum RegistryRequest: Sendable {
     /// Read the next subscriptions to records into the index.
     case readSubscriptions
-    /// Find the devices of events, or of pages of them.
-    case resolve([AudienceQuestion])
+    /// Find the devices of events, or of pages of them, and at most so many for each.
+    case resolve([AudienceQuestion], devicesPerPage: Int)
     /// Find where a chunk of a large audience ends.
     case findChunk(FanOutChunkSearch)
     /// Keep how far a large fan-out is.

@@ -7,11 +7,13 @@ import PushCore
 extension RegistryResponder {
     /// Finds the subscribers of record events, claims the subscriptions that fire once, and counts badges.
     ///
-    /// - Parameter questions: the questions, all about records.
+    /// - Parameters:
+    ///   - questions: the questions, all about records.
+    ///   - limit: the most devices for each.
     /// - Returns: an audience for each.
     /// - Throws: `RegistryError` if the registry does not answer; then subscriptions that were claimed are claimed by
     ///   the same events again.
-    func resolveSubscribers(_ questions: [AudienceQuestion]) throws(RegistryError) -> [AudienceResult] {
+    func resolveSubscribers(_ questions: [AudienceQuestion], _ limit: Int) throws(RegistryError) -> [AudienceResult] {
         guard !questions.isEmpty else { return [] }
         try follower.catchUp()
         let matching = try matchingSubscriptions(questions.map { matchedChange(of: $0.event) }) { index in
@@ -21,7 +23,7 @@ extension RegistryResponder {
             return mayHaveClaims ? event.digest : nil
         }
         let requests = zip(questions, matching).map(request)
-        let pages = try registry.resolveSubscribers(requests, limit: limits.devicesPerPageMaximum)
+        let pages = try registry.resolveSubscribers(requests, limit: limit)
         var audiences: [AudienceResult] = []
         for ((question, request), page) in zip(zip(questions, requests), pages) {
             if question.mayBePlanned, page.next != nil, try isLarge(request) {

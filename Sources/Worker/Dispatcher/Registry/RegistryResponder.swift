@@ -44,7 +44,7 @@ public final class RegistryResponder {
     public func answer(_ request: RegistryRequest) throws(RegistryError) -> RegistryAnswer {
         switch request {
         case .readSubscriptions: .subscriptionsRead(areAll: try follower.step(), follower.size)
-        case .resolve(let questions): .resolved(try resolve(questions))
+        case .resolve(let questions, let limit): .resolved(try resolve(questions, devicesPerPage: limit))
         case .findChunk(let search): .chunkFound(try findChunk(search))
         case .fanOut(let request):
             .fanOut(try request.perform(on: registry, nowMilliseconds: nowMilliseconds()))
@@ -56,25 +56,28 @@ public final class RegistryResponder {
 
     /// Finds the audiences of events, or the pages that are asked for.
     ///
+    /// - Parameters:
+    ///   - questions: what is asked.
+    ///   - limit: the most devices for each.
     /// - Returns: an audience for each question.
     /// - Throws: `RegistryError` if the registry does not answer; then nothing is begun, and subscriptions that were
     ///   claimed are claimed by the same events again.
-    func resolve(_ questions: [AudienceQuestion]) throws(RegistryError) -> [AudienceResult] {
+    func resolve(_ questions: [AudienceQuestion], devicesPerPage limit: Int) throws(RegistryError) -> [AudienceResult] {
         try recordDatasets(questions)
         let decided = try decideWithoutAudience(questions)
-        guard !decided.isEmpty else { return try resolveOpen(questions) }
+        guard !decided.isEmpty else { return try resolveOpen(questions, limit) }
         let open = questions.indices.filter { decided[$0] == nil }
-        var rest = try resolveOpen(open.map { questions[$0] })[...]
+        var rest = try resolveOpen(open.map { questions[$0] }, limit)[...]
         return questions.indices.compactMap { decided[$0] ?? rest.popFirst() }
     }
 
-    private func resolveOpen(_ questions: [AudienceQuestion]) throws(RegistryError) -> [AudienceResult] {
+    private func resolveOpen(_ questions: [AudienceQuestion], _ limit: Int) throws(RegistryError) -> [AudienceResult] {
         let others = questions.filter { !$0.event.isAboutRecord }
         let requests = others.compactMap(request)
-        let pages = requests.isEmpty ? [] : try registry.resolve(requests, limit: limits.devicesPerPageMaximum)
+        let pages = requests.isEmpty ? [] : try registry.resolve(requests, limit: limit)
         var addressed = try address(pages, others.map(\.event))[...]
         var asked = Array(zip(requests, pages))[...]
-        var subscribers = try resolveSubscribers(questions.filter(\.event.isAboutRecord))[...]
+        var subscribers = try resolveSubscribers(questions.filter(\.event.isAboutRecord), limit)[...]
         var audiences: [AudienceResult] = []
         audiences.reserveCapacity(questions.count)
         for question in questions {

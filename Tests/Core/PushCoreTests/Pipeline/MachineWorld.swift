@@ -86,7 +86,7 @@ struct MachineWorld {
 
     /// The questions of the oldest request.
     var questions: [AudienceQuestion] {
-        guard case .resolve(let questions) = requests.first?.request else { return [] }
+        guard case .resolve(let questions, _) = requests.first?.request else { return [] }
         return questions
     }
 

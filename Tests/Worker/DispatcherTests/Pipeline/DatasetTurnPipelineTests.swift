@@ -30,6 +30,7 @@ struct DatasetTurnPipelineTests {
     private func bench(_ transport: FakeTransport = FakeTransport()) throws -> PipelineBench {
         var limits = DispatchLimits()
         limits.devicesPerPageMaximum = 10
+        limits.devicesPerBulkPageMaximum = 10
         limits.fanOutThresholdDevices = 20
         limits.devicesPerChunkMaximum = 25
         let bench = try PipelineBench(transport: transport, limits: limits)

@@ -20,6 +20,7 @@ extension FanOutPipelineTests {
     var limits: DispatchLimits {
         var limits = DispatchLimits()
         limits.devicesPerPageMaximum = 10
+        limits.devicesPerBulkPageMaximum = 10
         limits.fanOutThresholdDevices = 20
         limits.devicesPerChunkMaximum = 25
         return limits

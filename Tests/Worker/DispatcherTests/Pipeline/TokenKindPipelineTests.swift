@@ -176,6 +176,7 @@ struct TokenKindPipelineTests {
         // Pages of one device: none of them can tell of the whole target.
         var limits = DispatchLimits()
         limits.devicesPerPageMaximum = 1
+        limits.devicesPerBulkPageMaximum = 1
         let bench = try PipelineBench(transport: FakeTransport(), limits: limits)
         defer { bench.stop() }
         try bench.registry().register((0..<2).map { DeviceRegistration(device: device($0), topics: ["news"]) })
