@@ -39,7 +39,8 @@ struct RecordField: BitwiseCopyable {
     var foldedMembers = RecordView.Extent()
     var words = RecordView.Extent()
 
-    init(_ value: FieldValue) {
+    @inline(__always)
+    init(_ value: borrowing FieldValue) {
         switch value {
         case .integer(let value), .date(let value):
             kind = .integer

@@ -30,7 +30,8 @@ struct RecordView: ~Copyable {
     mutating func begin(_ values: [FieldValue]) {
         self.values = values
         steps = 0
-        for value in values { fields.append(RecordField(value)) }
+        // In place: a copy of each value would count references that nothing here keeps.
+        values.withUnsafeBufferPointer { for index in $0.indices { fields.append(RecordField($0[index])) } }
     }
 
     /// Ends it: nothing of it is kept.

@@ -10,6 +10,9 @@ public struct DispatchLimits: Hashable, Sendable {
     public var devicesPerPageMaximum = 250
     /// The most devices in one page of the bulk lane: what is looked up and in memory at once.
     public var devicesPerBulkPageMaximum = 1_000
+    /// How many devices of an app may wait in the bulk lane when its next page is looked up: that takes longer than a
+    /// page's first pushes.
+    public var bulkDevicesWaitingMaximum = 250
     /// How many devices an audience may have that one worker serves page by page; a larger one is planned in chunks.
     public var fanOutThresholdDevices = 1_000
     /// The most devices in one chunk of a large fan-out.

@@ -151,11 +151,9 @@ public struct DispatchStateMachine: Sendable {
     public var pushesInFlight: Int { pushes.count }
 
     /// Whether so much of an app waits to be sent in the bulk lane that no page of it is to be looked up.
-    ///
-    /// A look-up takes longer than the first pushes of a page, so the next page is looked up before all are sent.
     public func hasBulkBacklog(app: Int) -> Bool {
         let lane = lanes[Self.place(of: .fanout)]
-        return lane.devicesWaitingByFlow[isShared ? app : 0] > limits.devicesPerPageMaximum
+        return lane.devicesWaitingByFlow[isShared ? app : 0] > limits.bulkDevicesWaitingMaximum
     }
 
     /// Whether so much of a lane waits to be sent that no more of it is to be looked up.

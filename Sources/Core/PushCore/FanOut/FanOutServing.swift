@@ -22,7 +22,7 @@ public import Essentials
 /// Methods are named after what happened; what is to be done is appended to `Actions`. Time is an argument.
 public struct FanOutServing: Sendable {
     /// The most pages of a chunk that begin while pushes of the chunk before it are out.
-    public static let pagesAheadMaximum = 2
+    public static let pagesAheadMaximum = 1
     /// The time between two looks at flows that may hang, if nothing happens meanwhile, in milliseconds.
     public static let lookDelayMilliseconds: UInt64 = 1_000
 

@@ -31,6 +31,7 @@ struct DatasetTurnPipelineTests {
         var limits = DispatchLimits()
         limits.devicesPerPageMaximum = 10
         limits.devicesPerBulkPageMaximum = 10
+        limits.bulkDevicesWaitingMaximum = 0
         limits.fanOutThresholdDevices = 20
         limits.devicesPerChunkMaximum = 25
         let bench = try PipelineBench(transport: transport, limits: limits)

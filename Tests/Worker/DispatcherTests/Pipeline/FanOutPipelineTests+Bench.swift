@@ -21,6 +21,7 @@ extension FanOutPipelineTests {
         var limits = DispatchLimits()
         limits.devicesPerPageMaximum = 10
         limits.devicesPerBulkPageMaximum = 10
+        limits.bulkDevicesWaitingMaximum = 0
         limits.fanOutThresholdDevices = 20
         limits.devicesPerChunkMaximum = 25
         return limits

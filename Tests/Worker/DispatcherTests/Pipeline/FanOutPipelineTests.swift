@@ -188,17 +188,17 @@ struct FanOutPipelineTests {
         bench.stop()
     }
 
-    @Test("A worker serves one chunk after the other: of the next no more than two pages before the first has ended")
+    @Test("A worker serves one chunk after the other: of the next no more than a page before the first has ended")
     func servesOneChunkAfterTheOther() async throws {
         let bench = try await plannedBench()
         let registry = try bench.registry()
         let ends = try registry.chunks(of: 1, after: 0, limit: 10).map(\.deviceCount)
         #expect(ends == [25, 25, 10])
         bench.broker.deliverParked(in: Self.chunks)
-        try await waitForRequests(45, bench)
+        try await waitForRequests(35, bench)
         for _ in 0..<5 { await bench.settledLoop() }
         let order = names(bench)
-        #expect(order == (0..<45).map { "device-\($0)" })
+        #expect(order == (0..<35).map { "device-\($0)" })
         #expect(bench.broker.unacknowledgedCount == 3)
         answerAll(bench)
         try await waitForRequests(60, bench)
@@ -218,9 +218,9 @@ struct FanOutPipelineTests {
         await plan(bench, event("2", app: "mail"))
         #expect(bench.broker.parked(in: Self.chunks).count == 6)
         bench.broker.deliverParked(in: Self.chunks)
-        try await waitForRequests(90, bench)
+        try await waitForRequests(70, bench)
         for _ in 0..<5 { await bench.settledLoop() }
-        #expect(bench.transport.requests.count == 90)
+        #expect(bench.transport.requests.count == 70)
         for place in stride(from: 0, to: 40, by: 20) {
             let turns = bench.transport.requests[place..<place + 20].map(\.route)
             #expect(turns.count { $0 == 0 } == 10)
@@ -276,7 +276,7 @@ struct FanOutPipelineTests {
     func holdsBackNothingOfOnlyApp() async throws {
         let bench = try await plannedBench()
         bench.broker.deliverParked(in: Self.chunks)
-        try await waitForRequests(45, bench)
+        try await waitForRequests(35, bench)
         bench.clock.advance(milliseconds: 60_000)
         bench.broker.deliver([message("no event")])
         await bench.broker.wait { $0.unacknowledgedCount == 3 }
@@ -313,7 +313,7 @@ struct FanOutPipelineTests {
     func recordsBeforeSettling() async throws {
         let bench = try await plannedBench()
         bench.broker.deliverParked(in: Self.chunks)
-        try await waitForRequests(45, bench)
+        try await waitForRequests(35, bench)
         let lock = try bench.lockRegistry()
         answerAll(bench)
         try await eventually("a failure of the registry") {

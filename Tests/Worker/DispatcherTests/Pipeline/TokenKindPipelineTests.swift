@@ -177,6 +177,7 @@ struct TokenKindPipelineTests {
         var limits = DispatchLimits()
         limits.devicesPerPageMaximum = 1
         limits.devicesPerBulkPageMaximum = 1
+        limits.bulkDevicesWaitingMaximum = 0
         let bench = try PipelineBench(transport: FakeTransport(), limits: limits)
         defer { bench.stop() }
         try bench.registry().register((0..<2).map { DeviceRegistration(device: device($0), topics: ["news"]) })
