@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+// Apus is licensed under the Apache License, Version 2.0: see the file LICENSE.
 import PackageDescription
 
 // The flags of every Swift target. Each upcoming feature makes the compiler refuse something that a reader would
