@@ -71,11 +71,19 @@ struct PayloadPropertyTests {
 
     private func isSame(alert: Any?, _ said: Notifications.Notification) -> Bool {
         if let text = alert as? String { return text == said.body }
-        guard let alert = alert as? [String: Any] else { return !said.hasAlert }
+        guard let alert = alert as? [String: Any] else { return said.hasNoAlert }
         return alert["title"] as? String == said.title && alert["subtitle"] as? String == said.subtitle
             && alert["body"] as? String == said.body && alert["loc-key"] as? String == said.localizedBody?.key
             && alert["title-loc-key"] as? String == said.localizedTitle?.key
             && (alert["loc-args"] as? [String] ?? []) == (said.localizedBody?.arguments ?? [])
             && alert["launch-image"] as? String == said.launchImage
+    }
+}
+
+extension Notifications.Notification {
+    /// Whether none of the texts is there that a random notification may have.
+    fileprivate var hasNoAlert: Bool {
+        title == nil && subtitle == nil && body == nil && localizedTitle == nil && localizedBody == nil
+            && launchImage == nil
     }
 }

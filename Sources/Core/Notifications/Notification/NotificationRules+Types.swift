@@ -3,8 +3,10 @@ import Essentials
 /// The rules that depend on the push type, and those of single values.
 extension NotificationRules {
     /// Checks what a push type demands of the payload, and that nothing is in it which Apple ignores there.
-    static func check(_ notification: Notification, as pushType: PushType) throws(EventRejection) {
-        if pushType != .liveactivity, let member = notification.firstLiveActivityMember {
+    static func check(
+        _ notification: Notification, _ members: Notification.Members, as pushType: PushType
+    ) throws(EventRejection) {
+        if pushType != .liveactivity, let member = members.firstLiveActivityMember {
             throw misplaced(member, in: pushType, belongsTo: "liveactivity")
         }
         if notification.isContentChanged, pushType != .widgets, pushType != .controls {
@@ -12,10 +14,10 @@ extension NotificationRules {
         }
         try checkTexts(notification)
         switch pushType {
-        case .alert: try checkAlert(notification)
-        case .background: try checkBackground(notification)
-        case .liveactivity: try checkLiveActivity(notification)
-        case .widgets, .controls: try checkReload(notification, pushType)
+        case .alert: try checkAlert(notification, members)
+        case .background: try checkBackground(notification, members)
+        case .liveactivity: try checkLiveActivity(notification, members)
+        case .widgets, .controls: try checkReload(notification, members, pushType)
         case .complication, .fileprovider, .location, .mdm, .pushtotalk, .voip: break
         }
     }
@@ -29,36 +31,42 @@ extension NotificationRules {
         if notification.body != nil, notification.localizedBody != nil { throw twice("body", "locKey") }
     }
 
-    private static func checkAlert(_ notification: Notification) throws(EventRejection) {
-        guard notification.hasText || notification.badge != nil || notification.sound != nil else {
+    private static func checkAlert(
+        _ notification: Notification, _ members: Notification.Members
+    ) throws(EventRejection) {
+        guard members.hasText || notification.badge != nil || notification.sound != nil else {
             throw invalid(
                 "an alert push needs an alert text, a badge or a sound; for a silent push set contentAvailable and "
                     + "nothing else, or options.pushType to background")
         }
         // Apple, "Modifying content in newly delivered notifications": the extension runs for an alert that is shown.
-        guard !notification.isContentMutable || notification.hasText else {
+        guard !notification.isContentMutable || members.hasText else {
             throw invalid(
                 "mutableContent lets the app change the text that is shown, but there is none; add a text or leave "
                     + "mutableContent out")
         }
     }
 
-    private static func checkBackground(_ notification: Notification) throws(EventRejection) {
+    private static func checkBackground(
+        _ notification: Notification, _ members: Notification.Members
+    ) throws(EventRejection) {
         guard notification.isContentAvailable else {
             throw invalid("a background push needs contentAvailable: true")
         }
-        if let member = notification.firstPresentationMember {
+        if let member = members.firstPresentationMember {
             throw invalid(
                 "a background push may hold nothing but contentAvailable and keys of your own, but it has \(member); "
                     + "leave that out, or set options.pushType to alert")
         }
     }
 
-    private static func checkReload(_ notification: Notification, _ pushType: PushType) throws(EventRejection) {
+    private static func checkReload(
+        _ notification: Notification, _ members: Notification.Members, _ pushType: PushType
+    ) throws(EventRejection) {
         guard notification.isContentChanged else {
             throw invalid("a \(pushType.rawValue) push needs contentChanged: true")
         }
-        let other = notification.firstPresentationMember ?? (notification.isContentAvailable ? "contentAvailable" : nil)
+        let other = members.firstPresentationMember ?? (notification.isContentAvailable ? "contentAvailable" : nil)
         if let other {
             throw invalid(
                 "a \(pushType.rawValue) push may hold nothing but contentChanged and keys of your own, but it has "
@@ -66,7 +74,9 @@ extension NotificationRules {
         }
     }
 
-    private static func checkLiveActivity(_ notification: Notification) throws(EventRejection) {
+    private static func checkLiveActivity(
+        _ notification: Notification, _ members: Notification.Members
+    ) throws(EventRejection) {
         guard let event = notification.liveActivityEvent else {
             throw invalid("a liveactivity push needs event: start, update or end")
         }
@@ -77,7 +87,7 @@ extension NotificationRules {
             if notification.contentState == nil { missing.append("contentState") }
             if notification.attributesType == nil { missing.append("attributesType") }
             if notification.attributes == nil { missing.append("attributes") }
-            if !notification.hasText { missing.append("an alert text") }
+            if !members.hasText { missing.append("an alert text") }
         case .update:
             if notification.contentState == nil { missing.append("contentState") }
         case .end:
@@ -86,7 +96,7 @@ extension NotificationRules {
         guard missing.isEmpty else {
             throw invalid("a liveactivity push that is to \(event.rawValue) needs \(missing.joined(separator: ", "))")
         }
-        if event != .start, let member = notification.firstStartMember {
+        if event != .start, let member = members.firstStartMember {
             throw invalid("\(member) goes with the event start only, but event is \(event.rawValue); leave it out")
         }
         if event != .end, notification.dismissalDateSeconds != nil {
@@ -112,7 +122,9 @@ extension NotificationRules {
     }
 
     /// Checks values that are impossible whatever the push type is.
-    static func checkValues(of notification: Notification) throws(EventRejection) {
+    static func checkValues(
+        of notification: Notification, _ members: Notification.Members
+    ) throws(EventRejection) {
         if let badge = notification.badge, badge < 0 {
             throw EventRejection(.invalidField, "notification.badge is \(badge); it must be 0 (clears it) or more")
         }
@@ -121,7 +133,7 @@ extension NotificationRules {
         }
         if let score = notification.relevanceScore {
             // Live Activities may use any number (Apple, "Starting and updating Live Activities").
-            guard score.isFinite, notification.hasLiveActivityKeys || (0...1).contains(score) else {
+            guard score.isFinite, members.hasLiveActivityKeys || (0...1).contains(score) else {
                 throw EventRejection(.invalidField, "notification.relevanceScore is \(score); it must be from 0 to 1")
             }
         }

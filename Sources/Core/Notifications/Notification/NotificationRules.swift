@@ -35,9 +35,15 @@ public struct NotificationRules: Sendable {
     /// - Throws: `EventRejection` with `invalidNotification` (the parts contradict each other or a rule of the push
     ///   type) or `invalidField` (a value that is impossible by itself).
     public func headers(for notification: Notification, options: PushOptions) throws(EventRejection) -> Headers {
-        let pushType = options.pushType ?? Self.pushType(of: notification)
-        try Self.checkValues(of: notification)
-        try Self.check(notification, as: pushType)
+        try headers(for: notification, Notification.Members(of: notification), options: options)
+    }
+
+    func headers(
+        for notification: Notification, _ members: Notification.Members, options: PushOptions
+    ) throws(EventRejection) -> Headers {
+        let pushType = options.pushType ?? Self.pushType(of: notification, members)
+        try Self.checkValues(of: notification, members)
+        try Self.check(notification, members, as: pushType)
         return try headers(pushType: pushType, options: options)
     }
 
@@ -79,9 +85,13 @@ public struct NotificationRules: Sendable {
     /// Any key of a Live Activity makes it `liveactivity`, `content-changed` makes it `widgets`, `content-available`
     /// without anything to show makes it `background`, and everything else is an `alert`.
     public static func pushType(of notification: Notification) -> PushType {
-        if notification.hasLiveActivityKeys { return .liveactivity }
+        pushType(of: notification, Notification.Members(of: notification))
+    }
+
+    private static func pushType(of notification: Notification, _ members: Notification.Members) -> PushType {
+        if members.hasLiveActivityKeys { return .liveactivity }
         if notification.isContentChanged { return .widgets }
-        return notification.isContentAvailable && !notification.isVisible ? .background : .alert
+        return notification.isContentAvailable && !members.isVisible ? .background : .alert
     }
 
     private static func checkCollapseID(_ collapseID: String) throws(EventRejection) {

@@ -16,12 +16,16 @@ public struct PayloadBuilder {
     /// - Returns: the JSON, for example `{"aps":{"alert":"Hello"}}`. `aps` is left out if nothing stands in it and
     ///   there are keys of the app's own.
     public mutating func payload(of notification: Notification) -> [UInt8] {
+        payload(of: notification, Notification.Members(of: notification))
+    }
+
+    fileprivate mutating func payload(of notification: Notification, _ members: Notification.Members) -> [UInt8] {
         writer.removeAll()
         writer.beginObject()
-        if notification.customData.isEmpty || notification.hasAnyAPSKey {
+        if notification.customData.isEmpty || members.hasAnyAPSKey {
             writer.key("aps")
             writer.beginObject()
-            writeDisplay(notification)
+            writeDisplay(notification, members)
             writeDelivery(notification)
             writeLiveActivity(notification)
             writer.endObject()
@@ -67,10 +71,12 @@ public struct PayloadBuilder {
 
     // MARK: The groups of keys
 
-    private mutating func writeDisplay(_ notification: Notification) {
-        if notification.hasAlert || notification.putsSoundIntoAlert { writeAlert(notification) }
+    private mutating func writeDisplay(_ notification: Notification, _ members: Notification.Members) {
+        // In a Live Activity the sound is a part of the alert, as in Apple's samples.
+        let alertSound = members.hasLiveActivityKeys ? notification.sound : nil
+        if members.hasAlert || alertSound != nil { writeAlert(notification, members, alertSound) }
         if let badge = notification.badge { write("badge", badge) }
-        if let sound = notification.sound, !notification.putsSoundIntoAlert { write(sound) }
+        if let sound = notification.sound, alertSound == nil { write(sound) }
         if let threadID = notification.threadID { write("thread-id", threadID) }
         if let category = notification.category { write("category", category) }
         if let level = notification.interruptionLevel { write("interruption-level", level.rawValue) }
@@ -100,9 +106,11 @@ public struct PayloadBuilder {
         if notification.requestsInputPushToken { write("input-push-token", 1) }
     }
 
-    private mutating func writeAlert(_ notification: Notification) {
+    private mutating func writeAlert(
+        _ notification: Notification, _ members: Notification.Members, _ sound: Notification.Sound?
+    ) {
         writer.key("alert")
-        if let body = notification.body, notification.hasOnlyBody {
+        if let body = notification.body, members.hasOnlyBody, sound == nil {
             writer.string(body)
             return
         }
@@ -110,7 +118,7 @@ public struct PayloadBuilder {
         if let title = notification.title { write("title", title) }
         if let subtitle = notification.subtitle { write("subtitle", subtitle) }
         if let body = notification.body { write("body", body) }
-        if notification.hasLiveActivityKeys {
+        if members.hasLiveActivityKeys {
             if let text = notification.localizedTitle, notification.title == nil { writeObject("title", text) }
             if let text = notification.localizedSubtitle, notification.subtitle == nil { writeObject("subtitle", text) }
             if let text = notification.localizedBody, notification.body == nil { writeObject("body", text) }
@@ -121,7 +129,7 @@ public struct PayloadBuilder {
         }
         if let action = notification.actionLocalizationKey { write("action-loc-key", action) }
         if let image = notification.launchImage { write("launch-image", image) }
-        if let sound = notification.sound, notification.putsSoundIntoAlert { write(sound) }
+        if let sound { write(sound) }
         writer.endObject()
     }
 
@@ -181,24 +189,6 @@ public struct PayloadBuilder {
     }
 }
 
-extension Notification {
-    /// Whether `alert` can be a plain string: a body and nothing else that stands in it.
-    fileprivate var hasOnlyBody: Bool {
-        body != nil && title == nil && localizedTitle == nil && subtitle == nil && localizedSubtitle == nil
-            && localizedBody == nil && actionLocalizationKey == nil && launchImage == nil && !putsSoundIntoAlert
-    }
-
-    /// In a Live Activity the sound is a part of the alert, as in Apple's samples.
-    fileprivate var putsSoundIntoAlert: Bool { sound != nil && hasLiveActivityKeys }
-
-    /// Whether anything stands in `aps`.
-    fileprivate var hasAnyAPSKey: Bool {
-        isVisible || hasLiveActivityKeys || threadID != nil || category != nil || isContentAvailable
-            || isContentMutable || targetContentID != nil || interruptionLevel != nil || relevanceScore != nil
-            || filterCriteria != nil || isContentChanged
-    }
-}
-
 /// Makes what is sent to every device of one event: headers decided, rules checked, payload rendered, once per event.
 public struct PushContentBuilder {
     private let rules: NotificationRules
@@ -219,8 +209,9 @@ public struct PushContentBuilder {
     public mutating func content(
         of notification: Notification, options: PushOptions
     ) throws(EventRejection) -> PushContent {
-        let headers = try rules.headers(for: notification, options: options)
-        return try content(payload: payloads.payload(of: notification), headers: headers)
+        let members = Notification.Members(of: notification)
+        let headers = try rules.headers(for: notification, members, options: options)
+        return try content(payload: payloads.payload(of: notification, members), headers: headers)
     }
 
     /// Makes the silent push that tells the other devices of an identity about a dataset.

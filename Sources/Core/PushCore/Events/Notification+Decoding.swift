@@ -7,20 +7,10 @@ extension Notification {
     init(_ fields: FieldReader) throws(EventRejection) {
         try fields.allowOnly(Self.members)
         self.init()
-        try readAlert(fields)
-        try readPresentation(fields)
-        try readDelivery(fields)
-        try readLiveActivity(fields)
-        if let data = try fields.reader("data") { customData = try Self.customData(data) }
+        for member in Member.allCases { try read(member, of: fields) }
     }
 
-    static let memberNames: [StaticString] = [
-        "title", "body", "subtitle", "badge", "sound", "data", "threadId", "category", "contentAvailable",
-        "mutableContent", "interruptionLevel", "titleLocKey", "titleLocArgs", "subtitleLocKey", "subtitleLocArgs",
-        "locKey", "locArgs", "actionLocKey", "launchImage", "targetContentId", "relevanceScore", "filterCriteria",
-        "contentChanged", "event", "timestamp", "contentState", "staleDate", "dismissalDate", "attributesType",
-        "attributes", "inputPushChannel", "inputPushToken",
-    ]
+    static let memberNames = Member.allCases.map(\.name)
 
     private static let members = MemberNames(
         memberNames,
@@ -31,47 +21,43 @@ extension Notification {
         ],
         neighbors: [("data.options", PushOptions.memberNames), ("data", RequestedPush.targets)])
 
-    private mutating func readAlert(_ fields: FieldReader) throws(EventRejection) {
-        title = try fields.text("title", .shown)
-        localizedTitle = try LocalizedText(fields, key: "titleLocKey", arguments: "titleLocArgs")
-        subtitle = try fields.text("subtitle", .shown)
-        localizedSubtitle = try LocalizedText(fields, key: "subtitleLocKey", arguments: "subtitleLocArgs")
-        body = try fields.text("body", .shown)
-        localizedBody = try LocalizedText(fields, key: "locKey", arguments: "locArgs")
-        actionLocalizationKey = try fields.text("actionLocKey", .shown)
-        launchImage = try fields.text("launchImage", .shown)
-    }
-
-    private mutating func readPresentation(_ fields: FieldReader) throws(EventRejection) {
-        badge = try fields.integer(
-            "badge", 0...Int64(Int32.max), "a whole number of 0 to \(Int32.max); 0 clears the badge"
-        )
-        .map { number in Int(number) }
-        sound = try Sound(fields)
-        threadID = try fields.text("threadId", .shown)
-        category = try fields.text("category", .shown)
-        targetContentID = try fields.text("targetContentId", .shown)
-        interruptionLevel = try fields.choice("interruptionLevel", of: InterruptionLevel.self)
-        relevanceScore = try fields.number("relevanceScore", "a number")
-        filterCriteria = try fields.text("filterCriteria", .shown)
-    }
-
-    private mutating func readDelivery(_ fields: FieldReader) throws(EventRejection) {
-        isContentAvailable = try fields.flag("contentAvailable")
-        isContentMutable = try fields.flag("mutableContent")
-        isContentChanged = try fields.flag("contentChanged")
-    }
-
-    private mutating func readLiveActivity(_ fields: FieldReader) throws(EventRejection) {
-        staleDateSeconds = try fields.moment("staleDate")
-        contentState = try fields.rawObject("contentState")
-        timestampSeconds = try fields.moment("timestamp")
-        liveActivityEvent = try fields.choice("event", of: LiveActivityEvent.self)
-        dismissalDateSeconds = try fields.moment("dismissalDate")
-        attributesType = try fields.text("attributesType", .shown)
-        attributes = try fields.rawObject("attributes")
-        requestsInputPushToken = try fields.flag("inputPushToken")
-        inputPushChannel = try fields.text("inputPushChannel", .base64)
+    private mutating func read(_ member: Member, of fields: FieldReader) throws(EventRejection) {
+        let name = member.name
+        switch member {
+        case .title: title = try fields.text(name, .shown)
+        case .titleLocKey: localizedTitle = try LocalizedText(fields, key: name, arguments: Member.titleLocArgs.name)
+        case .subtitle: subtitle = try fields.text(name, .shown)
+        case .subtitleLocKey:
+            localizedSubtitle = try LocalizedText(fields, key: name, arguments: Member.subtitleLocArgs.name)
+        case .body: body = try fields.text(name, .shown)
+        case .locKey: localizedBody = try LocalizedText(fields, key: name, arguments: Member.locArgs.name)
+        case .titleLocArgs, .subtitleLocArgs, .locArgs: break
+        case .actionLocKey: actionLocalizationKey = try fields.text(name, .shown)
+        case .launchImage: launchImage = try fields.text(name, .shown)
+        case .badge:
+            let expected = "a whole number of 0 to \(Int32.max); 0 clears the badge"
+            badge = try fields.integer(name, 0...Int64(Int32.max), expected).map { number in Int(number) }
+        case .sound: sound = try Sound(fields, name)
+        case .threadID: threadID = try fields.text(name, .shown)
+        case .category: category = try fields.text(name, .shown)
+        case .targetContentID: targetContentID = try fields.text(name, .shown)
+        case .interruptionLevel: interruptionLevel = try fields.choice(name, of: InterruptionLevel.self)
+        case .relevanceScore: relevanceScore = try fields.number(name, "a number")
+        case .filterCriteria: filterCriteria = try fields.text(name, .shown)
+        case .contentAvailable: isContentAvailable = try fields.flag(name)
+        case .mutableContent: isContentMutable = try fields.flag(name)
+        case .contentChanged: isContentChanged = try fields.flag(name)
+        case .staleDate: staleDateSeconds = try fields.moment(name)
+        case .contentState: contentState = try fields.rawObject(name)
+        case .timestamp: timestampSeconds = try fields.moment(name)
+        case .event: liveActivityEvent = try fields.choice(name, of: LiveActivityEvent.self)
+        case .dismissalDate: dismissalDateSeconds = try fields.moment(name)
+        case .attributesType: attributesType = try fields.text(name, .shown)
+        case .attributes: attributes = try fields.rawObject(name)
+        case .inputPushToken: requestsInputPushToken = try fields.flag(name)
+        case .inputPushChannel: inputPushChannel = try fields.text(name, .base64)
+        case .data: if let data = try fields.reader(name) { customData = try Self.customData(data) }
+        }
     }
 
     private static func customData(_ data: FieldReader) throws(EventRejection) -> [CustomDatum] {
@@ -117,18 +103,18 @@ extension Notification.Sound {
     private static let members = MemberNames(["name", "critical", "volume"])
 
     /// Reads `sound`; nil if it is not there.
-    fileprivate init?(_ fields: FieldReader) throws(EventRejection) {
-        guard let value = fields.value("sound") else { return nil }
+    fileprivate init?(_ fields: FieldReader, _ key: StaticString) throws(EventRejection) {
+        guard let value = fields.value(key) else { return nil }
         if value.kind == .string {
-            guard let name = try fields.text("sound", .shown) else { return nil }
+            guard let name = try fields.text(key, .shown) else { return nil }
             self = .named(name)
             return
         }
         guard let object = value.object else {
             throw fields.invalid(
-                "sound", value, "the name of a sound, or an object such as {\"critical\": true, \"name\": \"default\"}")
+                key, value, "the name of a sound, or an object such as {\"critical\": true, \"name\": \"default\"}")
         }
-        let sound = FieldReader(object, path: fields.path("sound"))
+        let sound = FieldReader(object, path: fields.path(key))
         try sound.allowOnly(Self.members)
         guard let name = try sound.text("name", .shown) else {
             throw sound.missing("name", "the name of a sound, for example default")

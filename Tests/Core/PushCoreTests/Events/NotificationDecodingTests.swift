@@ -1,3 +1,4 @@
+import JSON
 import Notifications
 import PushCore
 import Testing
@@ -121,5 +122,55 @@ struct NotificationDecodingTests {
         let limit = EventLimits.customKeysMaximum
         #expect(try notification(data(limit)).customData.count == limit)
         #expect(decoding.rejection(EventText.push(notification: data(limit + 1)))?.reason == .invalidField)
+    }
+
+    /// A notification without the member and one with it, as JSON texts; a new member needs an example here.
+    private static func example(_ member: Notification.Member) -> (without: String, with: String) {
+        let name = member.name
+        func with(_ value: String) -> (without: String, with: String) { ("{}", "{\"\(name)\":\(value)}") }
+        func arguments(of key: Notification.Member) -> (without: String, with: String) {
+            ("{\"\(key.name)\":\"K\"}", "{\"\(key.name)\":\"K\",\"\(name)\":[\"x\"]}")
+        }
+        return switch member {
+        case .title, .body, .subtitle, .sound, .threadID, .category, .titleLocKey, .subtitleLocKey, .locKey,
+            .actionLocKey, .launchImage, .targetContentID, .filterCriteria, .attributesType:
+            with(#""x""#)
+        case .titleLocArgs: arguments(of: .titleLocKey)
+        case .subtitleLocArgs: arguments(of: .subtitleLocKey)
+        case .locArgs: arguments(of: .locKey)
+        case .badge, .relevanceScore, .timestamp, .staleDate, .dismissalDate: with("1")
+        case .contentAvailable, .mutableContent, .contentChanged, .inputPushToken: with("true")
+        case .interruptionLevel: with(#""passive""#)
+        case .event: with(#""end""#)
+        case .contentState, .attributes, .data: with(#"{"a":1}"#)
+        case .inputPushChannel: with(#""YWI=""#)
+        }
+    }
+
+    @Test("Every member of an event reaches the payload, also beside keys of the app's own")
+    func everyMemberReachesThePayload() throws {
+        var builder = PayloadBuilder()
+        for member in Notification.Member.allCases {
+            let example = Self.example(member)
+            var (without, with) = (try notification(example.without), try notification(example.with))
+            #expect(builder.payload(of: with) != builder.payload(of: without), "\(member)")
+            let own = CustomDatum(key: "own", value: RawJSON(validated: Array("1".utf8)))
+            without.customData.append(own)
+            with.customData.append(own)
+            #expect(builder.payload(of: with) != builder.payload(of: without), "\(member)")
+        }
+    }
+
+    @Test("Every property of a notification is a member, and the schema has each member and no other")
+    func everyPropertyIsAMember() throws {
+        let names = Notification.Member.allCases.map { "\($0.name)" }
+        // A text from the app's strings is one property, and its key and its arguments are a member each.
+        let keys = names.filter { !$0.hasSuffix("LocArgs") && $0 != "locArgs" }
+        #expect(Mirror(reflecting: Notification()).children.count == keys.count)
+        // The rules have a bit for each.
+        #expect(names.count <= UInt64.bitWidth)
+        let schema = try JSONParser().parse(try ExampleEvents.bytes("deploy/schemas/push.requested.json"))
+        let members = schema["properties"]?["data"]?["properties"]?["notification"]?["properties"]?.object
+        #expect(try #require(members).map { String($0.key) }.sorted() == names.sorted())
     }
 }
