@@ -1,3 +1,5 @@
+import Essentials
+
 /// Lays out the help of a command or of a group of commands.
 enum HelpText {
     /// The whole help, ending in a new line.
@@ -44,7 +46,7 @@ enum HelpText {
             environment.append(
                 (
                     "APUS_<SECTION>_<KEY>",
-                    "Any configuration key, for example APUS_RABBITMQ_URL; see 'apus check --help'."
+                    "Any configuration key, for example APUS_RABBITMQ_URL; see 'apus config --help'."
                 )
             )
         }
@@ -67,25 +69,12 @@ enum HelpText {
         for row in rows {
             let indent = String(repeating: " ", count: width + 4)
             let label = "  " + row.label
-            let lines = wrap(row.text, columns: 100 - indent.count)
+            let lines = row.text.wrapped(columns: 100 - indent.count)
             let start =
                 row.label.count <= width
                 ? label + String(repeating: " ", count: indent.count - label.count) : label + "\n" + indent
             text += start + lines.joined(separator: "\n" + indent) + "\n"
         }
         return text
-    }
-
-    private static func wrap(_ text: String, columns: Int) -> [String] {
-        var lines: [String] = []
-        var line = ""
-        for word in text.split(separator: " ") {
-            if !line.isEmpty, line.count + 1 + word.count > columns {
-                lines.append(line)
-                line = ""
-            }
-            line += line.isEmpty ? String(word) : " \(word)"
-        }
-        return lines + [line]
     }
 }

@@ -26,13 +26,13 @@ struct BrokerURL {
         let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         let path = rest.dropFirst(authority.count)
         guard !path.contains("?"), !path.contains("#") else {
-            throw Failure(message: "the URL has a query or a fragment, which Apus does not know")
+            throw Failure(message: "the URL has a query or a fragment, which Apus does not support")
         }
         guard path.dropFirst().allSatisfy({ $0 != "/" }) else {
-            throw Failure(message: "the virtual host holds a '/', which is written as %2F")
+            throw Failure(message: "a '/' in the virtual host has to be written as %2F")
         }
         let parts = authority.split(separator: "@", omittingEmptySubsequences: false)
-        guard parts.count <= 2 else { throw Failure(message: "the password holds a '@', which is written as %40") }
+        guard parts.count <= 2 else { throw Failure(message: "an '@' in the password has to be written as %40") }
         let credentials = parts.count == 2 ? parts[0] : "guest:guest"
         let fields = credentials.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         for field in fields + [path] where Self.decode(field) == nil {

@@ -1,6 +1,8 @@
 import TOML
 
-/// One key of the configuration: its name, what it takes, its default, and its comment in the sample.
+/// One key of the configuration: its name, what it takes, its default, and its description.
+///
+/// The sample, the help and the document of the configuration are made from these, so a new key is described here only.
 struct ConfigurationKey: Sendable {
     /// What a key takes.
     enum Kind: Sendable {
@@ -19,6 +21,19 @@ struct ConfigurationKey: Sendable {
         /// Lengths of time.
         case timeSpans(ClosedRange<TimeSpan>)
 
+        /// The values, for a description.
+        var values: String {
+            switch self {
+            case .string: "a string"
+            case .choice(let words): words.joined(separator: ", ")
+            case .strings: "a list of strings"
+            case .integer(let range): "\(range.lowerBound) to \(range.upperBound)"
+            case .boolean: "true or false"
+            case .timeSpan(let range): "\(range.lowerBound) to \(range.upperBound)"
+            case .timeSpans(let range): "each \(range.lowerBound) to \(range.upperBound)"
+            }
+        }
+
         /// What is right, for an error message.
         var expectation: String {
             switch self {
@@ -28,10 +43,10 @@ struct ConfigurationKey: Sendable {
             case .integer(let range): "give a whole number from \(range.lowerBound) to \(range.upperBound)"
             case .boolean: "give true or false"
             case .timeSpan(let range):
-                "give a length of time from \"\(range.lowerBound)\" to \"\(range.upperBound)\", "
+                "give a duration from \"\(range.lowerBound)\" to \"\(range.upperBound)\", "
                     + "with the unit ms, s, m or h"
             case .timeSpans(let range):
-                "give a list of lengths of time from \"\(range.lowerBound)\" to \"\(range.upperBound)\", "
+                "give a list of durations from \"\(range.lowerBound)\" to \"\(range.upperBound)\", "
                     + "with the units ms, s, m or h"
             }
         }
@@ -60,8 +75,10 @@ struct ConfigurationKey: Sendable {
     var isSecret = false
     /// What of a secret may be printed.
     var secretForm = SecretForm.url
-    /// The comment in the sample.
-    let comment: String
+    /// What the key is, in one sentence that fits into a table.
+    let summary: String
+    /// What else there is to know, in sentences; empty for nothing.
+    var details = ""
 
     /// Whether the key belongs to an app, of which there may be several.
     var isOfApp: Bool { section.hasPrefix("app") }
@@ -75,5 +92,43 @@ struct ConfigurationKey: Sendable {
     /// The name of the environment variable that gives it.
     func variable(app index: Int?) -> String {
         "APUS_" + path(app: index).uppercased().map { $0 == "." ? "_" : "\($0)" }.joined()
+    }
+
+    /// The values in a description; nil for any text, and for what the summary says.
+    var values: String? {
+        switch kind {
+        case .string, .strings, .boolean: nil
+        case .choice, .integer, .timeSpan, .timeSpans: kind.values
+        }
+    }
+
+    /// What there is to know beside the summary and the values: the details, and how to give a secret.
+    var notes: String {
+        var sentences = details.isEmpty ? [] : [details]
+        if isSecret {
+            let variable = variable(app: isOfApp ? 0 : nil)
+            sentences.append("A secret: set it as \(variable), or name a file with it in \(variable)_FILE.")
+        }
+        return sentences.joined(separator: " ")
+    }
+}
+
+/// A table of the configuration, as its description begins.
+enum ConfigurationSection {
+    /// What the keys of a table are about, in one sentence.
+    static func summary(_ section: String) -> String {
+        switch section {
+        case "rabbitmq": "The broker, its exchanges and its queues."
+        case "registry": "Devices and subscriptions, and the HTTP API that serves them."
+        case "registry.quotas": "How much clients of the registry's API may keep; more is refused, 0 is no limit."
+        case "retry": "When failed pushes are tried again."
+        case "fanout": "Events that reach many devices."
+        case "admin": "Health and metrics."
+        case "log": "The log."
+        case "worker": "How a worker runs."
+        case "app": "One such table, with its [app.apns], for each app."
+        case "app.apns": "How the app's pushes reach APNs."
+        default: ""
+        }
     }
 }

@@ -104,7 +104,7 @@ struct ConfigurationMerger {
     ) {
         let plain = key.variable(app: app)
         guard environment[plain] == nil else {
-            return fail(origin, key.path(app: app), "\(plain) is set, too", "set only one of them")
+            return fail(origin, key.path(app: app), "\(plain) is also set", "set only one of them")
         }
         do {
             var bytes = try SmallFile.read(path)
@@ -166,7 +166,7 @@ struct ConfigurationMerger {
         if !elsewhere.isEmpty {
             return fail(origin, key, "unknown key", "'\(name)' belongs to " + elsewhere.joined(separator: " or "))
         }
-        fail(origin, key, "unknown key", "known are: " + known.joined(separator: ", "))
+        fail(origin, key, "unknown key", "known keys: " + known.joined(separator: ", "))
     }
 
     /// The distinct names, in their order.

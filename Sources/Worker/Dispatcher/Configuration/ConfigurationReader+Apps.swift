@@ -3,7 +3,7 @@ import Crypto
 import PushCore
 
 extension ConfigurationReader {
-    private static let identifierRemedy = "it is ten capital letters and digits, as Apple's developer account shows it"
+    private static let identifierRemedy = "give ten capital letters and digits, as shown in Apple's developer account"
 
     /// Reads the apps, and refuses what two of them claim.
     mutating func readApps() -> [Configuration.App] {
@@ -13,12 +13,14 @@ extension ConfigurationReader {
         for index in 0..<appCount {
             let app = readApp(index)
             if !app.name.isEmpty, let other = names.updateValue(index, forKey: app.name) {
-                fail(.appName, app: index, "app \(other) is called \"\(app.name)\", too", "give each app its own name")
+                fail(
+                    .appName, app: index, "app \(other) has the name \"\(app.name)\" as well",
+                    "give each app its own name")
             }
             for pool in app.identityPools {
                 if let other = pools.updateValue(index, forKey: pool) {
-                    let place = other == index ? "twice here" : "in app \(other), too"
-                    fail(.appIdentityPools, app: index, "\"\(pool)\" is \(place)", "a pool belongs to one app, once")
+                    let place = other == index ? "is listed twice" : "also belongs to app \(other)"
+                    fail(.appIdentityPools, app: index, "\"\(pool)\" \(place)", "list a pool once, in one app")
                 }
             }
             apps.append(app)
@@ -29,18 +31,18 @@ extension ConfigurationReader {
     private mutating func readApp(_ index: Int) -> Configuration.App {
         let name = text(.appName, app: index)
         if !name.isEmpty, let requirement = TextRule.app.requirement(brokenBy: name) {
-            fail(.appName, app: index, "\(name.quoted) is not right", "it must be \(requirement)")
+            fail(.appName, app: index, "\(name.quoted) is invalid", "it must be \(requirement)")
         }
         let bundleID = text(.appBundleID, app: index)
         if !bundleID.isEmpty, !Self.isName(bundleID, allowing: ".-", countMaximum: 255) {
             fail(
-                .appBundleID, app: index, "\(bundleID.quoted) is not right",
+                .appBundleID, app: index, "\(bundleID.quoted) is invalid",
                 "a bundle identifier is letters, digits, '.', '-', for example com.example.chat")
         }
         let pools = texts(.appIdentityPools, app: index)
         for pool in pools {
             guard let requirement = TextRule.identity.requirement(brokenBy: pool) else { continue }
-            fail(.appIdentityPools, app: index, "\(pool.quoted) is not right", "it must be \(requirement)")
+            fail(.appIdentityPools, app: index, "\(pool.quoted) is invalid", "it must be \(requirement)")
         }
         return Configuration.App(
             name: name, bundleID: bundleID, identityPools: pools, apns: readAPNs(app: index))
@@ -61,7 +63,7 @@ extension ConfigurationReader {
         let identifier = text(key, app: index)
         let isRight = identifier.utf8.count == 10 && identifier.allSatisfy { "A"..."Z" ~= $0 || "0"..."9" ~= $0 }
         if values[key.path(app: index)] != nil, !isRight {
-            fail(key, app: index, "\(identifier.quoted) is not right", Self.identifierRemedy)
+            fail(key, app: index, "\(identifier.quoted) is invalid", Self.identifierRemedy)
         }
         return identifier
     }
@@ -79,7 +81,7 @@ extension ConfigurationReader {
         let endpoint = HostPort(rest, defaultPort: defaultPort)
         if endpoint == nil || endpoint?.port == 0 {
             fail(
-                .appEndpoint, app: index, "\(text.quoted) is not right",
+                .appEndpoint, app: index, "\(text.quoted) is invalid",
                 "write HOST:PORT or https://HOST:PORT, or \"\" for Apple's own (TLS is always used)")
         }
         return endpoint
@@ -97,14 +99,14 @@ extension ConfigurationReader {
             SmallFile.isReadableByOthers(path)
         {
             warn(
-                .appProxy, app: index, "others may read \(path), which holds the proxy's password",
+                .appProxy, app: index, "other users can read \(path), which holds the proxy's password",
                 "run 'chmod 600 \(path)'")
         }
         return Secret(url)
     }
 
     private mutating func checkKeyFile(_ path: String, app index: Int) {
-        let download = "it is the AuthKey_….p8 that Apple's developer account lets you download once"
+        let download = "name the file AuthKey_….p8 from Apple's developer account"
         do throws(SmallFile.Failure) {
             let bytes = try SmallFile.read(path)
             guard !bytes.isEmpty else { return fail(.appKeyFile, app: index, "\(path) is empty", download) }
@@ -114,7 +116,7 @@ extension ConfigurationReader {
                 fail(.appKeyFile, app: index, "\(path): \(error.message)", download)
             }
             if SmallFile.isReadableByOthers(path) {
-                warn(.appKeyFile, app: index, "others may read \(path)", "run 'chmod 600 \(path)'")
+                warn(.appKeyFile, app: index, "other users can read \(path)", "run 'chmod 600 \(path)'")
             }
         } catch {
             fail(.appKeyFile, app: index, "cannot read \(path): \(error.message)", error.remedy)

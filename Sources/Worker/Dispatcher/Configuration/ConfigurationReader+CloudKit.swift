@@ -5,8 +5,8 @@ extension ConfigurationReader {
     /// The ports that an origin of a scheme has without writing them.
     private static let standardPorts = ["https://": ":443", "http://": ":80"]
     private static let serverKeyShape =
-        "write \"ID APP read FILE\" or \"ID APP write FILE\", and perhaps the name of a user behind it: an ID of 1 to "
-        + "128 letters, digits, '-', '_'"
+        "write \"ID APP read FILE\" or \"ID APP write FILE\", optionally with a user; the ID has 1 to 128 letters, "
+        + "digits, '-', '_'"
 
     /// Reads the keys of servers that use CloudKit Web Services.
     mutating func readServerKeys() -> [Configuration.RegistryAPI.ServerKey] {
@@ -15,16 +15,16 @@ extension ConfigurationReader {
         for (index, text) in texts(.registryServerKeys).enumerated() {
             let place = "key \(index + 1)"
             guard let key = serverKey(text) else {
-                fail(.registryServerKeys, "\(place) is not right", Self.serverKeyShape)
+                fail(.registryServerKeys, "\(place) is invalid", Self.serverKeyShape)
                 continue
             }
             if !appNames.contains(where: { $0.utf8.elementsEqual(key.app.utf8) }) {
                 fail(
-                    .registryServerKeys, "\(place) is for the app \(key.app.quoted), which there is not",
+                    .registryServerKeys, "\(place) names the app \(key.app.quoted), which is not configured",
                     "name an app of this configuration")
             }
             if keys.contains(where: { $0.identifier == key.identifier }) {
-                fail(.registryServerKeys, "\(place) has the ID of another key", "give each key its own")
+                fail(.registryServerKeys, "\(place) repeats the ID of another key", "give each key its own ID")
             }
             check(key, place)
             keys.append(key)
@@ -54,8 +54,8 @@ extension ConfigurationReader {
             fail(.registryServerKeys, "\(place): cannot read \(key.publicKeyFile): \(error.message)", error.remedy)
         } catch {
             fail(
-                .registryServerKeys, "\(place): \(key.publicKeyFile) holds no public key of P-256",
-                "make it with 'openssl ec -in PRIVATE_KEY -pubout'")
+                .registryServerKeys, "\(place): \(key.publicKeyFile) holds no P-256 public key",
+                "create it with 'openssl ec -in PRIVATE_KEY -pubout'")
         }
     }
 
@@ -68,15 +68,15 @@ extension ConfigurationReader {
             let origin = text.lowercased()
             guard origin == "*" || Self.isOrigin(origin) else {
                 fail(
-                    .registryAllowedOrigins, "\(text.quoted) is no origin",
+                    .registryAllowedOrigins, "\(text.quoted) is not an origin",
                     "write https://HOST or https://HOST:PORT, without a slash at the end, or \"*\"")
                 return nil
             }
             for (scheme, port) in Self.standardPorts where origin.hasPrefix(scheme) && origin.hasSuffix(port) {
                 fail(
                     .registryAllowedOrigins,
-                    "\(text.quoted) is the origin of no page, because browsers leave the port of the scheme out",
-                    "leave it out: \(origin.dropLast(port.count))")
+                    "\(text.quoted) matches no page, because browsers omit the default port",
+                    "omit it: \(origin.dropLast(port.count))")
                 return nil
             }
             return origin

@@ -4,14 +4,14 @@ import PushCore
 extension ConfigurationReader {
     private static let accessKeyShape =
         "write \"ID SECRET\" or \"ID SECRET POOL ...\": an ID of 1 to 128 letters, digits, '-', '_', a secret of "
-        + "16 to 256 characters without blanks"
+        + "16 to 256 characters without spaces"
 
     /// Reads how the registry is served.
     mutating func readRegistryAPI() -> Configuration.RegistryAPI {
         let listenText = text(.registryListen)
         let listen = HostPort(listenText)
         if !listenText.isEmpty, listen == nil {
-            fail(.registryListen, "\(listenText.quoted) is not right", "write HOST:PORT, or \"\" for nowhere")
+            fail(.registryListen, "\(listenText.quoted) is invalid", "write HOST:PORT, or \"\" for nowhere")
         }
         let certificateFile = readCertificateFile(.registryCertificateFile)
         let keyFile = resolved(text(.registryKeyFile), of: .registryKeyFile)
@@ -19,8 +19,8 @@ extension ConfigurationReader {
         let isInsecure = boolean(.registryIsInsecure)
         if let listen, !listen.isLoopback, certificateFile == nil, !isInsecure {
             fail(
-                .registryListen, "other machines could reach \(listen), and there is no TLS",
-                "give certificate_file and key_file; or set insecure = true, if a proxy in front has a certificate")
+                .registryListen, "other machines can reach \(listen) without TLS",
+                "set certificate_file and key_file, or insecure = true behind a proxy that has a certificate")
         }
         return Configuration.RegistryAPI(
             listen: listen, certificateFile: certificateFile, keyFile: keyFile, isInsecure: isInsecure,
@@ -34,7 +34,7 @@ extension ConfigurationReader {
     mutating func readHosts(_ key: ConfigurationKey) -> [String] {
         let hosts = texts(key)
         for host in hosts where host != "*" && !Self.isName(host, allowing: "-_.", countMaximum: 255) {
-            fail(key, "\(host.quoted) is no name of a host", "write names without ports, or \"*\" for all")
+            fail(key, "\(host.quoted) is not a host name", "write names without ports, or \"*\" for all")
         }
         return hosts
     }
@@ -43,7 +43,7 @@ extension ConfigurationReader {
         let addresses = texts(.registryTrustedProxies)
         for address in addresses where !IPAddress.isNumeric(address) {
             fail(
-                .registryTrustedProxies, "\(address.quoted) is no address in numbers",
+                .registryTrustedProxies, "\(address.quoted) is not a numeric address",
                 "write addresses such as 10.0.0.7 or 2001:db8::7")
         }
         return addresses
@@ -65,7 +65,7 @@ extension ConfigurationReader {
         let isPlain = rest.allSatisfy { (0x21...0x7e).contains($0) && !"?#@\"\\<>".utf8.contains($0) }
         guard isRight, isPlain, rest.count <= 512 else {
             fail(
-                .registryPublicURL, "\(url.quoted) is not right", "write https://HOST, https://HOST:PORT/PATH, or \"\"")
+                .registryPublicURL, "\(url.quoted) is invalid", "write https://HOST, https://HOST:PORT/PATH, or \"\"")
             return nil
         }
         return url
@@ -74,7 +74,7 @@ extension ConfigurationReader {
     private mutating func checkPair(_ certificateFile: String?, _ keyFile: String?) {
         guard (certificateFile == nil) == (keyFile == nil) else {
             let missing: ConfigurationKey = certificateFile == nil ? .registryCertificateFile : .registryKeyFile
-            return fail(missing, "missing", "a certificate and its key go together")
+            return fail(missing, "missing", "set certificate_file and key_file together")
         }
         guard let keyFile, checksFile(of: .registryKeyFile) else { return }
         do {
@@ -83,7 +83,7 @@ extension ConfigurationReader {
             fail(.registryKeyFile, "cannot read \(keyFile): \(error.message)", error.remedy)
         }
         if SmallFile.isReadableByOthers(keyFile) {
-            warn(.registryKeyFile, "others may read \(keyFile)", "run 'chmod 600 \(keyFile)'")
+            warn(.registryKeyFile, "other users can read \(keyFile)", "run 'chmod 600 \(keyFile)'")
         }
     }
 
@@ -96,7 +96,7 @@ extension ConfigurationReader {
         if !given.isEmpty, case .file(let path, _) = origin(of: .registryAccessKeys), SmallFile.isReadableByOthers(path)
         {
             warn(
-                .registryAccessKeys, "others may read \(path), which holds secrets",
+                .registryAccessKeys, "other users can read \(path), which holds secrets",
                 "run 'chmod 600 \(path)', or use access_keys_file")
         }
         guard let path = resolved(text(.registryAccessKeysFile), of: .registryAccessKeysFile),
@@ -113,7 +113,7 @@ extension ConfigurationReader {
                 add(String(text), place: "line \(index + 1) of \(path)", of: .registryAccessKeysFile, to: &keys)
             }
             if SmallFile.isReadableByOthers(path) {
-                warn(.registryAccessKeysFile, "others may read \(path)", "run 'chmod 600 \(path)'")
+                warn(.registryAccessKeysFile, "other users can read \(path)", "run 'chmod 600 \(path)'")
             }
         } catch {
             fail(.registryAccessKeysFile, "cannot read \(path): \(error.message)", error.remedy)
@@ -128,13 +128,13 @@ extension ConfigurationReader {
         let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
         guard words.count >= 2, Self.isName(words[0], allowing: "-_", countMaximum: 128),
             (16...256).contains(words[1].utf8.count)
-        else { return fail(key, "\(place) is not right", Self.accessKeyShape) }
+        else { return fail(key, "\(place) is invalid", Self.accessKeyShape) }
         for pool in words.dropFirst(2) {
             guard let requirement = TextRule.identity.requirement(brokenBy: pool) else { continue }
-            fail(key, "\(place) has a pool that is not right", "it must be \(requirement)")
+            fail(key, "\(place) has an invalid pool", "it must be \(requirement)")
         }
         guard !keys.contains(where: { $0.identifier == words[0] }) else {
-            return fail(key, "\(place) has the ID of another key", "give each key its own")
+            return fail(key, "\(place) repeats the ID of another key", "give each key its own ID")
         }
         keys.append(
             Configuration.RegistryAPI.AccessKey(

@@ -17,19 +17,19 @@ extension ConfigurationReader {
         let namespace = text(.rabbitMQNamespace)
         if !Self.isName(namespace, allowing: "-_") {
             fail(
-                .rabbitMQNamespace, "\(namespace.quoted) is not right",
+                .rabbitMQNamespace, "\(namespace.quoted) is invalid",
                 "give 1 to 64 letters, digits, '-', '_'")
         }
         let prefetch = integer(.rabbitMQPrefetch)
         if prefetch < 100 {
             warn(
-                .rabbitMQPrefetch, "\(prefetch) is low", "below 100 the worker waits for the broker more than it works")
+                .rabbitMQPrefetch, "\(prefetch) is low", "below 100 a worker mostly waits for the broker")
         }
         let workQueueCount = integer(.rabbitMQWorkQueues)
         if prefetch < workQueueCount {
             fail(
                 .rabbitMQWorkQueues, "\(workQueueCount) queues cannot share a prefetch of \(prefetch)",
-                "give a prefetch of at least one message for each queue")
+                "set rabbitmq.prefetch to \(workQueueCount) or more")
         }
         return Configuration.RabbitMQ(
             urls: readBrokerURLs(), caFile: caFile, namespace: namespace, prefetch: prefetch,
@@ -42,7 +42,7 @@ extension ConfigurationReader {
         let hasScheme = url.hasPrefix("http://") || url.hasPrefix("https://")
         if !hasScheme || url.hasSuffix("://") || url.contains("?") || url.contains("#") {
             fail(
-                .rabbitMQManagementURL, "the URL is not that of RabbitMQ's management API",
+                .rabbitMQManagementURL, "the URL is not one of RabbitMQ's management API",
                 "write http://HOST:15672 or https://HOST:15671, without a query")
         }
         return Secret(url)
@@ -66,11 +66,11 @@ extension ConfigurationReader {
         if usesGuest {
             warn(
                 .rabbitMQURL, "the user is guest, RabbitMQ's built-in administrator, who may only log in locally",
-                "make a user of its own for production")
+                "create a separate user for production")
         }
         if holdsSecret, case .file(let path, _) = origin(of: .rabbitMQURL), SmallFile.isReadableByOthers(path) {
             warn(
-                .rabbitMQURL, "the file holds a password and others may read it",
+                .rabbitMQURL, "the file holds a password, and other users can read it",
                 "run 'chmod 600 \(path)', or use APUS_RABBITMQ_URL_FILE")
         }
         return urls.map { Secret($0) }
@@ -98,17 +98,17 @@ extension ConfigurationReader {
                 SmallFile.isReadableByOthers(path)
             {
                 warn(
-                    .registryURL, "the file holds a password and others may read it",
+                    .registryURL, "the file holds a password, and other users can read it",
                     "run 'chmod 600 \(path)', or use APUS_REGISTRY_URL_FILE")
             }
             if !location.isLocal, !location.verifiesServer {
                 warn(
-                    .registryURL, "the connection to \(location.place) is not verified to reach the right server",
-                    "add ?sslmode=verify-full, and sslrootcert=FILE for an authority of your own")
+                    .registryURL, "the connection to \(location.place) does not verify the server",
+                    "add ?sslmode=verify-full, and sslrootcert=FILE for your own certificate authority")
             }
         } catch {
             fail(
-                .registryURL, "the URL of PostgreSQL cannot be read",
+                .registryURL, "the PostgreSQL URL is malformed",
                 "write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, special characters of the password as %XX")
         }
         return .postgres(url: Secret(url))
@@ -117,7 +117,7 @@ extension ConfigurationReader {
     private mutating func readRetry() -> Configuration.Retry {
         let delays = timeSpans(.retryDelays)
         if !(1...16).contains(delays.count) {
-            fail(.retryDelays, "\(delays.count) steps", "give 1 to 16 lengths of time")
+            fail(.retryDelays, "\(delays.count) steps", "give 1 to 16 durations")
         }
         if zip(delays, delays.dropFirst()).contains(where: { $0 >= $1 }) {
             fail(.retryDelays, "the steps are not ascending and distinct", "write each longer than the one before it")
@@ -138,7 +138,7 @@ extension ConfigurationReader {
         let address = HostPort(listen)
         if !listen.isEmpty, address == nil {
             fail(
-                .adminListen, "\(listen.quoted) is not right", "write HOST:PORT, or \"\" for no admin server")
+                .adminListen, "\(listen.quoted) is invalid", "write HOST:PORT, or \"\" for no admin server")
         }
         return Configuration.Admin(listen: address, hosts: readHosts(.adminHosts))
     }

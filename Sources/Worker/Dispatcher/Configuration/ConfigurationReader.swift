@@ -186,7 +186,7 @@ struct ConfigurationReader {
             case .text(let text): text.quoted
             case .typed(let value): TOMLNode.literal(value)
             }
-        return key.isSecret ? "the value is not of the right kind" : "\(shown.prefix(200)) is not right"
+        return key.isSecret ? "the value has the wrong type" : "\(shown.prefix(200)) is invalid"
     }
 
     private static func shown(_ value: TOMLNode.Value, key: ConfigurationKey) -> TOMLNode.Value {

@@ -1,7 +1,10 @@
+import Essentials
 import TOML
 
-/// The commented configuration that `apus init` writes: every key with its meaning, range and default.
+/// The commented configuration that `apus init` writes: every key with its meaning, values and default.
 public enum SampleConfiguration {
+    private static let columns = 98
+
     /// The text of the file.
     public static let text = makeText()
 
@@ -19,16 +22,21 @@ public enum SampleConfiguration {
         for key in ConfigurationKey.all {
             if key.section != section {
                 section = key.section
-                if section == "app" {
-                    text += "\n# One such section, with its [app.apns], for each app.\n[[app]]\n"
-                } else {
-                    text += "\n[\(section)]\n"
-                }
+                text += "\n" + comment(ConfigurationSection.summary(section))
+                text += section == "app" ? "[[app]]\n" : "[\(section)]\n"
             }
-            for line in key.comment.split(separator: "\n") { text += "# \(line)\n" }
+            let parts = [
+                key.standard == nil ? "Required." : "", key.summary, key.values.map { "Values: \($0)." } ?? "",
+                key.notes,
+            ]
+            text += comment(parts.joined(separator: " "))
             guard let value = key.example ?? key.standard else { continue }
             text += "\(key.name) = \(TOMLNode.literal(value))\n"
         }
         return text
+    }
+
+    private static func comment(_ text: String) -> String {
+        text.wrapped(columns: columns).map { "# \($0)\n" }.joined()
     }
 }

@@ -64,7 +64,7 @@ struct CommandLineInitTests {
         let result = try await apus("check", "--json", "--config", "bad.toml", "--set", "log.level=x")
         #expect(result.exitCode == 78)
         let expected =
-            #"{"severity":"error","origin":"bad.toml:2","key":"rabbitmq.prefetch","message":"0 is not right","#
+            #"{"severity":"error","origin":"bad.toml:2","key":"rabbitmq.prefetch","message":"0 is invalid","#
             + #""remedy":"give a whole number from 1 to 65535"}"#
         #expect(result.output.contains(expected), "\(result.output)")
         #expect(result.output.contains(#""origin":"--set","key":"log.level""#))

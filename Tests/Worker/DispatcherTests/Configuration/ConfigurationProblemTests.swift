@@ -31,19 +31,19 @@ struct ConfigurationProblemTests {
             problems == [
                 "1 rabitmq: unknown key; did you mean 'rabbitmq'?",
                 "3 rabbitmq.prefech: unknown key; did you mean 'rabbitmq.prefetch'?",
-                "4 rabbitmq.prefetch: 0 is not right; give a whole number from 1 to 65535",
+                "4 rabbitmq.prefetch: 0 is invalid; give a whole number from 1 to 65535",
                 "5 rabbitmq.url: the URL does not begin with amqp:// or amqps://; "
                     + "write amqp://USER:PASSWORD@HOST:PORT/VHOST or amqps://…",
-                #"7 retry.delays: ["1s", "soon"] is not right; give a list of lengths of time from "1ms" to "168h", "#
+                #"7 retry.delays: ["1s", "soon"] is invalid; give a list of durations from "1ms" to "168h", "#
                     + "with the units ms, s, m or h",
-                #"8 retry.max_attempts: "ten" is not right; give a whole number from 1 to 1000"#,
+                #"8 retry.max_attempts: "ten" is invalid; give a whole number from 1 to 1000"#,
                 "9 retry.listen: unknown key; 'listen' belongs to [registry] or [admin]",
-                #"11 app.0.name: "chat room" is not right; "#
+                #"11 app.0.name: "chat room" is invalid; "#
                     + "it must be letters and digits of ASCII and any of . - _, for example chat",
-                #"13 app.0.apns.key_id: "abc" is not right; it is ten capital letters and digits, "#
-                    + "as Apple's developer account shows it",
-                "14 app.0.apns.connections: 65 is not right; give a whole number from 1 to 64",
-                #"APUS_LOG_LEVEL log.level: "loud" is not right; give one of "debug", "info", "warning", "error""#,
+                #"13 app.0.apns.key_id: "abc" is invalid; give ten capital letters and digits, "#
+                    + "as shown in Apple's developer account",
+                "14 app.0.apns.connections: 65 is invalid; give a whole number from 1 to 64",
+                #"APUS_LOG_LEVEL log.level: "loud" is invalid; give one of "debug", "info", "warning", "error""#,
                 "default app.0.bundle_id: missing; it is required; set it in the file or as APUS_APP_0_BUNDLE_ID",
                 "default app.0.apns.key_file: missing; it is required; "
                     + "set it in the file or as APUS_APP_0_APNS_KEY_FILE",
@@ -55,7 +55,7 @@ struct ConfigurationProblemTests {
     func unknownKey() throws {
         let problems = try fixture.problems(ConfigurationFixture.app, set: [("a.b", "c")])
         #expect(problems.count == 1)
-        #expect(problems[0].hasPrefix("set a.b: unknown key; known are: rabbitmq.url, rabbitmq.ca_file, "))
+        #expect(problems[0].hasPrefix("set a.b: unknown key; known keys: rabbitmq.url, rabbitmq.ca_file, "))
     }
 
     @Test(
@@ -116,8 +116,8 @@ struct ConfigurationProblemTests {
         let problems = try fixture.problems(text)
         #expect(
             problems == [
-                #"10 app.1.name: app 0 is called "chat", too; give each app its own name"#,
-                #"12 app.1.identity_pools: "us-east-1:ab" is in app 0, too; a pool belongs to one app, once"#,
+                #"10 app.1.name: app 0 has the name "chat" as well; give each app its own name"#,
+                #"12 app.1.identity_pools: "us-east-1:ab" also belongs to app 0; list a pool once, in one app"#,
             ])
     }
 
@@ -191,7 +191,7 @@ struct ConfigurationProblemTests {
         let both = ["APUS_RABBITMQ_URL": "amqp://h/", "APUS_RABBITMQ_URL_FILE": "/no/such"]
         #expect(
             try fixture.problems(ConfigurationFixture.app, environment: both) == [
-                "APUS_RABBITMQ_URL_FILE rabbitmq.url: APUS_RABBITMQ_URL is set, too; set only one of them"
+                "APUS_RABBITMQ_URL_FILE rabbitmq.url: APUS_RABBITMQ_URL is also set; set only one of them"
             ])
         let absent = ["APUS_RABBITMQ_URL_FILE": "/no/such"]
         #expect(

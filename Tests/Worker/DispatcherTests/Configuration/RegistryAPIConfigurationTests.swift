@@ -165,8 +165,8 @@ struct RegistryAPIConfigurationTests {
             let problems = try fixture.problems(ConfigurationFixture.app, set: [("registry.allowed_origins", origin)])
             #expect(
                 problems == [
-                    "set registry.allowed_origins: \"\(origin)\" is the origin of no page, because browsers leave the "
-                        + "port of the scheme out; leave it out: \(plain)"
+                    "set registry.allowed_origins: \"\(origin)\" matches no page, because browsers omit the default "
+                        + "port; omit it: \(plain)"
                 ])
         }
         for origin in ["https://a.example:80", "http://a.example:443", "https://[::1]:8443"] {
