@@ -37,7 +37,7 @@ extension PostgresRegistry: RegistryAdministration {
         let rows = try ask([Call("SELECT name, digest, app, permission, created_at FROM api_token ORDER BY name")])[0]
         return try (0..<rows.count).map { (row) throws(RegistryError) in
             guard let permission = APIToken.Permission(rawValue: rows.text(row, 3)) else {
-                throw RegistryError.corruptRow(place, "a token has a permission that is none")
+                throw RegistryError.corruptRow(place, "a token has an unknown permission")
             }
             return APIToken(
                 name: rows.text(row, 0), digest: Array(rows.bytes(row, 1)), app: rows.optionalText(row, 2),

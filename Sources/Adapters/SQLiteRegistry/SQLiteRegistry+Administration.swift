@@ -43,7 +43,7 @@ extension SQLiteRegistry: RegistryAdministration {
                     throw RegistryError(
                         .corrupt,
                         RegistryError.corruptMessage(
-                            path: connection.path, reason: "a token has a permission that is none"))
+                            path: connection.path, reason: "a token has an unknown permission"))
                 }
                 tokens.append(
                     APIToken(

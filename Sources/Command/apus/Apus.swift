@@ -36,8 +36,9 @@ struct Apus {
             name: "apus",
             summary: "carries change events from RabbitMQ to devices, through Apple's push service",
             discussion: """
-                To begin: 'apus init' writes a configuration, 'apus check --connect' tries it,
-                'apus topology apply' makes the queues, 'apus run' starts a worker.
+                To begin: 'apus init' writes a configuration, 'apus topology apply' creates the
+                queues, 'apus device add' registers a device, 'apus check --connect' tries
+                everything, and 'apus run' starts a worker.
                 """,
             nodes: nodes
         )

@@ -221,7 +221,7 @@ struct RegistryCopyTests {
             ),
             (
                 "UPDATE device SET user_id = 'u' || char(7) WHERE device_id = 'device-5'",
-                #"The device "device-5" cannot be copied: The user "u\u0007" is not right"#, "apus device remove"
+                #"The device "device-5" cannot be copied: The user "u\u0007" is invalid"#, "apus device remove"
             ),
             (
                 "UPDATE topic SET name = char(10) WHERE name = 'room-1'",

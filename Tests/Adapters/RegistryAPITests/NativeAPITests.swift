@@ -193,11 +193,11 @@ struct NativeAPITests {
         arguments: [
             (
                 #","identityPoolId":"\#(RegistryFixture.pool)","identityId":"bob""#,
-                #"The identity \"bob\" is not right; it must be REGION:ID"#
+                #"The identity \"bob\" is invalid; it must be REGION:ID"#
             ),
             (
                 #","identityPoolId":"pool","identityId":"a:1""#,
-                #"The identity pool \"pool\" is not right; it must be REGION:ID"#
+                #"The identity pool \"pool\" is invalid; it must be REGION:ID"#
             ),
             (
                 #","identityPoolId":"\#(RegistryFixture.pool)","identityId":"a:\#(String(repeating: "0", count: 54))""#,

@@ -24,7 +24,7 @@ struct CognitoRegistration {
         do throws(PlatformTokenError) {
             token = try PlatformToken.read(text, platform: platform, courier)
         } catch {
-            throw .invalidParameter("Token is not right: \(error.message)")
+            throw .invalidParameter("Token is invalid: \(error.message)")
         }
     }
 }

@@ -32,7 +32,7 @@ struct CommandOption: Sendable {
     /// `--help`, which every command has without listing it.
     static let help = flag("help", letter: "h", "Show this help and exit.")
     /// `--json`, for commands that print data.
-    static let json = flag("json", "Print JSON for programs instead of text for people.")
+    static let json = flag("json", "Print JSON instead of text.")
     /// `--config`, for commands that need the configuration.
     static let config = value(
         "config",

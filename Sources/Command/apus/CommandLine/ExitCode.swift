@@ -28,18 +28,18 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     /// What the code means, for the help texts.
     var meaning: String {
         switch self {
-        case .ok: "all went well"
+        case .ok: "success"
         case .noMatch: "the record does not match"
-        case .usage: "the command line is wrong"
-        case .data: "some of the data given is wrong"
+        case .usage: "the command line is invalid"
+        case .data: "some input data is invalid"
         case .noInput: "an input file is missing or cannot be read"
         case .unavailable: "the broker, the registry or APNs cannot be reached"
-        case .software: "a fault in apus itself"
-        case .cannotCreate: "an output file cannot be made"
+        case .software: "an internal error"
+        case .cannotCreate: "an output file cannot be created"
         case .inputOutput: "reading or writing failed"
-        case .temporaryFailure: "it failed for now: try again"
-        case .noPermission: "access was refused"
-        case .configuration: "the configuration is wrong"
+        case .temporaryFailure: "a temporary failure: try again"
+        case .noPermission: "access was denied"
+        case .configuration: "the configuration is invalid"
         }
     }
 }

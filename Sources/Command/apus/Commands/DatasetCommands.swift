@@ -5,9 +5,9 @@ enum DatasetCommands {
         name: "dataset",
         summary: "Subscribe devices to the datasets of their identities",
         discussion: """
-            A dataset belongs to an identity, and so may a device. When a dataset changes,
-            every device of the identity that subscribed to it gets a silent push, except the
-            one that made the change.
+            A dataset belongs to an identity, and so may a device. When a dataset changes, every
+            subscribed device of the identity gets a silent push, except the device that made the
+            change.
             """,
         nodes: [
             .command(DatasetSubscribeCommand()),

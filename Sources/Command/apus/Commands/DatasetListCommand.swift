@@ -3,11 +3,11 @@ import PushCore
 /// `apus dataset list`.
 struct DatasetListCommand: Command {
     let name = "list"
-    let summary = "List the datasets that a device subscribed to"
+    let summary = "List the datasets of a device's subscriptions"
     let help = CommandHelp(
         discussion: """
-            Lists the names, one a line; a line with * says that datasets which the identity
-            gets later count as well.
+            Lists the names, one a line. A line with * means that future datasets of the identity
+            are included.
             """,
         examples: [
             .init("apus dataset list phone-1", "Prints the names."),

@@ -3,24 +3,23 @@ import PushCore
 /// `apus dataset subscribe-all`.
 struct DatasetSubscribeAllCommand: Command {
     private static let dataset = CommandOption.value(
-        "dataset", "NAME", "Only this one of the known datasets. Repeatable.")
-    private static let future = CommandOption.flag("future", "Datasets that the identity gets later, too.")
+        "dataset", "NAME", "Only this known dataset. Repeatable.")
+    private static let future = CommandOption.flag("future", "Include future datasets of the identity.")
 
     let name = "subscribe-all"
-    let summary = "Subscribe a device to every dataset known of its identity"
+    let summary = "Subscribe a device to every known dataset of its identity"
     let help = CommandHelp(
         discussion: """
-            Subscribes a device to every dataset that the registry knows of its identity: those
-            that changed since a worker ran, and those that some device subscribed to. With
-            --future, datasets that come later count as well; without it, a device that was
-            subscribed to datasets to come is so no more.
+            Subscribes a device to every known dataset of its identity: datasets that changed since
+            a worker first ran, and datasets to which a device subscribed. With --future, datasets
+            of the future are included; without it, an earlier --future ends.
             """,
         examples: [
-            .init("apus dataset subscribe-all phone-1 --future", "All datasets, now and later."),
-            .init("apus dataset subscribe-all phone-1", "All datasets known now, none that come later."),
+            .init("apus dataset subscribe-all phone-1 --future", "Subscribes to all datasets, now and in future."),
+            .init("apus dataset subscribe-all phone-1", "Subscribes to all known datasets only."),
             .init(
                 "apus dataset subscribe-all phone-1 --dataset settings --dataset profile",
-                "Two datasets, both of which must be known."),
+                "Subscribes to two datasets, which must be known."),
         ],
         exitCodes: DeviceRegistry.exitCodes
     )

@@ -6,8 +6,8 @@ struct DatasetSubscribeCommand: Command {
     let summary = "Subscribe a device to datasets of its identity"
     let help = CommandHelp(
         discussion: """
-            Subscribes a device, which must have an identity, to one dataset or more by name. A
-            dataset need not exist yet. A subscription that is there already stays.
+            Subscribes a device, which must have an identity, to datasets by their names. A dataset
+            need not exist yet. An existing subscription stays.
             """,
         examples: [
             .init("apus dataset subscribe phone-1 settings", "Subscribes to one dataset."),

@@ -2,19 +2,18 @@ import PushCore
 
 /// `apus dataset unsubscribe`.
 struct DatasetUnsubscribeCommand: Command {
-    private static let future = CommandOption.flag("future", "Give up datasets to come, too.")
+    private static let future = CommandOption.flag("future", "Also end the subscription to future datasets.")
 
     let name = "unsubscribe"
     let summary = "End subscriptions of a device to datasets"
     let help = CommandHelp(
         discussion: """
-            Ends subscriptions. One that was not there is named, and the exit code is 65. With
-            --future the device is not subscribed any more to datasets that come later; the
-            subscriptions that it has stay.
+            Ends subscriptions. A missing subscription is reported, and the exit code is 65. With
+            --future the subscription to future datasets ends too; other subscriptions stay.
             """,
         examples: [
             .init("apus dataset unsubscribe phone-1 settings", "Ends one subscription."),
-            .init("apus dataset unsubscribe phone-1 --future", "Gives up the datasets to come."),
+            .init("apus dataset unsubscribe phone-1 --future", "Ends the subscription to future datasets."),
         ],
         exitCodes: DeviceRegistry.exitCodes
     )

@@ -8,13 +8,14 @@ struct DeviceAddCommand: Command {
     private static let token = CommandOption.value(
         "token", "HEX", "The device token in hexadecimal digits, 1 to 256 bytes.", isRequired: true)
     private static let deviceID = CommandOption.value(
-        "id", "DEVICE", "The device's identifier. Default: that of the device which has the token, else a new one.")
+        "id", "DEVICE", "The device's identifier. Default: the one of the device with this token, else a new one.")
     private static let platform = CommandOption.value(
         "platform", "PLATFORM", "APNS, APNS_SANDBOX, GCM or WEB. Default: APNS.")
     private static let identityPool = CommandOption.value(
-        "identity-pool", "POOL", "The identity pool; goes with --identity.")
-    private static let identity = CommandOption.value("identity", "IDENTITY", "The identity that uses the device.")
-    private static let user = CommandOption.value("user", "USER", "Your own name of the user.")
+        "identity-pool", "POOL", "The identity pool; needs --identity.")
+    private static let identity = CommandOption.value(
+        "identity", "IDENTITY", "The identity that uses the device; needs --identity-pool.")
+    private static let user = CommandOption.value("user", "USER", "Your name of the user.")
     private static let dataset = CommandOption.value("dataset", "NAME", "Subscribe to this dataset. Repeatable.")
     private static let topic = CommandOption.value("topic", "NAME", "Subscribe to this topic. Repeatable.")
 
@@ -22,20 +23,19 @@ struct DeviceAddCommand: Command {
     let summary = "Register a device, or renew its token"
     let help = CommandHelp(
         discussion: """
-            Registers a device as of now and prints its identifier. If the identifier is in
-            the registry already, every value is replaced; subscriptions stay, except that a
-            change of identity ends those to datasets and a change of app those to topics.
-            Another device of the app that has the token is removed. The registry is made if
-            it is not there yet.
+            Registers a device now and prints its identifier. If the registry has the
+            identifier, every value is replaced and subscriptions stay. A change of identity
+            ends subscriptions to datasets, and a change of app those to topics. Another device
+            of the app with this token is removed. A missing registry is created.
             """,
         examples: [
             .init(
                 "apus device add --app chat --token 00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0",
-                "Registers a device that nothing but its identifier and its token reaches."),
+                "Registers a device that is reached by its identifier and its token."),
             .init(
                 "apus device add --app chat --token 00fc13ad --id phone-1 --identity-pool us-east-1:177a950c "
                     + "--identity us-east-1:be6f --dataset settings",
-                "Registers a device of an identity, which is told when the dataset 'settings' changes."),
+                "Registers a device of an identity; it gets a push when the dataset 'settings' changes."),
         ],
         exitCodes: DeviceRegistry.exitCodes
     )
@@ -53,7 +53,7 @@ struct DeviceAddCommand: Command {
         let app = try invocation.required(DeviceOptions.app)
         try DeviceRegistry.use(invocation, mode: .create) { registry, configuration in
             if let problem = PlatformToken.problem(of: token, platform: platform, key: try registry.courierKey()) {
-                throw CommandFailure.usage("--token and --platform do not go together: \(problem)")
+                throw CommandFailure.usage("--token does not fit --platform: \(problem)")
             }
             let device = Device(
                 deviceID: try invocation.string(Self.deviceID) ?? identifier(token, app, registry), platform: platform,

@@ -43,7 +43,7 @@ struct DeviceImport {
             try register(step)
             result.imported += step.count
             step.removeAll(keepingCapacity: true)
-            progress.update("imported \(result.imported), bad lines \(result.badLines)")
+            progress.update("imported \(result.imported), invalid lines \(result.badLines)")
         }
         while let line = try reader.next() {
             result.lines += 1
@@ -76,7 +76,7 @@ struct DeviceImport {
         if count <= Self.reportsMaximum {
             StandardError.line("line \(line): \(problem.message)")
         } else if count == Self.reportsMaximum + 1 {
-            StandardError.line("more bad lines follow; they are only counted")
+            StandardError.line("more lines are invalid; they are only counted")
         }
     }
 }

@@ -4,31 +4,33 @@ import PushCore
 
 /// `apus device import`.
 struct DeviceImportCommand: Command {
-    private static let dryRun = CommandOption.flag("dry-run", "Only check the lines; the registry is not opened.")
+    private static let dryRun = CommandOption.flag("dry-run", "Only check the lines, without opening the registry.")
 
     let name = "import"
     let summary = "Register many devices from a file or standard input"
     let help = CommandHelp(
         discussion: """
-            Reads one JSON object a line (NDJSON) from a file, or from standard input if there
-            is none or it is '-', and registers each as 'device add' does. Members:
+            Reads one JSON object a line (NDJSON) and registers each as 'device add' does. Without
+            FILE, or with '-', it reads standard input. Members:
 
               deviceId        required, 1 to 256 bytes
               platform        required: APNS, APNS_SANDBOX, GCM or WEB
               token           required, hexadecimal digits, 1 to 256 bytes
               app             required: the app's name in the configuration
-              identityPoolId  with identityId: who uses the device
-              identityId
-              userId          your own name of the user
+              identityPoolId  the identity pool; needs identityId
+              identityId      the identity that uses the device
+              userId          your name of the user
               registeredAt    milliseconds since 1970; default: now
               datasets        names of datasets to subscribe to
               topics          names of topics to subscribe to
 
-            A line that is not right is reported on standard error with its number and what is
-            wrong with it; the others are imported, and the exit code is 65. Lines are kept in
-            steps of 5000, so what was imported before an interruption stays, and importing the
-            same file again does no harm. Memory does not grow with the file. Quotas, which hold
-            for clients of the API and other commands, do not hold for an import.
+              tokens          further tokens by kind, for example {"voip": "5a11…"}
+
+            An invalid line is reported on standard error with its number and the mistake, the
+            other lines are imported, and the exit code is 65. Lines are committed in steps of
+            5000: an interrupted import keeps the steps before, and the same file can be
+            imported again. Memory does not grow with the file. Quotas do not apply to an
+            import.
             """,
         examples: [
             .init("apus device import devices.ndjson", "Imports a file, with progress on standard error."),
@@ -36,7 +38,7 @@ struct DeviceImportCommand: Command {
             .init(
                 #"echo '{"deviceId":"d1","platform":"APNS","token":"ab12","app":"chat"}' | apus device import"#,
                 "Imports one device."),
-            .init("apus device import --dry-run devices.ndjson", "Only says which lines are not right."),
+            .init("apus device import --dry-run devices.ndjson", "Only reports invalid lines."),
         ],
         exitCodes: DeviceRegistry.exitCodes + [.noInput]
     )
@@ -68,7 +70,7 @@ struct DeviceImportCommand: Command {
             invocation.output.line(DeviceCounts.importing(result, seconds: seconds))
         } else {
             let verb = invocation.has(Self.dryRun) ? "checked" : "imported"
-            let bad = result.badLines == 0 ? "" : ", \(result.badLines) bad lines"
+            let bad = result.badLines == 0 ? "" : ", \(result.badLines) invalid lines"
             invocation.output.line("\(verb) \(result.imported) devices\(bad)")
         }
         return result.badLines == 0 ? .ok : .data

@@ -18,15 +18,15 @@ struct DeviceLineMembers {
     func registration(now: Int64, courierKey: CourierKey?) throws(DeviceLineProblem) -> DeviceRegistration {
         let digits = try required("token")
         guard let token = DeviceToken(hexadecimal: digits) else {
-            throw DeviceLineProblem("\"token\" is not right: it must be \(DeviceToken.requirement(brokenBy: digits))")
+            throw DeviceLineProblem("\"token\" is invalid: it must be \(DeviceToken.requirement(brokenBy: digits))")
         }
         let platformName = try required("platform")
         guard let platform = Platform(rawValue: platformName) else {
             let names = Platform.allCases.map(\.rawValue).joined(separator: ", ")
-            throw DeviceLineProblem("\"platform\" is one of \(names), not \"\(platformName.prefix(40))\"")
+            throw DeviceLineProblem("\"platform\" must be one of \(names), not \"\(platformName.prefix(40))\"")
         }
         if let courierKey, let problem = PlatformToken.problem(of: token, platform: platform, key: courierKey) {
-            throw DeviceLineProblem("\"token\" and \"platform\" do not go together: \(problem)")
+            throw DeviceLineProblem("\"token\" does not fit \"platform\": \(problem)")
         }
         let device = Device(
             deviceID: try required("deviceId"), platform: platform, token: token, app: try required("app"),
@@ -40,7 +40,7 @@ struct DeviceLineMembers {
     private func tokens() throws(DeviceLineProblem) -> [TokenKind: DeviceToken] {
         guard let value = value("tokens") else { return [:] }
         guard let object = value.object else {
-            throw DeviceLineProblem("\"tokens\" has to be an object, not \(value.kind.rawValue)")
+            throw DeviceLineProblem("\"tokens\" must be an object, not \(value.kind.rawValue)")
         }
         var tokens: [TokenKind: DeviceToken] = [:]
         for member in object {
@@ -50,8 +50,8 @@ struct DeviceLineMembers {
             }
             guard let token = member.value.string.flatMap({ DeviceToken(hexadecimal: $0) }) else {
                 throw DeviceLineProblem(
-                    "\"tokens.\(kind.rawValue)\" takes 2 to \(2 * DeviceToken.bytesMaximum) hexadecimal digits, an "
-                        + "even number of them")
+                    "\"tokens.\(kind.rawValue)\" must be an even number of hexadecimal digits, 2 to "
+                        + "\(2 * DeviceToken.bytesMaximum)")
             }
             tokens[kind] = token
         }
@@ -71,7 +71,7 @@ struct DeviceLineMembers {
     private func string(_ name: StaticString) throws(DeviceLineProblem) -> String? {
         guard let value = value(name) else { return nil }
         guard let text = value.string else {
-            throw DeviceLineProblem("\"\(name)\" has to be a string, not \(value.kind.rawValue)")
+            throw DeviceLineProblem("\"\(name)\" must be a string, not \(value.kind.rawValue)")
         }
         return text
     }
@@ -79,7 +79,7 @@ struct DeviceLineMembers {
     private func integer(_ name: StaticString) throws(DeviceLineProblem) -> Int64? {
         guard let value = value(name) else { return nil }
         guard let number = value.int64, number >= 0 else {
-            throw DeviceLineProblem("\"\(name)\" has to be milliseconds since 1970, a whole number")
+            throw DeviceLineProblem("\"\(name)\" must be a whole number of milliseconds since 1970")
         }
         return number
     }
@@ -87,12 +87,12 @@ struct DeviceLineMembers {
     private func strings(_ name: StaticString) throws(DeviceLineProblem) -> [String] {
         guard let value = value(name) else { return [] }
         guard let array = value.array else {
-            throw DeviceLineProblem("\"\(name)\" has to be an array of strings, not \(value.kind.rawValue)")
+            throw DeviceLineProblem("\"\(name)\" must be an array of strings, not \(value.kind.rawValue)")
         }
         var texts: [String] = []
         for element in array {
             guard let text = element.string else {
-                throw DeviceLineProblem("\"\(name)\" has an entry that is no string")
+                throw DeviceLineProblem("\"\(name)\" has an entry that is not a string")
             }
             texts.append(text)
         }

@@ -3,23 +3,24 @@ import PushCore
 /// `apus device list`.
 struct DeviceListCommand: Command {
     private static let pageSize = 1_000
-    private static let limit = CommandOption.value("limit", letter: "n", "COUNT", "At most so many. Default: all.")
-    private static let after = CommandOption.value("after", "DEVICE", "Only devices after this one in the order.")
+    private static let limit = CommandOption.value(
+        "limit", letter: "n", "COUNT", "The most devices to list. Default: all.")
+    private static let after = CommandOption.value("after", "DEVICE", "Only devices after this one.")
 
     let name = "list"
     let summary = "List devices in the order of their identifiers"
     let help = CommandHelp(
         discussion: """
-            Lists devices, one a line, in the order of their identifiers' bytes. Conditions
-            that are given must all hold. Tokens are shortened unless --show-token is given.
+            Lists devices, one a line, ordered by the bytes of their identifiers. A device is
+            listed if it meets all conditions. Tokens are shortened unless --show-token is given.
 
-            With --json each line is an object of its own, with the device's further tokens.
-            Together with --show-token these lines are what 'apus device import' reads;
-            subscriptions are not among them.
+            With --json each line is a JSON object, with the device's further tokens. With
+            --json --show-token, 'apus device import' can read the lines; subscriptions are not
+            included.
             """,
         examples: [
             .init("apus device list --identity us-east-1:be6f…", "Lists the devices of an identity."),
-            .init("apus device list --limit 100 --after phone-100", "Lists the hundred devices after phone-100."),
+            .init("apus device list --limit 100 --after phone-100", "Lists the first hundred devices after phone-100."),
             .init("apus device list --json --show-token > devices.ndjson", "Writes all devices to a file."),
         ],
         exitCodes: DeviceRegistry.exitCodes

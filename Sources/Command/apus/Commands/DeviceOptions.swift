@@ -4,5 +4,5 @@ enum DeviceOptions {
     static let appFilter = CommandOption.value("app", "NAME", "Only devices of this app.")
     static let identityFilter = CommandOption.value("identity", "IDENTITY", "Only devices of this identity.")
     static let userFilter = CommandOption.value("user", "USER", "Only devices of this user.")
-    static let showToken = CommandOption.flag("show-token", "Print whole tokens: whoever reads one can push to it.")
+    static let showToken = CommandOption.flag("show-token", "Print whole tokens, with which pushes can be sent.")
 }

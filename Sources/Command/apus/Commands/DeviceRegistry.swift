@@ -36,7 +36,7 @@ enum DeviceRegistry {
     /// Warns of an app that the configuration does not have, because no worker would push to its devices.
     static func warnUnlessConfigured(_ apps: some Sequence<String>, _ configuration: Configuration) {
         for app in Set(apps).sorted() where !configuration.apps.contains(where: { $0.name == app }) {
-            StandardError.line("warning: the configuration has no [[app]] named \"\(app)\": no worker pushes to it")
+            StandardError.line("warning: the configuration has no [[app]] named \"\(app)\": no worker sends its pushes")
         }
     }
 

@@ -6,8 +6,8 @@ struct DeviceRemoveCommand: Command {
     let summary = "Remove devices and their subscriptions"
     let help = CommandHelp(
         discussion: """
-            Removes devices by their identifiers. One that is not there is named, the others
-            are removed all the same, and the exit code is 65.
+            Removes devices by their identifiers. A missing device is reported, the others are
+            removed, and the exit code is 65.
             """,
         examples: [
             .init("apus device remove phone-1", "Removes one device."),

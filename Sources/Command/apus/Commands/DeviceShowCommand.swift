@@ -3,15 +3,15 @@ import PushCore
 /// `apus device show`.
 struct DeviceShowCommand: Command {
     let name = "show"
-    let summary = "Show one device, its tokens and the datasets that it subscribed to"
+    let summary = "Show a device, its tokens and its subscriptions to datasets"
     let help = CommandHelp(
         discussion: """
-            Shows what the registry knows of a device. Tokens are shortened unless
-            --show-token is given. A device that is not there gives the exit code 65.
+            Shows a device, its tokens and its datasets. Tokens are shortened unless --show-token
+            is given. If the registry has no such device, the exit code is 65.
             """,
         examples: [
-            .init("apus device show phone-1", "Shows a device to a person."),
-            .init("apus device show phone-1 --json --show-token", "Shows it to a program, with its whole tokens."),
+            .init("apus device show phone-1", "Shows a device for people."),
+            .init("apus device show phone-1 --json --show-token", "Shows it for programs, with whole tokens."),
         ],
         exitCodes: DeviceRegistry.exitCodes
     )

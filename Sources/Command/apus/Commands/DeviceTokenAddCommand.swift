@@ -7,12 +7,12 @@ struct DeviceTokenAddCommand: Command {
         "token", "HEX", "The token in hexadecimal digits, 1 to 256 bytes.", isRequired: true)
 
     let name = "add"
-    let summary = "Give a device its token of a kind, or renew it"
+    let summary = "Register a further token of a device, or renew it"
     let help = CommandHelp(
         discussion: """
-            Registers the token as of now, in place of the one of this kind that the device has.
-            Another device of the app that has the token as this kind loses it. Registering the
-            device again keeps it, unless the device changes its app.
+            Registers the token now, in place of the device's token of this kind. Another device
+            of the app with this token of this kind loses it. Registering the device again keeps
+            the token, unless the device changes its app.
             """,
         examples: [
             .init(

@@ -3,13 +3,13 @@ enum DeviceTokenCommands {
     /// Its commands.
     static let node = CommandNode.group(
         name: "token",
-        summary: "Give devices their tokens for VoIP, Live Activities, widgets and the like",
+        summary: "Register tokens for VoIP, Live Activities, widgets and other push types",
         discussion: """
-            A device's own token is for pushes of the types alert and background. iOS hands out
-            another token for each further kind: \(DeviceTokenOptions.kinds.prefix(4).joined(separator: ", ")),
+            A device's own token is for pushes of the types alert and background. iOS provides a
+            further token for each of these kinds: \(DeviceTokenOptions.kinds.prefix(4).joined(separator: ", ")),
             \(DeviceTokenOptions.kinds.dropFirst(4).joined(separator: ", ")). A push of such a
-            type goes to the device's token of that kind, and to no device that has none. The
-            token of a Live Activity that is running is not registered: name it in the event.
+            type goes to the device's token of that kind; devices without one are skipped. The
+            token of a running Live Activity is not registered: name it in the event.
             """,
         nodes: [.command(DeviceTokenAddCommand()), .command(DeviceTokenRemoveCommand())]
     )

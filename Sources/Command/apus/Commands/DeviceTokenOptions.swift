@@ -12,7 +12,7 @@ enum DeviceTokenOptions {
     static func kind(_ invocation: CommandInvocation) throws(CommandFailure) -> TokenKind {
         let name = try invocation.required(kind)
         guard let kind = TokenKind(rawValue: name), kind != .alert else {
-            let alert = "the alert token is given with 'apus device add'"
+            let alert = "'apus device add' sets the alert token"
             throw .usage("--kind takes one of \(kinds.joined(separator: ", ")), not '\(name)'; \(alert)")
         }
         return kind
@@ -21,7 +21,7 @@ enum DeviceTokenOptions {
     /// Reads hexadecimal digits.
     static func token(_ digits: String) throws(CommandFailure) -> DeviceToken {
         guard let token = DeviceToken(hexadecimal: digits) else {
-            throw .usage("--token is not right: it must be \(DeviceToken.requirement(brokenBy: digits))")
+            throw .usage("--token is invalid: it must be \(DeviceToken.requirement(brokenBy: digits))")
         }
         return token
     }

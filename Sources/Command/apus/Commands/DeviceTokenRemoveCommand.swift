@@ -4,14 +4,14 @@ import PushCore
 /// `apus device token remove`.
 struct DeviceTokenRemoveCommand: Command {
     let name = "remove"
-    let summary = "Take the token of a kind from a device"
+    let summary = "Remove a further token of a device"
     let help = CommandHelp(
         discussion: """
-            The device stays, with its own token and those of other kinds. If it has none of
-            this kind, the exit code is 65.
+            Removes one further token; the device and its other tokens stay. If the device has no
+            token of this kind, the exit code is 65.
             """,
         examples: [
-            .init("apus device token remove phone-1 --kind voip", "Ends pushes of the type voip to the device."),
+            .init("apus device token remove phone-1 --kind voip", "Stops pushes of the type voip to the device."),
             .init("apus device show phone-1", "Shows which kinds a device has."),
         ],
         exitCodes: DeviceRegistry.exitCodes

@@ -6,8 +6,8 @@ struct HelpCommand: Command {
     let name = "help"
     let summary = "Show the help of a command"
     let help = CommandHelp(
-        discussion: "Shows what 'apus COMMAND --help' shows.",
-        examples: [.init("apus help device add", "Shows how a device is added.")]
+        discussion: "Is the same as 'apus COMMAND --help'.",
+        examples: [.init("apus help device add", "Shows the help of 'apus device add'.")]
     )
     let options: [CommandOption] = []
     let operands = Operands.any("COMMAND")

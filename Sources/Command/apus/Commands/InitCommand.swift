@@ -3,7 +3,7 @@ import Glibc
 
 /// `apus init`.
 struct InitCommand: Command {
-    private static let force = CommandOption.flag("force", letter: "f", "Overwrite the file if it is there.")
+    private static let force = CommandOption.flag("force", letter: "f", "Overwrite an existing file.")
     private static let toStandardOutput = CommandOption.flag(
         "stdout",
         "Print the configuration instead of writing a file."
@@ -13,17 +13,17 @@ struct InitCommand: Command {
     let summary = "Write a commented sample configuration"
     let help = CommandHelp(
         discussion: """
-            Writes a configuration in which every key stands with its meaning, its range and
-            its default. Edit the app's name, bundle identifier, key file, key identifier and
-            team, then run 'apus check'.
+            Writes a configuration with the description, the values and the default of every
+            key. Edit the app's name, bundle identifier, key file, key identifier and team,
+            then run 'apus check'.
 
-            The file is readable by you only, because the broker's password will be in it.
-            An existing file is left alone unless --force is given.
+            Only you can read the file, because it may hold the broker's password. An existing
+            file is kept unless --force is given.
             """,
         examples: [
             .init("apus init", "Writes apus.toml in this folder."),
-            .init("apus init /etc/apus/apus.toml", "Writes the file there."),
-            .init("apus init --stdout | less", "Only shows it."),
+            .init("apus init /etc/apus/apus.toml", "Writes the file to this path."),
+            .init("apus init --stdout | less", "Only shows the sample."),
         ],
         exitCodes: [.cannotCreate]
     )
@@ -37,7 +37,7 @@ struct InitCommand: Command {
         }
         let path = invocation.operands.first ?? "apus.toml"
         try write(SampleConfiguration.text, to: path, overwriting: invocation.has(Self.force))
-        StandardError.line("wrote \(path); now edit it, then run 'apus check --config \(path)'")
+        StandardError.line("wrote \(path); edit it, then run 'apus check --config \(path)'")
         return .ok
     }
 
@@ -48,7 +48,7 @@ struct InitCommand: Command {
             if errno == EEXIST {
                 throw CommandFailure(
                     .cannotCreate,
-                    "\(path) exists already; give another name, or --force to overwrite it"
+                    "\(path) already exists; give another name, or --force to overwrite it"
                 )
             }
             throw CommandFailure(.cannotCreate, "cannot write \(path): \(String(cString: strerror(errno)))")

@@ -8,35 +8,36 @@ import Notifications
 struct PublishCommand: Command {
     private static let file = CommandOption.value(
         "file", letter: "f", "FILE",
-        "Publish the CloudEvents of a file: JSON, one or more, each on a line or on many; - is standard input.")
+        "Publish the CloudEvents of a file of JSON objects; - is standard input.")
     private static let deadline = CommandOption.value(
         "timeout", "SECONDS",
-        "How long to wait for the last confirms, and to publish again what RabbitMQ refuses. Default: 60.")
+        "How long to wait for confirms and to retry refused events, 1 to 86400. Default: 60.")
 
     let name = "publish"
     let summary = "Publish change events and wait until RabbitMQ has confirmed them"
     let help = CommandHelp(
         discussion: """
-            Publishes one event that the options describe, or many from a file. Each event is
-            validated first with the worker's own code: its members, its app (if the
-            configuration has apps) and its notification. A bad event of a file is reported with
-            its lines, the rest goes on, and the command ends with 65. An event counts as
-            published only when RabbitMQ has confirmed it. What RabbitMQ refuses (a full queue,
-            a lost leader) is published again, after 0.1 to 5 seconds; if that does not help
-            within the time limit, the command ends with 75.
+            Publishes one event made from options, or many from a file. Each event is first
+            validated by the worker's own code: its members, its app (if the configuration
+            has apps) and its notification. An invalid event of a file is reported with its
+            lines, the other events are published, and the exit code is 65.
+
+            An event counts as published when RabbitMQ has confirmed it. An event that
+            RabbitMQ refuses (a full queue, a lost leader) is published again after 0.1 to 5
+            seconds. If RabbitMQ still refuses it after --timeout, the exit code is 75.
             """,
         examples: [
             .init(
                 "apus publish --type dataset.changed --identity us-east-1:42 --dataset notes --sync-count 7 \\\n"
                     + "    --identity-pool us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c",
-                "Says that a dataset has changed; the pool is one of the configuration's identity_pools."),
+                "Reports a changed dataset; the pool is one of the configuration's identity_pools."),
             .init(
                 "apus publish --type push.requested --app chat --user-id ann --title Hello --body 'How are you?'",
-                "Asks for a push to all devices of a user."),
+                "Requests a push to all devices of a user."),
             .init(
                 "apus publish --type record.created --record-type Song --record-name song-1 --field 'artist=Mei Chen' "
                     + "--field price=12.5",
-                "Says that a record was created; a value that is JSON is read as such, any other is text."),
+                "Reports a created record; a JSON value is taken as JSON, any other value as text."),
             .init("apus publish --file events.ndjson", "Publishes a file of CloudEvents."),
         ],
         exitCodes: [

@@ -143,10 +143,11 @@ final class PublishRun: PublishHandler {
         switch outcome {
         case .confirmed: break
         case .returned(let text): progress.finish("\(place): not published: \(text); run `apus topology apply`")
-        case .rejected(let text): progress.finish("\(place): not published: RabbitMQ takes no such message: \(text)")
+        case .rejected(let text):
+            progress.finish("\(place): not published: RabbitMQ does not accept such a message: \(text)")
         case .refused:
             progress.finish(
-                "\(place): not published: RabbitMQ refused it again and again (basic.nack): "
+                "\(place): not published: RabbitMQ kept refusing it (basic.nack): "
                     + "a queue is full, or has lost its leader; publish it later")
         }
     }
@@ -166,7 +167,7 @@ final class PublishRun: PublishHandler {
         let seconds = Double(MonotonicClock.nowNanoseconds() - startedNanoseconds) / 1_000_000_000
         var text = "\(state.confirmed) \(state.confirmed == 1 ? "event" : "events") published and confirmed"
         if state.confirmed > 1 { text += " (\(Int(Double(state.confirmed) / max(seconds, 0.001))) a second)" }
-        if state.bad > 0 { text += ", \(state.bad) bad" }
+        if state.bad > 0 { text += ", \(state.bad) invalid" }
         if state.returned + state.refused > 0 { text += ", \(state.returned + state.refused) not confirmed" }
         progress.finish(text)
         if state.returned > 0 { return .unavailable }

@@ -13,9 +13,10 @@ enum PublishedEvent {
     private static let identity = CommandOption.value("identity", "ID", "Dataset: the identity.")
     private static let dataset = CommandOption.value("dataset", "NAME", "Dataset: its name.")
     private static let syncCount = CommandOption.value("sync-count", "COUNT", "Dataset: its sync count.")
-    private static let merged = CommandOption.value("merged", "NAME", "Dataset: one that was merged. Repeatable.")
+    private static let merged = CommandOption.value(
+        "merged", "NAME", "Dataset: the name of a merged dataset. Repeatable.")
     private static let deviceID = CommandOption.value(
-        "device-id", "ID", "Dataset, record: the device that made the change. Push: a target, repeatable.")
+        "device-id", "ID", "Dataset, record: the device that made the change. Push: a target. Repeatable.")
     private static let app = CommandOption.value("app", "NAME", "Push, record: the app, as the configuration names it.")
     private static let deviceToken = CommandOption.value(
         "device-token", "HEX", "Push: a target, by its APNs token. Repeatable.")
@@ -29,17 +30,17 @@ enum PublishedEvent {
     private static let pushType = CommandOption.value("push-type", "TYPE", "Push: alert, background and so on.")
     private static let priority = CommandOption.value("priority", "NUMBER", "Push: 10, 5 or 1.")
     private static let collapseID = CommandOption.value(
-        "collapse-id", "ID", "Push: replaces one of the same identifier.")
+        "collapse-id", "ID", "Push: the collapse identifier.")
     private static let expiration = CommandOption.value(
-        "expiration", "SECONDS", "Push: when it loses its use, in seconds since 1970.")
+        "expiration", "SECONDS", "Push: the time when it expires, in Unix seconds.")
 
     private static let recordType = CommandOption.value("record-type", "TYPE", "Record: its type, for example Song.")
     private static let recordName = CommandOption.value("record-name", "NAME", "Record: its name.")
     private static let field = CommandOption.value(
-        "field", "NAME=VALUE", "Record: a field; a value that is JSON is read as such, else it is text. Repeatable.")
+        "field", "NAME=VALUE", "Record: a field; a JSON value is taken as JSON, any other value as text. Repeatable.")
     private static let database = CommandOption.value(
         "database", "DATABASE", "Record: public, private or shared. Default: public.")
-    private static let owner = CommandOption.value("owner", "USER", "Record: the user whose database it is.")
+    private static let owner = CommandOption.value("owner", "USER", "Record: the user who owns the database.")
     private static let zone = CommandOption.value("zone", "NAME", "Record: its zone. Default: _defaultZone.")
 
     private static let common = [type, identifier, source]
@@ -58,7 +59,7 @@ enum PublishedEvent {
     /// Refuses options that describe an event beside `--file`, which brings its own.
     static func checkAbsence(_ invocation: CommandInvocation) throws(CommandFailure) {
         guard let option = options.first(where: { invocation.has($0) }) else { return }
-        throw .usage("--\(option.name) describes one event, and --file brings its own; leave one of them out")
+        throw .usage("--\(option.name) describes one event, but --file has its own events; omit one of them")
     }
 
     /// The event, as structured JSON; whether it makes sense is for the decoder to say.

@@ -9,31 +9,30 @@ import RegistryAPI
 /// `apus run`.
 struct RunCommand: Command {
     let name = "run"
-    let summary = "Run a worker until it is told to stop"
+    let summary = "Run a worker until SIGTERM or SIGINT"
     let help = CommandHelp(
         discussion: """
-            Consumes change events from the queue '<namespace>.work' (and '.work.2', '.work.3' and
-            so on, as many as rabbitmq.work_queues says), finds the subscribed devices, sends the
-            pushes, and acknowledges an event when all its pushes have ended or are parked. Start
-            as many workers as you need: they share the queues and the registry and know nothing
-            of each other.
+            Consumes change events from the queue NAMESPACE.work (and .work.2, .work.3 … with
+            rabbitmq.work_queues above 1), finds the subscribed devices and sends the pushes.
+            The worker acknowledges an event when each of its pushes has ended or waits in a
+            retry queue. Start as many workers as you need: they share the queues and the
+            registry.
 
-            The log goes to standard error, one line an event. With [admin] listen, the
-            worker answers /livez, /readyz, /metrics and /version there. With [registry]
-            listen, it serves the registry's API as well; see 'apus registry --help'.
+            The log goes to standard error. With [admin] listen the worker serves /livez,
+            /readyz, /metrics and /version. With [registry] listen it also serves the
+            registry's API, see 'apus registry --help'.
 
-            SIGTERM or SIGINT drains: the worker takes no new events, finishes what is in
-            flight (at most [worker] drain_timeout), and exits with 0, or with 75 if time ran
-            out. A second signal exits at once. Nothing is lost by either: what was not
-            finished goes back to the queue; some pushes may be sent twice.
+            SIGTERM or SIGINT drains: the worker takes no new events, finishes its pushes
+            within [worker] drain_timeout, and exits with 0, or with 75 after the timeout. A
+            second signal exits at once. Nothing is lost either way: RabbitMQ delivers
+            unfinished events again, and some pushes may be sent twice.
 
-            A key file that changes is read again by itself within seconds. SIGHUP reads all
-            of them at once, and key_file and key_id of the apps from the configuration;
-            every other change of the configuration takes a restart. The same holds for the
-            certificate of the registry's API and its key.
+            A changed key file is read again within seconds. SIGHUP reads all key files, and
+            key_file and key_id from the configuration, at once. The API's certificate and
+            its key are read again in the same way. Other changes need a restart.
             """,
         examples: [
-            .init("apus run", "Runs with apus.toml in this folder."),
+            .init("apus run", "Runs a worker with apus.toml in this folder."),
             .init("apus run --config /etc/apus/apus.toml --set log.level=debug", "Overrides one key."),
         ],
         exitCodes: [.configuration, .unavailable, .temporaryFailure, .noPermission]

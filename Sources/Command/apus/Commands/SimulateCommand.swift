@@ -5,78 +5,91 @@ import Glibc
 /// `apus simulate`.
 struct SimulateCommand: Command {
     let name = "simulate"
-    let summary = "Serve as Apple's push service, on this machine, for tests"
+    let summary = "Simulate Apple's push service on this machine"
     let help = CommandHelp(
         discussion: """
-            Serves APNs' provider API over HTTP/2 and TLS: it verifies provider tokens,
-            checks headers and payloads by Apple's rules, answers with Apple's reasons, and
-            allows one request at a time until it has seen a valid token. It prints a line
-            with its address when it is ready, and runs until SIGTERM or SIGINT; then it
-            prints what it saw.
+            Serves APNs' provider API over HTTP/2 and TLS. The simulator verifies provider
+            tokens, checks headers and payloads by Apple's rules, and answers with Apple's
+            reasons. It allows one open request until it has seen a valid token. When it is
+            ready it prints its address. It runs until SIGTERM or SIGINT, then prints totals.
 
-            The worker has to know where it is and has to trust its certificate, which is
-            made at start: set endpoint and ca_file in [app.apns].
+            A worker needs the simulator's address and certificate: set endpoint and ca_file
+            in [app.apns]. The certificate is created at each start.
 
-            --script names a file of JSON objects, one a line:
+            Script (--script): a file of JSON objects, one a line. Each line sets the answer
+            for device tokens:
               {"token":"ab12…","answer":"unregistered","since":1700000000000}
               {"token":"ab","answer":"throttle","times":2}
-            "token" is the digits with which device tokens begin: all of them for one token,
-            "" for every token; the line with the most digits counts. Several lines of the
-            same digits are steps, counted for each device token by itself. "times" is for
-            how many requests a step lasts; without it, for all that follow. After the last
-            step pushes are accepted. "delay" makes an answer come so many milliseconds
-            later. "kind" says what the tokens are (alert, voip, widgets …): a push to another
-            topic than theirs is answered DeviceTokenNotForTopic. "answer" is one of:
-              accept            200, as without a script
-              delay             200 after "delay"
-              silent            no answer, ever
-              unregistered      410 Unregistered since "since" (milliseconds; default now)
-              expired-token     410 ExpiredToken since "since"
-              throttle          429 TooManyRequests
-              bad-device-token  400 BadDeviceToken
-              not-for-topic     400 DeviceTokenNotForTopic
-              status            "status" with "reason", e.g. 500 InternalServerError
 
-            --faults names a file of JSON objects, one a line: "fault" says what happens,
-            other members what of it, the last ones whom it befalls.
-              goaway       GOAWAY; "last" is newest, previous, none or a number (the last stream
-                           that it says was processed), "error" (0), "reason" as debug data
-              reset-stream RST_STREAM in place of an answer; "error" (2; 7 is refused)
-              stream-limit SETTINGS with "streams" (1), back after "back_ms" (1000)
-              wedge        403 ExpiredProviderToken to all that follows on the connection
-              answer       "status" with "reason" (and "timestamp") or any "body",
-                           "retry_after", "header_bytes" and "body_bytes" too many
-              silence      no answer, ever;  delay: "ms" (1000) later
-              tcp-reset    after "bytes" (0) to the sender;  tcp-silence: the same, but TCP
-                           stays up (0: the handshake hangs);  drip: "bytes" (1) a ms
-              window       a connection window of "bytes" (65535), "add" (0) more each
-                           "every_ms" (100)
-              certificate  somebody else's
-            It befalls "connection" (a number), after "after" requests, to device tokens that
-            begin with "token", "on":"rejection" only those that are rejected, with a
-            "probability", so many "times". For example:
+              token    The first hexadecimal digits of the device tokens; "" for all. The
+                       longest match counts. Lines with the same digits are steps in their
+                       order, counted for each device token.
+              times    The number of requests of a step. Default: unlimited. After the last
+                       step pushes are accepted.
+              delay    Delays the answer, in milliseconds. Default: 0.
+              kind     The kind of the tokens: alert, voip, widgets … A push to the topic of
+                       another kind is answered with DeviceTokenNotForTopic.
+              answer   One of:
+                accept            200, as without a script
+                delay             200 after "delay"
+                silent            no answer
+                unregistered      410 Unregistered since "since" (Unix milliseconds; default now)
+                expired-token     410 ExpiredToken since "since"
+                throttle          429 TooManyRequests
+                bad-device-token  400 BadDeviceToken
+                not-for-topic     400 DeviceTokenNotForTopic
+                status            "status" with "reason", for example 500 InternalServerError
+
+            Faults (--faults): a file of JSON objects, one a line. "fault" is the fault, with
+            its parameters (defaults in brackets):
+              goaway        GOAWAY. "last": the last processed stream: newest, previous, none or
+                            a number [newest]; "error": the code [0]; "reason": debug data
+              reset-stream  RST_STREAM instead of an answer. "error": the code [2]; 7 is REFUSED_STREAM
+              stream-limit  SETTINGS with fewer streams. "streams" [1]; "back_ms": the time until
+                            the limit is back [1000]
+              wedge         403 ExpiredProviderToken for the rest of the connection
+              answer        "status" [200] with "reason" and "timestamp", or any "body";
+                            "retry_after"; "header_bytes" and "body_bytes": padding
+              silence       no answer
+              delay         a late answer. "ms" [1000]
+              tcp-reset     TCP RST. "bytes": after so many bytes to the client [0]
+              tcp-silence   no more data, with TCP still open. "bytes" [0, in the handshake]
+              drip          a slow connection. "bytes" a millisecond [1]
+              window        a small connection window. "bytes" [65535]; "add" bytes [0] every
+                            "every_ms" [100]
+              certificate   a certificate of another host
+
+            These members select the requests of a fault. The last five faults apply to whole
+            connections, so only "connection" selects them:
+              connection    The number of the connection, from 1. Default: all.
+              after         The requests of a connection before the first fault. Default: 0.
+              token         The first hexadecimal digits of the device tokens. Default: all.
+              on            "request", or "rejection" for rejected requests only.
+              probability   0 to 1. Default: 1.
+              times         The number of times. Default: unlimited.
+            For example:
               {"fault":"goaway","last":"previous","reason":"Shutdown","after":100}
               {"fault":"reset-stream","error":7,"probability":0.01}
 
-            --control takes the same lines over TCP while it runs, {"clear":true} and
-            {"show":true} besides, and answers each with a line:
+            Control (--control): takes fault lines over TCP while the simulator runs, also
+            {"clear":true} and {"show":true}, and answers each with a line:
               nc 127.0.0.1 PORT < faults.ndjson
 
-            --record writes for each answered request: time_ms and time_us (since 1970), token,
-            apns_id, push_type, topic, priority, expiration, collapse_id, status, reason,
-            duplicate (its apns-id had been accepted before) and payload (null if the request
-            broke a rule).
+            Record (--record): one JSON object for each answered request, with time_ms and
+            time_us (Unix time), token, apns_id, push_type, topic, priority, expiration,
+            collapse_id, status, reason, duplicate (the apns-id was accepted before) and
+            payload (null if the request broke a rule).
             """,
         examples: [
             .init(
                 "apus simulate --make-key key.p8 --ca-out ca.pem",
-                "Needs nothing else: makes the key with which the worker signs."),
+                "Creates the key that the worker signs with, and the certificate that it trusts."),
             .init(
                 "apus simulate -l 127.0.0.1:8443 -k AuthKey_ABC123DEFG.p8 --key-id ABC123DEFG --team-id DEF123GHIJ",
-                "Accepts the tokens of a key that is there already."),
+                "Accepts provider tokens of an existing key."),
             .init(
                 "apus simulate --make-key key.p8 --script faults.ndjson --record pushes.ndjson",
-                "Answers as the script says and records what came."),
+                "Answers by a script, and records every request."),
         ],
         exitCodes: [.data, .noInput, .unavailable, .cannotCreate, .configuration]
     )
@@ -169,13 +182,13 @@ struct SimulateCommand: Command {
         invocation.output.lines(
             """
             answered     \(summary.answered) requests on \(summary.connections) connections
-            accepted     \(summary.accepted), of them \(summary.duplicates) with an apns-id that came before
+            accepted     \(summary.accepted), \(summary.duplicates) of them with a repeated apns-id
             """)
         for answer in summary.answers where answer.status != 200 {
             invocation.output.line("\(answer.status)          \(answer.count) \(answer.reason ?? "")")
         }
         invocation.output.line(
-            "unanswered   \(summary.silent) by the script, \(summary.abandoned) given up by the sender")
+            "unanswered   \(summary.silent) by the script, \(summary.abandoned) abandoned by the sender")
         if summary.protocolViolations > 0 {
             invocation.output.line("violations   \(summary.protocolViolations) connections broke the rules of HTTP/2")
         }
@@ -184,7 +197,7 @@ struct SimulateCommand: Command {
 
     private func exitCode(_ summary: SimulatorSummary) -> ExitCode {
         guard summary.recordsLost > 0 else { return .ok }
-        StandardError.line("the disk did not take \(summary.recordsLost) records")
+        StandardError.line("\(summary.recordsLost) records could not be written to disk")
         return .inputOutput
     }
 }

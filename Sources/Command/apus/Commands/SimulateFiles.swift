@@ -50,7 +50,7 @@ enum SimulateFiles {
     /// Writes a secret, never over an existing file.
     static func writeSecret(_ text: String, to path: String) throws(CommandFailure) {
         guard access(path, F_OK) != 0 else {
-            throw CommandFailure(.cannotCreate, "\(path) exists already; use it with --key-file, or name another file")
+            throw CommandFailure(.cannotCreate, "\(path) already exists; use it with --key-file, or name another file")
         }
         try write(text, to: path, mode: 0o600)
     }

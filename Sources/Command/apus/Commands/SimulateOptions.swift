@@ -5,43 +5,42 @@ import EventLoop
 enum SimulateOptions {
     static let listen = CommandOption.value(
         "listen", letter: "l", "ADDRESS:PORT",
-        "Where to listen, on this machine only; port 0 is any. Default: 127.0.0.1:0.")
+        "The local address to listen on; port 0 is any free port. Default: 127.0.0.1:0.")
     static let trustAnchorFile = CommandOption.value(
-        "ca-out", "FILE", "Write the certificate that senders have to trust (the worker's ca_file).")
+        "ca-out", "FILE", "Write the certificate that senders have to trust: ca_file of [app.apns].")
     static let keyFile = CommandOption.value(
         "key-file", letter: "k", "FILE",
-        "The sender's .p8 key, or its public half. Repeatable, with ids in the same order.")
+        "The sender's .p8 key, or its public key. Repeatable, with --key-id in the same order.")
     static let makeKey = CommandOption.value(
-        "make-key", "FILE", "Make a key, write it there (mode 0600), and accept it.")
+        "make-key", "FILE", "Create a key, write it to FILE (mode 0600), and accept it.")
     static let keyID = CommandOption.value("key-id", "ID", "The key's identifier (kid). Default: \(defaultKeyID).")
     static let teamID = CommandOption.value("team-id", "ID", "The key's team (iss). Default: \(defaultTeamID).")
     static let topic = CommandOption.value(
-        "topic", letter: "t", "BUNDLE", "A bundle identifier that may be pushed to. Repeatable. Default: any.")
+        "topic", letter: "t", "BUNDLE", "An accepted bundle identifier. Repeatable. Default: any.")
     static let script = CommandOption.value(
-        "script", "FILE", "Answers for particular device tokens, as described above.")
+        "script", "FILE", "Answer by this script, see above.")
     static let faults = CommandOption.value(
-        "faults", "FILE", "Misbehave in these ways, as described above.")
+        "faults", "FILE", "Inject these faults, see above.")
     static let control = CommandOption.value(
-        "control", "PORT", "Take faults and questions while it runs, on this port of 127.0.0.1; 0 is any.")
+        "control", "PORT", "Accept fault lines on this port of 127.0.0.1; 0 is any free port.")
     static let record = CommandOption.value(
-        "record", "FILE", "Write a line of JSON for each request that was answered.")
-    static let summary = CommandOption.value("summary", "FILE", "Write the numbers as JSON at the end.")
+        "record", "FILE", "Write a JSON line for each answered request, see above.")
+    static let summary = CommandOption.value("summary", "FILE", "Write the totals as JSON at the end.")
     static let latency = CommandOption.value(
-        "latency", "MS", "Let answers take so many milliseconds, or a random time as in 20-80. Default: 0.")
-    static let seed = CommandOption.value("seed", "N", "Makes random latencies and faults repeatable. Default: 1.")
+        "latency", "MS", "Delay answers by so many milliseconds, or by a random time as in 20-80. Default: 0.")
+    static let seed = CommandOption.value("seed", "N", "The seed of random latencies and faults. Default: 1.")
     static let maxStreams = CommandOption.value(
-        "max-streams", "N", "Requests that may be open on a connection. Default: 1000.")
+        "max-streams", "N", "The concurrent requests of a connection. Default: 1000.")
     static let firstStreams = CommandOption.value(
-        "first-streams", "N", "The same before a valid provider token has come. Default: 1, as Apple documents.")
-    static let loops = CommandOption.value("loops", "N", "Threads that serve, 1 to 64. Default: 1.")
+        "first-streams", "N", "The same before the first valid provider token. Default: 1, as Apple documents.")
+    static let loops = CommandOption.value("loops", "N", "The number of serving threads, 1 to 64. Default: 1.")
     static let trusting = CommandOption.flag(
-        "trusting", "Accept every push unseen; for benchmarks of the sender.")
+        "trusting", "Accept every push unchecked, for benchmarks of the sender.")
 
     /// All of them, in the order of the help.
     static let all = [
         listen, trustAnchorFile, keyFile, makeKey, keyID, teamID, topic, script, faults, control, record, summary,
-        latency, seed,
-        maxStreams, firstStreams, loops, trusting, .json,
+        latency, seed, maxStreams, firstStreams, loops, trusting, .json,
     ]
 
     private static let defaultKeyID = "ABC123DEFG"
@@ -95,7 +94,7 @@ enum SimulateOptions {
         }
         guard !keys.isEmpty || invocation.has(trusting) else {
             throw CommandFailure.usage(
-                "no key is given to verify provider tokens with: name one with --key-file, or make one with --make-key")
+                "no key for provider tokens: name one with --key-file, or create one with --make-key")
         }
         let keyIDs = try identifiers(invocation, keyID, count: keys.count, default: defaultKeyID)
         let teamIDs = try identifiers(invocation, teamID, count: keys.count, default: defaultTeamID)
@@ -115,7 +114,7 @@ enum SimulateOptions {
             return Array(repeating: standard, count: count)
         }
         if given.count == 1, option.name == teamID.name { return Array(repeating: given[0], count: count) }
-        throw .usage("--\(option.name) has to be given once for each of the \(count) keys, in the same order")
+        throw .usage("--\(option.name) must be given once for each of the \(count) keys, in the same order")
     }
 
     private static func address(_ text: String) throws(CommandFailure) -> (host: String, port: UInt16) {

@@ -5,27 +5,29 @@ import Dispatcher
 struct TopologyApplyCommand: Command {
     private static let wait = CommandOption.value(
         "wait", "SECONDS",
-        "How long to wait for workers to empty queues that are too many, 0 to 3600. A queue is deleted when it has "
-            + "been found empty twice, a second apart, and proves it, so 0 deletes none. Default: 15.")
+        "How long to wait until workers have emptied unneeded queues, 0 to 3600. A queue is deleted after it was empty "
+            + "twice, a second apart, so 0 deletes none. Default: 15.")
 
     let name = "apply"
-    let summary = "Make the exchanges and queues that are missing in RabbitMQ"
+    let summary = "Create missing exchanges and queues in RabbitMQ"
     let help = CommandHelp(
         discussion: """
-            Makes what is missing and changes nothing that is there, so it can be run at every
-            deployment. RabbitMQ cannot change an existing queue: one that differs is reported,
-            with what is there and what is wanted, and the command ends with 78.
+            Creates missing exchanges and queues and changes nothing else, so it is safe in
+            every deployment. RabbitMQ cannot change an existing queue: a queue that differs
+            is reported, and the exit code is 78.
 
-            When rabbitmq.work_queues has changed: run it, restart the workers, run it again.
-            Nothing pauses and nothing is lost meanwhile. The first run makes new queues, or
-            takes away the events of those that are too many; the second gives new queues their
-            share, or deletes what the workers have emptied. A queue that holds a message is
-            never deleted. With rabbitmq.management_url it ends with 78, too, where a policy of
-            RabbitMQ would lose messages of ours. While something is left to do, the command says what and ends with 75.
+            After a change of rabbitmq.work_queues: run it, restart the workers, run it again.
+            Nothing pauses and nothing is lost meanwhile. The first run creates new queues, or
+            unbinds queues that are no longer needed. The second run binds new queues, or
+            deletes queues that the workers have emptied. A queue with messages is never
+            deleted. While work is left, the command says which and exits with 75.
+
+            With rabbitmq.management_url it also exits with 78 if a policy of RabbitMQ would
+            lose messages of Apus.
             """,
         examples: [
-            .init("apus topology apply", "Makes what is missing, and says what it did."),
-            .init("apus topology apply --set rabbitmq.namespace=staging", "In another namespace."),
+            .init("apus topology apply", "Creates what is missing, and reports it."),
+            .init("apus topology apply --set rabbitmq.namespace=staging", "Does so in another namespace."),
         ],
         exitCodes: [.unavailable, .noPermission, .configuration, .temporaryFailure]
     )

@@ -4,16 +4,17 @@ import Dispatcher
 /// `apus topology check`.
 struct TopologyCheckCommand: Command {
     let name = "check"
-    let summary = "Compare RabbitMQ with what the configuration asks for"
+    let summary = "Compare RabbitMQ with the configuration"
     let help = CommandHelp(
         discussion: """
-            Looks at every exchange and queue, makes nothing, and says what is missing or
-            different. Ends with 78 if anything is, and with 75 if there is only a work queue too
-            many, which 'apus topology apply' drains. Whether the work queue is bound to the
-            exchange cannot be asked; 'apus topology apply' binds it again in any case. With
-            rabbitmq.management_url it also says which policies of RabbitMQ change our queues.
+            Reports for every exchange and queue whether it is missing or different, and
+            creates nothing. Exits with 78 if one is, and with 75 if the only finding is an
+            unneeded work queue, which 'apus topology apply' drains. AMQP cannot tell whether
+            the work queue is bound; 'apus topology apply' binds it again in any case. With
+            rabbitmq.management_url it also reports policies of RabbitMQ that change the
+            queues of Apus.
             """,
-        examples: [.init("apus topology check", "Says of each object whether it is as it should be.")],
+        examples: [.init("apus topology check", "Reports the state of each exchange and queue.")],
         exitCodes: [.unavailable, .noPermission, .configuration, .temporaryFailure]
     )
     let options = [CommandOption.json] + CommandOption.configuration

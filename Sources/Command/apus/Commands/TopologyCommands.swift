@@ -3,11 +3,11 @@ enum TopologyCommands {
     /// The group with its commands.
     static let node = CommandNode.group(
         name: "topology",
-        summary: "Show, make and check the exchanges and queues in RabbitMQ",
+        summary: "Print, create and check the exchanges and queues in RabbitMQ",
         discussion: """
-            A worker makes nothing in RabbitMQ unless it is told to; these commands do. Which
-            retry queues there are follows from retry.delays in the configuration, and how many
-            work queues from rabbitmq.work_queues.
+            A worker creates nothing in RabbitMQ unless worker.declare_topology is set; these
+            commands do. The retry queues follow from retry.delays, the number of work queues
+            from rabbitmq.work_queues.
             """,
         nodes: [
             .command(TopologyPrintCommand()),

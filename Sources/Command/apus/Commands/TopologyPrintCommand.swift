@@ -4,15 +4,15 @@ import Dispatcher
 /// `apus topology print`.
 struct TopologyPrintCommand: Command {
     let name = "print"
-    let summary = "Print the exchanges and queues that the configuration asks for"
+    let summary = "Print the exchanges and queues of the configuration"
     let help = CommandHelp(
         discussion: """
-            Prints every exchange and queue with its arguments and bindings, without talking to
-            RabbitMQ: for whoever makes them by other means, such as definitions or Terraform.
+            Prints every exchange and queue with its arguments and bindings, without
+            connecting to RabbitMQ, for tools such as definitions or Terraform.
             """,
         examples: [
-            .init("apus topology print", "Shows them."),
-            .init("apus topology print --json", "As JSON, for a program."),
+            .init("apus topology print", "Prints them for people."),
+            .init("apus topology print --json", "Prints them for programs."),
         ],
         exitCodes: [.configuration]
     )

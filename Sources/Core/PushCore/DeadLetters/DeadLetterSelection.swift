@@ -77,7 +77,7 @@ public struct DeadLetterSelection: Hashable, Sendable {
         let found = try registry.deadLetters(matching: filter, after: 0, limit: 2)
         guard let letter = found.first else {
             throw RegistryError(
-                .notFound, "There is no dead letter \(shown). 'apus dead-letters list' shows those there are.")
+                .notFound, "There is no dead letter \(shown). 'apus dead-letters list' shows all of them.")
         }
         guard found.count == 1 else {
             throw RegistryError(

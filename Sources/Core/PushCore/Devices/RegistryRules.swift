@@ -106,7 +106,7 @@ public enum RegistryRules {
     /// - Throws: `RegistryError` with `.invalid`, saying which part of the rule is broken.
     static func check(_ name: String, _ what: String, _ rule: TextRule = .name) throws(RegistryError) {
         guard let requirement = rule.requirement(brokenBy: name) else { return }
-        let found = requirement == rule.length ? "has \(name.utf8.count) bytes" : "is not right"
+        let found = requirement == rule.length ? "has \(name.utf8.count) bytes" : "is invalid"
         throw RegistryError(.invalid, "The \(what) \(name.excerpt) \(found); it must be \(requirement).")
     }
 }

@@ -4,7 +4,7 @@ extension RegistryError {
         RegistryError(
             .notFound,
             "The registry has no device \"\(deviceID.prefix(RegistryRules.nameBytesMaximum))\". "
-                + "'apus device list' shows those it has.")
+                + "'apus device list' shows its devices.")
     }
 
     /// Says that a device cannot subscribe to datasets.

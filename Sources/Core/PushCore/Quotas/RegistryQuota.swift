@@ -51,7 +51,7 @@ extension RegistryError {
     public static func quotaExceeded(_ quota: RegistryQuota, limit: Int) -> RegistryError {
         RegistryError(
             .quotaExceeded,
-            "There are at most \(limit) \(quota.bounded), and this would be more. Remove what is not needed any more; "
-                + "the operator can allow more by registry.quotas.\(quota.rawValue).")
+            "There are at most \(limit) \(quota.bounded), and this request would exceed that. Remove unused ones, or "
+                + "raise registry.quotas.\(quota.rawValue).")
     }
 }

@@ -23,7 +23,7 @@ struct CommandLineInitTests {
         try folder.write("apus.toml", "mine")
         let second = try await apus("init")
         #expect(second.exitCode == 73)
-        #expect(second.errors.contains("apus.toml exists already"))
+        #expect(second.errors.contains("apus.toml already exists"))
         #expect(try folder.read("apus.toml") == "mine")
         #expect(try await apus("init", "--force").exitCode == 0)
         #expect(try folder.read("apus.toml") == text)

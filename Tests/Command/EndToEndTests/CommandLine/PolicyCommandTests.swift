@@ -18,7 +18,7 @@ struct PolicyCommandTests {
         #expect(applied.exitCode == 0 && !applied.output.contains("policy"), "\(applied)")
         let check = try await fixture.apus("check", "--connect")
         #expect(check.exitCode == 0, "\(check)")
-        #expect(check.output.contains("OK      policies: no policy of RabbitMQ changes what our queues do"))
+        #expect(check.output.contains("OK      policies: no policy of RabbitMQ changes the queues of Apus"))
 
         try await fixture.broker.control(
             "set_policy", "bounded", "^\(namespace)\\.work$", #"{"max-length":1000000}"#, "--apply-to", "queues")

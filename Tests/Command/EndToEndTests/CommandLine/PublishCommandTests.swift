@@ -42,7 +42,7 @@ struct PublishCommandTests {
         let partly = try await bench.apus("publish", "-f", "-", input: mixed)
         #expect(partly.exitCode == 65, "\(partly)")
         #expect(partly.errors.contains("line 2: ") && partly.errors.contains("line 3: "), "\(partly)")
-        #expect(partly.errors.contains("2 events published and confirmed") && partly.errors.contains("2 bad"))
+        #expect(partly.errors.contains("2 events published and confirmed") && partly.errors.contains("2 invalid"))
         try await bench.waitForMessages(5, in: "work")
     }
 
@@ -128,7 +128,7 @@ struct PublishCommandTests {
         "What is wrong with the command or the event is told before a broker is asked for",
         arguments: [
             (["publish"], 64, "give --type TYPE to publish one event, or --file FILE to publish many"),
-            (["publish", "--file", "x", "--type", "dataset.changed"], 64, "leave one of them out"),
+            (["publish", "--file", "x", "--type", "dataset.changed"], 64, "omit one of them"),
             (["publish", "--file", "nowhere.ndjson"], 66, "cannot read nowhere.ndjson: No such file or directory"),
             (["publish", "--type", "dataset.changed"], 65, "data.identityPoolId is missing"),
             (["publish", "--type", "dataset.exploded"], 65, "dataset.exploded"),

@@ -108,7 +108,7 @@ struct SimulateCommandTests {
             (["simulate", "--trusting", "--latency", "9-1"], 64, "--latency takes milliseconds"),
             (["simulate", "--key-file", "none.p8"], 66, "none.p8: No such file or directory"),
             (["simulate", "--key-file", "garbage"], 66, "garbage: "),
-            (["simulate", "--make-key", "garbage"], 73, "garbage exists already"),
+            (["simulate", "--make-key", "garbage"], 73, "garbage already exists"),
             (["simulate", "--trusting", "--script", "garbage"], 65, "garbage: line 1"),
             (["simulate", "--trusting", "--faults", "garbage"], 65, "garbage: line 1"),
             (["simulate", "--trusting", "--record", "none/pushes"], 73, "none/pushes"),

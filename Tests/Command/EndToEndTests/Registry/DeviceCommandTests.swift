@@ -121,7 +121,7 @@ struct DeviceCommandTests {
         let bob = try await apus(
             "device", "add", "--app", "chat", "--token", "ab", "--identity-pool", "p:0", "--identity", "bob")
         #expect(bob.exitCode == 65, "\(bob)")
-        #expect(bob.errors.contains(#"The identity "bob" is not right; it must be REGION:ID"#), "\(bob)")
+        #expect(bob.errors.contains(#"The identity "bob" is invalid; it must be REGION:ID"#), "\(bob)")
         let digits = try await apus("device", "add", "--app", "chat", "--token", "zz")
         #expect(digits.errors.contains("must be hexadecimal digits (0-9, a-f), and character 1 is none"), "\(digits)")
     }

@@ -32,7 +32,7 @@ struct DeviceImportCommandTests {
             (#"{"deviceId":"x","platform":"APNS","token":"\#(String(repeating: "ab", count: 300))","app":"c"}"#, "512"),
             (#"{"deviceId":"x","platform":"ADM","token":"ab","app":"chat"}"#, "APNS_SANDBOX"),
             (#"{"deviceId":"x","platform":"WEB","token":"ab","app":"chat"}"#, "tokens/create"),
-            (#"{"deviceId":7,"platform":"APNS","token":"ab","app":"chat"}"#, "has to be a string"),
+            (#"{"deviceId":7,"platform":"APNS","token":"ab","app":"chat"}"#, "must be a string"),
             (#"{"deviceId":"x","platform":"APNS","token":"ab","app":"chat","identityID":"i"}"#, "mean identityId?"),
             (
                 #"{"deviceId":"x","platform":"APNS","token":"ab","app":"chat","identityPoolId":"p:0","#
@@ -100,7 +100,7 @@ struct DeviceImportCommandTests {
     @Test("A dry run checks the lines and makes no registry")
     func dryRun() async throws {
         let result = try await apus("device", "import", "--dry-run", input: line(1) + "\nnonsense\n" + line(2))
-        #expect(result.exitCode == 65 && result.output == "checked 2 devices, 1 bad lines\n")
+        #expect(result.exitCode == 65 && result.output == "checked 2 devices, 1 invalid lines\n")
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/registry.db"))
     }
 

@@ -3,30 +3,31 @@ import Dispatcher
 /// `apus check`.
 struct CheckCommand: Command {
     private static let connect = CommandOption.flag(
-        "connect", "Also try the broker, its queues, the registry, the keys, and the way to APNs.")
+        "connect", "Also try the broker, its queues, the registry, the keys and APNs.")
     private static let showsValues = CommandOption.flag(
-        "values", "Print every key with the value in force and where it came from; passwords are redacted.")
+        "values", "Print the value of every key and its origin; passwords are redacted.")
 
     let name = "check"
-    let summary = "Check the configuration, all of it at once"
+    let summary = "Check the configuration and report every problem"
     let help = CommandHelp(
         discussion: """
-            Reads the configuration and prints every problem, not only the first: where it
-            stands, which key, what is wrong, and what would be right.
+            Reads the configuration and prints every problem at once: the file and line, the
+            key, the mistake, and the remedy.
 
             A key's value comes from the first of: --set KEY=VALUE, the environment, the file,
-            the default. The variable of rabbitmq.url is APUS_RABBITMQ_URL, that of the first
-            app's app.0.apns.key_id is APUS_APP_0_APNS_KEY_ID. APUS_RABBITMQ_URL_FILE names a
-            file that holds the URL, as container platforms hand out secrets.
+            the default. The variable of rabbitmq.url is APUS_RABBITMQ_URL, and that of the
+            first app's app.0.apns.key_id is APUS_APP_0_APNS_KEY_ID. APUS_RABBITMQ_URL_FILE
+            names a file with the URL, as container platforms provide secrets.
 
-            With --connect it also logs in to the broker, compares its exchanges and queues,
-            opens the registry, reads the keys, and shakes hands with APNs. It sends no push and
-            makes nothing.
+            With --connect it also logs in to the broker, compares exchanges and queues, opens
+            the registry, reads the keys, and completes a TLS handshake with APNs. It sends no
+            push and creates nothing. Run 'apus topology apply' before, and create the
+            registry, for example with 'apus device add' or 'apus registry token add'.
             """,
         examples: [
             .init("apus check", "Checks apus.toml in this folder."),
-            .init("apus check --connect --config /etc/apus/apus.toml", "Tries everything that a worker will need."),
-            .init("apus check --values", "Shows which value each key has, and why."),
+            .init("apus check --connect --config /etc/apus/apus.toml", "Tries everything that a worker needs."),
+            .init("apus check --values", "Shows the value of each key, and its origin."),
             .init("apus check --json | jq .problems", "Prints the problems for a program."),
         ],
         exitCodes: [.unavailable, .noPermission, .configuration])

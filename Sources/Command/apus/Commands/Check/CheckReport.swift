@@ -48,7 +48,7 @@ struct CheckReport {
         if errorCount > 0 {
             output.line("\(name): \(errorCount) \(errorCount == 1 ? "error" : "errors")")
         } else if exitCode != .ok {
-            output.line("\(name): the configuration is right, but not everything that it names works")
+            output.line("\(name): the configuration is valid, but a connection failed")
         } else {
             output.line("\(name): ok")
         }

@@ -33,9 +33,9 @@ enum ConnectionProbes {
             do throws(ChangeQueueError) {
                 let findings = try await configuration.topology.check(configuration.broker(purpose: "check"))
                 let bad = findings.filter { !$0.isGood }
-                guard !bad.isEmpty else { return .ok("\(findings.count) exchanges and queues are as they should be") }
+                guard !bad.isEmpty else { return .ok("\(findings.count) exchanges and queues are as configured") }
                 let isToBeMade = configuration.worker.declaresTopology && bad.allSatisfy { $0.status == .missing }
-                if isToBeMade { return .ok("\(bad.count) exchanges and queues are missing; a worker will make them") }
+                if isToBeMade { return .ok("\(bad.count) exchanges and queues are missing; a worker will create them") }
                 // A queue too many is emptied by the workers: nothing that keeps them from working.
                 let text = bad.map(\.description).joined(separator: "\n")
                 return bad.allSatisfy(\.isPending) ? .ok(text) : .failed(text, .configuration)
@@ -48,14 +48,14 @@ enum ConnectionProbes {
             do throws(ChangeQueueError) {
                 guard configuration.rabbitMQ.managementURL != nil else {
                     return .skipped(
-                        "rabbitmq.management_url is not set, and AMQP does not tell of policies; look at "
+                        "rabbitmq.management_url is not set, and AMQP does not show policies; look at "
                             + "`rabbitmqctl list_policies` and `list_operator_policies`: for queues that begin with "
-                            + "\(configuration.rabbitMQ.namespace). none may set overflow or expires, nor lower "
+                            + "\(configuration.rabbitMQ.namespace). no policy may set overflow or expires, or lower "
                             + "message-ttl, max-length or delivery-limit")
                 }
                 let broker = try configuration.broker(purpose: "check")
                 let changed = try await configuration.topology.policyFindings(of: broker)
-                guard !changed.isEmpty else { return .ok("no policy of RabbitMQ changes what our queues do") }
+                guard !changed.isEmpty else { return .ok("no policy of RabbitMQ changes the queues of Apus") }
                 let text = changed.map(\.description).joined(separator: "\n")
                 return changed.allSatisfy(\.isGood) ? .ok(text) : .failed(text, .configuration)
             } catch { return failure(error) }
@@ -102,7 +102,7 @@ enum ConnectionProbes {
         ConnectionProbe(name: "key \(app.name)") {
             do throws(APNsError) {
                 _ = try ProviderKeyFile.read(path: app.apns.keyFile)
-                return .ok("\(app.apns.keyFile) holds an EC P-256 key; whether APNs knows it, only a push can tell")
+                return .ok("\(app.apns.keyFile) holds an EC P-256 key; only a push shows whether APNs accepts it")
             } catch { return .failed(error.description, .configuration) }
         }
     }
@@ -124,7 +124,7 @@ enum ConnectionProbes {
 
     private static func tryServer(_ route: APNsRoute) async -> ConnectionProbe.Outcome {
         do throws(APNsError) {
-            return .ok("certificate verified and HTTP/2 agreed with \(try await APNsProbe.check(route).address)")
+            return .ok("certificate verified, HTTP/2 negotiated with \(try await APNsProbe.check(route).address)")
         } catch { return .failed(error.description, .unavailable) }
     }
 }

@@ -7,11 +7,11 @@ import PushCore
 /// The group `apus dead-letters`, and what its commands have in common.
 enum DeadLettersCommands {
     /// `--limit`.
-    static let limit = CommandOption.value("limit", letter: "l", "COUNT", "At most so many letters.")
+    static let limit = CommandOption.value("limit", letter: "l", "COUNT", "The most letters.")
     /// `--all`.
-    static let all = CommandOption.flag("all", "Every letter.")
+    static let all = CommandOption.flag("all", "Select every letter.")
     /// `--dry-run`.
-    static let dryRun = CommandOption.flag("dry-run", letter: "n", "Only say how many letters are meant.")
+    static let dryRun = CommandOption.flag("dry-run", letter: "n", "Only count the selected letters.")
     /// The codes with which the commands can end.
     static let exitCodes: [ExitCode] = [.data, .unavailable, .inputOutput, .noPermission, .configuration]
 
@@ -19,12 +19,13 @@ enum DeadLettersCommands {
         "reason", "REASON", "Only letters with this reason, for example invalid-json.")
     private static let app = CommandOption.value("app", "NAME", "Only letters of this app.")
     private static let type = CommandOption.value(
-        "type", "TYPE", "Only letters of this type of event, or the end of it: dataset.changed.")
-    private static let source = CommandOption.value("source", "SOURCE", "Only letters whose event has this source.")
-    private static let eventID = CommandOption.value("event-id", "ID", "Only letters whose event has this id.")
+        "type", "TYPE", "Only letters of this event type, or with this end: dataset.changed.")
+    private static let source = CommandOption.value("source", "SOURCE", "Only letters of events with this source.")
+    private static let eventID = CommandOption.value("event-id", "ID", "Only letters of events with this id.")
     private static let since = CommandOption.value(
-        "since", "TIME", "Only letters since then: 2026-01-31T12:00:00Z, or 2h for two hours ago.")
-    private static let until = CommandOption.value("until", "TIME", "Only letters from before then; as --since.")
+        "since", "TIME", "Only letters since a time, 2026-01-31T12:00:00Z, or an age, 2h.")
+    private static let until = CommandOption.value(
+        "until", "TIME", "Only letters before a time or an age, as in --since.")
 
     /// The options that say which letters are meant.
     static let filters = [reason, app, type, source, eventID, since, until]
@@ -32,15 +33,15 @@ enum DeadLettersCommands {
     /// The group with its commands.
     static let node = CommandNode.group(
         name: "dead-letters",
-        summary: "List, show, count, export, replay and delete what could not be delivered",
+        summary: "List, show, count, export, replay and delete undeliverable messages",
         discussion: """
-            A message becomes a dead letter when it cannot be understood, when APNs refuses it
-            for good, or when it has used up its attempts. It waits, whole, until someone
-            replays or deletes it.
+            A message becomes a dead letter when it is invalid, when APNs rejects it for good, or
+            when its attempts are used up. A dead letter keeps the whole message until it is
+            replayed or deleted.
 
-            Each of these commands first collects what is in the queue NAMESPACE.dead-letter
-            into the registry, where every letter has an ID and keeps its place; then it works
-            with the registry. Nothing is lost if it is interrupted.
+            Each command first collects the letters of the queue NAMESPACE.dead-letter into the
+            registry, where a letter has an ID and a fixed order, and then works with the registry.
+            An interrupted command loses nothing.
             """,
         nodes: [
             .command(DeadLettersListCommand()),
@@ -66,10 +67,10 @@ enum DeadLettersCommands {
         filter.untilMilliseconds = try time(until, invocation)
         let identifiers = invocation.operands
         guard identifiers.isEmpty || filter == DeadLetterFilter() else {
-            throw .usage("give the IDs of letters, or options that select some, but not both")
+            throw .usage("give the IDs of letters, or options that select letters, but not both")
         }
         guard identifiers.isEmpty || !invocation.has(limit) else {
-            throw .usage("--limit goes with options that select letters, or with --all; IDs name each letter")
+            throw .usage("--limit needs options that select letters, or --all; it has no effect on IDs")
         }
         return DeadLetterSelection(
             identifiers: identifiers, filter: filter, limit: try invocation.integer(limit, in: 1...Int.max))
@@ -82,7 +83,7 @@ enum DeadLettersCommands {
         selection.prefixCountMinimum = DeadLetterSummary.shortIdentifierCount
         let isSelected = !selection.identifiers.isEmpty || selection.filter != DeadLetterFilter()
         guard isSelected != invocation.has(all) else {
-            throw .usage("give the IDs of letters, or options that select some, or --all for every letter")
+            throw .usage("give the IDs of letters, options that select letters, or --all")
         }
         return selection
     }
@@ -121,7 +122,7 @@ enum DeadLettersCommands {
         } catch {
             let failure = try Self.failure(error)
             progress.finish(
-                "warning: the queue of dead letters could not be collected, so letters may be missing here: "
+                "warning: the dead-letter queue could not be read, so letters may be missing: "
                     + failure.message)
             exitCode = failure.code
         }
@@ -152,11 +153,11 @@ enum DeadLettersCommands {
                 "\(count) dead \(count == 1 ? "letter" : "letters") \(isDryRun ? "would be " : "")\(verb)")
             if let refusal = tally.refusal {
                 StandardError.line(
-                    "left out: \(tally.refusedCount) that RabbitMQ never takes as they are; the first: \(refusal). "
+                    "left out: \(tally.refusedCount) letters that RabbitMQ does not accept; the first: \(refusal). "
                         + "Raise the limit that it names, or export the letters and purge them.")
             }
             guard let problem = tally.failure else { return tally.refusal == nil ? .ok : .data }
-            StandardError.line("stopped: \(problem); the rest are still dead letters")
+            StandardError.line("stopped: \(problem); the other letters are still dead letters")
             return .unavailable
         } catch {
             progress.finish()
@@ -174,7 +175,7 @@ enum DeadLettersCommands {
             progress.update(
                 "\(tally.collectedCount) collected, \(tally.selectedCount) selected, \(tally.doneCount) done")
         } isWaiting: {
-            StandardError.line("waiting for another 'apus dead-letters', which works with the letters")
+            StandardError.line("waiting for another 'apus dead-letters' command to end")
         }
     }
 

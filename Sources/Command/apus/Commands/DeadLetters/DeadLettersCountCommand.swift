@@ -8,13 +8,13 @@ struct DeadLettersCountCommand: Command {
     let summary = "Count dead letters by reason and app"
     let help = CommandHelp(
         discussion: """
-            Counts the letters of each reason and app, and says how old the oldest is. Letters
-            leave the queue NAMESPACE.dead-letter when a command collects them, so alert on
-            this count rather than on the depth of that queue alone.
+            Counts letters by reason and app, with the age of the oldest. Commands collect letters
+            from the queue NAMESPACE.dead-letter, so alert on this count and not on the depth of the
+            queue.
             """,
         examples: [
-            .init("apus dead-letters count", "A line for each reason and app."),
-            .init("apus dead-letters count --since 1h --json | jq .count", "A number for an alert."),
+            .init("apus dead-letters count", "Prints a line for each reason and app."),
+            .init("apus dead-letters count --since 1h --json | jq .count", "Prints a number for an alert."),
         ],
         exitCodes: DeadLettersCommands.exitCodes
     )

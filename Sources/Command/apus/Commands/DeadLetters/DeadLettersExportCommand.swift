@@ -3,17 +3,16 @@ import PushCore
 /// `apus dead-letters export`.
 struct DeadLettersExportCommand: Command {
     let name = "export"
-    let summary = "Write dead letters whole as NDJSON, the oldest first"
+    let summary = "Write whole dead letters as NDJSON, oldest first"
     let help = CommandHelp(
         discussion: """
-            Writes one JSON object a line: what 'list --json' prints, and properties, headers
-            and body. The body is a string in the member "body", or in hexadecimal in
-            "bodyHexadecimal" if it is not text. Without IDs and options all letters are
-            written. They stay dead letters.
+            Writes one JSON object a line: the output of 'list --json' with properties, headers and
+            body. A text body is the member "body"; any other is hexadecimal in "bodyHexadecimal".
+            Without IDs and options all letters are written. They stay dead letters.
             """,
         examples: [
             .init("apus dead-letters export > letters.ndjson", "Writes all letters to a file."),
-            .init("apus dead-letters export --app chat | jq -r .body", "Writes the bodies of some."),
+            .init("apus dead-letters export --app chat | jq -r .body", "Writes the bodies of an app's letters."),
         ],
         exitCodes: DeadLettersCommands.exitCodes
     )

@@ -3,20 +3,22 @@ import PushCore
 /// `apus dead-letters list`.
 struct DeadLettersListCommand: Command {
     private static let limitDefault = 100
-    private static let after = CommandOption.value("after", "ID", "Only letters after this one in the order.")
+    private static let after = CommandOption.value("after", "ID", "Only letters after this one.")
 
     let name = "list"
     let summary = "List dead letters: ID, age, attempts, reason, app, type, source and id of the event"
     let help = CommandHelp(
         discussion: """
-            Lists the oldest dead letters first, 100 unless --limit says otherwise. The order
-            never changes; --after goes on after a letter. An ID may be shortened as long as it
-            names one letter only.
+            Lists dead letters, oldest first, 100 unless --limit is given. The order never changes;
+            --after continues after a letter. An ID may be shortened as long as it is unique.
             """,
         examples: [
-            .init("apus dead-letters list", "Shows the oldest hundred."),
-            .init("apus dead-letters list --reason invalid-json --since 2h --limit 5", "Only some."),
-            .init("apus dead-letters list --after 3f9a1cb27d40 --json", "One JSON object a line, without bodies."),
+            .init("apus dead-letters list", "Lists the oldest hundred."),
+            .init(
+                "apus dead-letters list --reason invalid-json --since 2h --limit 5",
+                "Lists at most five recent letters with one reason."),
+            .init(
+                "apus dead-letters list --after 3f9a1cb27d40 --json", "Prints one JSON object a line, without bodies."),
         ],
         exitCodes: DeadLettersCommands.exitCodes
     )

@@ -6,13 +6,14 @@ struct DeadLettersPurgeCommand: Command {
     let summary = "Delete dead letters for good"
     let help = CommandHelp(
         discussion: """
-            Deletes the letters that are named by their IDs, or that options select, or all of
-            them with --all. There is no way back; 'apus dead-letters export' keeps a copy.
+            Deletes letters selected by IDs, by options, or by --all. This cannot be undone; 'apus
+            dead-letters export' keeps a copy.
             """,
         examples: [
             .init("apus dead-letters purge 3f9a1cb27d40", "Deletes one letter."),
-            .init("apus dead-letters purge --reason invalid-json --dry-run", "Says how many would go."),
-            .init("apus dead-letters purge --all", "Deletes everything."),
+            .init(
+                "apus dead-letters purge --reason invalid-json --dry-run", "Counts the letters that would be deleted."),
+            .init("apus dead-letters purge --all", "Deletes all letters."),
         ],
         exitCodes: DeadLettersCommands.exitCodes
     )

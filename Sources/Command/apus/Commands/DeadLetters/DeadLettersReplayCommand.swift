@@ -3,18 +3,19 @@ import ChangeQueue
 /// `apus dead-letters replay`.
 struct DeadLettersReplayCommand: Command {
     let name = "replay"
-    let summary = "Put dead letters back to work"
+    let summary = "Publish dead letters again"
     let help = CommandHelp(
         discussion: """
-            Publishes each letter again, with its attempts counted from the start, and removes
-            it from the dead letters once RabbitMQ has confirmed the copy. If it is interrupted
-            a letter may be replayed twice; none is lost. Which letters is said by their IDs, by
-            options, or by --all.
+            Publishes letters selected by IDs, by options, or by --all again, with their attempts
+            counted from the start. A letter is removed once RabbitMQ has confirmed its copy. An
+            interrupted replay may publish a letter twice and loses none.
             """,
         examples: [
-            .init("apus dead-letters replay 3f9a1cb27d40", "Tries one letter again."),
-            .init("apus dead-letters replay --reason attempts-exhausted --dry-run", "Says how many there are."),
-            .init("apus dead-letters replay --app chat --since 24h", "Tries again what gave up since yesterday."),
+            .init("apus dead-letters replay 3f9a1cb27d40", "Replays one letter."),
+            .init(
+                "apus dead-letters replay --reason attempts-exhausted --dry-run", "Counts the letters with this reason."
+            ),
+            .init("apus dead-letters replay --app chat --since 24h", "Replays the letters of an app since yesterday."),
         ],
         exitCodes: DeadLettersCommands.exitCodes
     )

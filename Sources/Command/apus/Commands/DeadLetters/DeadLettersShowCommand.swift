@@ -3,16 +3,16 @@ import PushCore
 /// `apus dead-letters show`.
 struct DeadLettersShowCommand: Command {
     let name = "show"
-    let summary = "Show dead letters whole: properties, headers and body"
+    let summary = "Show dead letters with properties, headers and body"
     let help = CommandHelp(
         discussion: """
-            Takes IDs, as 'apus dead-letters list' prints them; the beginning of one will do if
-            no other letter begins so. What a terminal could be steered by is escaped. A body
-            that is not text is printed in hexadecimal with --json.
+            Shows letters by their IDs from 'apus dead-letters list'; a unique beginning of an ID is
+            enough. Control characters are escaped. With --json a body that is not text is
+            hexadecimal.
             """,
         examples: [
-            .init("apus dead-letters show 3f9a1cb27d40", "Shows a letter to a person."),
-            .init("apus dead-letters show 3f9a 77e0 --json", "Shows two letters to a program."),
+            .init("apus dead-letters show 3f9a1cb27d40", "Shows a letter for people."),
+            .init("apus dead-letters show 3f9a 77e0 --json", "Shows two letters for programs."),
         ],
         exitCodes: DeadLettersCommands.exitCodes
     )

@@ -7,13 +7,13 @@ struct FanOutCancelCommand: Command {
     let summary = "Cancel a large fan-out"
     let help = CommandHelp(
         discussion: """
-            Chunks that have not begun are not sent; one under way stops at its next page. What
-            was sent stays sent, and what waits for a retry is tried again. One that is done
-            gives the exit code 65, as does one that is not there.
+            Chunks that have not begun are not sent, and a chunk in progress stops at its next page.
+            Retries of pushes that were sent go on. If the fan-out has ended or is unknown, the exit
+            code is 65.
             """,
         examples: [
             .init("apus fanout cancel 7", "Cancels a fan-out."),
-            .init("apus fanout cancel 7 --json", "Does so, and prints what it has come to as a JSON object."),
+            .init("apus fanout cancel 7 --json", "Cancels it, and prints its state as a JSON object."),
         ],
         exitCodes: DeviceRegistry.exitCodes
     )
@@ -26,7 +26,7 @@ struct FanOutCancelCommand: Command {
             let found = try registry.cancelFanOut(number, nowMilliseconds: WallClock.nowMilliseconds())
             guard let fanOut = found else { throw FanOutReport.missing(number) }
             guard fanOut.state == .cancelled else {
-                throw CommandFailure(.data, "Fan-out \(number) is done: each of its chunks has ended.")
+                throw CommandFailure(.data, "Fan-out \(number) has ended: each of its chunks is done.")
             }
             invocation.output.line(invocation.isJSON ? FanOutReport.json(fanOut) : FanOutReport.line(fanOut))
         }

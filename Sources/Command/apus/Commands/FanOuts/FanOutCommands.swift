@@ -8,8 +8,8 @@ enum FanOutCommands {
         name: "fanout",
         summary: "List, show and cancel large fan-outs",
         discussion: """
-            An event that reaches more devices than 'fanout.threshold_devices' is split into
-            chunks, which all workers serve. The registry knows how far each is.
+            An event to more devices than 'fanout.threshold_devices' is split into chunks, which all
+            workers serve. The registry records the progress of each.
             """,
         nodes: [
             .command(FanOutListCommand()),

@@ -2,17 +2,17 @@ import PushCore
 
 /// `apus fanout list`.
 struct FanOutListCommand: Command {
-    private static let limit = CommandOption.value("limit", letter: "n", "COUNT", "At most so many. Default: all.")
+    private static let limit = CommandOption.value(
+        "limit", letter: "n", "COUNT", "The most fan-outs to list. Default: all.")
 
     let name = "list"
-    let summary = "List large fan-outs, the newest first"
+    let summary = "List large fan-outs, newest first"
     let help = CommandHelp(
         discussion: """
-            Lists number, state, progress and event. Those that are done are forgotten after a
-            day.
+            Lists number, state, progress and event. A fan-out is forgotten a day after its end.
             """,
         examples: [
-            .init("apus fanout list", "Lists all that the registry remembers."),
+            .init("apus fanout list", "Lists all fan-outs."),
             .init("apus fanout list --limit 1 --json", "Prints the newest as a JSON object in one line."),
         ],
         exitCodes: DeviceRegistry.exitCodes

@@ -8,7 +8,7 @@ enum FanOutReport {
     static func number(_ text: String) throws -> Int64 {
         guard let number = Int64(text), number > 0 else {
             throw CommandFailure(
-                .usage, "\"\(text.prefix(100))\" is no number of a fan-out; 'apus fanout list' shows the numbers.")
+                .usage, "\"\(text.prefix(100))\" is not the number of a fan-out; 'apus fanout list' shows the numbers.")
         }
         return number
     }
@@ -16,7 +16,7 @@ enum FanOutReport {
     /// Says that there is no such fan-out.
     static func missing(_ number: Int64) -> RegistryError {
         RegistryError(
-            .notFound, "The registry has no fan-out \(number). 'apus fanout list' shows those it has.")
+            .notFound, "The registry has no fan-out \(number). 'apus fanout list' shows the numbers.")
     }
 
     /// One line of a list.

@@ -3,12 +3,12 @@ import PushCore
 /// `apus fanout show`.
 struct FanOutShowCommand: Command {
     let name = "show"
-    let summary = "Show a large fan-out and how far it is"
+    let summary = "Show a large fan-out and its progress"
     let help = CommandHelp(
-        discussion: "Shows a fan-out by its number. One that is not there gives the exit code 65.",
+        discussion: "Shows a fan-out by its number. If the number is unknown, the exit code is 65.",
         examples: [
-            .init("apus fanout show 7", "Shows it to a person."),
-            .init("apus fanout show 7 --json", "Shows it to a program."),
+            .init("apus fanout show 7", "Shows it for people."),
+            .init("apus fanout show 7 --json", "Shows it for programs."),
         ],
         exitCodes: DeviceRegistry.exitCodes
     )

@@ -12,55 +12,54 @@ struct RegistryCommand: Command {
     let summary = "Serve the registry's HTTP API, without a worker"
     let help = CommandHelp(
         discussion: """
-            Serves the registry over HTTP until SIGTERM or SIGINT. 'apus run' serves the same
-            if [registry] listen is set. It speaks three languages:
+            Serves the registry over HTTP until SIGTERM or SIGINT. 'apus run' serves the same API
+            if [registry] listen is set. The API has three forms:
 
-            JSON of its own, under /v1, described by /openapi.json: devices with their badges,
-            datasets and topics. A request bears a token that 'apus registry token add' made.
+            Native JSON under /v1, described by /openapi.json: devices with their badges,
+            datasets and topics. A request bears a token from 'apus registry token add'.
 
             Amazon Cognito Sync: RegisterDevice, SubscribeToDataset, UnsubscribeFromDataset,
-            Get- and SetIdentityPoolConfiguration. Clients need no change but their endpoint
-            URL. Requests are signed (Signature Version 4, service cognito-sync, any region)
-            with an access key of [registry] access_keys or access_keys_file, whose lines are
+            GetIdentityPoolConfiguration and SetIdentityPoolConfiguration. Clients change only
+            their endpoint URL. Requests are signed (Signature Version 4, service cognito-sync,
+            any region) with an access key of [registry] access_keys or access_keys_file. A line
+            of the file is
               ID SECRET
               ID SECRET POOL ...
-            for instance, to make one:
+            This command creates one:
               echo "AKID$(openssl rand -hex 8) $(openssl rand -hex 20)" >> access-keys
-            A device belongs to the app whose identity_pools contain the pool; a pool of no
-            app does not exist.
+            A device belongs to the app whose identity_pools contain the pool; other pools do not
+            exist.
 
-            CloudKit Web Services: subscriptions/modify, list and lookup, and tokens/create and
-            register; what tokens/create hands out is fetched under /courier.
-            The container is iCloud. and the app's bundle identifier. ckAPIToken is such a
-            token (so it is a secret here), and ckWebAuthToken the name of the user on whose
-            behalf its holder acts. Servers may sign their requests instead, with a key of
-            [registry] server_keys, for the public database. Browsers may use it from the pages
-            of [registry] allowed_origins.
+            CloudKit Web Services: subscriptions/modify, list and lookup; tokens/create and
+            register. Notifications for tokens/create are fetched under /courier. The container is
+            iCloud. and the app's bundle identifier. ckAPIToken is a token from 'apus registry
+            token add', and a secret here. ckWebAuthToken names the user of the request. Servers may
+            sign requests to the public database instead, with a key of [registry] server_keys.
+            Browsers may use the API from the pages of [registry] allowed_origins.
 
-            Each key and token may make [registry] requests_per_second, and what clients keep
-            has quotas. A request by another name than that of public_url or hosts is answered
-            with 421. Name a proxy that stands in front in trusted_proxies.
+            [registry] requests_per_second limits each key and token, and [registry.quotas] limits
+            stored data. A request for an unknown host name is answered with 421: see public_url and
+            hosts. Name a proxy in front of the API in trusted_proxies.
 
-            It listens at [registry] listen, or 127.0.0.1:8080, and prints a line with its
-            address when it is ready. An address that other machines reach needs [registry]
-            certificate_file and key_file, which are read again within seconds when they
-            change, and at once at SIGHUP. With [admin] listen it answers /livez, /readyz,
-            /metrics and /version there. The registry is made if it is not there yet. The log
-            goes to standard error.
+            The API listens at [registry] listen, or 127.0.0.1:8080, and prints its address when it
+            is ready. An address that other machines reach needs [registry] certificate_file and
+            key_file. Changed files are read again within seconds, and at once at SIGHUP. With
+            [admin] listen it serves /livez, /readyz, /metrics and /version. A missing registry is
+            created. The log goes to standard error.
             """,
         examples: [
             .init("apus registry", "Serves the registry of apus.toml in this folder at 127.0.0.1:8080."),
             .init(
                 "apus registry --set registry.listen=0.0.0.0:8443 --set registry.certificate_file=cert.pem "
                     + "--set registry.key_file=key.pem --set registry.public_url=https://push.example.com:8443",
-                "Serves it to other machines, with TLS, by the name in its certificate."),
+                "Serves it to other machines, with TLS and the host name of the certificate."),
             .init(
                 "curl -H \"Authorization: Bearer $TOKEN\" http://127.0.0.1:8080/v1/devices?userId=mei",
                 "Lists the devices of a user."),
             .init(
                 "aws cognito-sync register-device --endpoint-url http://127.0.0.1:8080 --platform APNS --token 00fc… "
                     + "--identity-pool-id us-east-1:177a… --identity-id us-east-1:be6f…",
-                "Registers a device with Amazon's own command, given the access key as it wants it."),
+                "Registers a device with Amazon's command line, which needs the access key."),
         ],
         exitCodes: [.configuration, .unavailable, .noPermission]
     )

@@ -10,48 +10,49 @@ struct RegistryCopyCommand: Command {
     let help = CommandHelp(
         discussion: """
             Copies devices with their badges and subscriptions, known datasets, topics, record
-            subscriptions, tokens, configurations of identity pools, and collected dead letters. FROM
-            and TO are each
+            subscriptions, tokens, configurations of identity pools, and collected dead letters.
+            FROM and TO are each
 
               sqlite:PATH
               postgresql://USER:PASSWORD@HOST:PORT/DATABASE
-              @FILE, a file that holds one of these, so that no other user sees the password
+              @FILE, a file with one of these, which hides the password from other users
 
-            TO is made if it is not there yet. What TO has already is compared and left alone:
-            a copy that was interrupted is begun again with the same command, goes quickly to
-            where it was, and one that is repeated writes only what has changed since. What TO
-            has besides stays.
+            A missing TO is created. Existing rows of TO are compared and kept. An interrupted copy
+            continues with the same command, and a repeated copy writes only changes.
 
-            To move workers to another store: copy while they work; stop publishing; replay or
-            purge the dead letters that are left out, see below; let the workers empty the work,
-            fan-out and retry queues, because what waits there names rows of the old store; stop
-            them; copy once more; start them with the new registry.url. Notifications that WEB
-            clients have not fetched yet, and the list of large fan-outs, are not copied.
+            To move workers to another store:
+              1. Copy while the workers run.
+              2. Stop publishing. Replay or purge the dead letters that are left out, see below.
+              3. Wait until the workers have emptied the work, fan-out and retry queues, because
+                 messages there refer to rows of the old store. Stop the workers.
+              4. Copy again.
+              5. Start the workers with the new registry.url.
+            Unfetched notifications of WEB clients and the list of large fan-outs are not copied.
 
-            Dead letters that name rows of FROM are left out: those of record events that only
-            some devices still wait for, and parts of large fan-outs. TO numbers its rows anew,
-            so a replay there would push to nobody, or for another subscription. They stay in
-            FROM and are counted; the exit code is 0 all the same. Replay or purge them with FROM
-            as registry.url before you move, while workers use FROM; 'apus dead-letters list'
-            first collects those that still wait in their queue, which no copy sees.
+            Some dead letters refer to rows of FROM and are left out: parts of large fan-outs, and
+            record events that only some devices wait for. TO has other row numbers, so a replay
+            there would reach no device, or the wrong subscription. They stay in FROM and are
+            counted; the exit code is still 0. Replay or purge them with FROM as registry.url while
+            workers use FROM. 'apus dead-letters list' first collects letters from the queue, which
+            a copy does not see.
 
-            A dead letter that was copied and then replayed or purged in FROM stays in TO:
-            purge it there, too, or its pushes can go out twice. One that was replayed or purged
-            in TO comes back with the next copy as long as FROM has it.
+            If a copied dead letter is replayed or purged in FROM, purge it in TO as well, or its
+            pushes can go out twice. If it is replayed or purged in TO, the next copy brings it back
+            while FROM has it.
 
-            A name in FROM that is not accepted any more, for example one with a control
-            character, ends the copy: the message says where it is and which command removes it.
+            An invalid name in FROM, for example with a control character, ends the copy. The error
+            names the row and the command that removes it.
 
-            The courier key goes along, so that the URLs of WEB clients stay good. If TO
-            has one of its own, it stays, and the WEB clients of FROM ask for new URLs.
+            The courier key is copied, so that the URLs of WEB clients stay valid. If TO has its own
+            key, the key stays, and WEB clients of FROM request new URLs.
             """,
         examples: [
             .init(
                 "apus registry copy sqlite:registry.db @/etc/apus/postgres-url",
-                "Moves an SQLite registry into PostgreSQL, with progress on standard error."),
+                "Copies an SQLite registry to PostgreSQL, with progress on standard error."),
             .init(
                 "apus registry copy postgresql://db.example.com/apus sqlite:backup.db --json",
-                "Copies a PostgreSQL registry into a file, and prints what was copied for a program."),
+                "Copies a PostgreSQL registry to a file, and prints the counts as JSON."),
         ],
         exitCodes: DeviceRegistry.exitCodes
     )
@@ -78,7 +79,7 @@ struct RegistryCopyCommand: Command {
         progress.finish(Self.advice(counts))
         if counts.keepsOtherCourierKey {
             StandardError.line(
-                "warning: TO has a key of its own for the URLs of WEB clients; those of FROM will ask for new ones")
+                "warning: TO keeps its own courier key, so WEB clients of FROM will request new URLs")
         }
         let seconds = Double(MonotonicClock.nowNanoseconds() - start) / 1e9
         if invocation.isJSON {

@@ -6,21 +6,21 @@ import RegistryAPI
 
 /// `apus registry token add`.
 struct TokenAddCommand: Command {
-    private static let app = CommandOption.value("app", "APP", "The app that it is for. Default: all apps.")
+    private static let app = CommandOption.value("app", "APP", "The app of the token. Default: all apps.")
     private static let permission = CommandOption.value(
-        "permission", "WHAT", "read, or write, which allows to read as well. Default: read.")
+        "permission", "WHAT", "read, or write, which includes read. Default: read.")
 
     let name = "add"
-    let summary = "Make a token and print it, once"
+    let summary = "Create a token and print it once"
     let help = CommandHelp(
         discussion: """
-            Makes a token from random numbers, keeps its SHA-256 under the given name, and
-            prints the token itself, which nobody can find out again.
+            Creates a random token, keeps its SHA-256 under the given name, and prints the token. It
+            cannot be shown again. A missing registry is created.
             """,
         examples: [
             .init(
                 "apus registry token add chat-backend --app chat --permission write",
-                "Makes a token that may register devices of the app 'chat'."),
+                "Creates a token that may register devices of the app 'chat'."),
             .init(
                 "curl -H \"Authorization: Bearer $(apus registry token add me)\" http://127.0.0.1:8080/v1/devices",
                 "Lists devices with a new token."),
@@ -39,7 +39,8 @@ struct TokenAddCommand: Command {
         let app = invocation.string(Self.app)
         try DeviceRegistry.use(invocation, mode: .create) { registry, configuration in
             guard try registry.tokens().allSatisfy({ !$0.name.hasBytes(of: name) }) else {
-                throw CommandFailure(.data, "there is a token \"\(name)\"; remove it first, or choose another name")
+                throw CommandFailure(
+                    .data, "the token \"\(name)\" already exists; remove it first, or choose another name")
             }
             let token = BearerToken.random()
             try registry.saveToken(

@@ -5,9 +5,9 @@ import PushCore
 /// `apus registry token list`.
 struct TokenListCommand: Command {
     let name = "list"
-    let summary = "List the tokens by name, without the tokens themselves"
+    let summary = "List tokens by name, without their values"
     let help = CommandHelp(
-        discussion: "Lists name, app, permission, and when each was made; with --json one object a line.",
+        discussion: "Lists name, app, permission and creation time; with --json one object a line.",
         examples: [.init("apus registry token list", "Lists all tokens.")],
         exitCodes: DeviceRegistry.exitCodes
     )

@@ -3,11 +3,11 @@ import PushCore
 /// `apus registry token remove`.
 struct TokenRemoveCommand: Command {
     let name = "remove"
-    let summary = "Remove tokens, which are worth nothing from then on"
+    let summary = "Remove tokens"
     let help = CommandHelp(
         discussion: """
-            Removes tokens by their names. One that is not there is named, the others are
-            removed all the same, and the exit code is 65.
+            Removes tokens by their names; they are invalid from then on. A missing token is
+            reported, the others are removed, and the exit code is 65.
             """,
         examples: [.init("apus registry token remove chat-backend", "Removes one token.")],
         exitCodes: DeviceRegistry.exitCodes

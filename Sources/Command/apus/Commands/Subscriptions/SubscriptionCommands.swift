@@ -5,8 +5,8 @@ enum SubscriptionCommands {
         name: "subscription",
         summary: "Subscribe users and devices to changes of records, by a condition on their fields",
         discussion: """
-            When a record is created, updated or deleted, every device whose subscription asks
-            for such a change gets a push, except the device that made it.
+            When a record is created, updated or deleted, every device with a matching subscription
+            gets a push, except the device that made the change.
             """,
         nodes: [
             .command(SubscriptionSaveCommand()),

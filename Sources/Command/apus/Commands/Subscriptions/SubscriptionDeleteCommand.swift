@@ -5,7 +5,7 @@ struct SubscriptionDeleteCommand: Command {
     let name = "delete"
     let summary = "Delete a subscription"
     let help = CommandHelp(
-        discussion: "Deletes a subscription: no event that is published from now on is pushed for it.",
+        discussion: "Deletes a subscription. Events that are published afterwards cause no push for it.",
         examples: [.init("apus subscription delete mei --app music --user anna", "Deletes Anna's subscription 'mei'.")],
         exitCodes: DeviceRegistry.exitCodes
     )

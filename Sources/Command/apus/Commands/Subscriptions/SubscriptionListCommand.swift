@@ -2,16 +2,16 @@ import PushCore
 
 /// `apus subscription list`.
 struct SubscriptionListCommand: Command {
-    private static let app = CommandOption.value("app", "NAME", "Only those of this app.")
-    private static let type = CommandOption.value("type", "RECORD-TYPE", "Only those of records of this type.")
-    private static let counts = CommandOption.flag("counts", "Print how many there are of each app and record type.")
+    private static let app = CommandOption.value("app", "NAME", "Only subscriptions of this app.")
+    private static let type = CommandOption.value("type", "RECORD-TYPE", "Only subscriptions to records of this type.")
+    private static let counts = CommandOption.flag("counts", "Print the number for each app and record type.")
 
     let name = "list"
     let summary = "List subscriptions, or count them"
     let help = CommandHelp(
-        discussion: "Lists subscriptions in the order in which they were made first, one a line.",
+        discussion: "Lists subscriptions, one a line, in the order of their creation.",
         examples: [
-            .init("apus subscription list --user anna", "Prints those of Anna's."),
+            .init("apus subscription list --user anna", "Prints Anna's subscriptions."),
             .init("apus subscription list --counts", "Prints a line for each app and record type."),
         ],
         exitCodes: DeviceRegistry.exitCodes

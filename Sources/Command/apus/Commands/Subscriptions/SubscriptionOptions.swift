@@ -5,8 +5,8 @@ import PushCore
 /// What the commands about subscriptions have in common: how a subscription is named, and how the registry is reached.
 enum SubscriptionOptions {
     static let app = CommandOption.value("app", "NAME", "The app, by its name in the configuration.", isRequired: true)
-    static let user = CommandOption.value("user", "USER", "Whose it is: all devices of this user in the app.")
-    static let device = CommandOption.value("device", "DEVICE", "Whose it is: this device alone.")
+    static let user = CommandOption.value("user", "USER", "The owner: a user, with all devices in the app.")
+    static let device = CommandOption.value("device", "DEVICE", "The owner: a single device.")
     static let predicate = CommandOption.value(
         "predicate", "TEXT", #"The condition, for example 'artist = "Mei Chen" AND price <= 20'."#)
     static let filter = CommandOption.value("filter", "JSON", "The condition as an Amplify filter.")
@@ -57,6 +57,6 @@ enum SubscriptionOptions {
         return CommandFailure(
             .data,
             "There is no subscription \"\(key.subscriptionID)\" of \(whose) in the app \(key.app). "
-                + "'apus subscription list' shows those there are.")
+                + "'apus subscription list' shows the subscriptions.")
     }
 }

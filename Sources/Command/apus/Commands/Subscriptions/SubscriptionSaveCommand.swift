@@ -12,33 +12,33 @@ struct SubscriptionSaveCommand: Command {
         "database", "DATABASE", "public, private or shared. Default: public.")
     private static let zone = CommandOption.value("zone", "ZONE", "Only records of this zone.")
     private static let firesOn = CommandOption.value(
-        "fires-on", "LIST", "created, updated, deleted, or several with commas. Default: all.")
+        "fires-on", "LIST", "created, updated, deleted, or several separated by commas. Default: all.")
     private static let firesOnce = CommandOption.flag("fires-once", "End the subscription with its first push.")
     private static let alert = CommandOption.value(
-        "alert", "TEXT", "The text of the push; {field} stands for a field of the record.")
-    private static let title = CommandOption.value("title", "TEXT", "Its title, with {field} as well.")
-    private static let sound = CommandOption.value("sound", "NAME", "The sound, for example default.")
-    private static let badge = CommandOption.flag("badge", "Count the push on the app's icon.")
-    private static let thread = CommandOption.value("thread", "TEXT", "Its thread, with {field} as well.")
+        "alert", "TEXT", "The text of the push; {field} is replaced by that field of the record.")
+    private static let title = CommandOption.value("title", "TEXT", "The title of the push, with {field} as above.")
+    private static let sound = CommandOption.value("sound", "NAME", "The sound of the push, for example default.")
+    private static let badge = CommandOption.flag("badge", "Increase the badge on the app's icon.")
+    private static let thread = CommandOption.value("thread", "TEXT", "The thread of the push, with {field} as above.")
     private static let notification = CommandOption.value(
-        "notification", "JSON", "The whole notificationInfo as CloudKit has it, instead of the options above.")
+        "notification", "JSON", "A whole notificationInfo of CloudKit, instead of the options above.")
 
     let name = "save"
-    let summary = "Save a subscription, or replace the one of that name"
+    let summary = "Save a subscription, or replace it"
     let help = CommandHelp(
         discussion: """
-            Saves a subscription under a name of its owner's. Without a text, a title, a sound
-            or a badge its pushes are silent. The registry is made if it is not there yet.
+            Saves a subscription under a name, which is the owner's own. Without a text, a title, a
+            sound or a badge its pushes are silent. A missing registry is created.
             """,
         examples: [
             .init(
                 "apus subscription save mei --app music --user anna --type Song \\\n"
                     + "      --predicate 'artist = \"Mei Chen\" AND price <= 20' --fires-on created \\\n"
                     + "      --alert '{artist}: {title}' --sound default",
-                "All devices of Anna's are told of new songs of Mei Chen."),
+                "All of Anna's devices get a push for new songs of Mei Chen."),
             .init(
                 "apus subscription save all --app music --device phone-1 --kind database --database private",
-                "Refused: the private database is a user's, so the subscription must be too."),
+                "Is refused: only a user can subscribe to the private database."),
         ],
         exitCodes: DeviceRegistry.exitCodes
     )

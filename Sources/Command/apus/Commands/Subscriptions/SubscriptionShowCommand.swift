@@ -3,7 +3,7 @@ import PushCore
 /// `apus subscription show`.
 struct SubscriptionShowCommand: Command {
     let name = "show"
-    let summary = "Show all of a subscription"
+    let summary = "Show a subscription"
     let help = CommandHelp(
         discussion: "Prints every property of a subscription.",
         examples: [.init("apus subscription show mei --app music --user anna", "Prints Anna's subscription 'mei'.")],

@@ -11,22 +11,21 @@ struct SubscriptionTestCommand: Command {
     private static let app = CommandOption.value("app", "NAME", "The app of the saved subscription.")
 
     let name = "test"
-    let summary = "Say clause by clause why a condition holds for a record, or why not"
+    let summary = "Explain clause by clause whether a condition holds for a record"
     let help = CommandHelp(
         discussion: """
-            Evaluates a condition, or that of a saved subscription, on a sample record, as a
-            worker would, and explains each clause. Ends with 0 if the record matches, with 1
-            if it does not. Nothing is sent or saved; the registry is read only for a saved
-            subscription.
+            Evaluates a condition, or the one of a saved subscription, on a sample record, as a
+            worker would, and explains each clause. The exit code is 0 if the record matches, and 1
+            if it does not. Nothing is sent or saved.
             """,
         examples: [
             .init(
                 #"echo '{"artist":"mei chen","price":25}' | apus subscription test \"# + "\n"
                     + #"      --predicate 'artist = "Mei Chen" AND price <= 20' --record -"#,
-                "Says that the artist matches, as case does not count, and that the price does not."),
+                "Reports that the artist matches (case does not count) and the price does not."),
             .init(
                 "apus subscription test mei --app music --user anna --record song.json",
-                "Tries Anna's subscription 'mei'."),
+                "Evaluates Anna's subscription 'mei'."),
         ],
         exitCodes: [.noMatch, .noInput] + DeviceRegistry.exitCodes
     )
@@ -69,7 +68,7 @@ struct SubscriptionTestCommand: Command {
         do {
             let value = try JSONParser(roundsNumbers: true).parse(bytes)
             guard let object = value.object else {
-                throw CommandFailure(.data, "\(path) holds no JSON object; it must be a record's fields, or an event.")
+                throw CommandFailure(.data, "\(path) holds no JSON object; give the fields of a record, or an event.")
             }
             if object["specversion"] != nil, let data = object["data"]?.object {
                 return try RecordFields(json: data["fields"]?.object ?? object, path: "data.fields")

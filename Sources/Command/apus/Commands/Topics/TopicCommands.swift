@@ -5,9 +5,8 @@ enum TopicCommands {
         name: "topic",
         summary: "Subscribe devices and users to topics",
         discussion: """
-            A topic is a name in an app, for example a chat room: an event 'push.requested' with
-            a topic reaches every device that subscribed to it, and every device of a user who
-            did.
+            A topic is a name in an app, for example a chat room. An event 'push.requested' with a
+            topic reaches every subscribed device, and every device of a subscribed user.
             """,
         nodes: [
             .command(TopicSubscribeCommand()),

@@ -5,7 +5,9 @@ struct TopicListCommand: Command {
     let name = "list"
     let summary = "List the topics of an app with their subscribers"
     let help = CommandHelp(
-        discussion: "Lists the topics that anyone subscribes to, by name, with how many devices and users do.",
+        discussion: """
+            Lists the topics that have subscribers, by name, with the number of devices and users.
+            """,
         examples: [.init("apus topic list --app chat --json", "Prints a JSON object for each topic, one a line.")],
         exitCodes: DeviceRegistry.exitCodes
     )

@@ -6,8 +6,8 @@ struct TopicSubscribeCommand: Command {
     let summary = "Subscribe a device, or all devices of a user, to a topic"
     let help = CommandHelp(
         discussion: """
-            Subscribes a device of the app, or a user: then the devices that the user has now
-            and those that come later. A repeated subscription is one.
+            Subscribes a device of the app, or a user with all present and future devices. A
+            repeated subscription has no effect.
             """,
         examples: [
             .init("apus topic subscribe room-7 --app chat --user anna", "Anna joins the room, with all her devices."),

@@ -6,8 +6,8 @@ struct TopicUnsubscribeCommand: Command {
     let summary = "End a subscription to a topic"
     let help = CommandHelp(
         discussion: """
-            Ends the subscription of a device or of a user. A device that subscribed by itself
-            stays when its user leaves, and the other way round.
+            Ends the subscription of a device or of a user. The subscription of a device does not
+            depend on the one of its user.
             """,
         examples: [.init("apus topic unsubscribe room-7 --app chat --user anna", "Anna leaves the room.")],
         exitCodes: DeviceRegistry.exitCodes
