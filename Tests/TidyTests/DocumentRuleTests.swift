@@ -16,6 +16,20 @@ struct DocumentRuleTests {
         }
     }
 
+    @Test("Every metric that a document names is counted by a source")
+    func metricsExist() {
+        let counted = Set(
+            Repository.sources.flatMap { $0.lines.joined(separator: "\n").matches(of: /"(apus_[a-z_]+)"/) }.map {
+                String($0.output.1)
+            })
+        for path in Repository.paths(below: "") where path.hasSuffix(".md") {
+            for match in (Repository.text(path) ?? "").matches(of: /`(apus_[a-z_]+)/) {
+                let name = String(match.output.1)
+                #expect(counted.contains(name), "\(path) names \(name)")
+            }
+        }
+    }
+
     @Test("Every shell script is free of syntax errors")
     func scriptsParse() async throws {
         let scripts = (Repository.paths(below: "deploy") + [".ci/run"]).filter { path in

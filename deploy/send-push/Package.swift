@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The program of the README, as a package of its own: it shows that the library needs nothing else of Apus.
+// A program that pushes with the library alone: it shows that the library needs nothing else of Apus.
 let package = Package(
     name: "send-push",
     dependencies: [.package(name: "apus", path: "../..")],

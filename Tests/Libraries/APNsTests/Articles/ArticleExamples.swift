@@ -1,7 +1,7 @@
 import APNs
 import FoundationEssentials
 
-/// Every example of the documentation and of the README, so that it compiles; `ArticleTests` compares the texts.
+/// Every example of the documentation, so that it compiles; `ArticleTests` compares the texts.
 enum ArticleExamples {
     static func firstPush() async throws {
         let client = try PushClient(
