@@ -1,12 +1,13 @@
 import Foundation
 
 // Usage: apus-benchmarks --bare-consumer PATH [--peer-python PATH --peer-script PATH] [--results FILE]
-//        [--fan-out-devices COUNT] [--seconds-maximum COUNT] [--mebibytes-maximum COUNT] [--small] [SCENARIO…]
+//        [--documents FOLDER] [--documents-only] [--fan-out-devices COUNT] [--seconds-maximum COUNT]
+//        [--mebibytes-maximum COUNT] [--small] [SCENARIO…]
 //
-// Scenarios: client, distance, peer, allocations, micro, matching, pipeline, subscriptions, worker, postgresql,
-// replicas, queues, latency, fanout, fairness, isolation, memory; all of them if none is named. With --small the counts
-// are small, each scenario only checks that it does what it says, and no figure is kept. A scenario that takes more
-// seconds, or whose processes have more memory resident, than it may is ended: --seconds-maximum and
+// Scenarios: see BenchmarkScenario; all of them if none is named. A whole run rewrites the figures in README.md and
+// Benchmarks/README.md below FOLDER; --documents-only does so from the figures of FILE and measures nothing. With
+// --small the counts are small, each scenario only checks that it does what it says, and no figure is kept. A scenario
+// that takes more seconds, or whose processes have more memory resident, than it may is ended: --seconds-maximum and
 // --mebibytes-maximum replace the limits of BenchmarkScenario. Run through `make bench`, which builds what is needed.
 
 do {
@@ -18,12 +19,17 @@ do {
         try await scenario.run(bench, report)
         if let path = options.resultsPath { try Report.write(report.results, to: path, replacingAll: true) }
         Workbench.removeFolders(of: getpid())
+    } else if options.writesDocumentsOnly {
+        let results = try options.resultsPath.map(Report.read) ?? []
+        try BenchmarkDocuments.write(results, in: options.documentsFolder ?? ".")
     } else {
         let commit = await Machine.commit()
         Report.show("\(Machine.description); commit \(commit); \(Machine.date)\n\(Report.header)")
         let (results, failures) = await ScenarioSupervisor(options: options, arguments: arguments, commit: commit).run()
         if let path = options.resultsPath, !Scale.isSmall {
-            try Report.write(results, to: path, replacingAll: options.isWhole && failures.isEmpty)
+            let isWhole = options.isWhole && failures.isEmpty
+            try Report.write(results, to: path, replacingAll: isWhole)
+            if isWhole, let folder = options.documentsFolder { try BenchmarkDocuments.write(results, in: folder) }
         }
         guard failures.isEmpty else {
             throw BenchmarkFailure(description: "failed: \(failures.joined(separator: ", "))")

@@ -4,6 +4,10 @@ struct BenchmarkOptions {
     private(set) var peerPythonPath = ""
     private(set) var peerScriptPath = ""
     private(set) var resultsPath: String?
+    /// The root of the repository whose documents a whole run rewrites.
+    private(set) var documentsFolder: String?
+    /// Whether only the documents are written, from the figures of the last run.
+    private(set) var writesDocumentsOnly = false
     /// How many devices the scenario `fanout` reaches with one event.
     private(set) var fanOutDevices = Scale.of(1_000_000, small: 5_000)
     /// The one that this process is to run itself.
@@ -35,6 +39,8 @@ struct BenchmarkOptions {
             case "--seconds-maximum": secondsMaximum = rest.popFirst().flatMap { Double($0) } ?? secondsMaximum
             case "--mebibytes-maximum": mebibytesMaximum = rest.popFirst().flatMap { Int($0) } ?? mebibytesMaximum
             case "--results": resultsPath = rest.popFirst()
+            case "--documents": documentsFolder = rest.popFirst()
+            case "--documents-only": writesDocumentsOnly = true
             case "--small": break
             case "--scenario-process": scenarioOfProcess = rest.popFirst().flatMap(BenchmarkScenario.init)
             default:

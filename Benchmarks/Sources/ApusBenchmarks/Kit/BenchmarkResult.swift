@@ -2,6 +2,8 @@
 struct BenchmarkResult: Codable {
     /// What was measured: `<unit>_<scenario>`.
     var name: String
+    /// The scenario that measured it; the supervisor of the scenarios enters it.
+    var scenario: String?
     /// The figure.
     var value: Double
     /// Its unit.

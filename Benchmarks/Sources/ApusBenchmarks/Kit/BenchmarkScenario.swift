@@ -3,6 +3,31 @@ enum BenchmarkScenario: String, CaseIterable {
     case client, distance, peer, allocations, micro, matching, pipeline, subscriptions
     case worker, postgresql, replicas, queues, latency, fanout, fairness, isolation, memory
 
+    /// What it measures, in a sentence or two.
+    var summary: String {
+        switch self {
+        case .client: "The client alone, beside h2load with the same requests, to nghttpd and to the simulator."
+        case .distance: "The client with APNs 25 ms and 100 ms away, beside h2load."
+        case .peer: "The client beside aioapns, a sender in Python, to the same simulator."
+        case .allocations: "Allocations of memory for each push."
+        case .micro: "Single steps: decoding, rendering, signing, looking up devices."
+        case .matching: "The index of record subscriptions: matching, memory, changes."
+        case .pipeline: "The worker without sockets: a queue, a registry and a push service that answer at once."
+        case .subscriptions: "Saving and reading record subscriptions, and record events in the worker without sockets."
+        case .worker: "The whole worker between RabbitMQ and the simulator, beside a bare consumer in C."
+        case .postgresql:
+            "The whole worker with its registry in PostgreSQL, beside it (0 ms) and 1 ms away. The 0 ms figure is the "
+                + "reference of the 1 ms figure."
+        case .replicas: "1, 2, 4 and 8 workers that share a queue, with a fixed load for each."
+        case .queues: "1, 2 and 4 work queues."
+        case .latency: "The time from publishing to the request at APNs, at half of the highest rate."
+        case .fanout: "One event to a million devices."
+        case .fairness: "Small events while a large fan-out is served."
+        case .isolation: "One app while another is throttled, refused, unanswered or unreachable."
+        case .memory: "The import of a million devices, and the memory of a worker with them."
+        }
+    }
+
     /// What it may take; generous, because the limits end what has gone wrong.
     var limits: ScenarioLimits {
         switch self {

@@ -14,7 +14,8 @@ enum Machine {
 
     /// The commit, with a mark if anything but the figures themselves differs from it.
     static func commit() async -> String {
-        let changes = ["status", "--porcelain", "--", ".", ":!Benchmarks/results.json"]
+        let figures = ["Benchmarks/results.json"] + BenchmarkDocuments.all.map(\.path)
+        let changes = ["status", "--porcelain", "--", "."] + figures.map { ":!\($0)" }
         guard let commit = await git(["rev-parse", "--short", "HEAD"]), let changed = await git(changes) else {
             return "unknown"
         }

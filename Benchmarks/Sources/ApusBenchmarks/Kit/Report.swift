@@ -36,14 +36,16 @@ final class Report {
         value >= 1_000 ? String(format: "%.0f", value) : String(format: "%.3f", value)
     }
 
+    /// Reads the figures of a file.
+    static func read(_ path: String) throws -> [BenchmarkResult] {
+        try JSONDecoder().decode([BenchmarkResult].self, from: Data(contentsOf: URL(fileURLWithPath: path)))
+    }
+
     /// Writes figures to a file, in place of all others or of those with the same names.
     ///
     /// In the second case figures of scenarios that did not run stay, each with the commit that it was measured at.
     static func write(_ results: [BenchmarkResult], to path: String, replacingAll: Bool) throws {
-        let file = URL(fileURLWithPath: path)
-        var figures =
-            try !replacingAll && FileManager.default.fileExists(atPath: path)
-            ? JSONDecoder().decode([BenchmarkResult].self, from: Data(contentsOf: file)) : []
+        var figures = try !replacingAll && FileManager.default.fileExists(atPath: path) ? read(path) : []
         for result in results {
             if let place = figures.firstIndex(where: { $0.name == result.name }) {
                 figures[place] = result
@@ -53,7 +55,7 @@ final class Report {
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-        try encoder.encode(figures).write(to: file)
+        try encoder.encode(figures).write(to: URL(fileURLWithPath: path))
     }
 }
 

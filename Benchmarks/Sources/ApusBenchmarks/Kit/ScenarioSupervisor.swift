@@ -51,10 +51,11 @@ struct ScenarioSupervisor {
         let results = try JSONDecoder().decode(
             [BenchmarkResult].self, from: Data(contentsOf: URL(fileURLWithPath: file)))
         guard !results.isEmpty else { throw BenchmarkFailure(description: "reported no figure") }
-        // All figures of a run bear the commit that it began with.
+        // All figures of a run have the commit that it began with.
         return results.map { result in
             var result = result
             (result.machine, result.commit, result.date) = (Machine.description, commit, Machine.date)
+            result.scenario = scenario.rawValue
             return result
         }
     }
