@@ -36,7 +36,7 @@ public final class SQLiteRegistry: Registry {
     public var quotas = RegistryQuotas.unlimited
     private var isDurable: Bool?
 
-    /// Opens a registry, and makes it or brings its schema up to date as the mode allows.
+    /// Opens a registry, and makes it if the mode allows.
     ///
     /// - Parameters:
     ///   - path: the file.

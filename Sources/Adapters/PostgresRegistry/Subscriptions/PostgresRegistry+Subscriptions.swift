@@ -112,18 +112,7 @@ extension PostgresRegistry: SubscriptionRegistry {
     public func subscriptionCounts(
         app: String?, after last: SubscriptionCount?, limit: Int
     ) throws(RegistryError) -> [SubscriptionCount] {
-        // No record type is empty, so an empty one stands for none.
-        let call = Call(
-            """
-            SELECT a.name, s.record_type, count(*) FROM subscription s JOIN app a ON a.id = s.app
-            WHERE s.fired_event IS NULL AND ($1::text IS NULL OR a.name = $1::text)
-                AND ($2::text IS NULL OR (a.name, coalesce(s.record_type, '')) > ($2::text, $3::text))
-            GROUP BY a.name, s.record_type ORDER BY a.name, s.record_type NULLS FIRST LIMIT $4::bigint
-            """,
-            [
-                .text(app), .text(last?.app), .text(last?.recordType ?? ""), .integer(Int64(max(limit, 0))),
-            ])
-        let rows = try ask([call])[0]
+        let rows = try ask([SubscriptionCalls.counts(app: app, after: last, limit: limit)])[0]
         return (0..<rows.count).map { row in
             SubscriptionCount(
                 app: rows.text(row, 0), recordType: rows.optionalText(row, 1), count: Int(rows.integer(row, 2)))

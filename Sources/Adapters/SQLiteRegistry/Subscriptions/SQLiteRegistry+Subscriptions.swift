@@ -142,37 +142,46 @@ extension SQLiteRegistry: SubscriptionRegistry {
         }
     }
 
-    // The plus sign keeps SQLite from walking all subscriptions in order when an owner names a few.
-    private static func listSQL(_ filter: SubscriptionFilter) -> String {
+    /// The statement of a page, which names its index: an owner's few subscriptions are sorted, those of an app and
+    /// type are in order in their index, and all others are walked in order.
+    static func listSQL(_ filter: SubscriptionFilter) -> String {
         var conditions = ["s.fired_event IS NULL"]
         if filter.app != nil { conditions.append("s.app = (SELECT id FROM app WHERE name = ?2)") }
         if filter.recordType != nil { conditions.append("s.record_type = ?3") }
+        let index: String
         switch filter.owner {
-        case .user: conditions.append("s.user_id = ?4")
-        case .device: conditions.append("s.device = (SELECT id FROM device WHERE device_id = ?4)")
-        case nil: break
+        case .user:
+            conditions.append("s.user_id = ?4")
+            index = "INDEXED BY subscription_of_user"
+        case .device:
+            conditions.append("s.device = (SELECT id FROM device WHERE device_id = ?4)")
+            index = "INDEXED BY subscription_of_device"
+        case nil where filter.app != nil && filter.recordType != nil: index = "INDEXED BY subscription_by_type"
+        case nil: index = "NOT INDEXED"
         }
-        let order = filter.owner == nil ? "s.id" : "+s.id"
         return """
             SELECT \(SubscriptionRow.wholeColumns), \(Schema.subscriptionBytes("s"))
-            FROM subscription s \(SubscriptionRow.join)
-            WHERE \(order) > ?1 AND \(conditions.joined(separator: " AND ")) ORDER BY \(order) LIMIT ?5
+            FROM subscription s \(index) \(SubscriptionRow.join)
+            WHERE s.id > ?1 AND \(conditions.joined(separator: " AND ")) ORDER BY s.id LIMIT ?5
             """
     }
+
+    /// The statement of counts, which reads an index alone, in its order, and of that no more than a page needs.
+    ///
+    /// No record type is empty, so an empty one stands for none.
+    static let countsSQL = """
+        SELECT a.name, s.record_type, count(*) FROM app a CROSS JOIN subscription s ON s.app = a.id
+        WHERE s.fired_event IS NULL AND (?1 IS NULL OR a.name = ?1)
+            AND (?2 IS NULL OR a.name >= ?2 AND (a.name, coalesce(s.record_type, '')) > (?2, ?3))
+        GROUP BY a.name, s.record_type ORDER BY a.name, s.record_type LIMIT ?4
+        """
 
     /// How many subscriptions there are, by app and record type.
     public func subscriptionCounts(
         app: String?, after last: SubscriptionCount?, limit: Int
     ) throws(RegistryError) -> [SubscriptionCount] {
         try reading { () throws(RegistryError) in
-            // No record type is empty, so an empty one stands for none.
-            let statement = try statements.statement(
-                """
-                SELECT a.name, s.record_type, count(*) FROM subscription s JOIN app a ON a.id = s.app
-                WHERE s.fired_event IS NULL AND (?1 IS NULL OR a.name = ?1)
-                    AND (?2 IS NULL OR (a.name, coalesce(s.record_type, '')) > (?2, ?3))
-                GROUP BY a.name, s.record_type ORDER BY a.name, s.record_type LIMIT ?4
-                """)
+            let statement = try statements.statement(Self.countsSQL)
             statement.bind(1, app)
             statement.bind(2, last?.app)
             statement.bind(3, last?.recordType ?? "")
