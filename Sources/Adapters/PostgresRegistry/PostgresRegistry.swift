@@ -1,4 +1,3 @@
-import JSON
 public import PushCore
 
 /// The registry in a PostgreSQL database, which several machines may use at once.
@@ -17,14 +16,10 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
     /// How long it may take to make a registry, including the wait for another that makes it.
     private static let makingMilliseconds = 60_000
 
-    /// How many different notifications of subscriptions are remembered.
-    static let notificationsRemembered = 4_096
-
     /// How much may be kept; nobody has set any quotas yet.
     public var quotas = RegistryQuotas.unlimited
     let connection: Connection
-    let notificationParser = JSONParser()
-    var notifications: [[UInt8]: NotificationInfo] = [:]
+    let decoder = SubscriptionDecoder()
     /// The page of subscriptions that the server was asked for ahead of time.
     var pageAhead: (cursor: SubscriptionCursor, limit: Int)?
 

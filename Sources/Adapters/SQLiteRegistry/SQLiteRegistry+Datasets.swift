@@ -44,10 +44,7 @@ extension SQLiteRegistry {
             let known = try knownDatasets(of: device)
             for name in names ?? known.keys.map(\.text) {
                 guard let datasetName = known[ByteText(name)] else {
-                    throw RegistryError(
-                        .notFound,
-                        "The registry knows no dataset \"\(name)\" of the identity of device \"\(deviceID)\". "
-                            + "It learns of one from the first change event, or by subscribing to it by name.")
+                    throw RegistryError.noDataset(name, of: deviceID)
                 }
                 try addSubscription(device, toDatasetName: datasetName)
             }

@@ -22,31 +22,19 @@ extension SQLiteRegistry: SubscriptionRegistry {
         let known = try row(of: subscription.key)
         let statement = try statements.statement(known == nil ? Self.insertion : Self.update)
         let (user, device) = try owner(of: subscription.key, app: app)
-        let notification = subscription.notification.json
-        let predicate = subscription.predicate.canonicalBytes
         let before = try known.map(stored)
-        let bytes = Int64(predicate.count + notification.count + (subscription.cloudKitJSON?.count ?? 0))
+        let bytes = Int64(subscription.storedBytes)
         growth.add(
             .init(subscriptions: known == nil ? 1 : 0, bytes: bytes - (before?.bytes ?? 0)),
             // One that has fired did not count for its owner, and does again.
             owned: before?.hasFired ?? false ? .init(subscriptions: 1, bytes: bytes) : nil, app: app, user: user,
             device: device)
+        statement.bind(1, app)
         statement.bind(2, user)
         statement.bind(3, device)
-        statement.bind(1, app)
         statement.bind(4, subscription.key.subscriptionID)
-        statement.bind(5, subscription.kind.registryNumber)
-        statement.bind(6, subscription.database.registryNumber)
-        statement.bind(7, subscription.zoneName)
-        statement.bind(8, subscription.recordType)
-        statement.bind(9, predicate)
-        statement.bind(10, Int64(subscription.firesOn.rawValue))
-        statement.bind(11, subscription.firesOnce ? 1 : 0)
-        statement.bind(12, String(decoding: notification, as: UTF8.self))
-        statement.bind(13, subscription.savedAtMilliseconds)
-        statement.bind(14, subscription.notification.isVisible ? 0 : 1)
-        statement.bind(15, subscription.cloudKitJSON.map { String(decoding: $0, as: UTF8.self) })
-        if let known { statement.bind(16, known) }
+        if let known { statement.bind(5, known) }
+        statement.bind(RecordSubscription.storedColumns, of: subscription, from: 6)
         try statement.run()
         return known ?? connection.lastInsertedRow
     }
@@ -74,16 +62,14 @@ extension SQLiteRegistry: SubscriptionRegistry {
     }
 
     private static let insertion = """
-        INSERT INTO subscription (app, user_id, device, subscription_id, kind, database, zone, record_type, predicate,
-            fires_on, fires_once, notification, saved_at, is_silent, cloudkit_json)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+        INSERT INTO subscription (app, user_id, device, subscription_id, \(RecordSubscription.storedColumns.names()))
+        VALUES (?1, ?2, ?3, ?4, \(RecordSubscription.storedColumns.parameters(from: 6)))
         """
 
     private static let update = """
-        UPDATE subscription SET app = ?1, user_id = ?2, device = ?3, subscription_id = ?4, kind = ?5, database = ?6,
-            zone = ?7, record_type = ?8, predicate = ?9, fires_on = ?10, fires_once = ?11, notification = ?12,
-            saved_at = ?13, is_silent = ?14, cloudkit_json = ?15, fired_event = NULL, fired_at = NULL
-        WHERE id = ?16
+        UPDATE subscription SET app = ?1, user_id = ?2, device = ?3, subscription_id = ?4,
+            \(RecordSubscription.storedColumns.assignments(from: 6)), fired_event = NULL, fired_at = NULL
+        WHERE id = ?5
         """
 
     /// Removes a subscription.
@@ -99,16 +85,26 @@ extension SQLiteRegistry: SubscriptionRegistry {
         }
     }
 
+    private static let wholeColumns = SubscriptionDecoder.wholeColumns(app: "s.app")
+    /// The join that a subscription's device `o` comes from.
+    static let deviceJoin = "LEFT JOIN device o ON o.id = s.device"
+
+    private func wholeSubscription(_ row: Statement) throws(RegistryError) -> StoredSubscription {
+        try decoder.wholeSubscription(row, app: try apps.name(of: row.integer(1)))
+    }
+
     /// One subscription, or nil.
     public func subscription(_ key: SubscriptionKey) throws(RegistryError) -> StoredSubscription? {
         try reading { () throws(RegistryError) in
             guard let row = try row(of: key) else { return nil }
             let statement = try statements.statement(
-                "SELECT \(SubscriptionRow.wholeColumns) FROM subscription s \(SubscriptionRow.join) WHERE s.id = ?")
+                """
+                SELECT \(Self.wholeColumns) FROM subscription s \(Self.deviceJoin)
+                WHERE s.id = ? AND s.fired_event IS NULL
+                """)
             statement.bind(1, row)
             defer { statement.reset() }
-            guard try statement.step(), statement.integer(SubscriptionRow.columnCount - 1) == 0 else { return nil }
-            return try decodeWholeSubscription(statement)
+            return try statement.step() ? try wholeSubscription(statement) : nil
         }
     }
 
@@ -135,8 +131,8 @@ extension SQLiteRegistry: SubscriptionRegistry {
                     page.next = page.subscriptions.last?.row
                     break
                 }
-                page.subscriptions.append(try decodeWholeSubscription(statement))
-                bytes += Int(statement.integer(SubscriptionRow.wholeColumnCount))
+                page.subscriptions.append(try wholeSubscription(statement))
+                bytes += Int(statement.integer(SubscriptionDecoder.wholeColumnCount))
             }
             return page
         }
@@ -160,8 +156,8 @@ extension SQLiteRegistry: SubscriptionRegistry {
         case nil: index = "NOT INDEXED"
         }
         return """
-            SELECT \(SubscriptionRow.wholeColumns), \(Schema.subscriptionBytes("s"))
-            FROM subscription s \(index) \(SubscriptionRow.join)
+            SELECT \(wholeColumns), \(Schema.subscriptionBytes("s"))
+            FROM subscription s \(index) \(deviceJoin)
             WHERE s.id > ?1 AND \(conditions.joined(separator: " AND ")) ORDER BY s.id LIMIT ?5
             """
     }

@@ -1,3 +1,5 @@
+import PushCore
+
 /// The questions that `resolveSubscribers` asks; subscriptions of users and of devices are asked for apart, each in the
 /// order of the devices' rows without sorting.
 struct SubscriberQueries {
@@ -20,14 +22,15 @@ struct SubscriberQueries {
 
     /// Creates the questions; nothing is prepared yet.
     init(connection: Connection) {
+        let columns = ", \(RecipientRow.columns), \(SubscriptionDecoder.columns(app: "s.app"))"
         func query(
             _ name: AudienceQuery.Name, _ numbers: [String], _ owner: String, _ condition: String
         ) -> AudienceQuery {
             AudienceQuery(
-                name: name, numbers: numbers, columns: ", \(RecipientRow.columns), \(SubscriptionRow.columns)",
+                name: name, numbers: numbers, columns: columns,
                 from: """
                     CROSS JOIN subscription s ON s.id = r.subscription
-                    \(SubscriptionRow.join)
+                    \(SQLiteRegistry.deviceJoin)
                     CROSS JOIN device d ON d.app = s.app AND \(owner) AND \(condition)
                     """,
                 connection: connection)

@@ -144,10 +144,11 @@ final class SubscriberResolution {
     }
 
     private func decode(_ row: Statement) throws(RegistryError) -> Found {
-        let recipient = try registry.decodeRecipient(row, firstColumn: 1)
+        let recipient = try registry.decodeRecipient(row)
         let number = row.integer(6)
         if let known = decoded[number] { return Found(recipient: recipient, subscription: known) }
-        let subscription = try registry.decodeSubscription(row, firstColumn: 6)
+        let app = try registry.apps.name(of: row.integer(7))
+        let subscription = try registry.decoder.subscription(row, from: 6, app: app)
         decoded[number] = subscription
         return Found(recipient: recipient, subscription: subscription)
     }

@@ -38,7 +38,7 @@ extension SQLiteRegistry: RegistryTransfer {
     }
 
     private func record(_ row: Statement) throws(RegistryError) -> DeviceRecord {
-        let found = try decodeDevice(row, firstColumn: 0)
+        let found = try decodeDevice(row)
         var record = DeviceRecord(
             device: found.device, badge: Int(row.integer(DeviceRow.columnCount + 1)))
         let datasets = try statements.statement(

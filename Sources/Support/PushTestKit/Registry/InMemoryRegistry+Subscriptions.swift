@@ -223,10 +223,7 @@ extension InMemoryRegistry: SubscriptionRegistry {
     /// Sets the badge of a device.
     public func setBadge(_ badge: Int, of deviceID: String) throws(RegistryError) -> Bool {
         try check()
-        guard (0...SubscriptionRules.badgeMaximum).contains(badge) else {
-            throw RegistryError(
-                .invalid, "A badge is a whole number of 0 to \(SubscriptionRules.badgeMaximum), not \(badge).")
-        }
+        try SubscriptionRules.check(badge: badge)
         entries[deviceID]?.badge = badge
         return entries[deviceID] != nil
     }
