@@ -50,7 +50,7 @@ final class SubscriberResolution {
 
     private func isBeyond(_ request: Int, _ subscription: Int64, _ device: Int64) -> Bool {
         guard let through = requests[request].through else { return false }
-        return (subscription, device) > (through.subscription, through.device)
+        return (subscription, device) > (through.subscription, through.position)
     }
 
     private func add(_ rows: Rows) throws(RegistryError) {
@@ -76,10 +76,10 @@ final class SubscriberResolution {
                 }
                 continue
             }
-            let start = request.cursor ?? SubscriberCursor(subscription: 0, device: 0)
+            let start = request.cursor ?? AudienceCursor(position: 0, subscription: 0)
             for (element, row) in request.subscriptions.enumerated() where row >= start.subscription {
                 if let through = request.through, row > through.subscription { break }
-                let after = row == start.subscription ? start.device : 0
+                let after = row == start.subscription ? start.position : 0
                 whole.add(Probe(request: index, element: element, after: after))
             }
         }
@@ -196,7 +196,7 @@ final class SubscriberResolution {
             page.entries.append(SubscriberPage.Entry(recipient: entry.recipient, subscription: place))
         }
         if isWhole, found[request].count > limit, let last = shown.last {
-            page.next = SubscriberCursor(subscription: last.subscription, device: last.device)
+            page.next = AudienceCursor(position: last.device, subscription: last.subscription)
         }
         return page
     }
