@@ -105,7 +105,8 @@ extension SQLiteRegistry {
         return known
     }
 
-    private func subscriptions(of device: StoredDevice) throws(RegistryError) -> DatasetSubscriptions {
+    /// The datasets that a device subscribes to, in a transaction.
+    func subscriptions(of device: StoredDevice) throws(RegistryError) -> DatasetSubscriptions {
         let statement = try statements.statement(
             """
             SELECT s.name, s.id FROM dataset_subscription u CROSS JOIN dataset_name s ON s.id = u.dataset_name

@@ -24,7 +24,10 @@ extension PostgresRegistry: SubscriptionRegistry {
             let before = Self.before(found[2])
             // One that another server has added between the two would be counted twice.
             guard known.values.allSatisfy({ before[$0] != nil }) else { throw Transaction.conflict }
-            let growth = SubscriptionGrowth(last, known: known.compactMapValues { before[$0] })
+            var growth = SubscriptionGrowth()
+            for (index, subscription) in last.enumerated() {
+                growth.add(subscription, before: known[index].flatMap { before[$0] })
+            }
             // One that is added by another at this moment makes the server refuse ours, and then we begin again.
             let answers = try transaction.commit(
                 [

@@ -7,8 +7,7 @@ extension SQLiteRegistry: SubscriptionRegistry {
         for subscription in subscriptions { try SubscriptionRules.check(subscription) }
         return try writing(durable: true) { () throws(RegistryError) in
             var rows: [Int64] = []
-            var growth = SubscriptionGrowth(
-                countsOwners: quotas[.subscriptionsPerOwner] != nil || quotas[.subscriptionBytesPerOwner] != nil)
+            var growth = SubscriptionGrowth()
             for subscription in subscriptions { rows.append(try save(subscription, &growth)) }
             try settle(growth)
             return rows
@@ -22,13 +21,7 @@ extension SQLiteRegistry: SubscriptionRegistry {
         let known = try row(of: subscription.key)
         let statement = try statements.statement(known == nil ? Self.insertion : Self.update)
         let (user, device) = try owner(of: subscription.key, app: app)
-        let before = try known.map(stored)
-        let bytes = Int64(subscription.storedBytes)
-        growth.add(
-            .init(subscriptions: known == nil ? 1 : 0, bytes: bytes - (before?.bytes ?? 0)),
-            // One that has fired did not count for its owner, and does again.
-            owned: before?.hasFired ?? false ? .init(subscriptions: 1, bytes: bytes) : nil, app: app, user: user,
-            device: device)
+        growth.add(subscription, before: try known.map(before))
         statement.bind(1, app)
         statement.bind(2, user)
         statement.bind(3, device)
@@ -53,12 +46,14 @@ extension SQLiteRegistry: SubscriptionRegistry {
         }
     }
 
-    private func stored(_ row: Int64) throws(RegistryError) -> (bytes: Int64, hasFired: Bool) {
+    /// What a subscription is before it is saved again.
+    private func before(_ row: Int64) throws(RegistryError) -> SubscriptionGrowth.Known {
         let statement = try statements.statement(
             "SELECT \(Schema.subscriptionBytes("s")), s.fired_event IS NOT NULL FROM subscription s WHERE s.id = ?")
         statement.bind(1, row)
         defer { statement.reset() }
-        return try statement.step() ? (statement.integer(0), statement.integer(1) != 0) : (0, false)
+        guard try statement.step() else { return .init(bytes: 0, hasFired: false) }
+        return .init(bytes: statement.integer(0), hasFired: statement.integer(1) != 0)
     }
 
     private static let insertion = """

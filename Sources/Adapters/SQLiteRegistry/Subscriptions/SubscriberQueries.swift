@@ -45,16 +45,19 @@ struct SubscriberQueries {
         owners = AudienceQuery(
             name: .text, numbers: [], columns: ", d.id, d.app, d.user_id",
             from: "CROSS JOIN device d ON d.device_id = r.name", connection: connection)
-        func silent(_ name: AudienceQuery.Name, _ numbers: [String], _ owner: String) -> AudienceQuery {
+        func silent(
+            _ name: AudienceQuery.Name, _ numbers: [String], _ owner: String, by index: String
+        ) -> AudienceQuery {
             AudienceQuery(
                 name: name, numbers: numbers + ["app", "first_row", "below"], columns: ", t.id",
                 from: """
-                    CROSS JOIN subscription t ON \(owner) AND t.app = r.app AND t.is_silent AND NOT t.fires_once
-                        AND t.fired_event IS NULL AND t.id >= r.first_row AND t.id < r.below
+                    CROSS JOIN subscription t INDEXED BY \(index) ON \(owner) AND t.app = r.app
+                        AND t.is_silent AND NOT t.fires_once AND t.fired_event IS NULL
+                        AND t.id >= r.first_row AND t.id < r.below
                     """,
                 connection: connection)
         }
-        silentOfUsers = silent(.text, [], "t.user_id = r.name")
-        silentThemselves = silent(.none, ["device"], "t.device = r.device")
+        silentOfUsers = silent(.text, [], "t.user_id = r.name", by: "subscription_of_user")
+        silentThemselves = silent(.none, ["device"], "t.device = r.device", by: "subscription_of_device")
     }
 }
