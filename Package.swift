@@ -146,7 +146,7 @@ let package = Package(
 
         // Support: seen by the command, the tests and the benchmarks, never by the worker's targets.
         swiftTarget(
-            "APNsSimulator", in: "Support", ["EventLoop", "Crypto", "HTTP2", "JSON", "Notifications"]),
+            "APNsSimulator", in: "Support", ["EventLoop", "Crypto", "HTTP2", "JSON", "Essentials", "Notifications"]),
         swiftTarget(
             "PushTestKit", in: "Support",
             [
@@ -169,7 +169,7 @@ let package = Package(
         testTarget("MetricsTests", in: "Mechanism", ["Metrics"]),
         testTarget("JSONTests", in: "Mechanism", ["JSON", "PushTestKit"]),
         testTarget("TOMLTests", in: "Mechanism", ["TOML", "PushTestKit"]),
-        testTarget("CryptoTests", in: "Mechanism", ["Crypto", "PushTestKit"]),
+        testTarget("CryptoTests", in: "Mechanism", ["Crypto", "PushTestKit", "Essentials"]),
         testTarget("HTTP2Tests", in: "Mechanism", ["HTTP2", "Crypto", "EventLoop", "PushTestKit"]),
         testTarget("AMQPTests", in: "Mechanism", ["AMQP", "CRabbitMQ", "EventLoop", "PushTestKit"]),
         testTarget("HTTPServerTests", in: "Mechanism", ["HTTPServer", "Crypto", "EventLoop", "PushTestKit"]),
@@ -197,7 +197,7 @@ let package = Package(
         testTarget("APNsTests", in: "Libraries", ["APNs", "APNsSimulator", "Crypto", "PushTestKit"]),
         testTarget(
             "APNsSimulatorTests", in: "Support",
-            ["APNsSimulator", "HTTP2", "Crypto", "EventLoop", "JSON", "PushTestKit", "Notifications"]),
+            ["APNsSimulator", "HTTP2", "Crypto", "EventLoop", "JSON", "PushTestKit", "Essentials", "Notifications"]),
         testTarget(
             "ChangeQueueTests", in: "Adapters",
             [

@@ -6,7 +6,7 @@ extension PostgresRegistry: RegistryAdministration {
         try RegistryRules.check(token)
         let call = Call(
             """
-            INSERT INTO api_token (name, digest, app, permission, created_at)
+            INSERT INTO api_token (\(APIToken.readColumns))
             VALUES ($1::text, $2::bytea, $3::text, $4::text, $5::bigint)
             ON CONFLICT (name) DO UPDATE SET digest = excluded.digest, app = excluded.app,
                 permission = excluded.permission, created_at = excluded.created_at
@@ -34,14 +34,8 @@ extension PostgresRegistry: RegistryAdministration {
 
     /// All tokens.
     public func tokens() throws(RegistryError) -> [APIToken] {
-        let rows = try ask([Call("SELECT name, digest, app, permission, created_at FROM api_token ORDER BY name")])[0]
-        return try (0..<rows.count).map { (row) throws(RegistryError) in
-            guard let permission = APIToken.Permission(rawValue: rows.text(row, 3)) else {
-                throw RegistryError.corruptRow(place, "a token has an unknown permission")
-            }
-            return APIToken(
-                name: rows.text(row, 0), digest: Array(rows.bytes(row, 1)), app: rows.optionalText(row, 2),
-                permission: permission, createdAtMilliseconds: rows.integer(row, 4))
+        try ask([Call("SELECT \(APIToken.readColumns) FROM api_token ORDER BY name")])[0].map {
+            (row) throws(RegistryError) in try APIToken(row)
         }
     }
 
@@ -62,7 +56,6 @@ extension PostgresRegistry: RegistryAdministration {
     public func poolConfiguration(of identityPoolID: String) throws(RegistryError) -> [UInt8]? {
         let call = Call(
             "SELECT content FROM pool_configuration WHERE identity_pool = $1::text", [.text(identityPoolID)])
-        let rows = try ask([call])[0]
-        return rows.count == 0 ? nil : Array(rows.bytes(0, 0))
+        return try ask([call])[0].first?.bytes(0)
     }
 }

@@ -5,9 +5,7 @@ extension PostgresRegistry: CourierKeyRegistry {
 
     /// The key that is kept.
     public func storedCourierKey() throws(RegistryError) -> CourierKey? {
-        let rows = try ask([Self.selection])[0]
-        guard rows.count > 0 else { return nil }
-        return try key(in: rows)
+        try ask([Self.selection])[0].first.map { (row) throws(RegistryError) in try CourierKey(row) }
     }
 
     /// Keeps a key unless there is one already.
@@ -18,14 +16,8 @@ extension PostgresRegistry: CourierKeyRegistry {
         return try writing(durable: true) { (transaction) throws(RegistryError) in
             // A statement of its own: another server may have been faster, and only a later one sees its key.
             _ = try transaction.run([insertion])
-            return try self.key(in: try transaction.commit([Self.selection])[0])
+            let kept = try transaction.commit([Self.selection])[0].first
+            return try kept.map { (row) throws(RegistryError) in try CourierKey(row) } ?? key
         }
-    }
-
-    private func key(in rows: Rows) throws(RegistryError) -> CourierKey {
-        guard rows.count == 1, let key = CourierKey(bytes: Array(rows.bytes(0, 0))) else {
-            throw RegistryError.corruptRow(place, "the key in the table courier_key has not 32 bytes")
-        }
-        return key
     }
 }

@@ -9,7 +9,7 @@ extension PostgresRegistry {
         guard !named.isEmpty else { return }
         // Nearly always all are known; then nothing is written.
         let rows = try ask([Self.unknown(named)])[0]
-        let missing = (0..<rows.count).map { named[Int(rows.integer($0, 0)) - 1] }
+        let missing = rows.map { named[Int($0.integer(0)) - 1] }
         guard !missing.isEmpty else { return }
         try writing(durable: false) { (transaction) throws(RegistryError) in
             _ = try transaction.commit(Self.calls(toAdd: missing))
@@ -48,10 +48,7 @@ extension PostgresRegistry {
             let known = try Self.texts(transaction.run([Self.knownDatasets(owner)])[0])
             let knownNames = Set(known.map(ByteText.init))
             for name in names ?? [] where !knownNames.contains(ByteText(name)) {
-                throw RegistryError(
-                    .notFound,
-                    "The registry knows no dataset \"\(name)\" of the identity of device \"\(deviceID)\". "
-                        + "It learns of one from the first change event, or by subscribing to it by name.")
+                throw RegistryError.noDataset(name, of: deviceID)
             }
             let future =
                 includingFuture
@@ -91,8 +88,7 @@ extension PostgresRegistry {
         let answers = try transaction.run([
             StoringCalls.lockIdentity(of: deviceID), StoringCalls.lockDevice(deviceID), Self.owner(of: deviceID),
         ])
-        guard answers[1].count > 0 else { throw RegistryError.noDevice(deviceID) }
-        let device = StoredDevice(answers[1], 0)
+        guard let device = answers[1].first.map({ StoredDevice($0) }) else { throw RegistryError.noDevice(deviceID) }
         guard device.identity != nil else { throw RegistryError.withoutIdentity(deviceID) }
         guard answers[0].count > 0, answers[0].integer(0, 0) == device.identity, answers[2].count > 0
         else { throw Transaction.conflict }
@@ -166,9 +162,9 @@ extension PostgresRegistry {
     private static func decodeSubscriptions(_ rows: Rows) -> DatasetSubscriptions? {
         guard rows.count > 0 else { return nil }
         var subscriptions = DatasetSubscriptions(datasetNames: [], includesFuture: false)
-        for row in 0..<rows.count {
-            guard let name = rows.optionalText(row, 0) else { continue }
-            if rows.integer(row, 1) == Schema.futureDatasets {
+        for row in rows {
+            guard let name = row.optionalText(0) else { continue }
+            if row.integer(1) == Schema.futureDatasets {
                 subscriptions.includesFuture = true
             } else {
                 subscriptions.datasetNames.append(name)
@@ -177,5 +173,5 @@ extension PostgresRegistry {
         return subscriptions
     }
 
-    private static func texts(_ rows: Rows) -> [String] { (0..<rows.count).map { rows.text($0, 0) } }
+    private static func texts(_ rows: Rows) -> [String] { rows.map { $0.text(0) } }
 }

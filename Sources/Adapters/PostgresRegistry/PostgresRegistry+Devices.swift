@@ -47,7 +47,7 @@ extension PostgresRegistry {
                 pool: registration.device.identityPoolID.flatMap { poolNumbers[Array($0.utf8)] },
                 identity: registration.device.identityID.flatMap { identityNumbers[Array($0.utf8)] })
         }
-        return (numbered, (0..<answers[8].count).map { StoredDevice(answers[8], $0) })
+        return (numbered, answers[8].map { StoredDevice($0) })
     }
 
     /// Does what a plan says, and then more, and commits.
@@ -94,9 +94,9 @@ extension PostgresRegistry {
 
     private static func numbers(_ names: [String], _ rows: Rows) -> [[UInt8]: Int64] {
         var numbers: [[UInt8]: Int64] = [:]
-        for row in 0..<rows.count {
-            let index = Int(rows.integer(row, 0)) - 1
-            if names.indices.contains(index) { numbers[Array(names[index].utf8)] = rows.integer(row, 1) }
+        for row in rows {
+            let index = Int(row.integer(0)) - 1
+            if names.indices.contains(index) { numbers[Array(names[index].utf8)] = row.integer(1) }
         }
         return numbers
     }
@@ -124,9 +124,11 @@ extension PostgresRegistry {
 
     // MARK: Reading
 
-    static let deviceColumns = """
-        d.device_id, d.platform, d.token, a.name, p.name, n.name, d.user_id, d.registered_at
-        """
+    /// The columns of `device d` and its names that `decodeDevice` reads.
+    static let deviceColumns = "\(Device.readColumns), a.name, p.name, n.name"
+    /// How many they are.
+    static let deviceColumnCount = Device.readColumnCount + 3
+    /// The joins that the names come from.
     static let deviceNames = """
         JOIN app a ON a.id = d.app LEFT JOIN identity_pool p ON p.id = d.identity_pool
         LEFT JOIN identity n ON n.id = d.identity
@@ -138,15 +140,14 @@ extension PostgresRegistry {
             "SELECT \(Self.deviceColumns) FROM device d \(Self.deviceNames) WHERE d.device_id = $1::text",
             [.text(deviceID)])
         let rows = try ask([call])[0]
-        return rows.count == 0 ? nil : try decodeDevice(rows, 0)
+        return try rows.first.map(Self.decodeDevice)
     }
 
     /// Devices in the order of their identifiers.
     public func devices(
         matching filter: DeviceFilter, after deviceID: String?, limit: Int
     ) throws(RegistryError) -> [Device] {
-        let rows = try ask([Self.list(filter, after: deviceID, limit: limit)])[0]
-        return try (0..<rows.count).map { (row) throws(RegistryError) in try decodeDevice(rows, row) }
+        try ask([Self.list(filter, after: deviceID, limit: limit)])[0].map(Self.decodeDevice)
     }
 
     /// How many devices there are.
@@ -178,21 +179,10 @@ extension PostgresRegistry {
     }
 
     /// Reads the columns of `deviceColumns`.
-    func decodeDevice(_ rows: Rows, _ row: Int) throws(RegistryError) -> Device {
-        let (platform, token) = try decodeAddress(rows, row, platformColumn: 1)
-        return Device(
-            deviceID: rows.text(row, 0), platform: platform, token: token, app: rows.text(row, 3),
-            identityPoolID: rows.optionalText(row, 4), identityID: rows.optionalText(row, 5),
-            userID: rows.optionalText(row, 6), registeredAtMilliseconds: rows.integer(row, 7))
-    }
-
-    /// Reads the platform, and the token from the column that follows it.
-    func decodeAddress(
-        _ rows: Rows, _ row: Int, platformColumn: Int32
-    ) throws(RegistryError) -> (Platform, DeviceToken) {
-        guard let platform = Platform(registryNumber: rows.integer(row, platformColumn)),
-            let token = DeviceToken(bytes: Array(rows.bytes(row, platformColumn + 1)))
-        else { throw RegistryError.corruptRow(place, "a row of the table device has a bad platform or token") }
-        return (platform, token)
+    static func decodeDevice(_ row: Row) throws(RegistryError) -> Device {
+        let names = Device.readColumnCount
+        return try Device(
+            row, from: 0, app: row.text(names), identityPoolID: row.optionalText(names + 1),
+            identityID: row.optionalText(names + 2))
     }
 }

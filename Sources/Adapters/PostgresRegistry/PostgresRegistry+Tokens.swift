@@ -8,14 +8,13 @@ extension PostgresRegistry {
         guard !tokens.isEmpty else { return }
         try writing(durable: true) { (transaction) throws(RegistryError) in
             let rows = try transaction.run([TokenCalls.lockDevices(tokens.map(\.deviceID))])[0]
-            var found: [[UInt8]: Int] = [:]
-            for row in 0..<rows.count { found[Array(rows.bytes(row, 0))] = row }
+            let found = Dictionary(rows.map { ($0.bytes(0), $0) }, uniquingKeysWith: { first, _ in first })
             var plan = TokenPlan()
             for token in tokens {
                 guard let row = found[Array(token.deviceID.utf8)] else { throw RegistryError.noDevice(token.deviceID) }
-                let (platform, alertToken) = try decodeAddress(rows, row, platformColumn: 1)
-                try RegistryRules.check(token, platform: platform, alertToken: alertToken)
-                plan.add(token, app: rows.integer(row, 3))
+                let device = try Recipient(row, from: 0, app: row.text(4))
+                try RegistryRules.check(token, platform: device.platform, alertToken: device.token)
+                plan.add(token, app: row.integer(3))
             }
             try transaction.commit(TokenCalls.carryOut(plan))
         }
@@ -38,12 +37,9 @@ extension PostgresRegistry {
         var found: [[FurtherToken]] = Array(repeating: [], count: deviceIDs.count)
         guard !deviceIDs.isEmpty else { return found }
         let rows = try ask([TokenCalls.tokens(of: deviceIDs)])[0]
-        for row in 0..<rows.count {
-            let index = Int(rows.integer(row, 0)) - 1
-            found[index].append(
-                try furtherToken(
-                    of: deviceIDs[index], kind: rows.text(row, 1), token: Array(rows.bytes(row, 2)),
-                    registeredAtMilliseconds: rows.integer(row, 3)))
+        for row in rows {
+            let index = Int(row.integer(0)) - 1
+            found[index].append(try FurtherToken(row, from: 1, of: deviceIDs[index]))
         }
         return found
     }
@@ -53,11 +49,8 @@ extension PostgresRegistry {
         let tokens = Array(Set(tokens))
         guard !tokens.isEmpty else { return [] }
         let rows = try ask([TokenCalls.kinds(of: tokens, app: app)])[0]
-        return try (0..<rows.count).map { (row) throws(RegistryError) in
-            guard let platform = Platform(registryNumber: rows.integer(row, 2)) else { throw corruptToken }
-            return RegisteredToken(
-                token: tokens[Int(rows.integer(row, 0)) - 1], kind: try kind(named: rows.text(row, 1)),
-                platform: platform)
+        return try rows.map { (row) throws(RegistryError) in
+            try RegisteredToken(row, from: 1, token: tokens[Int(row.integer(0)) - 1])
         }
     }
 
@@ -65,28 +58,9 @@ extension PostgresRegistry {
     public func hasTokens(_ kind: TokenKind, app: String) throws(RegistryError) -> Bool {
         let call = Call(
             """
-            SELECT (EXISTS (SELECT 1 FROM device_token t
-                WHERE t.app = (SELECT a.id FROM app a WHERE a.name = $1::text) AND t.kind = $2::text))::int
+            SELECT EXISTS (SELECT 1 FROM device_token t
+                WHERE t.app = (SELECT a.id FROM app a WHERE a.name = $1::text) AND t.kind = $2::text)
             """, [.text(app), .text(kind.rawValue)])
         return try ask([call])[0].integer(0, 0) == 1
-    }
-
-    /// Puts a token together from what is in its row.
-    func furtherToken(
-        of deviceID: String, kind name: String, token bytes: [UInt8], registeredAtMilliseconds: Int64
-    ) throws(RegistryError) -> FurtherToken {
-        guard let token = DeviceToken(bytes: bytes) else { throw corruptToken }
-        return FurtherToken(
-            deviceID: deviceID, kind: try kind(named: name), token: token,
-            registeredAtMilliseconds: registeredAtMilliseconds)
-    }
-
-    private func kind(named name: String) throws(RegistryError) -> TokenKind {
-        guard let kind = TokenKind(rawValue: name) else { throw corruptToken }
-        return kind
-    }
-
-    private var corruptToken: RegistryError {
-        RegistryError.corruptRow(place, "a row of the table device_token has a bad kind, token or platform")
     }
 }

@@ -32,10 +32,8 @@ extension PostgresRegistry {
                 AND (d.number > 0 OR x.number > 0)
             ORDER BY t.name LIMIT $3::bigint
             """, [.text(app), .text(topic ?? ""), .integer(Int64(max(limit, 0)))])
-        let rows = try ask([call])[0]
-        return (0..<rows.count).map { row in
-            TopicCount(
-                topic: rows.text(row, 0), devices: Int(rows.integer(row, 1)), users: Int(rows.integer(row, 2)))
+        return try ask([call])[0].map { row in
+            TopicCount(topic: row.text(0), devices: Int(row.integer(1)), users: Int(row.integer(2)))
         }
     }
 

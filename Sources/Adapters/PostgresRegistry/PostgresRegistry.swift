@@ -1,4 +1,3 @@
-import JSON
 public import PushCore
 
 /// The registry in a PostgreSQL database, which several machines may use at once.
@@ -14,18 +13,17 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
     /// How often a transaction that met another one is tried before the caller hears of it.
     private static let attemptsMaximum = 10
 
-    /// How many different notifications of subscriptions are remembered.
-    static let notificationsRemembered = 4_096
+    /// How long it may take to make a registry, including the wait for another that makes it.
+    private static let makingMilliseconds = 60_000
 
     /// How much may be kept; nobody has set any quotas yet.
     public var quotas = RegistryQuotas.unlimited
     let connection: Connection
-    let notificationParser = JSONParser()
-    var notifications: [[UInt8]: NotificationInfo] = [:]
+    let decoder = SubscriptionDecoder()
     /// The page of subscriptions that the server was asked for ahead of time.
     var pageAhead: (cursor: SubscriptionCursor, limit: Int)?
 
-    /// Opens a registry, and makes it or brings its schema up to date as the mode allows.
+    /// Opens a registry, and makes it if the mode allows.
     ///
     /// - Parameters:
     ///   - url: `postgresql://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full` (PostgreSQL, "Connection URIs").
@@ -33,13 +31,12 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
     ///   - callMilliseconds: how long one call waits for the server.
     ///   - connectMilliseconds: how long to wait for a connection.
     ///   - lockMilliseconds: how long one statement waits for somebody else's lock; nil for as long as the call.
-    ///   - upgradeMilliseconds: how long bringing the schema up to date may take.
     /// - Returns: the registry.
     /// - Throws: `RegistryError`: `.unavailable` (out of reach, login refused), `.readOnly`, `.newerSchema`, `.invalid`
     ///   (the URL, or another program's schema). No error holds the password.
     public static func open(
         url: String, mode: RegistryOpenMode, callMilliseconds: Int = 10_000, connectMilliseconds: Int = 5_000,
-        lockMilliseconds: Int? = nil, upgradeMilliseconds: Int = 600_000
+        lockMilliseconds: Int? = nil
     ) throws(RegistryError) -> PostgresRegistry {
         let timeout = max(callMilliseconds, 1)
         // Every question is answered through an index; without statistics, in a new registry, the planner would scan.
@@ -55,7 +52,7 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
             address: try Address(url: url), callMilliseconds: timeout, connectMilliseconds: connectMilliseconds
         ) { (connection) throws(RegistryError) in
             try connection.execute(settings, Deadline(milliseconds: timeout))
-            try Schema.prepare(connection, mode: mode, milliseconds: upgradeMilliseconds)
+            try Schema.prepare(connection, mode: mode, milliseconds: makingMilliseconds)
             // Not before: who makes the schema is waited for.
             guard let lockMilliseconds else { return }
             try connection.execute("SET lock_timeout = \(max(lockMilliseconds, 1))", Deadline(milliseconds: timeout))

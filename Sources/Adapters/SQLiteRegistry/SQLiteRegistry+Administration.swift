@@ -13,7 +13,7 @@ extension SQLiteRegistry: RegistryAdministration {
                 try quotas.check(.apiTokens, (try counting.firstInteger() ?? 0) + 1)
             }
             let statement = try statements.statement(
-                "INSERT OR REPLACE INTO api_token (name, digest, app, permission, created_at) VALUES (?, ?, ?, ?, ?)")
+                "INSERT OR REPLACE INTO api_token (\(APIToken.readColumns)) VALUES (?, ?, ?, ?, ?)")
             statement.bind(1, token.name)
             statement.bind(2, token.digest)
             statement.bind(3, token.app)
@@ -36,20 +36,9 @@ extension SQLiteRegistry: RegistryAdministration {
     public func tokens() throws(RegistryError) -> [APIToken] {
         try reading { () throws(RegistryError) in
             let statement = try statements.statement(
-                "SELECT name, digest, app, permission, created_at FROM api_token ORDER BY name")
+                "SELECT \(APIToken.readColumns) FROM api_token ORDER BY name")
             var tokens: [APIToken] = []
-            try statement.forEachRow { row throws(RegistryError) in
-                guard let permission = APIToken.Permission(rawValue: row.text(3)) else {
-                    throw RegistryError(
-                        .corrupt,
-                        RegistryError.corruptMessage(
-                            path: connection.path, reason: "a token has an unknown permission"))
-                }
-                tokens.append(
-                    APIToken(
-                        name: row.text(0), digest: row.bytes(1), app: row.optionalText(2), permission: permission,
-                        createdAtMilliseconds: row.integer(4)))
-            }
+            try statement.forEachRow { row throws(RegistryError) in tokens.append(try APIToken(row)) }
             return tokens
         }
     }

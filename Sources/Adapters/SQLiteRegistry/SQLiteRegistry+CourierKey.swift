@@ -5,14 +5,7 @@ extension SQLiteRegistry: CourierKeyRegistry {
     public func storedCourierKey() throws(RegistryError) -> CourierKey? {
         let statement = try statements.statement("SELECT bytes FROM courier_key")
         defer { statement.reset() }
-        guard try statement.step() else { return nil }
-        guard let key = CourierKey(bytes: statement.bytes(0)) else {
-            throw RegistryError(
-                .corrupt,
-                RegistryError.corruptMessage(
-                    path: connection.path, reason: "the key in the table courier_key has not 32 bytes"))
-        }
-        return key
+        return try statement.step() ? try CourierKey(statement) : nil
     }
 
     /// Keeps a key unless there is one already.

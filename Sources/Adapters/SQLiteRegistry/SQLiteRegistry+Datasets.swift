@@ -44,10 +44,7 @@ extension SQLiteRegistry {
             let known = try knownDatasets(of: device)
             for name in names ?? known.keys.map(\.text) {
                 guard let datasetName = known[ByteText(name)] else {
-                    throw RegistryError(
-                        .notFound,
-                        "The registry knows no dataset \"\(name)\" of the identity of device \"\(deviceID)\". "
-                            + "It learns of one from the first change event, or by subscribing to it by name.")
+                    throw RegistryError.noDataset(name, of: deviceID)
                 }
                 try addSubscription(device, toDatasetName: datasetName)
             }
@@ -108,7 +105,8 @@ extension SQLiteRegistry {
         return known
     }
 
-    private func subscriptions(of device: StoredDevice) throws(RegistryError) -> DatasetSubscriptions {
+    /// The datasets that a device subscribes to, in a transaction.
+    func subscriptions(of device: StoredDevice) throws(RegistryError) -> DatasetSubscriptions {
         let statement = try statements.statement(
             """
             SELECT s.name, s.id FROM dataset_subscription u CROSS JOIN dataset_name s ON s.id = u.dataset_name

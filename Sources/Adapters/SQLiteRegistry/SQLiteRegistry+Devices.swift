@@ -64,7 +64,7 @@ extension SQLiteRegistry {
             statement.bind(1, deviceID)
             defer { statement.reset() }
             guard try statement.step() else { return nil }
-            return try decodeDevice(statement, firstColumn: 0).device
+            return try decodeDevice(statement).device
         }
     }
 
@@ -81,7 +81,7 @@ extension SQLiteRegistry {
             statement.bind(5, Int64(max(limit, 0)))
             var devices: [Device] = []
             try statement.forEachRow { row throws(RegistryError) in
-                devices.append(try decodeDevice(row, firstColumn: 0).device)
+                devices.append(try decodeDevice(row).device)
             }
             return devices
         }

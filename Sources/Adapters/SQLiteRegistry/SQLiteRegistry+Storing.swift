@@ -160,12 +160,7 @@ extension SQLiteRegistry {
     }
 
     private func insert(_ device: Device, _ stored: StoredDevice) throws(RegistryError) -> StoredDevice {
-        let statement = try statements.statement(
-            """
-            INSERT INTO device (
-                device_id, platform, token, app, identity_pool, identity, user_id, registered_at, joined)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, \(Schema.newestFanOut))
-            """)
+        let statement = try statements.statement(Self.insertionOfDevice)
         bind(statement, device, stored)
         try statement.run()
         var stored = stored
@@ -173,25 +168,29 @@ extension SQLiteRegistry {
         return stored
     }
 
+    private static let insertionOfDevice = """
+        INSERT INTO device (app, identity_pool, identity, \(Device.storedColumns.names()), joined)
+        VALUES (?1, ?2, ?3, \(Device.storedColumns.parameters(from: 4)), \(Schema.newestFanOut))
+        """
+
     private func update(_ device: Device, _ stored: StoredDevice) throws(RegistryError) {
-        let statement = try statements.statement(
-            """
-            UPDATE device SET platform = ?2, token = ?3, app = ?4, identity_pool = ?5, identity = ?6, user_id = ?7,
-            registered_at = ?8 WHERE device_id = ?1
-            """)
+        let statement = try statements.statement(Self.updateOfDevice)
         bind(statement, device, stored)
         try statement.run()
     }
 
+    // Its identifier stays, and so does what the index of identifiers holds.
+    private static let updateOfDevice = """
+        UPDATE device SET app = ?1, identity_pool = ?2, identity = ?3,
+            \(Device.storedColumns.assignments(from: 4, without: "device_id"))
+        WHERE device_id = ?4
+        """
+
     private func bind(_ statement: Statement, _ device: Device, _ stored: StoredDevice) {
-        statement.bind(1, device.deviceID)
-        statement.bind(2, device.platform.registryNumber)
-        statement.bind(3, device.token.bytes)
-        statement.bind(4, stored.app)
-        statement.bind(5, stored.pool)
-        statement.bind(6, stored.identity)
-        statement.bind(7, device.userID)
-        statement.bind(8, device.registeredAtMilliseconds)
+        statement.bind(1, stored.app)
+        statement.bind(2, stored.pool)
+        statement.bind(3, stored.identity)
+        statement.bind(Device.storedColumns, of: device, from: 4)
     }
 
     /// Runs a statement about one row.

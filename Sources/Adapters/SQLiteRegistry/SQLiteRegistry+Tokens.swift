@@ -34,13 +34,15 @@ extension SQLiteRegistry {
 
     /// The row and app of the device that is to get a token, if it may have it.
     private func owner(of token: FurtherToken) throws(RegistryError) -> (row: Int64, app: Int64) {
-        let statement = try statements.statement("SELECT id, app, platform, token FROM device WHERE device_id = ?")
+        let statement = try statements.statement(
+            "SELECT d.id, d.app, \(Recipient.readColumns) FROM device d WHERE d.device_id = ?")
         statement.bind(1, token.deviceID)
         defer { statement.reset() }
         guard try statement.step() else { throw RegistryError.noDevice(token.deviceID) }
-        let (platform, alertToken) = try decodeAddress(statement, platformColumn: 2, device: statement.integer(0))
-        try RegistryRules.check(token, platform: platform, alertToken: alertToken)
-        return (statement.integer(0), statement.integer(1))
+        let (row, app) = (statement.integer(0), statement.integer(1))
+        let device = try Recipient(statement, from: 2, app: try apps.name(of: app))
+        try RegistryRules.check(token, platform: device.platform, alertToken: device.token)
+        return (row, app)
     }
 
     /// Takes a token from a device.
@@ -65,16 +67,13 @@ extension SQLiteRegistry {
     func furtherTokens(of deviceID: String) throws(RegistryError) -> [FurtherToken] {
         let statement = try statements.statement(
             """
-            SELECT t.kind, t.token, t.registered_at FROM device d CROSS JOIN device_token t ON t.device = d.id
+            SELECT \(FurtherToken.readColumns) FROM device d CROSS JOIN device_token t ON t.device = d.id
             WHERE d.device_id = ? ORDER BY t.kind
             """)
         statement.bind(1, deviceID)
         var found: [FurtherToken] = []
         try statement.forEachRow { row throws(RegistryError) in
-            found.append(
-                FurtherToken(
-                    deviceID: deviceID, kind: try decodeKind(row.text(0)), token: try decodeToken(row.bytes(1)),
-                    registeredAtMilliseconds: row.integer(2)))
+            found.append(try FurtherToken(row, from: 0, of: deviceID))
         }
         return found
     }
@@ -95,10 +94,7 @@ extension SQLiteRegistry {
                 statement.bind(1, token.bytes)
                 statement.bind(2, appNumber)
                 try statement.forEachRow { row throws(RegistryError) in
-                    found.append(
-                        RegisteredToken(
-                            token: token, kind: try decodeKind(row.text(0)),
-                            platform: try decodePlatform(row.integer(1))))
+                    found.append(try RegisteredToken(row, from: 0, token: token))
                 }
             }
             return found
@@ -131,27 +127,5 @@ extension SQLiteRegistry {
             removed += try statement.run()
         }
         return removed
-    }
-
-    private func decodeKind(_ name: String) throws(RegistryError) -> TokenKind {
-        guard let kind = TokenKind(rawValue: name) else { throw corruptToken("kind") }
-        return kind
-    }
-
-    private func decodeToken(_ bytes: [UInt8]) throws(RegistryError) -> DeviceToken {
-        guard let token = DeviceToken(bytes: bytes) else { throw corruptToken("token") }
-        return token
-    }
-
-    private func decodePlatform(_ number: Int64) throws(RegistryError) -> Platform {
-        guard let platform = Platform(registryNumber: number) else { throw corruptToken("platform") }
-        return platform
-    }
-
-    private func corruptToken(_ column: String) -> RegistryError {
-        RegistryError(
-            .corrupt,
-            RegistryError.corruptMessage(
-                path: connection.path, reason: "a row of the table device_token has a bad \(column)"))
     }
 }

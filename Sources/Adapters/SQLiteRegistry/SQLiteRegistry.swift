@@ -1,5 +1,4 @@
 import CSQLite
-import JSON
 public import PushCore
 
 /// The registry in one SQLite file, which several processes on a machine may use at once.
@@ -24,10 +23,7 @@ public final class SQLiteRegistry: Registry {
     let queries: AudienceQueries
     let countingQueries: CountingQueries
     let subscriberQueries: SubscriberQueries
-    /// How many different notifications of subscriptions are remembered.
-    static let notificationsRemembered = 4_096
-    let notificationParser = JSONParser()
-    var notifications: [[UInt8]: NotificationInfo] = [:]
+    let decoder = SubscriptionDecoder()
     /// How often this connection has written.
     private(set) var ownWrites = 0
     /// What was followed to its end, and the state of the file at that moment.
@@ -36,7 +32,7 @@ public final class SQLiteRegistry: Registry {
     public var quotas = RegistryQuotas.unlimited
     private var isDurable: Bool?
 
-    /// Opens a registry, and makes it or brings its schema up to date as the mode allows.
+    /// Opens a registry, and makes it if the mode allows.
     ///
     /// - Parameters:
     ///   - path: the file.

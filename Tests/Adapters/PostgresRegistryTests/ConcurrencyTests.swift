@@ -156,6 +156,8 @@ struct ConcurrencyTests {
                 return RecordSubscription(key: key, recordType: "Song", savedAtMilliseconds: 1)
             })
         _ = try registry.save([])
+        _ = try registry.subscriptionCounts()
+        _ = try registry.subscriptionPage(matching: SubscriptionFilter(app: "chat"), after: nil, limit: 10)
         let first = try registry.subscriptionChanges(after: nil, limit: 10)
         _ = try registry.subscriptionChanges(after: first.next, limit: 10)
         _ = try registry.subscriptionChanges(

@@ -75,30 +75,4 @@ struct FanOutConcurrencyTests {
         let ended = try #require(try registry.fanOut(fanOut.number))
         #expect(ended.state == .done && ended.chunksServed + ended.chunksCancelled == Self.chunkCount)
     }
-
-    @Test("A registry of the first schema is brought up to date, and its devices are as old as can be")
-    func bringsOlderSchemaUpToDate() async throws {
-        let url = try await makeURL()
-        let connection = Connection(
-            address: try Address(url: url), callMilliseconds: 120_000, connectMilliseconds: 60_000
-        ) { (connection) throws(RegistryError) in
-            try Schema.migrate(connection, to: 1, milliseconds: 120_000)
-            try connection.execute(
-                """
-                SET search_path = apus; INSERT INTO app (name) VALUES ('chat');
-                INSERT INTO device (device_id, platform, token, app, user_id, registered_at)
-                VALUES ('old', 0, 'abc', (SELECT id FROM app), 'anna', 1)
-                """, Deadline(milliseconds: 120_000))
-        }
-        try connection.ensureOpen()
-        connection.close()
-        let registry = try Self.open(url)
-        let fanOut = try registry.beginFanOut(Self.event, planner: 1, nowMilliseconds: 1)
-        let device = Device(
-            deviceID: "new", platform: .apns, token: try #require(DeviceToken(bytes: [1])), app: "chat", userID: "anna",
-            registeredAtMilliseconds: 1)
-        try registry.upsert([device])
-        let request = AudienceRequest(audience: .users(["anna"], app: "chat"), asOfFanOut: fanOut.number)
-        #expect(try registry.resolve([request], limit: 10)[0].devices.map(\.deviceID) == ["old"])
-    }
 }

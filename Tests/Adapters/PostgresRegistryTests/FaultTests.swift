@@ -227,8 +227,8 @@ struct FaultTests {
         #expect(error?.message.contains("cret") == false, "\(error?.message ?? "")")
     }
 
-    @Test("A newer schema is refused with both versions, at the first connection and at every later one")
-    func newerSchema() async throws {
+    @Test("Another schema is refused with both versions, at the first connection and at every later one")
+    func otherSchema() async throws {
         let registry = try open()
         try await server.run("UPDATE apus.schema_version SET version = 99", database: database)
         for mode in [RegistryOpenMode.readOnly, .readWrite, .create] {
@@ -240,7 +240,7 @@ struct FaultTests {
 
     @Test("A database without a registry is made one by who may write, and left alone by who may not")
     func emptyDatabase() async throws {
-        expect(.readOnly, mentioning: "schema version 0") { _ = try open(mode: .readOnly) }
+        expect(.readOnly, mentioning: "no registry") { _ = try open(mode: .readOnly) }
         expect(.notFound, mentioning: "no registry") { _ = try open(mode: .existing) }
         #expect(try await server.run("SELECT to_regnamespace('apus') IS NULL", database: database) == "t")
         let writer = try open(mode: .readWrite)

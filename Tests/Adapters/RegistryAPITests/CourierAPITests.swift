@@ -1,4 +1,4 @@
-import Crypto
+import Essentials
 import JSON
 import Metrics
 import Notifications

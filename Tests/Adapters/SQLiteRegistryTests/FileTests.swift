@@ -5,7 +5,7 @@ import Testing
 
 @testable import SQLiteRegistry
 
-/// Files that are missing, damaged, foreign, from another time, or not to be written.
+/// Files that are missing, damaged, foreign, or not to be written.
 struct FileTests {
     private let folder: TemporaryFolder
     private let path: String
@@ -49,6 +49,7 @@ struct FileTests {
     @Test("An empty file becomes a registry")
     func emptyFile() throws {
         try folder.write("registry.db", "")
+        expect(.readOnly, mentioning: "is empty") { _ = try SQLiteRegistry.open(path: path, mode: .readOnly) }
         #expect(try SQLiteRegistry.open(path: path, mode: .readWrite).deviceCount() == 0)
     }
 
@@ -104,53 +105,15 @@ struct FileTests {
         expect(.invalid, mentioning: "another program") { _ = try SQLiteRegistry.open(path: path, mode: .readOnly) }
     }
 
-    @Test("A newer schema is refused with both versions, and left alone")
-    func newerSchema() throws {
+    @Test("Another schema is refused with both versions, and left alone", arguments: [0, Schema.version + 1, 99])
+    func otherSchema(_ version: Int64) throws {
         let registry = try SQLiteRegistry.open(path: path, mode: .create)
-        try registry.connection.execute("PRAGMA user_version = 99")
+        try registry.connection.execute("PRAGMA user_version = \(version)")
         for mode in [RegistryOpenMode.readOnly, .readWrite, .create] {
-            expect(.newerSchema, mentioning: "99", "\(Schema.currentVersion)") {
+            expect(.newerSchema, mentioning: "version \(version),", "only \(Schema.version)") {
                 _ = try SQLiteRegistry.open(path: path, mode: mode)
             }
         }
-    }
-
-    @Test("What an app has when its file gets quotas counts against them")
-    func usageOfOlderFile() throws {
-        let version = try #require(Schema.migrations.firstIndex(of: Schema.quotas))
-        do {
-            let connection = try Connection(path: path, mode: .create, busyTimeoutMilliseconds: 0)
-            try connection.execute("PRAGMA journal_mode = WAL")
-            try Schema.migrate(connection, to: Int64(version))
-            try connection.execute(
-                """
-                INSERT INTO app (id, name) VALUES (7, 'chat');
-                INSERT INTO subscription (app, user_id, subscription_id, kind, database, predicate, fires_on,
-                    fires_once, notification, is_silent, saved_at)
-                VALUES (7, 'anna', 's', 0, 0, x'0102', 7, 0, '{"é":1}', 1, 1)
-                """)
-        }
-        let registry = try SQLiteRegistry.open(path: path, mode: .readWrite)
-        let usage = try registry.statements.statement(
-            "SELECT subscriptions * 1000 + bytes FROM app_usage WHERE app = 7")
-        #expect(try usage.firstInteger() == 1_010)
-        #expect(try registry.eraseUser("anna") == 0)
-        #expect(try usage.firstInteger() == 0)
-    }
-
-    @Test("A file of every older schema is brought up to date", arguments: 0..<Schema.currentVersion)
-    func olderSchema(_ version: Int64) throws {
-        do {
-            let connection = try Connection(path: path, mode: .create, busyTimeoutMilliseconds: 0)
-            try connection.execute("PRAGMA journal_mode = WAL")
-            try Schema.migrate(connection, to: version)
-        }
-        expect(.readOnly, mentioning: "schema version \(version)") {
-            _ = try SQLiteRegistry.open(path: path, mode: .readOnly)
-        }
-        let registry = try SQLiteRegistry.open(path: path, mode: .readWrite)
-        try registry.register(try Fixture.registrations(0..<3))
-        #expect(try registry.resolve([Fixture.request(1)], limit: 5)[0].devices.map(\.deviceID) == ["device-1"])
     }
 
     @Test("A registry that was opened to read cannot be written")

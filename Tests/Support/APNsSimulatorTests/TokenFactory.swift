@@ -1,4 +1,5 @@
 import Crypto
+import Essentials
 
 @testable import APNsSimulator
 

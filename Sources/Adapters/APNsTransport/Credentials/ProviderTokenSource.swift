@@ -1,5 +1,6 @@
 public import ConnectionPool
 public import Crypto
+import Essentials
 internal import EventLoop
 internal import Glibc
 internal import Metrics

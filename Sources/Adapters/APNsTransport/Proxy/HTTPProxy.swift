@@ -1,4 +1,4 @@
-internal import Crypto
+import Essentials
 
 /// An HTTP proxy through which connections to APNs are made, by its method CONNECT (RFC 9110, section 9.3.6).
 ///
@@ -22,7 +22,7 @@ public struct HTTPProxy: Hashable, Sendable, CustomStringConvertible, CustomDebu
     public init(host: String, port: UInt16, user: String? = nil, password: String = "") {
         self.host = host
         self.port = port
-        authorization = user.map { "Basic " + Self.base64(Array("\($0):\(password)".utf8)) }
+        authorization = user.map { "Basic " + Base64.encode(Array("\($0):\(password)".utf8)) }
     }
 
     /// Reads `http://[user[:password]@]host[:port]`; the port is 80 if none is written.
@@ -104,11 +104,5 @@ public struct HTTPProxy: Hashable, Sendable, CustomStringConvertible, CustomDebu
             rest = rest.dropFirst(2)
         }
         return String(decoding: bytes, as: UTF8.self)
-    }
-
-    /// Base64 with the standard alphabet and padding (RFC 4648, section 4).
-    private static func base64(_ bytes: [UInt8]) -> String {
-        let text = Base64URL.encode(bytes).map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
-        return String(text) + String(repeating: "=", count: (4 - text.count % 4) % 4)
     }
 }

@@ -10,10 +10,10 @@ extension PostgresRegistry: CourierRegistry {
             let rows = try transaction.run([CourierCalls.devices(of: messages, nowMilliseconds: nowMilliseconds)])[0]
             var devices: [Int64?] = Array(repeating: nil, count: messages.count)
             var noted: [DeviceToken] = []
-            for row in 0..<rows.count {
-                let index = Int(rows.integer(row, 0)) - 1
-                devices[index] = rows.integer(row, 1)
-                if rows.integer(row, 2) == 0 { noted.append(messages[index].token) }
+            for row in rows {
+                let index = Int(row.integer(0)) - 1
+                devices[index] = row.integer(1)
+                if row.integer(2) == 0 { noted.append(messages[index].token) }
             }
             let found = Self.withoutReplaced(
                 zip(devices, messages).compactMap { device, message in device.map { ($0, message) } })
@@ -51,13 +51,13 @@ extension PostgresRegistry: CourierRegistry {
         var mail: [CourierMail] = Array(repeating: .unknown, count: tokens.count)
         var indexes: [Int64: Int] = [:]
         var noted: [DeviceToken] = []
-        for row in 0..<rows.count {
-            let index = Int(rows.integer(row, 0)) - 1
+        for row in rows {
+            let index = Int(row.integer(0)) - 1
             mail[index] = .nothing
-            if rows.integer(row, 1) < nowMilliseconds - CourierRules.askedMillisecondsPrecision {
+            if row.integer(1) < nowMilliseconds - CourierRules.askedMillisecondsPrecision {
                 noted.append(tokens[index])
             }
-            if let message = rows.optionalInteger(row, 2) { indexes[message] = index }
+            if let message = row.optionalInteger(2) { indexes[message] = index }
         }
         guard !indexes.isEmpty || !noted.isEmpty else { return mail }
         let taken = try writing(durable: false) { (transaction) throws(RegistryError) in
@@ -66,8 +66,8 @@ extension PostgresRegistry: CourierRegistry {
                 CourierCalls.noteAsking(noted, nowMilliseconds: nowMilliseconds),
             ])[0]
         }
-        for row in 0..<taken.count {
-            if let index = indexes[taken.integer(row, 0)] { mail[index] = .payload(Array(taken.bytes(row, 1))) }
+        for row in taken {
+            if let index = indexes[row.integer(0)] { mail[index] = .payload(row.bytes(1)) }
         }
         return mail
     }

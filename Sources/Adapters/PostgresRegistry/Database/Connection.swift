@@ -265,7 +265,11 @@ final class Connection {
             while let result = try nextResult(deadline, after: failure) {
                 if Self.isSuccess(result) {
                     isDone = true
-                    if case .execute = command { rows.append(Rows(result)) } else { PQclear(result) }
+                    if case .execute = command {
+                        rows.append(Rows(result, place: address.description))
+                    } else {
+                        PQclear(result)
+                    }
                 } else if failure == nil {
                     failure = takeFailure(result, deadline)
                 } else {

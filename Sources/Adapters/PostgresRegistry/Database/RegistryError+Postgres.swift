@@ -50,7 +50,7 @@ extension RegistryError {
         }
     }
 
-    /// Reads what `Schema.quotas` says of a quota: its name and its limit.
+    /// Reads what `refuse` of `Schema.tables` says of a quota: its name and its limit.
     private init(quota: String, _ start: String) {
         let words = quota.split(separator: " ")
         guard words.count == 2, let quota = RegistryQuota(rawValue: String(words[0])), let limit = Int(words[1]) else {
@@ -81,12 +81,5 @@ extension RegistryError {
             .unavailable,
             "The registry \(place) did not answer within \(milliseconds) ms; the connection was closed. Look at the "
                 + "server's load and the network; the next call connects again.")
-    }
-
-    /// Says that a row is not as it can be.
-    static func corruptRow(_ place: String, _ what: String) -> RegistryError {
-        RegistryError(
-            .corrupt,
-            "The registry \(place) is damaged (\(what)). Stop what uses it, and restore a backup.")
     }
 }

@@ -1,25 +1,22 @@
 import PushCore
 
-/// The tables of a registry, in a schema of their own, and how an older one is brought up to date.
+/// The tables of a registry, in a schema of their own, and how a database gets them.
 enum Schema {
     /// The PostgreSQL schema that holds everything of a registry.
     static let name = "apus"
 
     /// The version that this program reads and writes.
-    static var currentVersion: Int64 { Int64(migrations.count) }
+    static let version: Int64 = 1
 
     /// The number of the name `*` in `dataset_name`.
     ///
     /// A subscription to it stands for the datasets that an identity gets later. No dataset can have this name.
     static let futureDatasets: Int64 = 0
 
-    /// What leads from version `index` to version `index + 1`.
-    static let migrations: [String] = [
-        versionOne, versionTwo, versionThree, deadLetters, deviceTokens, cloudKitDictionaries, quotas,
-        courierKey,
-    ]
+    /// The SQLSTATE of what would exceed a quota; the message is the quota's name and its limit.
+    static let quotaState = "AP001"
 
-    /// Whoever changes the schema holds this advisory lock: the letters `APUS`, then `REGI`.
+    /// Whoever makes the tables holds this advisory lock: the letters `APUS`, then `REGI`.
     private static let lock: Int64 = 0x4150_5553_5245_4749
 
     /// Whoever writes into `subscription_log` holds this advisory lock: the letters `APUS`, then `SLOG`.
@@ -28,69 +25,56 @@ enum Schema {
     /// The first half of the advisory locks on users, whose second half is a number of the user's name: `APUS`.
     static let userLocks: Int64 = 0x4150_5553
 
-    /// Checks the version, and brings the registry up to date if the mode allows that.
+    /// What a row of `subscription` counts against quotas, as `RecordSubscription.storedBytes` says.
+    static func subscriptionBytes(_ row: String) -> String {
+        "octet_length(\(row).predicate) + octet_length(\(row).notification) "
+            + "+ coalesce(octet_length(\(row).cloudkit_json), 0)"
+    }
+
+    /// Checks the version, and makes a registry where there is none if the mode allows that.
     ///
     /// - Parameters:
     ///   - connection: a connection that was just made.
     ///   - mode: what may be done; `readWrite` makes a registry in a database that has none, as `create` does.
-    ///   - milliseconds: how long an upgrade may take, another's included that has to be waited for.
-    /// - Throws: `RegistryError` with `.newerSchema`, `.notFound` if one that must exist does not, `.readOnly` if an
-    ///   older registry may not be changed, `.invalid` if the schema is another program's.
+    ///   - milliseconds: how long making it may take, including the wait for another that makes it.
+    /// - Throws: `RegistryError` with `.newerSchema`, `.notFound` if one that must exist does not, `.readOnly` if none
+    ///   may be made, `.invalid` if the schema is another program's.
     static func prepare(
         _ connection: Connection, mode: RegistryOpenMode, milliseconds: Int
     ) throws(RegistryError) {
+        if try hasTables(connection, Deadline(milliseconds: connection.callMilliseconds)) { return }
         let place = connection.address.description
-        let deadline = Deadline(milliseconds: connection.callMilliseconds)
-        var version = try readVersion(connection, deadline)
-        if version == 0, mode == .existing {
+        switch mode {
+        case .existing:
             throw RegistryError(
                 .notFound,
                 "There is no registry in \(place). Name the database that the workers use in registry.url; 'apus run' "
                     + "makes a registry where there is none.")
-        }
-        if version < currentVersion {
-            guard mode != .readOnly else {
-                throw RegistryError(
-                    .readOnly,
-                    "The registry \(place) has the schema version \(version), and this Apus needs \(currentVersion). "
-                        + "Open it once with a command that writes, for example 'apus run', so that it is brought up "
-                        + "to date.")
-            }
-            version = try migrate(connection, to: currentVersion, milliseconds: milliseconds)
-        }
-        guard version == currentVersion else {
+        case .readOnly:
             throw RegistryError(
-                .newerSchema,
-                "The registry \(place) has the schema version \(version), and this Apus knows \(currentVersion) at "
-                    + "most: a newer Apus has used it. Run that version, or give this one a database of its own.")
+                .readOnly,
+                "There is no registry in \(place). Open it once with a command that writes, for example 'apus run', "
+                    + "which makes one.")
+        case .readWrite, .create:
+            try makeTables(connection, Deadline(milliseconds: milliseconds))
         }
     }
 
-    /// Takes a registry to a version, in one transaction that others wait for.
-    ///
-    /// - Returns: the version that it has afterwards; another process may have been faster, or newer.
-    @discardableResult
-    static func migrate(
-        _ connection: Connection, to target: Int64, milliseconds: Int
-    ) throws(RegistryError) -> Int64 {
-        let deadline = Deadline(milliseconds: milliseconds)
+    /// Makes the tables in one transaction, which others wait for, unless another process was faster.
+    private static func makeTables(_ connection: Connection, _ deadline: Deadline) throws(RegistryError) {
         do throws(RegistryError) {
             try connection.execute(
                 """
                 BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0;
                 SELECT pg_advisory_xact_lock(\(lock))
                 """, deadline)
-            var version = try readVersion(connection, deadline)
-            if version == 0, try !isPresent(connection, deadline).schema {
-                try connection.execute("CREATE SCHEMA \(name)", deadline)
-            }
-            while version < target {
-                try connection.execute(migrations[Int(version)], deadline)
-                version += 1
-                try connection.execute("UPDATE \(name).schema_version SET version = \(version)", deadline)
+            if try !hasTables(connection, deadline) {
+                if try !isPresent(connection, deadline).schema {
+                    try connection.execute("CREATE SCHEMA \(name)", deadline)
+                }
+                try connection.execute(tables, deadline)
             }
             try connection.execute("COMMIT", deadline)
-            return version
         } catch {
             // What was begun ends with the connection.
             connection.close()
@@ -98,27 +82,31 @@ enum Schema {
         }
     }
 
-    /// The version; 0 if there is no registry yet.
-    private static func readVersion(
-        _ connection: Connection, _ deadline: Deadline
-    ) throws(RegistryError) -> Int64 {
+    /// Whether there is a registry of this version; false if there is none.
+    private static func hasTables(_ connection: Connection, _ deadline: Deadline) throws(RegistryError) -> Bool {
+        let place = connection.address.description
         let (_, table, isForeign) = try isPresent(connection, deadline)
         guard !isForeign else {
             throw RegistryError(
                 .invalid,
-                "The schema \(name) of \(connection.address.description) belongs to another program. Name another "
-                    + "database in registry.url.")
+                "The schema \(name) of \(place) belongs to another program. Name another database in registry.url.")
         }
-        guard table else { return 0 }
+        guard table else { return false }
         let rows = try connection.run([Call("SELECT version::bigint FROM \(name).schema_version")], deadline)[0]
-        let version = rows.count == 1 ? rows.integer(0, 0) : 0
-        guard version >= 0 else {
+        let found = rows.count == 1 ? rows.integer(0, 0) : 0
+        guard found > 0 else {
             throw RegistryError(
                 .invalid,
-                "The registry \(connection.address.description) says that its schema has the version \(version), which "
-                    + "there is not. Somebody has edited \(name).schema_version; write the number that was there.")
+                "The registry \(place) says that its schema has the version \(found), which there is not. Somebody has "
+                    + "edited \(name).schema_version; write the number that was there.")
         }
-        return version
+        guard found == version else {
+            throw RegistryError(
+                .newerSchema,
+                "The registry \(place) has the schema version \(found), and this Apus knows only \(version): another "
+                    + "Apus has made it. Run that one, or give this one a database of its own.")
+        }
+        return true
     }
 
     private static func isPresent(
@@ -134,23 +122,4 @@ enum Schema {
         let table = rows.integer(0, 1) == 1
         return (rows.integer(0, 0) == 1, table, !table && rows.integer(0, 2) == 1)
     }
-
-    // MARK: Small steps
-
-    /// What clients of CloudKit Web Services saved, in their own words.
-    ///
-    /// PostgreSQL stores long ones outside the row, so a query without this column does not read them.
-    static let cloudKitDictionaries = """
-        SET LOCAL search_path = \(name);
-        ALTER TABLE subscription ADD COLUMN cloudkit_json text;
-        """
-
-    /// The key by which the servers recognise what they handed out: one row, from when it is first asked for.
-    static let courierKey = """
-        SET LOCAL search_path = \(name);
-        CREATE TABLE courier_key (
-            id integer PRIMARY KEY CHECK (id = 1),
-            bytes bytea NOT NULL CHECK (octet_length(bytes) = 32)
-        );
-        """
 }

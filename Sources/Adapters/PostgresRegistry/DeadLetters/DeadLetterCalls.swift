@@ -4,31 +4,14 @@ import PushCore
 enum DeadLetterCalls {
     /// Adds letters in their order, each once.
     static func add(_ letters: [DeadLetter]) -> Call {
-        let summaries = letters.map(\.summary)
+        let columns = DeadLetter.storedColumns
         return Call(
             """
-            INSERT INTO dead_letter (
-                id, reason, detail, app, event_source, event_id, event_type, attempts, first_seen_at,
-                dead_lettered_at, body_bytes, envelope, body)
-            SELECT r.id, r.reason, r.detail, r.app, r.source, r.event, r.type, r.attempts, r.seen, r.dead, r.bytes,
-                r.envelope, r.body
-            FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-                $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::text[], $13::bytea[]) WITH ORDINALITY
-                r(id, reason, detail, app, source, event, type, attempts, seen, dead, bytes, envelope, body, k)
-            ORDER BY r.k
+            INSERT INTO dead_letter (\(columns.names()))
+            SELECT \(columns.values(of: "r"))
+            FROM unnest(\(columns.arrays(from: 1))) WITH ORDINALITY r(\(columns.names()), k) ORDER BY r.k
             ON CONFLICT (id) DO NOTHING
-            """,
-            [
-                .texts(summaries.map(\.identifier)), .texts(summaries.map(\.reason)),
-                .optionalTexts(summaries.map(\.detail)), .optionalTexts(summaries.map(\.app)),
-                .optionalTexts(summaries.map(\.eventSource)), .optionalTexts(summaries.map(\.eventIdentifier)),
-                .optionalTexts(summaries.map(\.eventType)), .optionalIntegers(summaries.map(\.attempts)),
-                .optionalIntegers(summaries.map(\.firstSeenMilliseconds)),
-                .integers(summaries.map(\.deadLetteredMilliseconds)),
-                .integers(summaries.map { Int64($0.bodySizeBytes) }),
-                .texts(letters.map { String(decoding: $0.message.envelope, as: UTF8.self) }),
-                .byteLists(letters.map(\.message.body)),
-            ])
+            """, columns.parameters(letters))
     }
 
     /// A page of summaries.
@@ -36,8 +19,7 @@ enum DeadLetterCalls {
         let (sql, values) = conditions(filter, from: 3)
         return Call(
             """
-            SELECT number, id, reason, detail, app, event_source, event_id, event_type, attempts, first_seen_at,
-                dead_lettered_at, body_bytes
+            SELECT \(DeadLetterSummary.readColumns)
             FROM dead_letter WHERE number > $1::bigint\(sql) ORDER BY number LIMIT $2::bigint
             """, [.integer(number), .integer(Int64(max(limit, 0)))] + values)
     }
@@ -47,7 +29,7 @@ enum DeadLetterCalls {
         let (sql, values) = conditions(filter, from: 1)
         return Call(
             """
-            SELECT reason, app, count(*), min(dead_lettered_at) FROM dead_letter WHERE true\(sql)
+            SELECT \(DeadLetterCount.readColumns) FROM dead_letter WHERE true\(sql)
             GROUP BY reason, app ORDER BY reason, app NULLS FIRST
             """, values)
     }

@@ -2,25 +2,18 @@ import PushCore
 
 /// The statements about large fan-outs.
 enum FanOutCalls {
-    /// The columns of `fan_out f` that `decodeFanOut` reads.
-    static let columns = """
-        f.id, f.event_source, f.event_id, f.event_type, f.app, f.state, f.newest_subscription, f.position, \
-        f.position_subscription, f.is_whole::int, f.chunks_planned, f.chunks_published, f.chunks_served, \
-        f.chunks_cancelled, f.devices_planned, f.planner, f.begun_at, f.changed_at
-        """
-
     // MARK: Reading
 
     /// One fan-out by its number.
     static func fanOut(_ number: Int64) -> Call {
-        Call("SELECT \(columns) FROM fan_out f WHERE f.id = $1::bigint", [.integer(number)])
+        Call("SELECT \(FanOut.readColumns) FROM fan_out f WHERE f.id = $1::bigint", [.integer(number)])
     }
 
     /// The fan-outs of events, in the order of the events.
     static func fanOuts(of events: [EventDigest]) -> Call {
         Call(
             """
-            SELECT \(columns) FROM unnest($1::bytea[]) WITH ORDINALITY r(event, k)
+            SELECT \(FanOut.readColumns) FROM unnest($1::bytea[]) WITH ORDINALITY r(event, k)
             JOIN fan_out f ON f.event = r.event ORDER BY r.k
             """, [.byteLists(events.map(\.bytes))])
     }
@@ -28,7 +21,7 @@ enum FanOutCalls {
     /// Fan-outs, the newest first.
     static func fanOuts(before number: Int64, limit: Int) -> Call {
         Call(
-            "SELECT \(columns) FROM fan_out f WHERE f.id < $1::bigint ORDER BY f.id DESC LIMIT $2::bigint",
+            "SELECT \(FanOut.readColumns) FROM fan_out f WHERE f.id < $1::bigint ORDER BY f.id DESC LIMIT $2::bigint",
             [.integer(number), .integer(Int64(max(limit, 0)))])
     }
 
@@ -36,10 +29,8 @@ enum FanOutCalls {
     static func chunks(of number: Int64, after chunk: Int, limit: Int) -> Call {
         Call(
             """
-            SELECT c.number, c.after_position, c.after_subscription, c.through_position, c.through_subscription,
-                c.subscriptions, c.devices
-            FROM fan_out_chunk c WHERE c.fan_out = $1::bigint AND c.number > $2::bigint
-            ORDER BY c.number LIMIT $3::bigint
+            SELECT \(FanOutChunk.readColumns) FROM fan_out_chunk c
+            WHERE c.fan_out = $1::bigint AND c.number > $2::bigint ORDER BY c.number LIMIT $3::bigint
             """, [.integer(number), .integer(Int64(chunk)), .integer(Int64(max(limit, 0)))])
     }
 
@@ -47,7 +38,7 @@ enum FanOutCalls {
     static func chunkStates(_ keys: [FanOutChunkKey]) -> Call {
         Call(
             """
-            SELECT r.k, (f.state = 'cancelled')::int, (f.state = 'done' OR coalesce(c.is_ended, false))::int
+            SELECT r.k, f.state = 'cancelled', f.state = 'done' OR coalesce(c.is_ended, false)
             FROM unnest($1::bigint[], $2::bytea[], $3::bigint[]) WITH ORDINALITY r(fan_out, event, number, k)
             JOIN fan_out f ON f.id = r.fan_out AND f.event = r.event
             LEFT JOIN fan_out_chunk c ON c.fan_out = f.id AND c.number = r.number

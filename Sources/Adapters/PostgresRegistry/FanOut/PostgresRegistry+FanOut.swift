@@ -29,14 +29,7 @@ extension PostgresRegistry: FanOutRegistry {
 
     /// Chunks of a fan-out, in order, after one.
     public func chunks(of number: Int64, after chunk: Int, limit: Int) throws(RegistryError) -> [FanOutChunk] {
-        let rows = try ask([FanOutCalls.chunks(of: number, after: chunk, limit: limit)])[0]
-        return (0..<rows.count).map { row in
-            FanOutChunk(
-                number: FanOutRules.count(rows.integer(row, 0)), after: Self.cursor(rows, row, firstColumn: 1),
-                through: Self.cursor(rows, row, firstColumn: 3),
-                subscriptions: FanOutChunk.subscriptions(fromBytes: rows.bytes(row, 5)),
-                deviceCount: FanOutRules.count(rows.integer(row, 6)))
-        }
+        try ask([FanOutCalls.chunks(of: number, after: chunk, limit: limit)])[0].map { FanOutChunk($0) }
     }
 
     /// Notes that the broker has confirmed the chunks up to one.
@@ -52,11 +45,10 @@ extension PostgresRegistry: FanOutRegistry {
     public func chunkStates(_ keys: [FanOutChunkKey]) throws(RegistryError) -> [FanOutChunkState] {
         guard !keys.isEmpty else { return [] }
         var states = Array(repeating: FanOutChunkState.waiting, count: keys.count)
-        let rows = try ask([FanOutCalls.chunkStates(keys)])[0]
-        for row in 0..<rows.count {
-            let isServed = rows.integer(row, 2) != 0
-            let isCancelled = rows.integer(row, 1) != 0
-            states[Int(rows.integer(row, 0)) - 1] = isServed ? .served : isCancelled ? .cancelled : .waiting
+        for row in try ask([FanOutCalls.chunkStates(keys)])[0] {
+            let isServed = row.integer(2) != 0
+            let isCancelled = row.integer(1) != 0
+            states[Int(row.integer(0)) - 1] = isServed ? .served : isCancelled ? .cancelled : .waiting
         }
         return states
     }
@@ -114,42 +106,11 @@ extension PostgresRegistry: FanOutRegistry {
     // MARK: Rows
 
     private func require(_ rows: Rows) throws(RegistryError) -> FanOut {
-        guard let found = try decodeFanOuts(rows).first else {
-            throw RegistryError(
-                .notFound, "There is no such fan-out any more. 'apus fanout list' shows those there are.")
-        }
-        return found
-    }
-
-    private static func cursor(_ rows: Rows, _ row: Int, firstColumn: Int32) -> AudienceCursor? {
-        rows.optionalInteger(row, firstColumn).map {
-            AudienceCursor(position: $0, subscription: rows.integer(row, firstColumn + 1))
-        }
+        guard let row = rows.first else { throw RegistryError.noFanOut }
+        return try FanOut(row)
     }
 
     private func decodeFanOuts(_ rows: Rows) throws(RegistryError) -> [FanOut] {
-        try (0..<rows.count).map { (row) throws(RegistryError) in
-            guard let state = FanOut.State(rawValue: rows.text(row, 5)) else {
-                throw RegistryError.corruptRow(place, "a fan-out has a state that is none")
-            }
-            let source = rows.text(row, 1)
-            let identifier = rows.text(row, 2)
-            let event = FanOutEvent(
-                digest: EventDigest(source: source, identifier: identifier), source: source, identifier: identifier,
-                type: rows.text(row, 3), app: rows.optionalText(row, 4))
-            var fanOut = FanOut(
-                number: rows.integer(row, 0), event: event, newestSubscription: rows.integer(row, 6),
-                planner: rows.integer(row, 15), nowMilliseconds: rows.integer(row, 16))
-            fanOut.state = state
-            fanOut.position = Self.cursor(rows, row, firstColumn: 7)
-            fanOut.isWhole = rows.integer(row, 9) != 0
-            fanOut.chunksPlanned = FanOutRules.count(rows.integer(row, 10))
-            fanOut.chunksPublished = FanOutRules.count(rows.integer(row, 11))
-            fanOut.chunksServed = FanOutRules.count(rows.integer(row, 12))
-            fanOut.chunksCancelled = FanOutRules.count(rows.integer(row, 13))
-            fanOut.devicesPlanned = FanOutRules.count(rows.integer(row, 14))
-            fanOut.changedAtMilliseconds = rows.integer(row, 17)
-            return fanOut
-        }
+        try rows.map { (row) throws(RegistryError) in try FanOut(row) }
     }
 }

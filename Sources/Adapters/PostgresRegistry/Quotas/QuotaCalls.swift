@@ -61,13 +61,19 @@ enum QuotaCalls {
             ON CONFLICT (app) DO UPDATE SET subscriptions = u.subscriptions + excluded.subscriptions,
                 bytes = u.bytes + excluded.bytes
             """,
-            [.texts(apps.map(\.name)), .integers(apps.map(\.subscriptions)), .integers(apps.map(\.bytes))])
+            [
+                .texts(apps.map(\.name)), .integers(apps.map(\.amount.subscriptions)),
+                .integers(apps.map(\.amount.bytes)),
+            ])
         return [settling]
-            + checkApps(apps.filter { $0.subscriptions > 0 }.map(\.name), .subscriptionsPerApp, "subscriptions", quotas)
-            + checkApps(apps.filter { $0.bytes > 0 }.map(\.name), .subscriptionBytesPerApp, "bytes", quotas)
-            + checkOwners(growth.owners { $0.subscriptions > 0 }, .subscriptionsPerOwner, "count(*)", quotas)
+            + checkApps(
+                apps.filter { $0.amount.subscriptions > 0 }.map(\.name), .subscriptionsPerApp, "subscriptions", quotas)
+            + checkApps(apps.filter { $0.amount.bytes > 0 }.map(\.name), .subscriptionBytesPerApp, "bytes", quotas)
             + checkOwners(
-                growth.owners { $0.bytes > 0 }, .subscriptionBytesPerOwner,
+                growth.owners.filter { $0.amount.subscriptions > 0 }.map(\.key), .subscriptionsPerOwner, "count(*)",
+                quotas)
+            + checkOwners(
+                growth.owners.filter { $0.amount.bytes > 0 }.map(\.key), .subscriptionBytesPerOwner,
                 "sum(\(Schema.subscriptionBytes("s")))", quotas)
     }
 

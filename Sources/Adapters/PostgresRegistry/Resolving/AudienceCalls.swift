@@ -1,10 +1,12 @@
+import PushCore
+
 /// The statements that `resolve` asks, one for each kind of audience.
 ///
 /// The probes are arrays (`unnest`), each joined to its devices by an index whose entries are in the order of the
 /// device's row (`LATERAL`). So a page ends and goes on anywhere without counting. Each statement sees one state of the
 /// registry; that matters for datasets, which are either known, or reach the devices that wait for datasets to come.
 enum AudienceCalls {
-    private static let columns = "d.id, d.device_id, d.platform, d.token"
+    private static let columns = "d.id, \(Recipient.readColumns)"
 
     /// What is read of each device, in the places of `columns`: only its row, if devices are counted.
     private static func columns(isCounting: Bool) -> String { isCounting ? "d.id, NULL, NULL, NULL" : columns }

@@ -112,9 +112,8 @@ final class AudienceResolution {
     }
 
     private func decodeRecipient(_ rows: Rows, _ row: Int) throws(RegistryError) -> Recipient {
-        let (platform, token) = try registry.decodeAddress(rows, row, platformColumn: 4)
         if !rows.bytes(row, 6).elementsEqual(lastApp.utf8) { lastApp = rows.text(row, 6) }
-        return Recipient(deviceID: rows.text(row, 3), platform: platform, token: token, app: lastApp)
+        return try Recipient(rows[row], from: 3, app: lastApp)
     }
 }
 

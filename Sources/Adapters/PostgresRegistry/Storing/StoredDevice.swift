@@ -19,14 +19,14 @@ struct StoredDevice {
     static let columns = "d.id, d.device_id, d.token, d.app, d.identity_pool, d.identity, d.user_id"
 
     /// Reads a row.
-    init(_ rows: Rows, _ row: Int) {
-        self.row = rows.integer(row, 0)
-        deviceID = rows.text(row, 1)
-        token = Array(rows.bytes(row, 2))
-        app = rows.integer(row, 3)
-        pool = rows.optionalInteger(row, 4)
-        identity = rows.optionalInteger(row, 5)
-        userID = rows.optionalText(row, 6)
+    init(_ row: Row) {
+        self.row = row.integer(0)
+        deviceID = row.text(1)
+        token = row.bytes(2)
+        app = row.integer(3)
+        pool = row.optionalInteger(4)
+        identity = row.optionalInteger(5)
+        userID = row.optionalText(6)
     }
 
     /// Creates a value.

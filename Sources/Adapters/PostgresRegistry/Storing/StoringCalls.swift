@@ -110,35 +110,33 @@ enum StoringCalls {
     static func renewDevices(_ devices: [(row: Int64, NumberedRegistration)]) -> Call {
         Call(
             """
-            UPDATE device d SET platform = r.platform, token = r.token, app = r.app, identity_pool = r.identity_pool,
-                identity = r.identity, user_id = r.user_id, registered_at = r.registered_at
-            FROM unnest($9::bigint[], \(deviceArrays)) r(id, \(deviceColumns)) WHERE d.id = r.id
-            """, deviceParameters(devices.map(\.1)) + [.integers(devices.map(\.row))])
+            UPDATE device d SET app = r.app, identity_pool = r.identity_pool, identity = r.identity,
+                \(Device.storedColumns.assignments(of: "r"))
+            FROM unnest($1::bigint[], \(deviceArrays(from: 2))) r(id, \(deviceColumns)) WHERE d.id = r.id
+            """, [.integers(devices.map(\.row))] + deviceParameters(devices.map(\.1)))
     }
 
     static func addDevices(_ devices: [NumberedRegistration]) -> Call {
         Call(
             """
             INSERT INTO device (\(deviceColumns))
-            SELECT \(deviceColumns) FROM unnest(\(deviceArrays)) WITH ORDINALITY r(\(deviceColumns), k) ORDER BY k
+            SELECT \(deviceColumns) FROM unnest(\(deviceArrays(from: 1))) WITH ORDINALITY r(\(deviceColumns), k)
+            ORDER BY k
             """, deviceParameters(devices))
     }
 
-    private static let deviceColumns =
-        "device_id, platform, token, app, identity_pool, identity, user_id, registered_at"
-    private static let deviceArrays = """
-        $1::text[], $2::bigint[], $3::bytea[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::bigint[]
-        """
+    private static let deviceColumns = "app, identity_pool, identity, \(Device.storedColumns.names())"
+
+    private static func deviceArrays(from first: Int) -> String {
+        "$\(first)::bigint[], $\(first + 1)::bigint[], $\(first + 2)::bigint[], "
+            + Device.storedColumns.arrays(from: first + 3)
+    }
 
     private static func deviceParameters(_ devices: [NumberedRegistration]) -> [Parameter] {
-        let values = devices.map(\.registration.device)
-        return [
-            .texts(values.map(\.deviceID)), .integers(values.map(\.platform.registryNumber)),
-            .byteLists(values.map(\.token.bytes)), .integers(devices.map(\.app)),
-            .optionalIntegers(devices.map(\.pool)),
-            .optionalIntegers(devices.map(\.identity)), .optionalTexts(values.map(\.userID)),
-            .integers(values.map(\.registeredAtMilliseconds)),
-        ]
+        [
+            .integers(devices.map(\.app)), .optionalIntegers(devices.map(\.pool)),
+            .optionalIntegers(devices.map(\.identity)),
+        ] + Device.storedColumns.parameters(devices.map(\.registration.device))
     }
 
     // MARK: Subscriptions

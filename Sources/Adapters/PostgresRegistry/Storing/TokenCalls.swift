@@ -3,11 +3,13 @@ import PushCore
 
 /// The statements about tokens that devices have beside their alert tokens.
 enum TokenCalls {
-    /// Reads the devices of these names, and makes others wait who change them: identifier, platform, alert token, app.
+    /// Reads the devices of these names, and makes others wait who change them: what a push needs, number and name of
+    /// the app.
     static func lockDevices(_ deviceIDs: [String]) -> Call {
         Call(
             """
-            SELECT d.device_id, d.platform, d.token, d.app FROM device d WHERE d.id IN (
+            SELECT \(Recipient.readColumns), d.app, (SELECT a.name FROM app a WHERE a.id = d.app)
+            FROM device d WHERE d.id IN (
                 SELECT x.id FROM unnest($1::text[]) r(name) JOIN device x ON x.device_id = r.name)
             ORDER BY d.id FOR NO KEY UPDATE
             """, [.texts(deviceIDs)])
@@ -77,11 +79,11 @@ enum TokenCalls {
         ]
     }
 
-    /// The tokens of devices: index in the list from 1, kind, token, when it was registered.
+    /// The tokens of devices: index in the list from 1, then the token's columns.
     static func tokens(of deviceIDs: [String]) -> Call {
         Call(
             """
-            SELECT r.k, t.kind, t.token, t.registered_at FROM unnest($1::text[]) WITH ORDINALITY r(name, k)
+            SELECT r.k, \(FurtherToken.readColumns) FROM unnest($1::text[]) WITH ORDINALITY r(name, k)
             JOIN device d ON d.device_id = r.name JOIN device_token t ON t.device = d.id ORDER BY r.k, t.kind
             """, [.texts(deviceIDs)])
     }

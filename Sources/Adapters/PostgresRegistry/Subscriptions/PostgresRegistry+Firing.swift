@@ -33,7 +33,7 @@ extension PostgresRegistry {
                     [.integers(rows), .bytes(event.bytes)]),
             ])[3]
         }
-        let isClaimed = Set((0..<claimed.count).map { claimed.integer($0, 0) })
+        let isClaimed = Set(claimed.map { $0.integer(0) })
         return rows.filter { isClaimed.contains($0) }
     }
 
@@ -41,8 +41,7 @@ extension PostgresRegistry {
     public func claimedSubscriptions(of event: EventDigest) throws(RegistryError) -> [Int64] {
         let call = Call(
             "SELECT s.id FROM subscription s WHERE s.fired_event = $1::bytea ORDER BY s.id", [.bytes(event.bytes)])
-        let rows = try ask([call])[0]
-        return (0..<rows.count).map { rows.integer($0, 0) }
+        return try ask([call])[0].map { $0.integer(0) }
     }
 
     // MARK: Badges
@@ -67,9 +66,7 @@ extension PostgresRegistry {
             }
         }
         var badges: [[UInt8]: Int] = [:]
-        for row in 0..<rows.count {
-            badges[Array(names[Int(rows.integer(row, 0)) - 1].utf8)] = Int(rows.integer(row, 1))
-        }
+        for row in rows { badges[Array(names[Int(row.integer(0)) - 1].utf8)] = Int(row.integer(1)) }
         return deviceIDs.map { deviceID in max(1, badges[Array(deviceID.utf8)] ?? 1) }
     }
 
@@ -92,10 +89,7 @@ extension PostgresRegistry {
 
     /// Sets the badge of a device.
     public func setBadge(_ badge: Int, of deviceID: String) throws(RegistryError) -> Bool {
-        guard (0...SubscriptionRules.badgeMaximum).contains(badge) else {
-            throw RegistryError(
-                .invalid, "A badge is a whole number of 0 to \(SubscriptionRules.badgeMaximum), not \(badge).")
-        }
+        try SubscriptionRules.check(badge: badge)
         return try writing(durable: true) { (transaction) throws(RegistryError) in
             let call = Call(
                 "UPDATE device SET badge = $2::bigint WHERE device_id = $1::text",
@@ -106,9 +100,7 @@ extension PostgresRegistry {
 
     /// The badge of a device.
     public func badge(of deviceID: String) throws(RegistryError) -> Int? {
-        let rows = try ask([
-            Call("SELECT \(Self.badge) FROM device d WHERE d.device_id = $1::text", [.text(deviceID)])
-        ])[0]
-        return rows.count == 0 ? nil : Int(rows.integer(0, 0))
+        let call = Call("SELECT \(Self.badge) FROM device d WHERE d.device_id = $1::text", [.text(deviceID)])
+        return try ask([call])[0].first.map { Int($0.integer(0)) }
     }
 }

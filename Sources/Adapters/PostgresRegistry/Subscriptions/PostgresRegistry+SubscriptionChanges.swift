@@ -82,12 +82,12 @@ extension PostgresRegistry {
         _ rows: Rows, _ cursor: SubscriptionCursor, limit: Int
     ) throws(RegistryError) -> SubscriptionChanges {
         var step = SubscriptionChanges(changes: [], next: cursor, isCaughtUp: false)
-        step.next.loadingAfterRow = rows.count < limit ? nil : rows.integer(rows.count - 1, 0)
+        step.next.loadingAfterRow = rows.count < limit ? nil : rows.last?.integer(0)
         if step.next.loadingAfterRow != nil { askAhead(step.next, limit: limit) }
         step.changes.reserveCapacity(rows.count)
-        for row in 0..<rows.count {
-            if row % Self.rowsBetweenLooks == 0 { connection.takeInAwaited() }
-            step.changes.append(.saved(try decodeFollowed(rows, row)))
+        for (index, row) in rows.enumerated() {
+            if index % Self.rowsBetweenLooks == 0 { connection.takeInAwaited() }
+            step.changes.append(.saved(try SubscriptionDecoder.followed(row, app: row.text(1))))
         }
         return step
     }
@@ -96,11 +96,13 @@ extension PostgresRegistry {
         _ rows: Rows, _ cursor: SubscriptionCursor, limit: Int
     ) throws(RegistryError) -> SubscriptionChanges {
         var step = SubscriptionChanges(changes: [], next: cursor, isCaughtUp: rows.count < limit)
-        for row in 0..<rows.count {
-            step.next.logPosition = rows.integer(row, 0)
-            let isThere = rows.integer(row, 2) == 1
+        for row in rows {
+            step.next.logPosition = row.integer(0)
+            let isThere = row.integer(2) != 0
             step.changes.append(
-                isThere ? .saved(try decodeFollowed(rows, row, from: 3)) : .removed(rows.integer(row, 1)))
+                isThere
+                    ? .saved(try SubscriptionDecoder.followed(row, from: 3, app: row.text(4)))
+                    : .removed(row.integer(1)))
         }
         return step
     }

@@ -16,7 +16,7 @@ extension PostgresRegistry: SubscriptionRegistry {
                 SubscriptionCalls.lockDevices(devices),
                 SubscriptionCalls.lock(last.map(\.key)), SubscriptionCalls.rows(of: last.map(\.key)),
             ])
-            let isThere = Set((0..<found[1].count).map { Int(found[1].integer($0, 0)) - 1 })
+            let isThere = Set(found[1].map { Int($0.integer(0)) - 1 })
             for (index, device) in devices.enumerated() where !isThere.contains(index) {
                 throw RegistryError.noDevice(device.deviceID)
             }
@@ -24,7 +24,10 @@ extension PostgresRegistry: SubscriptionRegistry {
             let before = Self.before(found[2])
             // One that another server has added between the two would be counted twice.
             guard known.values.allSatisfy({ before[$0] != nil }) else { throw Transaction.conflict }
-            let growth = SubscriptionGrowth(last, known: known.compactMapValues { before[$0] })
+            var growth = SubscriptionGrowth()
+            for (index, subscription) in last.enumerated() {
+                growth.add(subscription, before: known[index].flatMap { before[$0] })
+            }
             // One that is added by another at this moment makes the server refuse ours, and then we begin again.
             let answers = try transaction.commit(
                 [
@@ -40,16 +43,14 @@ extension PostgresRegistry: SubscriptionRegistry {
     /// Rows by their index in the list that was asked for.
     private static func rows(_ rows: Rows) -> [Int: Int64] {
         var found: [Int: Int64] = [:]
-        for row in 0..<rows.count { found[Int(rows.integer(row, 0)) - 1] = rows.integer(row, 1) }
+        for row in rows { found[Int(row.integer(0)) - 1] = row.integer(1) }
         return found
     }
 
     /// What subscriptions are before they are saved again, by their rows.
     private static func before(_ rows: Rows) -> [Int64: SubscriptionGrowth.Known] {
         var found: [Int64: SubscriptionGrowth.Known] = [:]
-        for row in 0..<rows.count {
-            found[rows.integer(row, 0)] = .init(bytes: rows.integer(row, 1), hasFired: rows.integer(row, 2) != 0)
-        }
+        for row in rows { found[row.integer(0)] = .init(bytes: row.integer(1), hasFired: row.integer(2) != 0) }
         return found
     }
 
@@ -75,20 +76,23 @@ extension PostgresRegistry: SubscriptionRegistry {
     public func removeSubscription(_ key: SubscriptionKey) throws(RegistryError) -> Bool {
         try writing(durable: true) { (transaction) throws(RegistryError) in
             let found = try transaction.run([SubscriptionCalls.rows(of: [key])])[0]
-            guard found.count > 0 else { return false }
+            guard let row = found.first else { return false }
             // One that has fired its only push was gone already, as far as anyone could see.
             let call = Call(
-                "DELETE FROM subscription WHERE id = $1::bigint RETURNING (fired_event IS NULL)::int",
-                [.integer(found.integer(0, 1))])
-            let removed = try transaction.commit([call])[0]
-            return removed.count > 0 && removed.integer(0, 0) == 1
+                "DELETE FROM subscription WHERE id = $1::bigint RETURNING fired_event IS NULL",
+                [.integer(row.integer(1))])
+            return try transaction.commit([call])[0].first?.integer(0) == 1
         }
     }
 
     /// One subscription, or nil.
     public func subscription(_ key: SubscriptionKey) throws(RegistryError) -> StoredSubscription? {
-        let rows = try ask([SubscriptionCalls.named([key])])[0]
-        return rows.count == 0 ? nil : try decodeWholeSubscription(rows, 0)
+        try ask([SubscriptionCalls.named([key])])[0].first.map(wholeSubscription)
+    }
+
+    /// Reads a row of `SubscriptionCalls.wholeColumns`.
+    func wholeSubscription(_ row: Row) throws(RegistryError) -> StoredSubscription {
+        try decoder.wholeSubscription(row, app: row.text(1))
     }
 
     /// Subscriptions in the order of their rows.
@@ -99,10 +103,8 @@ extension PostgresRegistry: SubscriptionRegistry {
         // One more tells whether there is another page.
         let asked = limit == .max ? limit : limit + 1
         let rows = try ask([SubscriptionCalls.list(filter, after: row ?? 0, limit: asked)])[0]
-        let count = min(rows.count, limit)
-        var page = SubscriptionPage(subscriptions: [], next: nil)
-        for row in 0..<count { page.subscriptions.append(try decodeWholeSubscription(rows, row)) }
-        if count > 0, count < rows.integer(0, SubscriptionCalls.wholeColumnCount) {
+        var page = SubscriptionPage(subscriptions: try rows.prefix(limit).map(wholeSubscription), next: nil)
+        if let first = rows.first, page.subscriptions.count < first.integer(SubscriptionDecoder.wholeColumnCount) {
             page.next = page.subscriptions.last?.row
         }
         return page
@@ -112,21 +114,8 @@ extension PostgresRegistry: SubscriptionRegistry {
     public func subscriptionCounts(
         app: String?, after last: SubscriptionCount?, limit: Int
     ) throws(RegistryError) -> [SubscriptionCount] {
-        // No record type is empty, so an empty one stands for none.
-        let call = Call(
-            """
-            SELECT a.name, s.record_type, count(*) FROM subscription s JOIN app a ON a.id = s.app
-            WHERE s.fired_event IS NULL AND ($1::text IS NULL OR a.name = $1::text)
-                AND ($2::text IS NULL OR (a.name, coalesce(s.record_type, '')) > ($2::text, $3::text))
-            GROUP BY a.name, s.record_type ORDER BY a.name, s.record_type NULLS FIRST LIMIT $4::bigint
-            """,
-            [
-                .text(app), .text(last?.app), .text(last?.recordType ?? ""), .integer(Int64(max(limit, 0))),
-            ])
-        let rows = try ask([call])[0]
-        return (0..<rows.count).map { row in
-            SubscriptionCount(
-                app: rows.text(row, 0), recordType: rows.optionalText(row, 1), count: Int(rows.integer(row, 2)))
+        try ask([SubscriptionCalls.counts(app: app, after: last, limit: limit)])[0].map { row in
+            SubscriptionCount(app: row.text(0), recordType: row.optionalText(1), count: Int(row.integer(2)))
         }
     }
 }

@@ -50,19 +50,17 @@ final class SubscriberResolution {
 
     private func isBeyond(_ request: Int, _ subscription: Int64, _ device: Int64) -> Bool {
         guard let through = requests[request].through else { return false }
-        return (subscription, device) > (through.subscription, through.device)
+        return (subscription, device) > (through.subscription, through.position)
     }
 
     private func add(_ rows: Rows) throws(RegistryError) {
-        for row in 0..<rows.count {
-            let request = Int(rows.integer(row, 0))
-            guard !isComplete(request), !isBeyond(request, rows.integer(row, 7), rows.integer(row, 2)) else { continue }
-            let (platform, token) = try registry.decodeAddress(rows, row, platformColumn: 4)
-            let recipient = Recipient(
-                deviceID: rows.text(row, 3), platform: platform, token: token, app: rows.text(row, 6))
+        for row in rows {
+            let request = Int(row.integer(0))
+            guard !isComplete(request), !isBeyond(request, row.integer(7), row.integer(2)) else { continue }
+            let recipient = try Recipient(row, from: 3, app: row.text(6))
             guard !recipient.deviceID.hasBytes(of: requests[request].excludedDeviceID) else { continue }
             found[request].append(
-                Found(recipient: recipient, device: rows.integer(row, 2), subscription: rows.integer(row, 7)))
+                Found(recipient: recipient, device: row.integer(2), subscription: row.integer(7)))
         }
     }
 
@@ -78,10 +76,10 @@ final class SubscriberResolution {
                 }
                 continue
             }
-            let start = request.cursor ?? SubscriberCursor(subscription: 0, device: 0)
+            let start = request.cursor ?? AudienceCursor(position: 0, subscription: 0)
             for (element, row) in request.subscriptions.enumerated() where row >= start.subscription {
                 if let through = request.through, row > through.subscription { break }
-                let after = row == start.subscription ? start.device : 0
+                let after = row == start.subscription ? start.position : 0
                 whole.add(Probe(request: index, element: element, after: after))
             }
         }
@@ -117,10 +115,9 @@ final class SubscriberResolution {
     private func makePages() throws(RegistryError) -> [SubscriberPage] {
         let rows = Set(found.joined().map(\.subscription)).sorted()
         guard !rows.isEmpty else { return found.map { _ in SubscriberPage() } }
-        let answer = try registry.ask([SubscriptionCalls.subscriptions(rows)])[0]
         var subscriptions: [Int64: StoredSubscription] = [:]
-        for row in 0..<answer.count {
-            let stored = try registry.decodeSubscription(answer, row)
+        for row in try registry.ask([SubscriptionCalls.subscriptions(rows)])[0] {
+            let stored = try registry.decoder.subscription(row, app: row.text(1))
             subscriptions[stored.row] = stored
         }
         var pages = requests.indices.map { page($0, subscriptions) }
@@ -141,11 +138,11 @@ final class SubscriberResolution {
         guard !searches.isEmpty else { return }
         let owners = try registry.ask(searches.map { SubscriptionCalls.owners(ofDevices: $0.deviceIDs) })
         for (search, rows) in owners.enumerated() {
-            for row in 0..<rows.count {
-                let device = Int(rows.integer(row, 0)) - 1
-                let app = rows.integer(row, 2)
-                searches[search].add(.device(rows.integer(row, 1), app: app), ofDevice: device)
-                if let userID = rows.optionalText(row, 3) {
+            for row in rows {
+                let device = Int(row.integer(0)) - 1
+                let app = row.integer(2)
+                searches[search].add(.device(row.integer(1), app: app), ofDevice: device)
+                if let userID = row.optionalText(3) {
                     searches[search].add(.user(ByteText(userID), app: app), ofDevice: device)
                 }
             }
@@ -169,12 +166,12 @@ final class SubscriberResolution {
                 open.map { searches[$0.search].questions[$0.question] }, limit: limit)
             let rows = try registry.ask([call])[0]
             var counts = Array(repeating: 0, count: open.count)
-            for row in 0..<rows.count {
-                let place = Int(rows.integer(row, 0)) - 1
+            for row in rows {
+                let place = Int(row.integer(0)) - 1
                 let (search, question) = open[place]
                 counts[place] += 1
-                searches[search].found(rows.integer(row, 1), question: question)
-                searches[search].foundAll(through: rows.integer(row, 1), question: question)
+                searches[search].found(row.integer(1), question: question)
+                searches[search].foundAll(through: row.integer(1), question: question)
             }
             open = zip(open, counts).filter { place, count in
                 count == limit && searches[place.search].questions[place.question].lowest == nil
@@ -199,7 +196,7 @@ final class SubscriberResolution {
             page.entries.append(SubscriberPage.Entry(recipient: entry.recipient, subscription: place))
         }
         if isWhole, found[request].count > limit, let last = shown.last {
-            page.next = SubscriberCursor(subscription: last.subscription, device: last.device)
+            page.next = AudienceCursor(position: last.device, subscription: last.subscription)
         }
         return page
     }

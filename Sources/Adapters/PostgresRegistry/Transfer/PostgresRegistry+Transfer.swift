@@ -15,26 +15,33 @@ extension PostgresRegistry: RegistryTransfer {
     }
 
     private func deviceRecords(_ call: Call) throws(RegistryError) -> [DeviceRecord] {
-        let rows = try ask([call])[0]
-        return try (0..<rows.count).map { (row) throws(RegistryError) in
-            let device = try decodeDevice(rows, row)
+        try ask([call])[0].map { (row) throws(RegistryError) in
+            let device = try Self.decodeDevice(row)
+            let next = Self.deviceColumnCount
             return DeviceRecord(
-                device: device,
-                datasetNames: Self.list(rows, row, 9), includesFutureDatasets: rows.integer(row, 10) == 1,
-                topics: Self.list(rows, row, 11), badge: Int(rows.integer(row, 8)),
-                tokens: try Self.list(rows, row, 12).map { (text) throws(RegistryError) in
-                    let parts = text.split(separator: " ").map(String.init)
-                    return try furtherToken(
-                        of: device.deviceID, kind: parts.first ?? "",
-                        token: parts.dropFirst().first.flatMap { DeviceToken(hexadecimal: $0)?.bytes } ?? [],
-                        registeredAtMilliseconds: parts.last.flatMap { Int64($0) } ?? 0)
+                device: device, datasetNames: Self.list(row, next + 1),
+                includesFutureDatasets: row.integer(next + 2) != 0, topics: Self.list(row, next + 3),
+                badge: Int(row.integer(next)),
+                tokens: try Self.list(row, next + 4).map { (text) throws(RegistryError) in
+                    guard let token = Self.furtherToken(text, of: device.deviceID)
+                    else { throw row.corrupt("a further token of the device \"\(device.deviceID)\" is none") }
+                    return token
                 })
         }
     }
 
     /// Reads an array of texts, which the statement has joined with zero bytes.
-    private static func list(_ rows: Rows, _ row: Int, _ column: Int32) -> [String] {
-        rows.bytes(row, column).split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+    private static func list(_ row: Row, _ column: Int32) -> [String] {
+        row.bytes(column).split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Reads kind, digits and moment with blanks between.
+    private static func furtherToken(_ text: String, of deviceID: String) -> FurtherToken? {
+        let parts = text.split(separator: " ")
+        guard parts.count == 3, let kind = TokenKind(rawValue: String(parts[0])),
+            let token = DeviceToken(hexadecimal: parts[1]), let registeredAt = Int64(parts[2])
+        else { return nil }
+        return FurtherToken(deviceID: deviceID, kind: kind, token: token, registeredAtMilliseconds: registeredAt)
     }
 
     /// Makes devices be what their records say.
@@ -73,10 +80,8 @@ extension PostgresRegistry: RegistryTransfer {
                 .text(key?.identityID ?? ""), .text(key?.identityPoolID ?? ""), .text(key?.datasetName ?? ""),
                 .integer(Int64(max(limit, 0))),
             ])
-        let rows = try ask([call])[0]
-        return (0..<rows.count).map { row in
-            DatasetKey(
-                identityPoolID: rows.text(row, 1), identityID: rows.text(row, 0), datasetName: rows.text(row, 2))
+        return try ask([call])[0].map { row in
+            DatasetKey(identityPoolID: row.text(1), identityID: row.text(0), datasetName: row.text(2))
         }
     }
 
@@ -93,10 +98,7 @@ extension PostgresRegistry: RegistryTransfer {
                 .text(last?.userID ?? ""), .text(last?.app ?? ""), .text(last?.topic ?? ""),
                 .integer(Int64(max(limit, 0))),
             ])
-        let rows = try ask([call])[0]
-        return (0..<rows.count).map { row in
-            TopicUser(userID: rows.text(row, 0), app: rows.text(row, 1), topic: rows.text(row, 2))
-        }
+        return try ask([call])[0].map { TopicUser(userID: $0.text(0), app: $0.text(1), topic: $0.text(2)) }
     }
 
     /// Subscribes users to topics.
@@ -120,16 +122,13 @@ extension PostgresRegistry: RegistryTransfer {
 
     /// Those of the subscriptions to records that are there.
     public func storedSubscriptions(_ keys: [SubscriptionKey]) throws(RegistryError) -> [StoredSubscription] {
-        guard !keys.isEmpty else { return [] }
-        let rows = try ask([SubscriptionCalls.named(keys)])[0]
-        return try (0..<rows.count).map { (row) throws(RegistryError) in try decodeWholeSubscription(rows, row) }
+        keys.isEmpty ? [] : try ask([SubscriptionCalls.named(keys)])[0].map(wholeSubscription)
     }
 
     /// All configurations of identity pools.
     public func poolConfigurations() throws(RegistryError) -> [PoolConfiguration] {
-        let rows = try ask([Call("SELECT identity_pool, content FROM pool_configuration ORDER BY identity_pool")])[0]
-        return (0..<rows.count).map { row in
-            PoolConfiguration(identityPoolID: rows.text(row, 0), json: Array(rows.bytes(row, 1)))
+        try ask([Call("SELECT identity_pool, content FROM pool_configuration ORDER BY identity_pool")])[0].map { row in
+            PoolConfiguration(identityPoolID: row.text(0), json: row.bytes(1))
         }
     }
 }

@@ -38,8 +38,8 @@ enum TransferCalls {
         return Call(
             """
             SELECT \(PostgresRegistry.deviceColumns), d.badge, \(list("s.name", datasets)),
-                (EXISTS (SELECT 1 FROM dataset_subscription u WHERE u.identity = d.identity
-                    AND u.dataset_name = \(Schema.futureDatasets) AND u.device = d.id))::int,
+                EXISTS (SELECT 1 FROM dataset_subscription u WHERE u.identity = d.identity
+                    AND u.dataset_name = \(Schema.futureDatasets) AND u.device = d.id),
                 \(list("t.name", topics)), \(list(token, "device_token t WHERE t.device = d.id"))
             FROM \(names) JOIN device d ON d.device_id = r.name \(PostgresRegistry.deviceNames)
             ORDER BY d.device_id

@@ -1,4 +1,4 @@
-import Crypto
+import Essentials
 import HTTPServer
 import JSON
 import Notifications

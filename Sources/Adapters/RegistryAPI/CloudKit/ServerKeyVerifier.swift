@@ -57,10 +57,10 @@ struct ServerKeyVerifier: Sendable {
         guard abs(milliseconds - nowMilliseconds) <= Self.skewMillisecondsMaximum else {
             throw Self.failure("X-Apple-CloudKit-Request-ISO8601Date is more than ten minutes from now.")
         }
-        guard let signature = StandardBase64.decode(signatureText), (8...72).contains(signature.count) else {
+        guard let signature = Base64.decodeStrictly(signatureText), (8...72).contains(signature.count) else {
             throw Self.failure("X-Apple-CloudKit-Request-SignatureV1 must be base64 of a signature in ASN.1.")
         }
-        let digests = [StandardBase64.encode(SHA256Digest.digest(request.body))] + (request.body.isEmpty ? [""] : [])
+        let digests = [Base64.encode(SHA256Digest.digest(request.body))] + (request.body.isEmpty ? [""] : [])
         // Some clients sign nothing, and others the digest of nothing, where there is no body.
         let isRight = digests.contains { digest in
             let message = Array("\(dateText):\(digest):\(request.target.rawPath)".utf8)

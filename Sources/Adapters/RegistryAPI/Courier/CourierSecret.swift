@@ -1,4 +1,4 @@
-import Crypto
+import Essentials
 
 /// What leads to a client's notifications, as its URL has it: whoever knows it may fetch them.
 ///

@@ -160,13 +160,7 @@ extension NativeCall {
 
     /// The members of a device; of its token only the beginning, because whoever has all of it can push to the device.
     private static func write(_ device: Device, to writer: inout JSONWriter) {
-        let optional: [(StaticString, String?)] = [
-            ("deviceId", device.deviceID), ("platform", device.platform.rawValue), ("app", device.app),
-            ("token", device.token.description), ("identityPoolId", device.identityPoolID),
-            ("identityId", device.identityID), ("userId", device.userID),
-        ]
-        for (name, value) in optional {
-            guard let value else { continue }
+        for (name, value) in device.texts(token: device.token.description) {
             writer.key(name)
             writer.string(value)
         }

@@ -1,4 +1,5 @@
 import Crypto
+import Essentials
 
 /// The secret that a backend shows to the native API: a fixed beginning and 32 random bytes in base64url.
 ///

@@ -161,4 +161,52 @@ final class Statement {
         guard let start = sqlite3_column_blob(handle, column) else { return [] }
         return [UInt8](UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
     }
+
+    /// Reads bytes where they are.
+    func withBytes<Value, Failure: Error>(
+        _ column: Int32, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        guard let start = sqlite3_column_blob(handle, column) else {
+            return try body(UnsafeRawBufferPointer(start: nil, count: 0))
+        }
+        return try body(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
+    }
+
+    /// Says that the row is not as it can be.
+    func corrupt(_ what: String) -> RegistryError {
+        RegistryError(.corrupt, RegistryError.corruptMessage(path: connection.path, reason: what))
+    }
+}
+
+extension Statement: RowReader {
+    /// Binds the columns of a value to as many parameters.
+    func bind<Value>(_ columns: [StoredColumn<Value>], of value: Value, from first: Int32) {
+        for (parameter, column) in zip(first..., columns) {
+            switch column {
+            case .integer(_, let get): bind(parameter, get(value))
+            case .text(_, let get): bind(parameter, get(value))
+            case .bytes(_, let get): bind(parameter, get(value))
+            case .truth(_, let get): bind(parameter, get(value) ? 1 : 0)
+            }
+        }
+    }
+}
+
+extension Array {
+    /// The parameters of columns, with commas between.
+    func parameters<Value>(from first: Int) -> String where Element == StoredColumn<Value> {
+        indices.map { "?\($0 + first)" }.joined(separator: ", ")
+    }
+
+    /// What `SET` says to write columns.
+    ///
+    /// - Parameters:
+    ///   - first: the parameter of the first column.
+    ///   - name: a column that stays as it is.
+    /// - Returns: assignments with commas between.
+    func assignments<Value>(from first: Int, without name: String? = nil) -> String
+    where Element == StoredColumn<Value> {
+        enumerated().filter { $0.element.name != name }.map { "\($0.element.name) = ?\($0.offset + first)" }
+            .joined(separator: ", ")
+    }
 }

@@ -1,34 +1,18 @@
 public import PushCore
 
 extension SQLiteRegistry: DeadLetterRegistry {
-    private static let columns = """
-        number, id, reason, detail, app, event_source, event_id, event_type, attempts, first_seen_at,
-        dead_lettered_at, body_bytes
+    private static let insertion = """
+        INSERT INTO dead_letter (\(DeadLetter.storedColumns.names()))
+        VALUES (\(DeadLetter.storedColumns.parameters(from: 1))) ON CONFLICT (id) DO NOTHING
         """
+
     /// Keeps letters in their order.
     public func addDeadLetters(_ letters: [DeadLetter]) throws(RegistryError) -> Int {
         try writing(durable: true) { () throws(RegistryError) in
-            let statement = try statements.statement(
-                """
-                INSERT INTO dead_letter (
-                    id, reason, detail, app, event_source, event_id, event_type, attempts, first_seen_at,
-                    dead_lettered_at, body_bytes, envelope, body)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
-                """)
+            let statement = try statements.statement(Self.insertion)
             var addedCount = 0
             for letter in letters {
-                let summary = letter.summary
-                let texts = [
-                    summary.identifier, summary.reason, summary.detail, summary.app, summary.eventSource,
-                    summary.eventIdentifier, summary.eventType,
-                ]
-                for (index, text) in texts.enumerated() { statement.bind(Int32(index) + 1, text) }
-                statement.bind(8, summary.attempts)
-                statement.bind(9, summary.firstSeenMilliseconds)
-                statement.bind(10, summary.deadLetteredMilliseconds)
-                statement.bind(11, Int64(summary.bodySizeBytes))
-                statement.bind(12, String(decoding: letter.message.envelope, as: UTF8.self))
-                statement.bind(13, letter.message.body)
+                statement.bind(DeadLetter.storedColumns, of: letter, from: 1)
                 addedCount += try statement.run()
             }
             return addedCount
@@ -42,14 +26,15 @@ extension SQLiteRegistry: DeadLetterRegistry {
         let conditions = Self.conditions(filter, from: 3)
         let statement = try statements.statement(
             """
-            SELECT \(Self.columns) FROM dead_letter WHERE number > ?1\(conditions.map { " AND " + $0.sql }.joined())
+            SELECT \(DeadLetterSummary.readColumns) FROM dead_letter
+            WHERE number > ?1\(conditions.map { " AND " + $0.sql }.joined())
             ORDER BY number LIMIT ?2
             """)
         statement.bind(1, number)
         statement.bind(2, Int64(max(limit, 0)))
         for condition in conditions { condition.bind(statement) }
         var letters: [DeadLetterSummary] = []
-        try statement.forEachRow { row in letters.append(Self.summary(row)) }
+        try statement.forEachRow { row in letters.append(DeadLetterSummary(row)) }
         return letters
     }
 
@@ -58,35 +43,24 @@ extension SQLiteRegistry: DeadLetterRegistry {
         let conditions = Self.conditions(filter, from: 1)
         let statement = try statements.statement(
             """
-            SELECT reason, app, count(*), min(dead_lettered_at) FROM dead_letter
+            SELECT \(DeadLetterCount.readColumns) FROM dead_letter
             WHERE true\(conditions.map { " AND " + $0.sql }.joined()) GROUP BY reason, app ORDER BY reason, app
             """)
         for condition in conditions { condition.bind(statement) }
         var counts: [DeadLetterCount] = []
-        try statement.forEachRow { row in
-            counts.append(
-                DeadLetterCount(
-                    reason: row.text(0), app: row.optionalText(1), count: Int(row.integer(2)),
-                    oldestMilliseconds: row.integer(3)))
-        }
+        try statement.forEachRow { row in counts.append(DeadLetterCount(row)) }
         return counts
     }
 
     /// The messages of letters by their numbers.
     public func deadLetterMessages(_ numbers: [Int64]) throws(RegistryError) -> [Int64: Message] {
         try reading { () throws(RegistryError) in
-            let statement = try statements.statement("SELECT envelope, body, id FROM dead_letter WHERE number = ?")
+            let statement = try statements.statement("SELECT \(Message.readColumns) FROM dead_letter WHERE number = ?")
             var messages: [Int64: Message] = [:]
             for number in numbers {
                 statement.bind(1, number)
                 try statement.forEachRow { row throws(RegistryError) in
-                    guard let message = Message(envelope: row.bytes(0), body: row.bytes(1)) else {
-                        throw RegistryError(
-                            .corrupt,
-                            RegistryError.corruptMessage(
-                                path: connection.path, reason: "the envelope of the dead letter \(row.text(2))"))
-                    }
-                    messages[number] = message
+                    messages[number] = try Message(deadLetter: row)
                 }
             }
             return messages
@@ -137,19 +111,5 @@ extension SQLiteRegistry: DeadLetterRegistry {
         add(filter.sinceMilliseconds) { "dead_lettered_at >= \($0)" }
         add(filter.untilMilliseconds) { "dead_lettered_at < \($0)" }
         return conditions
-    }
-
-    private static func summary(_ row: Statement) -> DeadLetterSummary {
-        var summary = DeadLetterSummary(
-            identifier: row.text(1), reason: row.text(2), deadLetteredMilliseconds: row.integer(10),
-            bodySizeBytes: Int(row.integer(11)), number: row.integer(0))
-        summary.detail = row.optionalText(3)
-        summary.app = row.optionalText(4)
-        summary.eventSource = row.optionalText(5)
-        summary.eventIdentifier = row.optionalText(6)
-        summary.eventType = row.optionalText(7)
-        summary.attempts = row.optionalInteger(8)
-        summary.firstSeenMilliseconds = row.optionalInteger(9)
-        return summary
     }
 }

@@ -49,22 +49,14 @@ extension SQLiteRegistry: FanOutRegistry {
     public func chunks(of number: Int64, after chunk: Int, limit: Int) throws(RegistryError) -> [FanOutChunk] {
         let statement = try statements.statement(
             """
-            SELECT number, after_position, after_subscription, through_position, through_subscription, subscriptions,
-                devices
-            FROM fan_out_chunk WHERE fan_out = ? AND number > ? ORDER BY number LIMIT ?
+            SELECT \(FanOutChunk.readColumns) FROM fan_out_chunk c
+            WHERE c.fan_out = ? AND c.number > ? ORDER BY c.number LIMIT ?
             """)
         statement.bind(1, number)
         statement.bind(2, Int64(chunk))
         statement.bind(3, Int64(max(limit, 0)))
         var chunks: [FanOutChunk] = []
-        try statement.forEachRow { row throws(RegistryError) in
-            chunks.append(
-                FanOutChunk(
-                    number: FanOutRules.count(row.integer(0)), after: Self.cursor(row, firstColumn: 1),
-                    through: Self.cursor(row, firstColumn: 3),
-                    subscriptions: FanOutChunk.subscriptions(fromBytes: row.bytes(5)),
-                    deviceCount: FanOutRules.count(row.integer(6))))
-        }
+        try statement.forEachRow { row in chunks.append(FanOutChunk(row)) }
         return chunks
     }
 
@@ -149,11 +141,11 @@ extension SQLiteRegistry: FanOutRegistry {
     /// Fan-outs, the newest first.
     public func fanOuts(before number: Int64?, limit: Int) throws(RegistryError) -> [FanOut] {
         let statement = try statements.statement(
-            "SELECT \(Self.fanOutColumns) FROM fan_out f WHERE f.id < ? ORDER BY f.id DESC LIMIT ?")
+            "SELECT \(FanOut.readColumns) FROM fan_out f WHERE f.id < ? ORDER BY f.id DESC LIMIT ?")
         statement.bind(1, number ?? .max)
         statement.bind(2, Int64(max(limit, 0)))
         var list: [FanOut] = []
-        try statement.forEachRow { row throws(RegistryError) in list.append(try decodeFanOut(row)) }
+        try statement.forEachRow { row throws(RegistryError) in list.append(try FanOut(row)) }
         return list
     }
 
@@ -168,7 +160,7 @@ extension SQLiteRegistry: FanOutRegistry {
 
     /// One fan-out, or nil.
     public func fanOut(_ number: Int64) throws(RegistryError) -> FanOut? {
-        let statement = try statements.statement("SELECT \(Self.fanOutColumns) FROM fan_out f WHERE f.id = ?")
+        let statement = try statements.statement("SELECT \(FanOut.readColumns) FROM fan_out f WHERE f.id = ?")
         statement.bind(1, number)
         return try firstFanOut(statement)
     }

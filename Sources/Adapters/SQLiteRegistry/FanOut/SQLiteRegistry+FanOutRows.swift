@@ -2,47 +2,9 @@ import PushCore
 
 /// The rows of fan-outs and of their chunks.
 extension SQLiteRegistry {
-    /// The columns of `fan_out f` that `decodeFanOut` reads.
-    static let fanOutColumns = """
-        f.id, f.event_source, f.event_id, f.event_type, f.app, f.state, f.newest_subscription, f.position, \
-        f.position_subscription, f.is_whole, f.chunks_planned, f.chunks_published, f.chunks_served, \
-        f.chunks_cancelled, f.devices_planned, f.planner, f.begun_at, f.changed_at
-        """
-
-    /// Reads a fan-out.
-    func decodeFanOut(_ row: Statement) throws(RegistryError) -> FanOut {
-        guard let state = FanOut.State(rawValue: row.text(5)) else {
-            throw RegistryError(
-                .corrupt,
-                RegistryError.corruptMessage(path: connection.path, reason: "a fan-out has a state that is none"))
-        }
-        let event = FanOutEvent(
-            digest: EventDigest(source: row.text(1), identifier: row.text(2)), source: row.text(1),
-            identifier: row.text(2), type: row.text(3), app: row.optionalText(4))
-        var fanOut = FanOut(
-            number: row.integer(0), event: event, newestSubscription: row.integer(6), planner: row.integer(15),
-            nowMilliseconds: row.integer(16))
-        fanOut.state = state
-        fanOut.position = Self.cursor(row, firstColumn: 7)
-        fanOut.isWhole = row.integer(9) != 0
-        fanOut.chunksPlanned = FanOutRules.count(row.integer(10))
-        fanOut.chunksPublished = FanOutRules.count(row.integer(11))
-        fanOut.chunksServed = FanOutRules.count(row.integer(12))
-        fanOut.chunksCancelled = FanOutRules.count(row.integer(13))
-        fanOut.devicesPlanned = FanOutRules.count(row.integer(14))
-        fanOut.changedAtMilliseconds = row.integer(17)
-        return fanOut
-    }
-
-    /// A position of two columns; nil if the first is NULL.
-    static func cursor(_ row: Statement, firstColumn: Int32) -> AudienceCursor? {
-        guard let position = row.optionalInteger(firstColumn) else { return nil }
-        return AudienceCursor(position: position, subscription: row.integer(firstColumn + 1))
-    }
-
     /// The fan-out of an event, or nil.
     func fanOut(of event: EventDigest) throws(RegistryError) -> FanOut? {
-        let statement = try statements.statement("SELECT \(Self.fanOutColumns) FROM fan_out f WHERE f.event = ?")
+        let statement = try statements.statement("SELECT \(FanOut.readColumns) FROM fan_out f WHERE f.event = ?")
         statement.bind(1, event.bytes)
         return try firstFanOut(statement)
     }
@@ -50,15 +12,12 @@ extension SQLiteRegistry {
     /// The first row of a statement; the statement is reset.
     func firstFanOut(_ statement: Statement) throws(RegistryError) -> FanOut? {
         defer { statement.reset() }
-        return try statement.step() ? try decodeFanOut(statement) : nil
+        return try statement.step() ? try FanOut(statement) : nil
     }
 
     /// A fan-out that has to be there.
     func require(_ found: FanOut?) throws(RegistryError) -> FanOut {
-        guard let found else {
-            throw RegistryError(
-                .notFound, "There is no such fan-out any more. 'apus fanout list' shows those there are.")
-        }
+        guard let found else { throw RegistryError.noFanOut }
         return found
     }
 

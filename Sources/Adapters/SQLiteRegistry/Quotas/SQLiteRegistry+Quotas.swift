@@ -13,8 +13,9 @@ extension SQLiteRegistry: QuotaRegistry {
 
     /// Counts what was saved, and checks whoever has more than before.
     func settle(_ growth: SubscriptionGrowth) throws(RegistryError) {
-        for (app, amount) in growth.apps { try settle(amount, app: app) }
-        for (owner, amount) in growth.owners { try check(amount, of: owner) }
+        for (name, amount) in growth.apps { try settle(amount, app: try apps.identifierAdding(name)) }
+        guard quotas[.subscriptionsPerOwner] != nil || quotas[.subscriptionBytesPerOwner] != nil else { return }
+        for (key, amount) in growth.owners { try check(amount, of: key) }
     }
 
     private func settle(_ amount: SubscriptionGrowth.Amount, app: Int64) throws(RegistryError) {
@@ -34,21 +35,19 @@ extension SQLiteRegistry: QuotaRegistry {
         if amount.bytes > 0 { try quotas.check(.subscriptionBytesPerApp, sums.bytes) }
     }
 
-    private func check(
-        _ amount: SubscriptionGrowth.Amount, of owner: SubscriptionGrowth.Owner
-    ) throws(RegistryError) {
+    private func check(_ amount: SubscriptionGrowth.Amount, of key: SubscriptionKey) throws(RegistryError) {
         guard amount.subscriptions > 0 || amount.bytes > 0 else { return }
         // An owner's entries in the index are counted, as many as matter; rows are read only if that is not enough.
         let mostCounted = max(
             quotas[.subscriptionsPerOwner] ?? 0,
             (quotas[.subscriptionBytesPerOwner] ?? 0) / Int(Self.subscriptionBytesMaximum))
         let entries = try number(
-            "SELECT count(*) FROM (SELECT 1 FROM subscription s WHERE \(Self.condition(owner)) LIMIT ?3)", owner,
+            "SELECT count(*) FROM (SELECT 1 FROM \(Self.rows(of: key)) LIMIT ?3)", key,
             limit: Int64(mostCounted) + 1)
         let isMany = quotas[.subscriptionsPerOwner].map { entries > Int64($0) } ?? false
         if amount.subscriptions > 0, isMany {
             let kept = try number(
-                "SELECT count(*) FROM subscription s WHERE \(Self.condition(owner)) AND s.fired_event IS NULL", owner)
+                "SELECT count(*) FROM \(Self.rows(of: key)) AND s.fired_event IS NULL", key)
             try quotas.check(.subscriptionsPerOwner, kept)
         }
         guard amount.bytes > 0, let limit = quotas[.subscriptionBytesPerOwner],
@@ -56,26 +55,30 @@ extension SQLiteRegistry: QuotaRegistry {
         else { return }
         let bytes = try number(
             """
-            SELECT coalesce(sum(\(Schema.subscriptionBytes("s"))), 0) FROM subscription s
-            WHERE \(Self.condition(owner)) AND s.fired_event IS NULL
-            """, owner)
+            SELECT coalesce(sum(\(Schema.subscriptionBytes("s"))), 0) FROM \(Self.rows(of: key))
+                AND s.fired_event IS NULL
+            """, key)
         try quotas.check(.subscriptionBytesPerOwner, bytes)
     }
 
-    private static func condition(_ owner: SubscriptionGrowth.Owner) -> String {
-        owner.device == nil ? "s.user_id = ?1 AND s.app = ?2" : "s.device = ?1 AND s.app = ?2"
+    /// The subscriptions of an owner in an app, by the index of owners.
+    private static func rows(of key: SubscriptionKey) -> String {
+        let owner =
+            key.owner.isUser
+            ? "subscription s INDEXED BY subscription_of_user WHERE s.user_id = ?1"
+            : """
+            subscription s INDEXED BY subscription_of_device
+            WHERE s.device = (SELECT d.id FROM device d WHERE d.device_id = ?1)
+            """
+        return "\(owner) AND s.app = (SELECT a.id FROM app a WHERE a.name = ?2)"
     }
 
     private func number(
-        _ sql: String, _ owner: SubscriptionGrowth.Owner, limit: Int64? = nil
+        _ sql: String, _ key: SubscriptionKey, limit: Int64? = nil
     ) throws(RegistryError) -> Int64 {
         let statement = try statements.statement(sql)
-        if let device = owner.device {
-            statement.bind(1, device)
-        } else {
-            statement.bind(1, owner.user.map { String(decoding: $0, as: UTF8.self) })
-        }
-        statement.bind(2, owner.app)
+        statement.bind(1, key.owner.name)
+        statement.bind(2, key.app)
         if let limit { statement.bind(3, limit) }
         return try statement.firstInteger() ?? 0
     }

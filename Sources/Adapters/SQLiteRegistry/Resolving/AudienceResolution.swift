@@ -110,7 +110,7 @@ final class AudienceResolution {
         var answers = buffer.probes.map { (probe: $0, found: DeviceRow?.none) }
         defer { buffer.removeAll() }
         try query.run(buffer) { index, statement throws(RegistryError) in
-            answers[index].found = try registry.decodeDevice(statement, firstColumn: 1)
+            answers[index].found = try registry.decodeDevice(statement, from: 1)
             return true
         }
         return answers

@@ -72,7 +72,7 @@ struct OpenPage {
             return true
         }
         guard takesPlace(position) else { return false }
-        if !isCounting { devices.append(try registry.decodeRecipient(row, firstColumn: 1, app: app).recipient) }
+        if !isCounting { devices.append(try registry.decodeRecipient(row, app: app).recipient) }
         return true
     }
 
@@ -94,7 +94,7 @@ struct RecipientRow {
     /// The columns of `device d` that `SQLiteRegistry.decodeRecipient` reads.
     static let columns = columnsOfKnownApp + ", d.app"
     /// Those that it reads if the app is known from the question.
-    static let columnsOfKnownApp = "d.id, d.device_id, d.platform, d.token"
+    static let columnsOfKnownApp = "d.id, \(Recipient.readColumns)"
 
     /// The place of the device's row among the columns.
     static let rowColumn: Int32 = 0
@@ -111,12 +111,10 @@ struct RecipientRow {
 struct DeviceRow {
     /// The columns of `device d` that `SQLiteRegistry.decodeDevice` reads; the identity's name follows them where it is
     /// not known from the question.
-    static let columns = """
-        d.id, d.device_id, d.platform, d.token, d.app, d.identity_pool, d.identity, d.user_id, d.registered_at
-        """
+    static let columns = "d.id, d.app, d.identity_pool, d.identity, \(Device.readColumns)"
 
     /// How many columns that are.
-    static let columnCount: Int32 = 9
+    static let columnCount: Int32 = 4 + Device.readColumnCount
 
     /// The device.
     var device: Device

@@ -85,10 +85,7 @@ extension SQLiteRegistry {
 
     /// Sets the badge of a device.
     public func setBadge(_ badge: Int, of deviceID: String) throws(RegistryError) -> Bool {
-        guard (0...SubscriptionRules.badgeMaximum).contains(badge) else {
-            throw RegistryError(
-                .invalid, "A badge is a whole number of 0 to \(SubscriptionRules.badgeMaximum), not \(badge).")
-        }
+        try SubscriptionRules.check(badge: badge)
         return try writing(durable: true) { () throws(RegistryError) in
             let statement = try statements.statement("UPDATE device SET badge = ?2 WHERE device_id = ?1")
             statement.bind(1, deviceID)

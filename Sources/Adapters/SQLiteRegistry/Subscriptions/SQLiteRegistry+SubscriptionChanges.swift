@@ -29,6 +29,12 @@ extension SQLiteRegistry {
             ? try follow(cursor, limit: limit) : try load(after: cursor, limit: limit)
     }
 
+    private static let followedColumns = SubscriptionDecoder.followedColumns(app: "s.app")
+
+    private func followed(_ row: Statement, from first: Int32) throws(RegistryError) -> FollowedSubscription {
+        try SubscriptionDecoder.followed(row, from: first, app: try apps.name(of: row.integer(first + 1)))
+    }
+
     private func beginning() throws(RegistryError) -> SubscriptionCursor {
         let head = try statements.statement("SELECT max(id) FROM subscription_log").firstInteger()
         return SubscriptionCursor(logPosition: head ?? 0, loadingAfterRow: 0)
@@ -47,14 +53,14 @@ extension SQLiteRegistry {
     private func load(after cursor: SubscriptionCursor, limit: Int) throws(RegistryError) -> SubscriptionChanges {
         let statement = try statements.statement(
             """
-            SELECT \(SubscriptionRow.followedColumns) FROM subscription s
+            SELECT \(Self.followedColumns) FROM subscription s
             WHERE s.id > ?1 AND s.fired_event IS NULL ORDER BY s.id LIMIT ?2
             """)
         statement.bind(1, cursor.loadingAfterRow ?? 0)
         statement.bind(2, Int64(limit))
         var step = SubscriptionChanges(changes: [], next: cursor, isCaughtUp: false)
         try statement.forEachRow { row throws(RegistryError) in
-            let subscription = try decodeFollowed(row, firstColumn: 0)
+            let subscription = try followed(row, from: 0)
             step.changes.append(.saved(subscription))
             step.next.loadingAfterRow = subscription.row
         }
@@ -65,7 +71,8 @@ extension SQLiteRegistry {
     private func follow(_ cursor: SubscriptionCursor, limit: Int) throws(RegistryError) -> SubscriptionChanges {
         let statement = try statements.statement(
             """
-            SELECT l.id, l.subscription, \(SubscriptionRow.followedColumns) FROM subscription_log l
+            SELECT l.id, l.subscription, s.id IS NOT NULL AND s.fired_event IS NULL, \(Self.followedColumns)
+            FROM subscription_log l
             LEFT JOIN subscription s ON s.id = l.subscription
             WHERE l.id > ?1 ORDER BY l.id LIMIT ?2
             """)
@@ -74,9 +81,8 @@ extension SQLiteRegistry {
         var step = SubscriptionChanges(changes: [], next: cursor, isCaughtUp: false)
         try statement.forEachRow { row throws(RegistryError) in
             step.next.logPosition = row.integer(0)
-            let isThere = row.optionalInteger(2) != nil && row.integer(1 + SubscriptionRow.followedColumnCount) == 0
-            step.changes.append(
-                isThere ? .saved(try decodeFollowed(row, firstColumn: 2)) : .removed(row.integer(1)))
+            let isThere = row.integer(2) != 0
+            step.changes.append(isThere ? .saved(try followed(row, from: 3)) : .removed(row.integer(1)))
         }
         step.isCaughtUp = step.changes.count < limit
         return step

@@ -7,8 +7,7 @@ extension SQLiteRegistry: SubscriptionRegistry {
         for subscription in subscriptions { try SubscriptionRules.check(subscription) }
         return try writing(durable: true) { () throws(RegistryError) in
             var rows: [Int64] = []
-            var growth = SubscriptionGrowth(
-                countsOwners: quotas[.subscriptionsPerOwner] != nil || quotas[.subscriptionBytesPerOwner] != nil)
+            var growth = SubscriptionGrowth()
             for subscription in subscriptions { rows.append(try save(subscription, &growth)) }
             try settle(growth)
             return rows
@@ -22,31 +21,13 @@ extension SQLiteRegistry: SubscriptionRegistry {
         let known = try row(of: subscription.key)
         let statement = try statements.statement(known == nil ? Self.insertion : Self.update)
         let (user, device) = try owner(of: subscription.key, app: app)
-        let notification = subscription.notification.json
-        let predicate = subscription.predicate.canonicalBytes
-        let before = try known.map(stored)
-        let bytes = Int64(predicate.count + notification.count + (subscription.cloudKitJSON?.count ?? 0))
-        growth.add(
-            .init(subscriptions: known == nil ? 1 : 0, bytes: bytes - (before?.bytes ?? 0)),
-            // One that has fired did not count for its owner, and does again.
-            owned: before?.hasFired ?? false ? .init(subscriptions: 1, bytes: bytes) : nil, app: app, user: user,
-            device: device)
+        growth.add(subscription, before: try known.map(before))
+        statement.bind(1, app)
         statement.bind(2, user)
         statement.bind(3, device)
-        statement.bind(1, app)
         statement.bind(4, subscription.key.subscriptionID)
-        statement.bind(5, subscription.kind.registryNumber)
-        statement.bind(6, subscription.database.registryNumber)
-        statement.bind(7, subscription.zoneName)
-        statement.bind(8, subscription.recordType)
-        statement.bind(9, predicate)
-        statement.bind(10, Int64(subscription.firesOn.rawValue))
-        statement.bind(11, subscription.firesOnce ? 1 : 0)
-        statement.bind(12, String(decoding: notification, as: UTF8.self))
-        statement.bind(13, subscription.savedAtMilliseconds)
-        statement.bind(14, subscription.notification.isVisible ? 0 : 1)
-        statement.bind(15, subscription.cloudKitJSON.map { String(decoding: $0, as: UTF8.self) })
-        if let known { statement.bind(16, known) }
+        if let known { statement.bind(5, known) }
+        statement.bind(RecordSubscription.storedColumns, of: subscription, from: 6)
         try statement.run()
         return known ?? connection.lastInsertedRow
     }
@@ -65,25 +46,25 @@ extension SQLiteRegistry: SubscriptionRegistry {
         }
     }
 
-    private func stored(_ row: Int64) throws(RegistryError) -> (bytes: Int64, hasFired: Bool) {
+    /// What a subscription is before it is saved again.
+    private func before(_ row: Int64) throws(RegistryError) -> SubscriptionGrowth.Known {
         let statement = try statements.statement(
             "SELECT \(Schema.subscriptionBytes("s")), s.fired_event IS NOT NULL FROM subscription s WHERE s.id = ?")
         statement.bind(1, row)
         defer { statement.reset() }
-        return try statement.step() ? (statement.integer(0), statement.integer(1) != 0) : (0, false)
+        guard try statement.step() else { return .init(bytes: 0, hasFired: false) }
+        return .init(bytes: statement.integer(0), hasFired: statement.integer(1) != 0)
     }
 
     private static let insertion = """
-        INSERT INTO subscription (app, user_id, device, subscription_id, kind, database, zone, record_type, predicate,
-            fires_on, fires_once, notification, saved_at, is_silent, cloudkit_json)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+        INSERT INTO subscription (app, user_id, device, subscription_id, \(RecordSubscription.storedColumns.names()))
+        VALUES (?1, ?2, ?3, ?4, \(RecordSubscription.storedColumns.parameters(from: 6)))
         """
 
     private static let update = """
-        UPDATE subscription SET app = ?1, user_id = ?2, device = ?3, subscription_id = ?4, kind = ?5, database = ?6,
-            zone = ?7, record_type = ?8, predicate = ?9, fires_on = ?10, fires_once = ?11, notification = ?12,
-            saved_at = ?13, is_silent = ?14, cloudkit_json = ?15, fired_event = NULL, fired_at = NULL
-        WHERE id = ?16
+        UPDATE subscription SET app = ?1, user_id = ?2, device = ?3, subscription_id = ?4,
+            \(RecordSubscription.storedColumns.assignments(from: 6)), fired_event = NULL, fired_at = NULL
+        WHERE id = ?5
         """
 
     /// Removes a subscription.
@@ -99,16 +80,26 @@ extension SQLiteRegistry: SubscriptionRegistry {
         }
     }
 
+    private static let wholeColumns = SubscriptionDecoder.wholeColumns(app: "s.app")
+    /// The join that a subscription's device `o` comes from.
+    static let deviceJoin = "LEFT JOIN device o ON o.id = s.device"
+
+    private func wholeSubscription(_ row: Statement) throws(RegistryError) -> StoredSubscription {
+        try decoder.wholeSubscription(row, app: try apps.name(of: row.integer(1)))
+    }
+
     /// One subscription, or nil.
     public func subscription(_ key: SubscriptionKey) throws(RegistryError) -> StoredSubscription? {
         try reading { () throws(RegistryError) in
             guard let row = try row(of: key) else { return nil }
             let statement = try statements.statement(
-                "SELECT \(SubscriptionRow.wholeColumns) FROM subscription s \(SubscriptionRow.join) WHERE s.id = ?")
+                """
+                SELECT \(Self.wholeColumns) FROM subscription s \(Self.deviceJoin)
+                WHERE s.id = ? AND s.fired_event IS NULL
+                """)
             statement.bind(1, row)
             defer { statement.reset() }
-            guard try statement.step(), statement.integer(SubscriptionRow.columnCount - 1) == 0 else { return nil }
-            return try decodeWholeSubscription(statement)
+            return try statement.step() ? try wholeSubscription(statement) : nil
         }
     }
 
@@ -135,44 +126,53 @@ extension SQLiteRegistry: SubscriptionRegistry {
                     page.next = page.subscriptions.last?.row
                     break
                 }
-                page.subscriptions.append(try decodeWholeSubscription(statement))
-                bytes += Int(statement.integer(SubscriptionRow.wholeColumnCount))
+                page.subscriptions.append(try wholeSubscription(statement))
+                bytes += Int(statement.integer(SubscriptionDecoder.wholeColumnCount))
             }
             return page
         }
     }
 
-    // The plus sign keeps SQLite from walking all subscriptions in order when an owner names a few.
-    private static func listSQL(_ filter: SubscriptionFilter) -> String {
+    /// The statement of a page, which names its index: an owner's few subscriptions are sorted, those of an app and
+    /// type are in order in their index, and all others are walked in order.
+    static func listSQL(_ filter: SubscriptionFilter) -> String {
         var conditions = ["s.fired_event IS NULL"]
         if filter.app != nil { conditions.append("s.app = (SELECT id FROM app WHERE name = ?2)") }
         if filter.recordType != nil { conditions.append("s.record_type = ?3") }
+        let index: String
         switch filter.owner {
-        case .user: conditions.append("s.user_id = ?4")
-        case .device: conditions.append("s.device = (SELECT id FROM device WHERE device_id = ?4)")
-        case nil: break
+        case .user:
+            conditions.append("s.user_id = ?4")
+            index = "INDEXED BY subscription_of_user"
+        case .device:
+            conditions.append("s.device = (SELECT id FROM device WHERE device_id = ?4)")
+            index = "INDEXED BY subscription_of_device"
+        case nil where filter.app != nil && filter.recordType != nil: index = "INDEXED BY subscription_by_type"
+        case nil: index = "NOT INDEXED"
         }
-        let order = filter.owner == nil ? "s.id" : "+s.id"
         return """
-            SELECT \(SubscriptionRow.wholeColumns), \(Schema.subscriptionBytes("s"))
-            FROM subscription s \(SubscriptionRow.join)
-            WHERE \(order) > ?1 AND \(conditions.joined(separator: " AND ")) ORDER BY \(order) LIMIT ?5
+            SELECT \(wholeColumns), \(Schema.subscriptionBytes("s"))
+            FROM subscription s \(index) \(deviceJoin)
+            WHERE s.id > ?1 AND \(conditions.joined(separator: " AND ")) ORDER BY s.id LIMIT ?5
             """
     }
+
+    /// The statement of counts, which reads an index alone, in its order, and of that no more than a page needs.
+    ///
+    /// No record type is empty, so an empty one stands for none.
+    static let countsSQL = """
+        SELECT a.name, s.record_type, count(*) FROM app a CROSS JOIN subscription s ON s.app = a.id
+        WHERE s.fired_event IS NULL AND (?1 IS NULL OR a.name = ?1)
+            AND (?2 IS NULL OR a.name >= ?2 AND (a.name, coalesce(s.record_type, '')) > (?2, ?3))
+        GROUP BY a.name, s.record_type ORDER BY a.name, s.record_type LIMIT ?4
+        """
 
     /// How many subscriptions there are, by app and record type.
     public func subscriptionCounts(
         app: String?, after last: SubscriptionCount?, limit: Int
     ) throws(RegistryError) -> [SubscriptionCount] {
         try reading { () throws(RegistryError) in
-            // No record type is empty, so an empty one stands for none.
-            let statement = try statements.statement(
-                """
-                SELECT a.name, s.record_type, count(*) FROM subscription s JOIN app a ON a.id = s.app
-                WHERE s.fired_event IS NULL AND (?1 IS NULL OR a.name = ?1)
-                    AND (?2 IS NULL OR (a.name, coalesce(s.record_type, '')) > (?2, ?3))
-                GROUP BY a.name, s.record_type ORDER BY a.name, s.record_type LIMIT ?4
-                """)
+            let statement = try statements.statement(Self.countsSQL)
             statement.bind(1, app)
             statement.bind(2, last?.app)
             statement.bind(3, last?.recordType ?? "")

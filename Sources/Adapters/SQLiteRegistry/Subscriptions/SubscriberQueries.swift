@@ -1,3 +1,5 @@
+import PushCore
+
 /// The questions that `resolveSubscribers` asks; subscriptions of users and of devices are asked for apart, each in the
 /// order of the devices' rows without sorting.
 struct SubscriberQueries {
@@ -20,14 +22,15 @@ struct SubscriberQueries {
 
     /// Creates the questions; nothing is prepared yet.
     init(connection: Connection) {
+        let columns = ", \(RecipientRow.columns), \(SubscriptionDecoder.columns(app: "s.app"))"
         func query(
             _ name: AudienceQuery.Name, _ numbers: [String], _ owner: String, _ condition: String
         ) -> AudienceQuery {
             AudienceQuery(
-                name: name, numbers: numbers, columns: ", \(RecipientRow.columns), \(SubscriptionRow.columns)",
+                name: name, numbers: numbers, columns: columns,
                 from: """
                     CROSS JOIN subscription s ON s.id = r.subscription
-                    \(SubscriptionRow.join)
+                    \(SQLiteRegistry.deviceJoin)
                     CROSS JOIN device d ON d.app = s.app AND \(owner) AND \(condition)
                     """,
                 connection: connection)
@@ -42,16 +45,19 @@ struct SubscriberQueries {
         owners = AudienceQuery(
             name: .text, numbers: [], columns: ", d.id, d.app, d.user_id",
             from: "CROSS JOIN device d ON d.device_id = r.name", connection: connection)
-        func silent(_ name: AudienceQuery.Name, _ numbers: [String], _ owner: String) -> AudienceQuery {
+        func silent(
+            _ name: AudienceQuery.Name, _ numbers: [String], _ owner: String, by index: String
+        ) -> AudienceQuery {
             AudienceQuery(
                 name: name, numbers: numbers + ["app", "first_row", "below"], columns: ", t.id",
                 from: """
-                    CROSS JOIN subscription t ON \(owner) AND t.app = r.app AND t.is_silent AND NOT t.fires_once
-                        AND t.fired_event IS NULL AND t.id >= r.first_row AND t.id < r.below
+                    CROSS JOIN subscription t INDEXED BY \(index) ON \(owner) AND t.app = r.app
+                        AND t.is_silent AND NOT t.fires_once AND t.fired_event IS NULL
+                        AND t.id >= r.first_row AND t.id < r.below
                     """,
                 connection: connection)
         }
-        silentOfUsers = silent(.text, [], "t.user_id = r.name")
-        silentThemselves = silent(.none, ["device"], "t.device = r.device")
+        silentOfUsers = silent(.text, [], "t.user_id = r.name", by: "subscription_of_user")
+        silentThemselves = silent(.none, ["device"], "t.device = r.device", by: "subscription_of_device")
     }
 }

@@ -14,7 +14,7 @@ final class SubscriberResolution {
     private let limit: Int
     private let buffer = ProbeBuffer()
     private var pages: [SubscriberPage]
-    private var ends: [SubscriberCursor]
+    private var ends: [AudienceCursor]
     /// The places of subscriptions that a page has already, by row.
     private var places: [[Int64: Int]]
     /// The subscriptions that were read already, by row.
@@ -26,7 +26,7 @@ final class SubscriberResolution {
         self.requests = requests
         self.limit = limit
         pages = Array(repeating: SubscriberPage(), count: requests.count)
-        ends = requests.map { $0.cursor ?? SubscriberCursor(subscription: 0, device: 0) }
+        ends = requests.map { $0.cursor ?? AudienceCursor(position: 0, subscription: 0) }
         places = Array(repeating: [:], count: requests.count)
     }
 
@@ -95,7 +95,7 @@ final class SubscriberResolution {
             if buffer.isFull { try flushWhole() }
             if pages[index].next != nil { return }
             if let through = request.through, row > through.subscription { return }
-            let after = row == start.subscription ? start.device : 0
+            let after = row == start.subscription ? start.position : 0
             buffer.append(
                 request: index, name: EmptyCollection(), numbers: (row, after, request.asOfFanOut ?? .max, 0))
         }
@@ -144,10 +144,11 @@ final class SubscriberResolution {
     }
 
     private func decode(_ row: Statement) throws(RegistryError) -> Found {
-        let recipient = try registry.decodeRecipient(row, firstColumn: 1)
+        let recipient = try registry.decodeRecipient(row)
         let number = row.integer(6)
         if let known = decoded[number] { return Found(recipient: recipient, subscription: known) }
-        let subscription = try registry.decodeSubscription(row, firstColumn: 6)
+        let app = try registry.apps.name(of: row.integer(7))
+        let subscription = try registry.decoder.subscription(row, from: 6, app: app)
         decoded[number] = subscription
         return Found(recipient: recipient, subscription: subscription)
     }
@@ -159,7 +160,7 @@ final class SubscriberResolution {
         let row = found.subscription.row
         if pages[request].next != nil { return false }
         if let through = requests[request].through {
-            guard (row, found.recipient.row) <= (through.subscription, through.device) else { return false }
+            guard (row, found.recipient.row) <= (through.subscription, through.position) else { return false }
         }
         guard pages[request].entries.count < limit || requests[request].only != nil else {
             pages[request].next = ends[request]
@@ -171,7 +172,7 @@ final class SubscriberResolution {
             places[request][row] = place
         }
         pages[request].entries.append(SubscriberPage.Entry(recipient: found.recipient.recipient, subscription: place))
-        ends[request] = SubscriberCursor(subscription: row, device: found.recipient.row)
+        ends[request] = AudienceCursor(position: found.recipient.row, subscription: row)
         return true
     }
 }

@@ -38,22 +38,11 @@ extension SQLiteRegistry: RegistryTransfer {
     }
 
     private func record(_ row: Statement) throws(RegistryError) -> DeviceRecord {
-        let found = try decodeDevice(row, firstColumn: 0)
+        let found = try decodeDevice(row)
+        let datasets = try subscriptions(of: found.stored)
         var record = DeviceRecord(
-            device: found.device, badge: Int(row.integer(DeviceRow.columnCount + 1)))
-        let datasets = try statements.statement(
-            """
-            SELECT s.name, s.id FROM dataset_subscription u CROSS JOIN dataset_name s ON s.id = u.dataset_name
-            WHERE u.device = ? ORDER BY s.name
-            """)
-        datasets.bind(1, found.stored.row)
-        try datasets.forEachRow { row in
-            if row.integer(1) == Schema.futureDatasets {
-                record.includesFutureDatasets = true
-            } else {
-                record.datasetNames.append(row.text(0))
-            }
-        }
+            device: found.device, datasetNames: datasets.datasetNames, includesFutureDatasets: datasets.includesFuture,
+            badge: Int(row.integer(DeviceRow.columnCount + 1)))
         let topics = try statements.statement(
             """
             SELECT t.name FROM topic_subscription u CROSS JOIN topic t ON t.id = u.topic

@@ -1,6 +1,5 @@
 import Dispatcher
 import PushCore
-import RegistryAPI
 
 /// How the commands come to the registry, and what its errors mean for the exit code.
 enum DeviceRegistry {
@@ -18,10 +17,13 @@ enum DeviceRegistry {
     /// - Throws: `CommandFailure` for what the registry cannot do, and what `body` throws.
     static func use<Value>(
         _ invocation: CommandInvocation, mode: RegistryOpenMode, quotas: RegistryQuotas? = nil,
-        _ body: (any ServedRegistry, Configuration) throws -> Value
+        _ body: (any RegistryStore, Configuration) throws -> Value
     ) throws -> Value {
         let configuration = try invocation.loadConfiguration(for: .tool).configuration
-        return try rephrasing { try body(try configuration.openRegistry(mode: mode, quotas: quotas), configuration) }
+        return try rephrasing {
+            let quotas = quotas ?? configuration.registryAPI.quotas
+            return try body(try configuration.registry.open(mode: mode, quotas: quotas), configuration)
+        }
     }
 
     /// Does something with a registry, and tells what the registry cannot do as a failure of the command.

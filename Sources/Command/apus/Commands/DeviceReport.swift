@@ -16,8 +16,8 @@ struct DeviceReport {
     ) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
-        for (key, value) in fields(device) {
-            writer.key(dynamic: key)
+        for (name, value) in device.texts(token: token(device.token)) {
+            writer.key(name)
             writer.string(value)
         }
         writer.key("registeredAt")
@@ -47,7 +47,7 @@ struct DeviceReport {
 
     /// One device in lines of a name and a value.
     func text(_ device: Device, _ tokens: [FurtherToken], _ subscriptions: DatasetSubscriptions) -> String {
-        var rows = fields(device)
+        var rows = device.texts(token: token(device.token)).map { (name: "\($0.name)", value: $0.value) }
         rows.append(("registeredAt", "\(device.registeredAtMilliseconds) ms since 1970"))
         for further in tokens { rows.append(("\(further.kind.rawValue) token", token(further.token))) }
         rows.append(("datasets", subscriptions.datasetNames.joined(separator: " ")))
@@ -68,16 +68,6 @@ struct DeviceReport {
 
     /// What the values of `line` are.
     static let header = "DEVICE\tPLATFORM\tAPP\tTOKEN\tIDENTITY POOL\tIDENTITY\tUSER"
-
-    private func fields(_ device: Device) -> [(name: String, value: String)] {
-        let optional = [
-            ("identityPoolId", device.identityPoolID), ("identityId", device.identityID), ("userId", device.userID),
-        ]
-        return [
-            ("deviceId", device.deviceID), ("platform", device.platform.rawValue), ("token", token(device.token)),
-            ("app", device.app),
-        ] + optional.compactMap { name, value in value.map { (name, $0) } }
-    }
 
     private func token(_ token: DeviceToken) -> String { showsToken ? token.hexadecimal : token.description }
 

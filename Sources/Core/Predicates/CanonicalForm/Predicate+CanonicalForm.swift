@@ -29,8 +29,7 @@ extension Predicate {
 
     /// Reads a predicate from its canonical bytes.
     ///
-    /// - Throws: `PredicateError` `.notCanonical` for bytes that `canonicalBytes` of no predicate gives, or gave when
-    ///   ranges were not cut with values of the same field (`NormalizationWork.cutsValues`).
+    /// - Throws: `PredicateError` `.notCanonical` for bytes that `canonicalBytes` of no predicate gives.
     public init(canonicalBytes: [UInt8]) throws(PredicateError) {
         let result: Result<Predicate, PredicateError> = canonicalBytes.withUnsafeBytes { bytes in
             Result { () throws(PredicateError) in try Predicate(canonicalBytes: bytes, behind: []) }
@@ -43,8 +42,7 @@ extension Predicate {
     /// - Parameters:
     ///   - canonicalBytes: the bytes of the predicate without those terms.
     ///   - first: terms that come before all others in normal form, and are about other fields.
-    /// - Throws: `PredicateError` `.notCanonical` for bytes that `canonicalBytes` of no predicate gives, or gave when
-    ///   ranges were not cut with values of the same field (`NormalizationWork.cutsValues`).
+    /// - Throws: `PredicateError` `.notCanonical` for bytes that `canonicalBytes` of no predicate gives.
     public init(canonicalBytes: UnsafeRawBufferPointer, behind first: [PredicateTerm]) throws(PredicateError) {
         var reader = CanonicalReader(canonicalBytes)
         let conjunctions = try reader.readConjunctions(behind: first)
@@ -54,17 +52,12 @@ extension Predicate {
         }
         let written = conjunctions.map { Array($0.dropFirst(first.count)) }
         let predicate: Predicate
-        var stored: Predicate
         do {
             predicate = try Predicate(anyOf: written)
-            stored = predicate
-            if !stored.canonicalBytes.elementsEqual(canonicalBytes) {
-                stored = try Predicate(anyOf: written, NormalizationWork(cutsValues: false))
-            }
         } catch {
             throw PredicateError(.notCanonical, error.message)
         }
-        guard stored.canonicalBytes.elementsEqual(canonicalBytes) else {
+        guard predicate.canonicalBytes.elementsEqual(canonicalBytes) else {
             throw PredicateError(.notCanonical, "the predicate is not in normal form")
         }
         self.init(normalized: predicate.conjunctions.map { first + $0 })

@@ -87,7 +87,7 @@ struct NormalConjunction: Hashable {
     ) throws(PredicateError) -> Bool {
         try work.spend(new, among: terms.count)
         for place in terms.indices where terms[place].term.path == new.term.path {
-            guard let both = terms[place].term.intersection(new.term, cutsValues: work.cutsValues) else { continue }
+            guard let both = terms[place].term.intersection(new.term) else { continue }
             try work.spendJoining(terms.remove(at: place), new)
             switch try both.normalized() {
             case .never: return false
@@ -109,13 +109,13 @@ struct NormalConjunction: Hashable {
 
 extension PredicateTerm {
     /// The test that a value passes if it passes both terms, where the two can be made one.
-    fileprivate func intersection(_ other: PredicateTerm, cutsValues: Bool) -> FieldTest? {
+    fileprivate func intersection(_ other: PredicateTerm) -> FieldTest? {
         guard !isNegated, !other.isNegated else { return nil }
         if case .isInRange(let left) = test, case .isInRange(let right) = other.test {
             // No value can be ordered against bounds that cannot be ordered against each other.
             return left.intersection(right).map(FieldTest.isInRange) ?? .isIn([], .exact)
         }
-        if cutsValues, let values = test.equalValues(within: other.test) ?? other.test.equalValues(within: test) {
+        if let values = test.equalValues(within: other.test) ?? other.test.equalValues(within: test) {
             return .isIn(values, .exact)
         }
         guard let (left, leftFolding) = test.equalValues, let (right, rightFolding) = other.test.equalValues,

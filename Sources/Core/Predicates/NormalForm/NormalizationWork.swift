@@ -4,11 +4,6 @@ struct NormalizationWork {
     private var stepsLeft = PredicateLimits.normalizationStepsMaximum
     private var conditionsLeft = PredicateLimits.conditionsMaximum
 
-    /// Whether the values that a field may equal are cut with its ranges; what was stored before they were has both.
-    let cutsValues: Bool
-
-    init(cutsValues: Bool = true) { self.cutsValues = cutsValues }
-
     /// Takes the work of putting a term into a conjunction: that of its bytes, and of those that it is compared with.
     ///
     /// - Throws: `PredicateError` `.tooLarge` when it is too much.

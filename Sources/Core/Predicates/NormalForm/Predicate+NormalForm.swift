@@ -11,14 +11,10 @@ extension Predicate {
     /// - Throws: `PredicateError`: `.invalidPath`, `.invalidValue`, or `.tooLarge` if a limit of `PredicateLimits` is
     ///   exceeded.
     public init(anyOf conjunctions: [[PredicateTerm]]) throws(PredicateError) {
-        try self.init(anyOf: conjunctions, NormalizationWork())
-    }
-
-    /// Brings conjunctions into normal form, or into that of before, as the work says.
-    init(anyOf conjunctions: [[PredicateTerm]], _ work: consuming NormalizationWork) throws(PredicateError) {
         guard conjunctions.count <= PredicateLimits.intermediateConjunctionsMaximum else {
             throw Self.tooManyConjunctions(conjunctions.count)
         }
+        var work = NormalizationWork()
         var normal: [NormalConjunction] = []
         for terms in conjunctions {
             if let conjunction = try NormalConjunction.of(terms, &work) { normal.append(conjunction) }

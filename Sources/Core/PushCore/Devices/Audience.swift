@@ -96,20 +96,6 @@ public struct AudienceCursor: Hashable, Sendable {
     }
 }
 
-extension AudienceCursor {
-    /// A position among subscribers.
-    public init(_ cursor: SubscriberCursor) {
-        self.init(position: cursor.device, subscription: cursor.subscription)
-    }
-}
-
-extension SubscriberCursor {
-    /// A position of an audience of subscriptions.
-    public init(_ cursor: AudienceCursor) {
-        self.init(subscription: cursor.subscription, device: cursor.position)
-    }
-}
-
 /// Some of the devices of an audience, and where the next ones begin.
 public struct AudiencePage: Hashable, Sendable {
     /// The devices, each once.

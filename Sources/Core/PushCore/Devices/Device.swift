@@ -37,6 +37,20 @@ public struct Device: Hashable, Sendable {
     }
 }
 
+extension Device {
+    /// Its values that are texts, by the names that they have in JSON: in the API, and in what commands read and write.
+    ///
+    /// - Parameter token: what to show of the token.
+    /// - Returns: the values that there are.
+    public func texts(token: String) -> [(name: StaticString, value: String)] {
+        let all: [(StaticString, String?)] = [
+            ("deviceId", deviceID), ("platform", platform.rawValue), ("token", token), ("app", app),
+            ("identityPoolId", identityPoolID), ("identityId", identityID), ("userId", userID),
+        ]
+        return all.compactMap { name, value in value.map { (name, $0) } }
+    }
+}
+
 /// A device together with its further tokens and what it subscribes to, as an import brings it.
 public struct DeviceRegistration: Hashable, Sendable {
     /// The device.

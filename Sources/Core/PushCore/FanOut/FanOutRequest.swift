@@ -82,8 +82,7 @@ public struct FanOutChunkSearch: Hashable, Sendable {
     public func subscriberRequest(matching rows: [Int64]) -> SubscriberRequest {
         SubscriberRequest(
             subscriptions: rows.filter { $0 <= newestSubscription }, excludedDeviceID: excludedDeviceID,
-            cursor: after.map { SubscriberCursor(subscription: $0.subscription, device: $0.position) },
-            asOfFanOut: fanOut)
+            cursor: after, asOfFanOut: fanOut)
     }
 }
 
@@ -111,7 +110,7 @@ public struct FanOutChunkExtent: Hashable, Sendable {
     ///   - page: the answer to `FanOutChunkSearch.subscriberRequest`.
     ///   - rows: the rows that were given to that.
     public init(_ page: SubscriberPage, matching rows: [Int64]) {
-        through = page.next.map { AudienceCursor(position: $0.device, subscription: $0.subscription) }
+        through = page.next
         deviceCount = page.entries.count
         subscriptions = FanOutChunk.subscriptions(of: page)
         matching = rows

@@ -179,7 +179,7 @@ extension PipelineMachine {
                 parking: event.parking,
                 identity: PushIdentity(source: event.event.source, identifier: event.event.identifier),
                 renderings: assembly.renderings, devices: assembly.devices, assignments: assembly.assignments,
-                continuation: isChunk ? nil : page.next.map { AudienceCursor($0) },
+                continuation: isChunk ? nil : page.next,
                 chunk: isChunk ? event.delivery.tag : nil, changed: event.event.time),
             into: &actions.dispatch)
         guard !isChunk else { return }

@@ -104,8 +104,7 @@ extension PipelineMachine {
         case .devices(let addressed): begin(page, addressed, at: now)
         case .subscribers(let subscribers, let badges):
             begin(event, subscribers, badges: badges, at: now)
-            serving.pageResolved(
-                tag, next: subscribers.next.map { AudienceCursor($0) }, at: now.monotonic, into: &serves)
+            serving.pageResolved(tag, next: subscribers.next, at: now.monotonic, into: &serves)
         case .chunkOver(let state):
             serving.chunkIsOver(tag, state, into: &serves)
             if let dataset = event.dataset { intake.ended(dataset) }

@@ -8,7 +8,7 @@ public struct RegistryError: Error, Hashable, Sendable, CustomStringConvertible 
         case readOnly
         /// The store is damaged.
         case corrupt
-        /// The store was written by a newer version of Apus.
+        /// The store has tables of another version of Apus.
         case newerSchema
         /// No such device or dataset.
         case notFound

@@ -1,8 +1,8 @@
 /// What may be done with a registry, and whether it is made.
 public enum RegistryOpenMode: Hashable, Sendable {
-    /// It must be there, in the current schema; nothing is written.
+    /// It must be there; nothing is written.
     case readOnly
-    /// It must be there; an older schema is brought up to date.
+    /// It must be there.
     case existing
     /// As `existing` for a file; in a database of a server that has no registry one is made.
     case readWrite

@@ -1,3 +1,4 @@
+import Essentials
 import Synchronization
 
 /// The broadcast channels that exist, by app.
@@ -13,7 +14,7 @@ final class ChannelStore: Sendable {
             guard policies[app, default: [:]].count < Self.channelsMaximum else { return nil }
             var bytes = [UInt8](repeating: 0, count: 15)
             for index in bytes.indices { bytes[index] = .random(in: 0...255) }
-            let channel = Base64Text.encode(bytes)
+            let channel = Base64.encode(bytes)
             policies[app, default: [:]][channel] = policy
             return channel
         }

@@ -1,4 +1,5 @@
 import Crypto
+import Essentials
 
 /// What a provider token says of itself: a JSON Web Token signed with ES256.
 ///

@@ -93,12 +93,10 @@ struct FanOutWalk {
             let page = try registry.resolve([request], limit: limit)[0]
             return (page.devices.map { "0/\($0.deviceID)" }, page.next)
         }
-        let request = SubscriberRequest(
-            subscriptions: rows, cursor: after.map { .init(subscription: $0.subscription, device: $0.position) },
-            through: through.map { .init(subscription: $0.subscription, device: $0.position) }, asOfFanOut: asOf)
+        let request = SubscriberRequest(subscriptions: rows, cursor: after, through: through, asOfFanOut: asOf)
         let page = try registry.resolveSubscribers([request], limit: limit)[0]
         let names = page.entries.map { "\(page.subscriptions[$0.subscription].row)/\($0.recipient.deviceID)" }
-        return (names, page.next.map { AudienceCursor(position: $0.device, subscription: $0.subscription) })
+        return (names, page.next)
     }
 
     private var audience: Audience {

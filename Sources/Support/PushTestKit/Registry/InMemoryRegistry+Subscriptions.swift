@@ -134,16 +134,16 @@ extension InMemoryRegistry: SubscriptionRegistry {
 
     private func page(_ request: SubscriberRequest, limit: Int) -> SubscriberPage {
         var page = SubscriberPage()
-        var end = request.cursor ?? SubscriberCursor(subscription: 0, device: 0)
+        var end = request.cursor ?? AudienceCursor(position: 0, subscription: 0)
         let rows = request.only.map { Set($0.map(\.subscription)) } ?? Set(request.subscriptions)
         let before = request.asOfFanOut.flatMap { fanOuts.befores[$0] }
         for entry in live where rows.contains(entry.stored.row) && entry.stored.row >= end.subscription {
-            let after = entry.stored.row == end.subscription ? end.device : 0
+            let after = entry.stored.row == end.subscription ? end.position : 0
             for device in devices(of: entry.stored.subscription) where device.number > after {
                 let deviceID = device.device.deviceID
                 if deviceID.hasBytes(of: request.excludedDeviceID) { continue }
                 if let through = request.through {
-                    let isWithin = (entry.stored.row, device.number) <= (through.subscription, through.device)
+                    let isWithin = (entry.stored.row, device.number) <= (through.subscription, through.position)
                     guard isWithin else { return page }
                 }
                 if let before {
@@ -165,7 +165,7 @@ extension InMemoryRegistry: SubscriptionRegistry {
                 page.entries.append(
                     SubscriberPage.Entry(
                         recipient: Recipient(device.device), subscription: page.subscriptions.count - 1))
-                end = SubscriberCursor(subscription: entry.stored.row, device: device.number)
+                end = AudienceCursor(position: device.number, subscription: entry.stored.row)
             }
         }
         return page
@@ -223,10 +223,7 @@ extension InMemoryRegistry: SubscriptionRegistry {
     /// Sets the badge of a device.
     public func setBadge(_ badge: Int, of deviceID: String) throws(RegistryError) -> Bool {
         try check()
-        guard (0...SubscriptionRules.badgeMaximum).contains(badge) else {
-            throw RegistryError(
-                .invalid, "A badge is a whole number of 0 to \(SubscriptionRules.badgeMaximum), not \(badge).")
-        }
+        try SubscriptionRules.check(badge: badge)
         entries[deviceID]?.badge = badge
         return entries[deviceID] != nil
     }

@@ -56,17 +56,17 @@ extension SimulatedRegistry: SubscriptionRegistry {
 
     private func page(_ request: SubscriberRequest, limit: Int) -> SubscriberPage {
         var page = SubscriberPage()
-        var end = request.cursor ?? SubscriberCursor(subscription: 0, device: 0)
+        var end = request.cursor ?? AudienceCursor(position: 0, subscription: 0)
         let rows = request.only.map { only in Set(only.map(\.subscription)).sorted() } ?? request.subscriptions
         let excluded = request.excludedDeviceID.flatMap { World.number(of: $0) }
         for row in rows where row >= end.subscription {
             guard let place = place(row) else { continue }
             let subscription = world.subscriptions[place]
-            let after = row == end.subscription ? end.device : 0
+            let after = row == end.subscription ? end.position : 0
             for device in subscription.devices where Int64(device + 1) > after {
                 guard world.devices[device].isRegistered, device != excluded else { continue }
                 if let through = request.through,
-                    (row, Int64(device + 1)) > (through.subscription, through.device)
+                    (row, Int64(device + 1)) > (through.subscription, through.position)
                 {
                     return page
                 }
@@ -81,7 +81,7 @@ extension SimulatedRegistry: SubscriptionRegistry {
                 page.entries.append(
                     SubscriberPage.Entry(
                         recipient: world.recipient(device), subscription: page.subscriptions.count - 1))
-                end = SubscriberCursor(subscription: row, device: Int64(device + 1))
+                end = AudienceCursor(position: Int64(device + 1), subscription: row)
             }
         }
         return page

@@ -46,15 +46,14 @@ extension RegistryResponder {
         if let named = parking.deviceIDs {
             return SubscriberRequest(subscriptions: [], only: named.compactMap { Subscriber(parkedName: $0) })
         }
-        let cursor = question.cursor.map { SubscriberCursor($0) }
         if let job = parking.chunk {
             // Those that were found when the event was planned, whatever the index knows by now.
             return SubscriberRequest(
-                subscriptions: job.chunk.subscriptions, excludedDeviceID: question.excludedDeviceID, cursor: cursor,
-                through: job.chunk.through.map { SubscriberCursor($0) }, asOfFanOut: job.fanOut)
+                subscriptions: job.chunk.subscriptions, excludedDeviceID: question.excludedDeviceID,
+                cursor: question.cursor, through: job.chunk.through, asOfFanOut: job.fanOut)
         }
         return SubscriberRequest(
-            subscriptions: subscriptions, excludedDeviceID: question.excludedDeviceID, cursor: cursor)
+            subscriptions: subscriptions, excludedDeviceID: question.excludedDeviceID, cursor: question.cursor)
     }
 
     /// The change to match; nil if the event has brought its subscriptions or devices along.

@@ -5,10 +5,7 @@ import Crypto
 import EventLoop
 import Glibc
 public import Notifications
-import PostgresRegistry
-public import PushCore
-public import RegistryAPI
-import SQLiteRegistry
+import PushCore
 
 extension Configuration {
     /// Where the broker is, for one of the things that this process does with it.
@@ -38,54 +35,12 @@ extension Configuration {
             workQueueCount: rabbitMQ.workQueueCount)
     }
 
-    /// Opens the registry.
-    ///
-    /// - Parameters:
-    ///   - mode: what may be done with it.
-    ///   - quotas: how much may be kept; nil for what the configuration says.
-    /// - Returns: the registry, to be used by one thread at a time.
-    /// - Throws: `RegistryError` as `SQLiteRegistry.open` and `PostgresRegistry.open`.
-    public func openRegistry(
-        mode: RegistryOpenMode, quotas: RegistryQuotas? = nil
-    ) throws(RegistryError) -> sending any ServedRegistry {
-        switch registry {
-        case .sqlite(let path):
-            let opened = try SQLiteRegistry.open(path: path, mode: mode)
-            opened.quotas = quotas ?? registryAPI.quotas
-            return opened
-        case .postgres(let url):
-            let opened = try PostgresRegistry.open(url: url.revealed, mode: mode)
-            opened.quotas = quotas ?? registryAPI.quotas
-            return opened
-        }
-    }
-
     /// Says in the log whose files of the registry others may use, too.
     ///
     /// - Parameter logger: where.
     public func warnOfLooseModes(_ logger: Logger) {
         for reason in registry.modeWarnings { logger.log(.warning, "registry.mode.loose", [.field("reason", reason)]) }
     }
-
-    /// Opens the registry for its API, whose clients have quotas and do not wait long for others who write.
-    func openServedRegistry(mode: RegistryOpenMode) throws(RegistryError) -> sending any ServedRegistry {
-        switch registry {
-        case .sqlite(let path):
-            let registry = try SQLiteRegistry.open(path: path, mode: mode)
-            // Not before: who makes the schema is waited for.
-            registry.setBusyTimeout(milliseconds: Self.servedLockMilliseconds)
-            registry.quotas = registryAPI.quotas
-            return registry
-        case .postgres(let url):
-            let registry = try PostgresRegistry.open(
-                url: url.revealed, mode: mode, lockMilliseconds: Self.servedLockMilliseconds)
-            registry.quotas = registryAPI.quotas
-            return registry
-        }
-    }
-
-    /// How long a request waits for somebody else's lock, before it is answered with 503.
-    private static var servedLockMilliseconds: Int { 1_000 }
 
     /// Opens the registry for the pipeline, on a loop of its own.
     ///
@@ -98,50 +53,12 @@ extension Configuration {
     ///   thread to be had.
     func registryClient(_ name: String, logger: Logger, metrics: RegistryMetrics) throws -> RegistryClient {
         RegistryClient(
-            loop: try EventLoop(name: name), registry: try openPipelineRegistry(), limits: pipeline.limits,
+            loop: try EventLoop(name: name), registry: try openPipeline(), limits: pipeline.limits,
             logger: logger, metrics: metrics, nowMilliseconds: { WallClock.nowMilliseconds() })
     }
 
-    /// Not `openRegistry` and a conversion: of that the compiler cannot tell that it may be sent to a loop.
-    private func openPipelineRegistry() throws(RegistryError) -> sending any PipelineRegistry {
-        switch registry {
-        case .sqlite(let path): try SQLiteRegistry.open(path: path, mode: .readWrite)
-        case .postgres(let url): try PostgresRegistry.open(url: url.revealed, mode: .readWrite)
-        }
-    }
-
-    /// Opens the registry for the commands about large fan-outs.
-    ///
-    /// - Parameter mode: what may be done with it.
-    /// - Returns: the registry, to be used by one thread at a time.
-    /// - Throws: `RegistryError` as `SQLiteRegistry.open` and `PostgresRegistry.open`.
-    public func openFanOutRegistry(mode: RegistryOpenMode) throws(RegistryError) -> sending any FanOutRegistry {
-        switch registry {
-        case .sqlite(let path): try SQLiteRegistry.open(path: path, mode: mode)
-        case .postgres(let url): try PostgresRegistry.open(url: url.revealed, mode: mode)
-        }
-    }
-
-    /// Opens the registry for the commands about dead letters.
-    ///
-    /// - Parameter mode: what may be done with it.
-    /// - Returns: the registry, to be used by one thread at a time.
-    /// - Throws: `RegistryError` as `SQLiteRegistry.open` and `PostgresRegistry.open`.
-    public func openDeadLetterRegistry(
-        mode: RegistryOpenMode
-    ) throws(RegistryError) -> sending any DeadLetterRegistry {
-        switch registry {
-        case .sqlite(let path): try SQLiteRegistry.open(path: path, mode: mode)
-        case .postgres(let url): try PostgresRegistry.open(url: url.revealed, mode: mode)
-        }
-    }
-
-    /// Opens the registry for what sends to clients that fetch their notifications.
-    func openCourierRegistry() throws(RegistryError) -> any CourierRegistry {
-        switch registry {
-        case .sqlite(let path): try SQLiteRegistry.open(path: path, mode: .readWrite)
-        case .postgres(let url): try PostgresRegistry.open(url: url.revealed, mode: .readWrite)
-        }
+    private func openPipeline() throws(RegistryError) -> sending any PipelineRegistry {
+        try registry.open(mode: .readWrite, sqlite: { $0 }, postgres: { $0 })
     }
 
     /// The client for APNs: two routes for each app, production first, and one provider token for each key.

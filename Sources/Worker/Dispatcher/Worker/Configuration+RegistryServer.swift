@@ -35,14 +35,24 @@ extension Configuration {
         }
         do {
             // The first makes what is missing.
-            let registry = try openServedRegistry(mode: mode)
-            let reader = try openServedRegistry(mode: .readOnly)
+            let registry = try openServed(mode: mode)
+            let reader = try openServed(mode: .readOnly)
             return try RegistryServer(
                 configuration: options, registry: registry, reader: reader, metrics: metrics, logger: logger)
         } catch {
             throw WorkerError(starting: error)
         }
     }
+
+    /// Opens the registry for clients, who have quotas and do not wait long for others who write.
+    private func openServed(mode: RegistryOpenMode) throws(RegistryError) -> sending any ServedRegistry {
+        try registry.open(
+            mode: mode, quotas: registryAPI.quotas, lockMilliseconds: Self.lockMilliseconds, sqlite: { $0 },
+            postgres: { $0 })
+    }
+
+    /// How long a request waits for somebody else's lock, before it is answered with 503.
+    private static let lockMilliseconds = 1_000
 
     private static func serverKey(_ key: RegistryAPI.ServerKey) throws(WorkerError) -> ServerKey {
         let text = try text(of: key.publicKeyFile)

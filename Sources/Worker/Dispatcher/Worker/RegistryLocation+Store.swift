@@ -2,6 +2,9 @@ import PostgresRegistry
 public import PushCore
 import SQLiteRegistry
 
+/// All ports of a registry.
+public typealias RegistryStore = CourierRegistry & FanOutRegistry & QuotaRegistry & RegistryCopy.Store
+
 extension Configuration.RegistryLocation {
     /// Reads what a command was given: `sqlite:PATH`, `postgresql://…`, or `@FILE`, a file that holds one of these.
     ///
@@ -45,15 +48,40 @@ extension Configuration.RegistryLocation {
         }
     }
 
-    /// Opens the registry with all its ports.
+    /// Opens the registry.
     ///
-    /// - Parameter mode: what may be done with it.
+    /// - Parameters:
+    ///   - mode: what may be done with it.
+    ///   - quotas: how much may be kept.
+    ///   - lockMilliseconds: how long a call waits for somebody else's lock; nil for as long as the store sees fit.
     /// - Returns: the registry, to be used by one thread at a time.
     /// - Throws: `RegistryError` as `SQLiteRegistry.open` and `PostgresRegistry.open`.
-    public func open(mode: RegistryOpenMode) throws(RegistryError) -> any RegistryCopy.Store {
+    public func open(
+        mode: RegistryOpenMode, quotas: RegistryQuotas = .unlimited, lockMilliseconds: Int? = nil
+    ) throws(RegistryError) -> sending any RegistryStore {
+        try open(
+            mode: mode, quotas: quotas, lockMilliseconds: lockMilliseconds, sqlite: { $0 }, postgres: { $0 })
+    }
+
+    /// Opens the registry as what a part of the program sees of it.
+    ///
+    /// The compiler would not let a registry with all ports be made one with a few, and then be sent to a loop.
+    func open<Ports>(
+        mode: RegistryOpenMode, quotas: RegistryQuotas = .unlimited, lockMilliseconds: Int? = nil,
+        sqlite: @Sendable (SQLiteRegistry) -> Ports, postgres: @Sendable (PostgresRegistry) -> Ports
+    ) throws(RegistryError) -> sending Ports {
         switch self {
-        case .sqlite(let path): try SQLiteRegistry.open(path: path, mode: mode)
-        case .postgres(let url): try PostgresRegistry.open(url: url.revealed, mode: mode)
+        case .sqlite(let path):
+            let registry = try SQLiteRegistry.open(path: path, mode: mode)
+            // Not before: who makes the tables is waited for.
+            if let lockMilliseconds { registry.setBusyTimeout(milliseconds: lockMilliseconds) }
+            registry.quotas = quotas
+            return sqlite(registry)
+        case .postgres(let url):
+            let registry = try PostgresRegistry.open(
+                url: url.revealed, mode: mode, lockMilliseconds: lockMilliseconds)
+            registry.quotas = quotas
+            return postgres(registry)
         }
     }
 }

@@ -50,7 +50,7 @@ public final class Worker: Sendable {
             courier = CourierTransport(
                 others: transport, apps: configuration.apps.map(\.name), firstRoute: client.routes.count,
                 loop: registryWrites.loop, logger: logger,
-                openRegistry: { () throws(RegistryError) in try configuration.openCourierRegistry() })
+                openRegistry: { () throws(RegistryError) in try configuration.registry.open(mode: .readWrite) })
             keys = try WorkerKeys(
                 apps: configuration.apps, sources: client.routes.map(\.tokenSource), logger: logger)
             let parts = PipelineParts(

@@ -1,5 +1,6 @@
 import APNsTransport
 import Crypto
+import Essentials
 import PushTestKit
 import Testing
 

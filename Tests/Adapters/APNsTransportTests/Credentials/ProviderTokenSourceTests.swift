@@ -1,6 +1,7 @@
 import APNsTransport
 import ConnectionPool
 import Crypto
+import Essentials
 import Foundation
 import Synchronization
 import Testing

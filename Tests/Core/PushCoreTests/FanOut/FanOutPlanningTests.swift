@@ -311,7 +311,7 @@ struct FanOutPlanningTests {
         let request = search.subscriberRequest(matching: [3, 20, 21])
         #expect(request.subscriptions == [3, 20] && request.excludedDeviceID == "device-3")
         #expect(request.asOfFanOut == 4 && request.cursor == nil)
-        var page = SubscriberPage(subscriptions: [], entries: [], next: SubscriberCursor(subscription: 3, device: 40))
+        var page = SubscriberPage(subscriptions: [], entries: [], next: AudienceCursor(position: 40, subscription: 3))
         page.entries = [.init(recipient: Samples.device("d"), subscription: 0, coveredBy: 2)]
         let extent = FanOutChunkExtent(page, matching: [3, 20, 21])
         #expect(extent.subscriptions == [2] && extent.deviceCount == 1)
@@ -333,6 +333,6 @@ struct FanOutPlanningTests {
             return
         }
         #expect(second.audience == .subscriptions([3, 20, 21]))
-        #expect(second.subscriberRequest(matching: [3]).cursor == SubscriberCursor(subscription: 3, device: 40))
+        #expect(second.subscriberRequest(matching: [3]).cursor == AudienceCursor(position: 40, subscription: 3))
     }
 }

@@ -126,7 +126,7 @@ enum DeadLettersCommands {
                     + failure.message)
             exitCode = failure.code
         }
-        try DeviceRegistry.rephrasing { try body(try configuration.openDeadLetterRegistry(mode: .readOnly)) }
+        try DeviceRegistry.rephrasing { try body(try configuration.registry.open(mode: .readOnly)) }
         return exitCode
     }
 
@@ -170,7 +170,7 @@ enum DeadLettersCommands {
     ) throws(CommandFailure) -> DeadLetters {
         // Not made here: letters would vanish into a file that nobody meant.
         DeadLetters(configuration: try invocation.broker(configuration)) { () throws(RegistryError) in
-            try configuration.openDeadLetterRegistry(mode: .existing)
+            try configuration.registry.open(mode: .existing)
         } progress: { tally in
             progress.update(
                 "\(tally.collectedCount) collected, \(tally.selectedCount) selected, \(tally.doneCount) done")

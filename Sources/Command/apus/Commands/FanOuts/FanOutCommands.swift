@@ -29,6 +29,6 @@ enum FanOutCommands {
         _ invocation: CommandInvocation, mode: RegistryOpenMode, _ body: (any FanOutRegistry) throws -> Void
     ) throws {
         let configuration = try invocation.loadConfiguration(for: .tool).configuration
-        try DeviceRegistry.rephrasing { try body(try configuration.openFanOutRegistry(mode: mode)) }
+        try DeviceRegistry.rephrasing { try body(try configuration.registry.open(mode: mode)) }
     }
 }

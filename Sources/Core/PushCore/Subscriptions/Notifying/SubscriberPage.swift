@@ -22,11 +22,11 @@ public struct SubscriberPage: Hashable, Sendable {
     /// The devices, in the order of their subscriptions; a device of several subscriptions comes once for each.
     public var entries: [Entry]
     /// Where to go on; nil if these were the last.
-    public var next: SubscriberCursor?
+    public var next: AudienceCursor?
 
     /// Creates a page.
     public init(
-        subscriptions: [StoredSubscription] = [], entries: [Entry] = [], next: SubscriberCursor? = nil
+        subscriptions: [StoredSubscription] = [], entries: [Entry] = [], next: AudienceCursor? = nil
     ) {
         self.subscriptions = subscriptions
         self.entries = entries

@@ -8,16 +8,16 @@ public struct SubscriberRequest: Hashable, Sendable {
     /// The device that made the change and is left out.
     public var excludedDeviceID: String?
     /// Where the last page ended; nil for the first.
-    public var cursor: SubscriberCursor?
+    public var cursor: AudienceCursor?
     /// The last position that is asked for; nil for the end.
-    public var through: SubscriberCursor?
+    public var through: AudienceCursor?
     /// If given, only devices that were their owner's before the fan-out of this number began.
     public var asOfFanOut: Int64?
 
     /// Creates a request for the first page, unless told otherwise.
     public init(
         subscriptions: [Int64], only: [Subscriber]? = nil, excludedDeviceID: String? = nil,
-        cursor: SubscriberCursor? = nil, through: SubscriberCursor? = nil, asOfFanOut: Int64? = nil
+        cursor: AudienceCursor? = nil, through: AudienceCursor? = nil, asOfFanOut: Int64? = nil
     ) {
         self.subscriptions = subscriptions
         self.only = only

@@ -15,4 +15,10 @@ public enum RecordDatabase: String, CaseIterable, Hashable, Sendable {
         case .shared: 3
         }
     }
+
+    /// The database with a number of CloudKit's, which is also what registries store; nil if there is none.
+    public init?(cloudKitNumber: Int64) {
+        guard let database = Self.allCases.first(where: { $0.cloudKitNumber == cloudKitNumber }) else { return nil }
+        self = database
+    }
 }

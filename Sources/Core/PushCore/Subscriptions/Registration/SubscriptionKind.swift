@@ -15,4 +15,10 @@ public enum SubscriptionKind: String, CaseIterable, Hashable, Sendable {
         case .database: 3
         }
     }
+
+    /// The kind with a number of CloudKit's, which is also what registries store; nil if there is none.
+    public init?(cloudKitNumber: Int64) {
+        guard let kind = Self.allCases.first(where: { $0.cloudKitNumber == cloudKitNumber }) else { return nil }
+        self = kind
+    }
 }

@@ -7,23 +7,24 @@ public enum SubscriptionOwner: Hashable, Sendable {
     /// One device.
     case device(String)
 
-    /// The name, and whether it is a user's, compared by bytes.
-    private var compared: (isUser: Bool, name: ByteText) {
+    /// The name of the user or device.
+    public var name: String {
         switch self {
-        case .user(let name): (true, ByteText(name))
-        case .device(let name): (false, ByteText(name))
+        case .user(let name), .device(let name): name
         }
     }
 
+    /// Whether it is a user.
+    public var isUser: Bool { if case .user = self { true } else { false } }
+
     /// Whether two owners are the same, their names having the same bytes.
     public static func == (left: SubscriptionOwner, right: SubscriptionOwner) -> Bool {
-        left.compared == right.compared
+        left.isUser == right.isUser && left.name.hasBytes(of: right.name)
     }
 
     /// Hashes the bytes of the name.
     public func hash(into hasher: inout Hasher) {
-        let compared = compared
-        hasher.combine(compared.isUser)
-        hasher.combine(compared.name)
+        hasher.combine(isUser)
+        hasher.combine(ByteText(name))
     }
 }

@@ -35,6 +35,15 @@ public enum SubscriptionRules {
         try SubscriptionPush.checkSize(of: subscription)
     }
 
+    /// Checks a badge.
+    ///
+    /// - Throws: `RegistryError` with `.invalid`.
+    public static func check(badge: Int) throws(RegistryError) {
+        guard (0...badgeMaximum).contains(badge) else {
+            throw RegistryError(.invalid, "A badge is a whole number of 0 to \(badgeMaximum), not \(badge).")
+        }
+    }
+
     /// Checks the names of a key.
     ///
     /// - Throws: `RegistryError` with `.invalid`.

@@ -1,9 +1,9 @@
-import Crypto
+import Essentials
 import Foundation
 import Testing
 
-@Suite("Base64URL and SHA-256")
-struct Base64URLTests {
+@Suite("Base64")
+struct Base64Tests {
     private static func oracle(_ bytes: [UInt8]) -> String {
         Data(bytes).base64EncodedString().replacingOccurrences(of: "+", with: "-")
             .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
@@ -43,11 +43,24 @@ struct Base64URLTests {
         #expect(Base64URL.decode("") == [])
     }
 
-    @Test("The published digests of the empty message and of abc are met")
-    func digestMeetsPublishedVectors() {
-        let empty = SHA256Digest.digest([]).map { String(format: "%02x", $0) }.joined()
-        #expect(empty == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
-        let letters = SHA256Digest.digest(Array("abc".utf8)).map { String(format: "%02x", $0) }.joined()
-        #expect(letters == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+    @Test("Standard text agrees with the system's, and is read back with padding or without")
+    func standardAgreesWithOracle() throws {
+        for length in 0...100 {
+            let bytes = (0..<length).map { _ in UInt8.random(in: 0...255) }
+            let text = Base64.encode(bytes)
+            #expect(text == Data(bytes).base64EncodedString())
+            #expect(Base64.decodeStrictly(text) == bytes)
+            for written in [text, text.replacingOccurrences(of: "=", with: "")] {
+                #expect(Array(written.utf8).withUnsafeBufferPointer(Base64.decode) == bytes)
+            }
+        }
+    }
+
+    @Test("Strictly read, standard text has all its padding, its own alphabet and no bits to spare")
+    func standardIsStrict() {
+        #expect(Base64.decodeStrictly("+/8=") == [0xFB, 0xFF])
+        for text in ["+/8", "+/9=", "-_8=", "+/8==", "=", "====", "+/==8", "+/ 8", "A==="] {
+            #expect(Base64.decodeStrictly(text) == nil, "\(text)")
+        }
     }
 }

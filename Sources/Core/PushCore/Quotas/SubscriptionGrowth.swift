@@ -1,0 +1,58 @@
+/// By how much a transaction that saves subscriptions makes apps and owners grow.
+public struct SubscriptionGrowth {
+    /// What is added; negative if it is less than before.
+    public struct Amount: Hashable, Sendable {
+        /// The number of subscriptions.
+        public var subscriptions: Int64 = 0
+        /// What their definitions take, in bytes.
+        public var bytes: Int64 = 0
+    }
+
+    /// What a subscription was before it is saved again.
+    public struct Known {
+        /// What its definition took, in bytes.
+        public let bytes: Int64
+        /// Whether it has fired its only push, so that it did not count for its owner.
+        public let hasFired: Bool
+
+        /// Says what a subscription was.
+        public init(bytes: Int64, hasFired: Bool) {
+            self.bytes = bytes
+            self.hasFired = hasFired
+        }
+    }
+
+    /// What each app gets more.
+    public private(set) var apps: [(name: String, amount: Amount)] = []
+    /// What each owner gets more, by one of its saved subscriptions, which names the owner and the app.
+    public private(set) var owners: [(key: SubscriptionKey, amount: Amount)] = []
+    // Names are compared by their bytes, as databases do.
+    private var appPlaces: [[UInt8]: Int] = [:]
+    private var ownerPlaces: [[[UInt8]]: Int] = [:]
+
+    /// Nothing yet.
+    public init() {}
+
+    /// Counts a subscription that is saved.
+    ///
+    /// - Parameters:
+    ///   - subscription: the subscription.
+    ///   - known: what it was before; nil if it was not there.
+    public mutating func add(_ subscription: RecordSubscription, before known: Known?) {
+        let key = subscription.key
+        let bytes = Int64(subscription.storedBytes)
+        let app = Array(key.app.utf8)
+        let appPlace = appPlaces[app] ?? apps.count
+        if appPlace == apps.count { apps.append((key.app, Amount())) }
+        appPlaces[app] = appPlace
+        apps[appPlace].amount.subscriptions += known == nil ? 1 : 0
+        apps[appPlace].amount.bytes += bytes - (known?.bytes ?? 0)
+        let owner = [app, Array((key.owner.isUser ? "user" : "device").utf8), Array(key.owner.name.utf8)]
+        let ownerPlace = ownerPlaces[owner] ?? owners.count
+        if ownerPlace == owners.count { owners.append((key, Amount())) }
+        ownerPlaces[owner] = ownerPlace
+        let owned = known.flatMap { $0.hasFired ? nil : $0 }
+        owners[ownerPlace].amount.subscriptions += owned == nil ? 1 : 0
+        owners[ownerPlace].amount.bytes += bytes - (owned?.bytes ?? 0)
+    }
+}
