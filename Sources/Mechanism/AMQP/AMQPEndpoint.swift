@@ -1,3 +1,5 @@
+import Glibc
+
 /// Where a broker is and who we are there: an `amqp://` or `amqps://` address, taken apart.
 ///
 /// The form is that of the RabbitMQ URI Specification: `amqp://user:password@host:port/vhost`, with every part but the
@@ -116,5 +118,11 @@ public struct AMQPEndpoint: Hashable, Sendable, CustomStringConvertible {
         case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
         default: nil
         }
+    }
+
+    /// Whether the host is an IPv4 or IPv6 address rather than a name.
+    var isAddress: Bool {
+        var address = in6_addr()
+        return inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1
     }
 }

@@ -1,4 +1,5 @@
 import COpenSSL
+import Glibc
 
 /// Who a TLS server is: a certificate chain and the private key of its first certificate.
 public struct ServerIdentity: Sendable {
@@ -118,5 +119,14 @@ public struct ServerIdentity: Sendable {
                 "the private key is not that of the first certificate: \(OpenSSLErrors.take())"
             )
         }
+    }
+}
+
+/// Tells addresses from names.
+public enum IPAddress {
+    /// Whether the text is an IPv4 or IPv6 address in its usual form.
+    public static func isNumeric(_ text: String) -> Bool {
+        var address = in6_addr()
+        return inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1
     }
 }

@@ -19,3 +19,34 @@ extension String? {
         return self.hasBytes(of: other)
     }
 }
+
+extension String {
+    /// Reads the bytes in place.
+    public func readingUTF8<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        var text = self
+        return text.withUTF8(body)
+    }
+
+    /// For messages: the beginning of a text from outside, in quotes, on one line.
+    public var excerpt: String {
+        "\"" + shortened(bytesMaximum: 80).printable() + "\""
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether the bytes are those of a text of ASCII, letters of either case being the same.
+    public func isEqual(ignoringCase text: StaticString) -> Bool {
+        count == text.utf8CodeUnitCount && hasPrefix(ignoringCase: text)
+    }
+
+    /// Whether the bytes begin with those of a text of ASCII, letters of either case being the same.
+    public func hasPrefix(ignoringCase text: StaticString) -> Bool {
+        guard count >= text.utf8CodeUnitCount else { return false }
+        for position in 0..<text.utf8CodeUnitCount {
+            guard Self.lowercase(self[position]) == Self.lowercase(text.utf8Start[position]) else { return false }
+        }
+        return true
+    }
+
+    private static func lowercase(_ byte: UInt8) -> UInt8 { (0x41...0x5a).contains(byte) ? byte | 0x20 : byte }
+}

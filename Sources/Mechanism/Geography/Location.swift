@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A place on the Earth, in degrees.
 public struct Location: Hashable, Sendable, BitwiseCopyable {
     /// Degrees north of the equator, -90 to 90.
@@ -14,5 +16,17 @@ public struct Location: Hashable, Sendable, BitwiseCopyable {
         // A negative zero is the same place as zero and must look the same.
         self.latitude = latitude == 0 ? 0 : latitude
         self.longitude = longitude == 0 ? 0 : longitude
+    }
+
+    /// The distance to another place along the surface, in metres: the great circle of a sphere (haversine), which is
+    /// within 0.6 % of the ellipsoid.
+    public func distanceMetres(to other: Location) -> Double {
+        let radians = Double.pi / 180
+        let latitudeSine = sin((other.latitude - latitude) * radians / 2)
+        let longitudeSine = sin((other.longitude - longitude) * radians / 2)
+        let part =
+            latitudeSine * latitudeSine
+            + cos(latitude * radians) * cos(other.latitude * radians) * longitudeSine * longitudeSine
+        return 2 * Self.earthRadiusMetres * asin(min(1, part.squareRoot()))
     }
 }

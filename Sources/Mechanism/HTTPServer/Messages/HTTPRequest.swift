@@ -39,3 +39,87 @@ public struct HTTPRequest: Sendable {
         return found.count == 1 ? found.first?.value : nil
     }
 }
+
+/// The target of a request, `/path/segments?query=items`, read strictly (RFC 9112 section 3.2.1, RFC 3986).
+///
+/// A percent sign that is not followed by two hexadecimal digits, a NUL, text that is not UTF-8, and a path that does
+/// not begin with a slash are refused: no two parts of a program may read such a target differently. Dots are segments
+/// like any other; nothing here is a file.
+public struct HTTPTarget: Hashable, Sendable {
+    /// How many segments a path may have, and how many items a query.
+    static let partsMaximum = 64
+
+    /// The path as it was sent.
+    public let rawPath: String
+    /// What is between the slashes of the path, percent-decoded; empty for `/`.
+    public let segments: [String]
+    /// The items of the query in their order, percent-decoded; a plus sign is a plus sign.
+    public let queryItems: [HTTPQueryItem]
+
+    /// Reads a target, or answers nil.
+    public init?(_ text: String) {
+        let path = text.prefix { $0 != "?" }
+        guard path.hasPrefix("/"), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") })
+        else { return nil }
+        rawPath = String(path)
+        let parts = path == "/" ? [] : path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count <= Self.partsMaximum else { return nil }
+        var segments: [String] = []
+        for part in parts {
+            guard let segment = Self.decode(part) else { return nil }
+            segments.append(segment)
+        }
+        self.segments = segments
+        let pairs = text.dropFirst(path.count + 1).split(separator: "&")
+        guard pairs.count <= Self.partsMaximum else { return nil }
+        var items: [HTTPQueryItem] = []
+        for pair in pairs {
+            let name = pair.prefix { $0 != "=" }
+            guard let decodedName = Self.decode(name), let value = Self.decode(pair.dropFirst(name.count + 1)) else {
+                return nil
+            }
+            items.append(HTTPQueryItem(name: decodedName, value: value))
+        }
+        queryItems = items
+    }
+
+    private static func decode(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count)
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit),
+                high << 4 | low != 0
+            else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 48...57: byte - 48
+        case 65...70: byte - 55
+        case 97...102: byte - 87
+        default: nil
+        }
+    }
+}
+
+/// One part of a query: `name=value`, percent-decoded.
+public struct HTTPQueryItem: Hashable, Sendable {
+    /// The name.
+    public let name: String
+    /// The value; empty if there is no equals sign.
+    public let value: String
+
+    /// Creates an item.
+    public init(name: String, value: String) {
+        self.name = name
+        self.value = value
+    }
+}

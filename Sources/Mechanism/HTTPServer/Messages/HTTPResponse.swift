@@ -23,4 +23,63 @@ public struct HTTPResponse: Hashable, Sendable {
     public static func text(_ status: Int, _ line: String) -> HTTPResponse {
         content(status, type: "text/plain; charset=utf-8", Array("\(line)\n".utf8))
     }
+
+    private static let reasons: [Int: String] = [
+        200: "OK", 201: "Created", 202: "Accepted", 204: "No Content", 301: "Moved Permanently", 302: "Found",
+        304: "Not Modified", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
+        405: "Method Not Allowed", 408: "Request Timeout", 409: "Conflict", 413: "Content Too Large",
+        414: "URI Too Long", 415: "Unsupported Media Type", 417: "Expectation Failed", 421: "Misdirected Request",
+        429: "Too Many Requests", 431: "Request Header Fields Too Large", 500: "Internal Server Error",
+        501: "Not Implemented", 503: "Service Unavailable", 505: "HTTP Version Not Supported",
+    ]
+    /// What the server says itself, and a handler therefore does not.
+    private static let ownNames: Set<String> = ["connection", "content-length", "date", "transfer-encoding"]
+
+    /// The response as it is sent (RFC 9112 section 4).
+    ///
+    /// A field that is not well-formed is left out: its value may have come from outside.
+    ///
+    /// - Parameters:
+    ///   - isHead: whether it answers HEAD, so that the body is left out.
+    ///   - closes: whether the connection ends with it.
+    ///   - date: the time, as a field's value.
+    /// - Returns: the head and the body.
+    func wireBytes(isHead: Bool, closes: Bool, date: String) -> [UInt8] {
+        let hasBody = status >= 200 && status != 204 && status != 304
+        var head = "HTTP/1.1 \(status) \(Self.reasons[status] ?? "")\r\nDate: \(date)\r\nCache-Control: no-store\r\n"
+        for field in fields where Self.isWellFormed(field) { head += "\(field.name): \(field.value)\r\n" }
+        if hasBody { head += "Content-Length: \(body.count)\r\n" }
+        if closes { head += "Connection: close\r\n" }
+        head += "\r\n"
+        var bytes = Array(head.utf8)
+        if hasBody, !isHead { bytes += body }
+        return bytes
+    }
+
+    private static func isWellFormed(_ field: HTTPField) -> Bool {
+        !field.name.isEmpty && field.name.utf8.allSatisfy(OctetClass.isToken)
+            && field.value.utf8.allSatisfy(OctetClass.isFieldContent) && !ownNames.contains(field.name.lowercased())
+    }
+}
+
+/// One header field of a request or a response.
+public struct HTTPField: Hashable, Sendable {
+    /// The name; in requests it is in lower case.
+    public let name: String
+    /// The value, without white space around it.
+    public let value: String
+
+    /// Creates a field.
+    public init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+extension [HTTPField] {
+    /// The value of the only field of that name, which is given in lower case; nil if there is none or several.
+    public func value(_ name: String) -> String? {
+        let found = lazy.filter { $0.name == name }.prefix(2)
+        return found.count == 1 ? found.first?.value : nil
+    }
 }

@@ -32,3 +32,54 @@ extension HTTPHandler {
         .text(refusal.status, refusal.message)
     }
 }
+
+/// What becomes of the body of a request whose head has come.
+public enum HTTPAdmission: Sendable {
+    /// It is read, up to so many bytes or the server's own limit.
+    case read(bytesMaximum: Int)
+    /// It is not read: this is the answer, and the connection ends with it.
+    case refuse(HTTPResponse)
+    /// Another thread decides: the closure is called at once, and hands the admitter over.
+    case later(@Sendable (HTTPAdmitter) -> Void)
+}
+
+/// The means to decide about the body of one request from any thread; without a decision the client gets a 500.
+public final class HTTPAdmitter: Sendable {
+    private let exchange: HTTPExchange
+
+    init(_ exchange: HTTPExchange) { self.exchange = exchange }
+
+    deinit { exchange.end(nil) }
+
+    /// Lets the body come, up to so many bytes; only the first decision counts.
+    public func read(bytesMaximum: Int) { exchange.end(.admitted(bodyBytesMaximum: bytesMaximum)) }
+
+    /// Answers without the body, and ends the connection; only the first decision counts.
+    public func refuse(_ response: HTTPResponse) { exchange.end(.response(response)) }
+}
+
+/// What a handler does with a request.
+public enum HTTPAnswer: Sendable {
+    /// This is the answer.
+    case now(HTTPResponse)
+    /// The answer comes from another thread: the closure is called at once, and hands the responder over.
+    case later(@Sendable (HTTPResponder) -> Void)
+    /// The answer comes when something happens, perhaps in a minute: as `later`, but how many requests wait in this way
+    /// is the handler's to limit, and a server that stops does not wait for them.
+    case held(@Sendable (HTTPResponder) -> Void)
+}
+
+/// The means to answer one request from any thread; if it goes without an answer, the client gets a 500.
+public final class HTTPResponder: Sendable {
+    private let exchange: HTTPExchange
+
+    init(_ exchange: HTTPExchange) { self.exchange = exchange }
+
+    deinit { exchange.end(nil) }
+
+    /// Whether nobody would read an answer: the client has closed its side of the connection, or there was one already.
+    public var isAbandoned: Bool { exchange.isAbandoned }
+
+    /// Answers; only the first call counts.
+    public func respond(_ response: HTTPResponse) { exchange.end(.response(response)) }
+}

@@ -40,3 +40,53 @@ public struct HTTPHosts: Sendable {
         return host.isAddress || names.contains(host.name)
     }
 }
+
+/// The host of a request: a name or an address, and an optional port (RFC 3986 section 3.2.2).
+struct HTTPHost: Hashable {
+    private static let bytesMaximum = 255
+    private static let nameMarks = Array("-._~".utf8)
+
+    /// The name or the address in lower case, without brackets and without the port.
+    let name: String
+    /// Whether it is an address in numbers, and not a name that a resolver was asked for.
+    let isAddress: Bool
+
+    /// Reads a host; nil if it is none.
+    init?(_ text: String) {
+        guard text.utf8.count <= Self.bytesMaximum else { return nil }
+        var rest = text.utf8[...]
+        if rest.first == UInt8(ascii: "[") {
+            guard let end = rest.firstIndex(of: UInt8(ascii: "]")) else { return nil }
+            let address = rest[rest.index(after: rest.startIndex)..<end]
+            guard
+                !address.isEmpty,
+                address.allSatisfy({ OctetClass.hexadecimalValue($0) != nil || $0 == 0x3A || $0 == 0x2E })
+            else { return nil }
+            name = String(decoding: address, as: UTF8.self).lowercased()
+            isAddress = true
+            rest = rest[rest.index(after: end)...]
+        } else {
+            let host = rest.prefix { $0 != UInt8(ascii: ":") }
+            guard
+                !host.isEmpty,
+                host.allSatisfy({ OctetClass.isDigit($0) || OctetClass.isLetter($0) || Self.nameMarks.contains($0) })
+            else { return nil }
+            let text = String(decoding: host, as: UTF8.self).lowercased()
+            // A dot at the end says that the name is complete.
+            name = text.hasSuffix(".") ? String(text.dropLast()) : text
+            let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+            isAddress = parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
+            rest = rest[host.endIndex...]
+        }
+        guard !name.isEmpty, Self.isPort(rest) else { return nil }
+    }
+
+    /// Whether a text is a host.
+    static func isWellFormed(_ text: String) -> Bool { HTTPHost(text) != nil }
+
+    private static func isPort(_ rest: Substring.UTF8View) -> Bool {
+        guard let first = rest.first else { return true }
+        let digits = rest.dropFirst()
+        return first == UInt8(ascii: ":") && digits.count <= 5 && digits.allSatisfy(OctetClass.isDigit)
+    }
+}

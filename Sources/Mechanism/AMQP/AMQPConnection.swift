@@ -160,3 +160,42 @@ public final class AMQPConnection {
         handler = nil
     }
 }
+
+/// Takes what an `AMQPConnection` receives; called on the connection's loop.
+public protocol AMQPConnectionHandler: AnyObject {
+    /// Deliveries, in the broker's order: all that one tick brought.
+    func deliveriesReceived(_ deliveries: [AMQPDelivery])
+
+    /// Everything else that the broker said, in its order.
+    func eventsReceived(_ events: [AMQPEvent])
+
+    /// The connection has ended, by an error; it calls nothing after this. Not called for `close`.
+    func connectionLost(_ error: AMQPError)
+}
+
+/// How to connect, and how long to wait for what.
+public struct AMQPOptions: Hashable, Sendable {
+    /// How the connection is called in the broker's own tools.
+    public var connectionName = "apus"
+    /// A file of PEM certificates to trust beside the system's, for `amqps`; empty for none.
+    public var caFile = ""
+    /// After how many seconds of silence each side sends a heartbeat.
+    ///
+    /// Two such intervals without a byte end the connection.
+    public var heartbeatSeconds = 20
+    /// How long TCP and TLS may take to connect, in seconds, and as long again for the login.
+    public var connectTimeoutSeconds = 5
+    /// How long the broker may take to answer a request, in seconds.
+    public var callTimeoutSeconds = 10
+    /// How long a single write may stand still, in seconds, before the connection is given up.
+    public var stallLimitSeconds = 10.0
+    /// How long sent bytes may stay unacknowledged by the peer's kernel, in seconds (`TCP_USER_TIMEOUT`).
+    public var silenceLimitSeconds = 25
+
+    /// Whether deliveries may have longer headers than a frame was agreed to hold, as those have to which the broker
+    /// adds its own (`x-death`, `x-delivery-count`); such a session must turn confirms on before it publishes.
+    public var takesLongHeaders = false
+
+    /// Creates the defaults.
+    public init() {}
+}
