@@ -156,3 +156,193 @@ public struct RawJSON: Hashable, Sendable {
     /// Wraps text that the caller knows to be one valid JSON value.
     public init(validated bytes: [UInt8]) { self.bytes = bytes }
 }
+
+/// The members of a notification and what the rules have to know of each.
+extension Notification {
+    /// A member of the object `notification` in an event.
+    ///
+    /// A new key of `aps` begins with a case here, because events may hold no other members. The compiler then asks for
+    /// its name, its aspect, its presence and its decoding, and a test for an event in which it changes the payload.
+    public enum Member: Int, CaseIterable, Sendable {
+        case title, body, subtitle, badge, sound, data, threadID, category, contentAvailable, mutableContent
+        case interruptionLevel, titleLocKey, titleLocArgs, subtitleLocKey, subtitleLocArgs, locKey, locArgs
+        case actionLocKey, launchImage, targetContentID, relevanceScore, filterCriteria, contentChanged
+        case event, timestamp, contentState, staleDate, dismissalDate
+        case attributesType, attributes, inputPushChannel, inputPushToken
+
+        /// The name in an event.
+        public var name: StaticString {
+            switch self {
+            case .title: "title"
+            case .body: "body"
+            case .subtitle: "subtitle"
+            case .badge: "badge"
+            case .sound: "sound"
+            case .data: "data"
+            case .threadID: "threadId"
+            case .category: "category"
+            case .contentAvailable: "contentAvailable"
+            case .mutableContent: "mutableContent"
+            case .interruptionLevel: "interruptionLevel"
+            case .titleLocKey: "titleLocKey"
+            case .titleLocArgs: "titleLocArgs"
+            case .subtitleLocKey: "subtitleLocKey"
+            case .subtitleLocArgs: "subtitleLocArgs"
+            case .locKey: "locKey"
+            case .locArgs: "locArgs"
+            case .actionLocKey: "actionLocKey"
+            case .launchImage: "launchImage"
+            case .targetContentID: "targetContentId"
+            case .relevanceScore: "relevanceScore"
+            case .filterCriteria: "filterCriteria"
+            case .contentChanged: "contentChanged"
+            case .event: "event"
+            case .timestamp: "timestamp"
+            case .contentState: "contentState"
+            case .staleDate: "staleDate"
+            case .dismissalDate: "dismissalDate"
+            case .attributesType: "attributesType"
+            case .attributes: "attributes"
+            case .inputPushChannel: "inputPushChannel"
+            case .inputPushToken: "inputPushToken"
+            }
+        }
+
+        /// What the rules of the push types see in the member.
+        fileprivate var aspect: Aspect {
+            switch self {
+            case .title, .titleLocKey, .titleLocArgs, .subtitle, .subtitleLocKey, .subtitleLocArgs, .body, .locKey,
+                .locArgs:
+                .text
+            case .actionLocKey, .launchImage: .alert
+            case .badge, .sound: .attention
+            case .threadID, .category, .mutableContent, .targetContentID, .interruptionLevel, .relevanceScore,
+                .filterCriteria:
+                .presentation
+            case .contentAvailable, .contentChanged: .wake
+            case .event, .timestamp, .contentState, .staleDate, .dismissalDate: .liveActivity
+            case .attributesType, .attributes, .inputPushChannel, .inputPushToken: .liveActivityStart
+            case .data: .custom
+            }
+        }
+    }
+
+    /// What the rules of the push types see in a member; each member has one aspect.
+    fileprivate enum Aspect {
+        /// A text of the alert.
+        case text
+        /// Another key of the dictionary `alert`.
+        case alert
+        /// The badge or the sound, which a person notices without a text.
+        case attention
+        /// How the system presents a notification that a person notices.
+        case presentation
+        /// A key that only wakes the app or reloads its widgets.
+        case wake
+        /// A key that only a Live Activity has.
+        case liveActivity
+        /// A key that only the start of a Live Activity has.
+        case liveActivityStart
+        /// The app's own keys, beside `aps`.
+        case custom
+    }
+
+    /// The members of a notification that are present, a bit each: found once for each push.
+    struct Members {
+        private static let all = Member.allCases
+        private static let texts = Members(.text)
+        private static let alerts = Members(.text, .alert)
+        private static let visibles = Members(.text, .alert, .attention)
+        private static let presentations = Members(.attention, .presentation)
+        private static let liveActivities = Members(.liveActivity, .liveActivityStart)
+        private static let liveActivityStarts = Members(.liveActivityStart)
+        private static let ownKeys = Members(.custom)
+        private static let body = Members(bits: 1 << Member.body.rawValue)
+
+        private var bits: UInt64 = 0
+
+        private init(bits: UInt64) { self.bits = bits }
+
+        /// The members of some aspects.
+        private init(_ aspects: Aspect...) {
+            for member in Self.all where aspects.contains(member.aspect) { bits |= 1 << member.rawValue }
+        }
+
+        /// The members that a notification has.
+        init(of notification: borrowing Notification) {
+            for member in Self.all where notification.has(member) { bits |= 1 << member.rawValue }
+        }
+
+        private func hasAny(of others: Members) -> Bool { bits & others.bits != 0 }
+
+        private func first(of others: Members) -> String? {
+            let found = bits & others.bits
+            return found == 0 ? nil : "\(Self.all[found.trailingZeroBitCount].name)"
+        }
+
+        /// Whether any key of `alert` is present.
+        var hasAlert: Bool { hasAny(of: Self.alerts) }
+
+        /// Whether the person would notice it: an alert, a badge or a sound.
+        var isVisible: Bool { hasAny(of: Self.visibles) }
+
+        /// Whether any key is present that only a Live Activity has.
+        var hasLiveActivityKeys: Bool { hasAny(of: Self.liveActivities) }
+
+        /// Whether a text is shown.
+        var hasText: Bool { hasAny(of: Self.texts) }
+
+        /// Whether the body is the only key of `alert`.
+        var hasOnlyBody: Bool { bits & Self.alerts.bits == Self.body.bits }
+
+        /// Whether any key of `aps` is present.
+        var hasAnyAPSKey: Bool { bits & ~Self.ownKeys.bits != 0 }
+
+        /// The first member that only a Live Activity has, by the name that events give it.
+        var firstLiveActivityMember: String? { first(of: Self.liveActivities) }
+
+        /// The first member that only the start of a Live Activity has.
+        var firstStartMember: String? { first(of: Self.liveActivityStarts) }
+
+        /// The first member that only a push has which the person notices.
+        var firstPresentationMember: String? { hasAlert ? "an alert text" : first(of: Self.presentations) }
+    }
+
+    /// Whether a member is present.
+    fileprivate func has(_ member: Member) -> Bool {
+        switch member {
+        case .title: title != nil
+        case .body: body != nil
+        case .subtitle: subtitle != nil
+        case .badge: badge != nil
+        case .sound: sound != nil
+        case .data: !customData.isEmpty
+        case .threadID: threadID != nil
+        case .category: category != nil
+        case .contentAvailable: isContentAvailable
+        case .mutableContent: isContentMutable
+        case .interruptionLevel: interruptionLevel != nil
+        case .titleLocKey: localizedTitle != nil
+        case .titleLocArgs: localizedTitle?.arguments.isEmpty == false
+        case .subtitleLocKey: localizedSubtitle != nil
+        case .subtitleLocArgs: localizedSubtitle?.arguments.isEmpty == false
+        case .locKey: localizedBody != nil
+        case .locArgs: localizedBody?.arguments.isEmpty == false
+        case .actionLocKey: actionLocalizationKey != nil
+        case .launchImage: launchImage != nil
+        case .targetContentID: targetContentID != nil
+        case .relevanceScore: relevanceScore != nil
+        case .filterCriteria: filterCriteria != nil
+        case .contentChanged: isContentChanged
+        case .event: liveActivityEvent != nil
+        case .timestamp: timestampSeconds != nil
+        case .contentState: contentState != nil
+        case .staleDate: staleDateSeconds != nil
+        case .dismissalDate: dismissalDateSeconds != nil
+        case .attributesType: attributesType != nil
+        case .attributes: attributes != nil
+        case .inputPushChannel: inputPushChannel != nil
+        case .inputPushToken: requestsInputPushToken
+        }
+    }
+}

@@ -1,3 +1,5 @@
+import Essentials
+
 /// The rules of APNs that can be seen before sending: what a notification says against how it is to be sent.
 ///
 /// APNs answers a push that breaks one of them with an error, or delays or drops it without a word, and rejections
@@ -110,4 +112,168 @@ public struct NotificationRules: Sendable {
                     + "leave it out or give it visible characters")
         }
     }
+}
+
+/// The rules that depend on the push type, and those of single values.
+extension NotificationRules {
+    /// Checks what a push type demands of the payload, and that nothing is in it which Apple ignores there.
+    static func check(
+        _ notification: Notification, _ members: Notification.Members, as pushType: PushType
+    ) throws(EventRejection) {
+        if pushType != .liveactivity, let member = members.firstLiveActivityMember {
+            throw misplaced(member, in: pushType, belongsTo: "liveactivity")
+        }
+        if notification.isContentChanged, pushType != .widgets, pushType != .controls {
+            throw misplaced("contentChanged", in: pushType, belongsTo: "widgets or controls")
+        }
+        try checkTexts(notification)
+        switch pushType {
+        case .alert: try checkAlert(notification, members)
+        case .background: try checkBackground(notification, members)
+        case .liveactivity: try checkLiveActivity(notification, members)
+        case .widgets, .controls: try checkReload(notification, members, pushType)
+        case .complication, .fileprovider, .location, .mdm, .pushtotalk, .voip: break
+        }
+    }
+
+    /// Of a text and a key in the app's strings Apple shows one and ignores the other.
+    private static func checkTexts(_ notification: Notification) throws(EventRejection) {
+        if notification.title != nil, notification.localizedTitle != nil { throw twice("title", "titleLocKey") }
+        if notification.subtitle != nil, notification.localizedSubtitle != nil {
+            throw twice("subtitle", "subtitleLocKey")
+        }
+        if notification.body != nil, notification.localizedBody != nil { throw twice("body", "locKey") }
+    }
+
+    private static func checkAlert(
+        _ notification: Notification, _ members: Notification.Members
+    ) throws(EventRejection) {
+        guard members.hasText || notification.badge != nil || notification.sound != nil else {
+            throw invalid(
+                "an alert push needs an alert text, a badge or a sound; for a silent push set contentAvailable and "
+                    + "nothing else, or options.pushType to background")
+        }
+        // Apple, "Modifying content in newly delivered notifications": the extension runs for an alert that is shown.
+        guard !notification.isContentMutable || members.hasText else {
+            throw invalid(
+                "mutableContent lets the app change the text that is shown, but there is none; add a text or leave "
+                    + "mutableContent out")
+        }
+    }
+
+    private static func checkBackground(
+        _ notification: Notification, _ members: Notification.Members
+    ) throws(EventRejection) {
+        guard notification.isContentAvailable else {
+            throw invalid("a background push needs contentAvailable: true")
+        }
+        if let member = members.firstPresentationMember {
+            throw invalid(
+                "a background push may hold nothing but contentAvailable and keys of your own, but it has \(member); "
+                    + "leave that out, or set options.pushType to alert")
+        }
+    }
+
+    private static func checkReload(
+        _ notification: Notification, _ members: Notification.Members, _ pushType: PushType
+    ) throws(EventRejection) {
+        guard notification.isContentChanged else {
+            throw invalid("a \(pushType.rawValue) push needs contentChanged: true")
+        }
+        let other = members.firstPresentationMember ?? (notification.isContentAvailable ? "contentAvailable" : nil)
+        if let other {
+            throw invalid(
+                "a \(pushType.rawValue) push may hold nothing but contentChanged and keys of your own, but it has "
+                    + "\(other); send that in a push of its own")
+        }
+    }
+
+    private static func checkLiveActivity(
+        _ notification: Notification, _ members: Notification.Members
+    ) throws(EventRejection) {
+        guard let event = notification.liveActivityEvent else {
+            throw invalid("a liveactivity push needs event: start, update or end")
+        }
+        var missing: [String] = []
+        if notification.timestampSeconds == nil { missing.append("timestamp") }
+        switch event {
+        case .start:
+            if notification.contentState == nil { missing.append("contentState") }
+            if notification.attributesType == nil { missing.append("attributesType") }
+            if notification.attributes == nil { missing.append("attributes") }
+            if !members.hasText { missing.append("an alert text") }
+        case .update:
+            if notification.contentState == nil { missing.append("contentState") }
+        case .end:
+            break
+        }
+        guard missing.isEmpty else {
+            throw invalid("a liveactivity push that is to \(event.rawValue) needs \(missing.joined(separator: ", "))")
+        }
+        if event != .start, let member = members.firstStartMember {
+            throw invalid("\(member) goes with the event start only, but event is \(event.rawValue); leave it out")
+        }
+        if event != .end, notification.dismissalDateSeconds != nil {
+            throw invalid("dismissalDate goes with the event end only, but event is \(event.rawValue); leave it out")
+        }
+        if notification.inputPushChannel != nil, notification.requestsInputPushToken {
+            throw invalid(
+                "inputPushChannel and inputPushToken exclude each other: a Live Activity is updated by its channel or "
+                    + "by a token of its own; leave one of them out")
+        }
+    }
+
+    private static func misplaced(
+        _ member: String, in pushType: PushType, belongsTo other: String
+    ) -> EventRejection {
+        invalid(
+            "\(member) goes with a push of type \(other) only, but this one is of type \(pushType.rawValue); leave it "
+                + "out, or set options.pushType")
+    }
+
+    private static func twice(_ text: String, _ key: String) -> EventRejection {
+        invalid("\(text) and \(key) are both there, and Apple ignores one of them; leave one of them out")
+    }
+
+    /// Checks values that are impossible whatever the push type is.
+    static func checkValues(
+        of notification: Notification, _ members: Notification.Members
+    ) throws(EventRejection) {
+        if let badge = notification.badge, badge < 0 {
+            throw EventRejection(.invalidField, "notification.badge is \(badge); it must be 0 (clears it) or more")
+        }
+        if case .critical(_, let volume?) = notification.sound, !(0...1).contains(volume) {
+            throw EventRejection(.invalidField, "notification.sound.volume is \(volume); it must be from 0 to 1")
+        }
+        if let score = notification.relevanceScore {
+            // Live Activities may use any number (Apple, "Starting and updating Live Activities").
+            guard score.isFinite, members.hasLiveActivityKeys || (0...1).contains(score) else {
+                throw EventRejection(.invalidField, "notification.relevanceScore is \(score); it must be from 0 to 1")
+            }
+        }
+        try checkObject(notification.contentState, "contentState")
+        try checkObject(notification.attributes, "attributes")
+        try checkCustomKeys(notification.customData)
+    }
+
+    private static func checkObject(_ value: RawJSON?, _ name: String) throws(EventRejection) {
+        if let value, value.bytes.first != UInt8(ascii: "{") {
+            throw EventRejection(.invalidField, "notification.\(name) must be a JSON object")
+        }
+    }
+
+    private static func checkCustomKeys(_ data: [CustomDatum]) throws(EventRejection) {
+        var seen: Set<ByteText> = []
+        for datum in data {
+            guard datum.key != "aps" else {
+                throw EventRejection(
+                    .invalidField, "a key of the app's own is named aps, which belongs to APNs; rename it")
+            }
+            guard seen.insert(ByteText(datum.key)).inserted else {
+                throw EventRejection(.invalidField, "the app's own key \(datum.key.prefix(64)) is there twice")
+            }
+        }
+    }
+
+    private static func invalid(_ message: String) -> EventRejection { EventRejection(.invalidNotification, message) }
 }

@@ -87,3 +87,42 @@ struct MatchTurn: ~Copyable {
             + hits.memoryBytes + candidates.memoryBytes + found.memoryBytes
     }
 }
+
+/// The changes that are searched together.
+struct MatchTurns: ~Copyable {
+    /// How many changes are searched together at most.
+    ///
+    /// Measured: four wait for too little memory at a time, and sixteen for no more than eight.
+    static let count = 8
+
+    /// Where they lie.
+    let turns: UnsafeMutablePointer<MatchTurn>
+
+    init(_ hashes: ValueDigests) {
+        turns = .allocate(capacity: Self.count)
+        for place in 0..<Self.count { (turns + place).initialize(to: MatchTurn(hashes)) }
+    }
+
+    deinit {
+        turns.deinitialize(count: Self.count)
+        turns.deallocate()
+    }
+
+    /// The memory that is held, in bytes.
+    var memoryBytes: Int { (0..<Self.count).reduce(0) { $0 + turns[$1].memoryBytes } }
+}
+
+/// A posting that a probe has led to.
+struct Candidate: BitwiseCopyable {
+    /// A `proof` that only the posting tells.
+    static let unknownProof = UInt32.max
+
+    /// The place of the probe.
+    var probe: UInt32
+    /// The posting; while it is being looked for, what the key table has.
+    var posting: UInt32 = 0
+    /// The places of the members that its proof has beside the key, as in a `BucketNode.Entry`, or `unknownProof`.
+    var proof = Candidate.unknownProof
+    /// The address of its residual; 0 if it has none.
+    var residual: UInt32 = 0
+}

@@ -1,3 +1,5 @@
+import Predicates
+
 /// The first two words of a term of a residual; its operands follow.
 ///
 /// A residual is a count and that many terms, each with its own length, in words of 32 bits.
@@ -36,5 +38,64 @@ struct ResidualTerm {
         self.isFolded = isFolded
         self.isNegated = isNegated
         self.path = path
+    }
+}
+
+/// What a term of a residual tests.
+enum ResidualOperation: UInt32 {
+    /// Nothing passes.
+    case never
+    /// The digest of the value is one of these.
+    case isIn
+    /// The value lies within bounds.
+    case isInRange
+    /// The text begins with this.
+    case beginsWith
+    /// The text has this in it.
+    case containsText
+    /// The digest of a member of the list is one of these.
+    case memberIsIn
+    /// A member of the list begins with this.
+    case memberBeginsWith
+    /// The digest of a word is one of these.
+    case hasWord
+    /// The place is within a circle.
+    case isWithin
+}
+
+/// An end of a range as it stands in a residual: one word of what it is, and its operand.
+enum ResidualBound {
+    /// The kinds of ends.
+    enum Kind: UInt32 {
+        case none
+        case integer
+        case double
+        case text
+    }
+
+    static let isIncluded: UInt32 = 1 << 2
+
+    /// Appends a bound; false if it is a value without an order, so that nothing is in the range.
+    static func append(_ bound: ValueRange.Bound?, to words: inout [UInt32]) -> Bool {
+        guard let bound else {
+            words.append(Kind.none.rawValue)
+            return true
+        }
+        let included = bound.isIncluded ? isIncluded : 0
+        if case .string(let text) = bound.value {
+            words.append(Kind.text.rawValue | included)
+            words.append(text: text)
+            return true
+        }
+        switch bound.value.number {
+        case .integer(let number):
+            words.append(Kind.integer.rawValue | included)
+            words.append(word: UInt64(bitPattern: number))
+        case .double(let number):
+            words.append(Kind.double.rawValue | included)
+            words.append(word: number.bitPattern)
+        default: return false
+        }
+        return true
     }
 }
