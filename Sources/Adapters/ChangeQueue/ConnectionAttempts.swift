@@ -1,4 +1,5 @@
 import AMQP
+import Metrics
 
 /// Which endpoint to try next, and how long to wait before: exponential with full jitter, so that a fleet that lost its
 /// broker at once does not come back at once.
@@ -30,4 +31,59 @@ struct ConnectionAttempts {
 
     /// A connection is of use: the next failure is the first again.
     mutating func succeeded() { failures = 0 }
+}
+
+/// What is counted of one of the two connections.
+struct ConnectionMetrics {
+    private let connected: Gauge
+    private let reconnects: [AMQPError.Code: Counter]
+
+    init(_ registry: MetricsRegistry, connection: String) {
+        let label = MetricsRegistry.Label("connection", connection)
+        connected = registry.gauge(
+            "apus_amqp_connected", help: "Whether the connection to RabbitMQ is of use.", labels: [label])
+        reconnects = Dictionary(
+            uniqueKeysWithValues: AMQPError.Code.allCases.map { code in
+                let counter = registry.counter(
+                    "apus_amqp_reconnects_total",
+                    help: "Times that the connection to RabbitMQ had to be made again, by cause.",
+                    labels: [label, MetricsRegistry.Label("cause", code.label)])
+                return (code, counter)
+            })
+    }
+
+    func becameUsable() { connected.set(1) }
+
+    func ended() { connected.set(0) }
+
+    func failed(_ error: AMQPError) {
+        connected.set(0)
+        reconnects[error.code]?.add()
+    }
+}
+
+extension AMQPError.Code {
+    /// How the kind of failure is called in a metric and in a log.
+    var label: String {
+        switch self {
+        case .refused: "refused"
+        case .unreachable: "unreachable"
+        case .missing: "missing"
+        case .different: "different"
+        case .tlsFailed: "tls"
+        case .locked: "locked"
+        case .protocolViolation: "protocol"
+        case .timedOut: "timeout"
+        case .closed: "closed"
+        case .invalid: "invalid"
+        }
+    }
+
+    /// Whether it takes an operator: waiting alone will not make it work.
+    var needsOperator: Bool {
+        switch self {
+        case .refused, .missing, .different, .tlsFailed, .invalid: true
+        case .unreachable, .locked, .protocolViolation, .timedOut, .closed: false
+        }
+    }
 }

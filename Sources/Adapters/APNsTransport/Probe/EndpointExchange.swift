@@ -1,5 +1,6 @@
 internal import Crypto
 internal import EventLoop
+public import Notifications
 
 /// Sends single requests, each over a connection of its own: for what is rare, such as the management of channels.
 public enum EndpointExchange {
@@ -65,5 +66,61 @@ public enum EndpointExchange {
             }
         }
         return try result.get()
+    }
+}
+
+/// A single request to APNs that is no push to a device.
+public struct EndpointRequest: Sendable {
+    /// The method, for example `GET`.
+    public var method: String
+    /// The path.
+    public var path: String
+    /// The header fields, names in lower case.
+    public var headers: [(name: StaticString, value: String)]
+    /// The body; empty for none.
+    public var body: [UInt8]
+
+    /// Describes a request.
+    public init(method: String, path: String, headers: [(name: StaticString, value: String)], body: [UInt8] = []) {
+        self.method = method
+        self.path = path
+        self.headers = headers
+        self.body = body
+    }
+}
+
+/// What APNs answered to an `EndpointRequest`.
+public struct EndpointAnswer: Sendable {
+    /// The HTTP status.
+    public internal(set) var status = 0
+    /// The header `apns-channel-id`.
+    public internal(set) var channelID: String?
+    /// The header `retry-after`, in seconds.
+    public internal(set) var retryAfterSeconds: Int?
+    /// The body, at most `bodyBytesMaximum` bytes of it.
+    public internal(set) var body: [UInt8] = []
+
+    /// The longest body that is read: ten thousand channel identifiers need less.
+    public static let bodyBytesMaximum = 1 << 20
+
+    /// The status with the reason that the body gives.
+    public var pushAnswer: PushAnswer {
+        AnswerParser().answer(
+            status: status, body: Array(body.prefix(AnswerParser.bodyBytesMaximum)),
+            retryAfterSeconds: retryAfterSeconds)
+    }
+
+    mutating func add(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
+        let text = String(decoding: value, as: UTF8.self)
+        switch String(decoding: name, as: UTF8.self) {
+        case ":status": status = Int(text) ?? 0
+        case "apns-channel-id": channelID = text
+        case "retry-after": retryAfterSeconds = Int(text)
+        default: break
+        }
+    }
+
+    mutating func add(body bytes: UnsafeRawBufferPointer) {
+        body.append(contentsOf: bytes.prefix(Self.bodyBytesMaximum - body.count))
     }
 }

@@ -38,3 +38,54 @@ struct RefusedPublishes {
         if !histories.isEmpty { histories[identifier] = nil }
     }
 }
+
+/// Finds out that a channel of the broker refuses a queue for good.
+///
+/// A channel of RabbitMQ that publishes to a quorum queue for the first time after the node of its leader has died, and
+/// before the new leader has made itself known, remembers the dead node, and refuses everything for the queue for as
+/// long as the node is away; another channel is not refused. A queue that is full refuses on all channels, so a new
+/// channel is tried at longer and longer intervals.
+struct RefusalWatch {
+    /// The longest time that refusals go on before the next new channel, in nanoseconds.
+    static let patienceNanosecondsMaximum: UInt64 = 60_000_000_000
+
+    private let patienceNanosecondsMinimum: UInt64
+    private var patienceNanoseconds: UInt64
+    /// When each queue or exchange refused first since it last took something.
+    private var refusedSinceNanoseconds: [String: UInt64] = [:]
+
+    /// Creates a watch over a new channel.
+    ///
+    /// - Parameter patienceSeconds: how long refusals may go on before the first new channel.
+    init(patienceSeconds: Double) {
+        patienceNanosecondsMinimum = UInt64(max(0, patienceSeconds) * 1_000_000_000)
+        patienceNanoseconds = patienceNanosecondsMinimum
+    }
+
+    /// Whether anything was refused that has not been taken since.
+    var isWatching: Bool { !refusedSinceNanoseconds.isEmpty }
+
+    /// A queue or an exchange refused a message.
+    ///
+    /// - Returns: whether it has refused everything for so long that a new channel is worth a try.
+    mutating func refused(by target: String, nowNanoseconds now: UInt64) -> Bool {
+        guard let since = refusedSinceNanoseconds[target] else {
+            refusedSinceNanoseconds[target] = now
+            return false
+        }
+        return now &- since >= patienceNanoseconds
+    }
+
+    /// A queue or an exchange took a message.
+    mutating func taken(by target: String) {
+        guard refusedSinceNanoseconds.removeValue(forKey: target) != nil, !isWatching else { return }
+        patienceNanoseconds = patienceNanosecondsMinimum
+    }
+
+    /// There is a new channel, because of refusals or for another reason.
+    mutating func channelOpened(becauseOfRefusals: Bool) {
+        refusedSinceNanoseconds = [:]
+        guard becauseOfRefusals else { return }
+        patienceNanoseconds = min(2 * patienceNanoseconds, Self.patienceNanosecondsMaximum)
+    }
+}

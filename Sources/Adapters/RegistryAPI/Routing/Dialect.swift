@@ -43,3 +43,76 @@ extension Dialect {
 
     func completed(_ response: HTTPResponse, for _: [HTTPField]) -> HTTPResponse { response }
 }
+
+/// Whether a request may go on to the registry.
+enum Admission: Sendable {
+    /// It ends here, with this answer.
+    case answered(HTTPResponse)
+    /// It waits for its turn among the requests of this credential, and then this is done.
+    case admitted(as: String, RegistryStep)
+    /// The answer waits for something to happen: this is done on the loop that writes, and answers then or later.
+    case held(@Sendable (RegistryContext, HeldRequest) -> Void)
+}
+
+/// Whether the sender of a request may fill the memory with a long body, as far as the head tells.
+enum BodyAdmission: Sendable {
+    /// It may come.
+    case allowed
+    /// It does not come: this is the answer.
+    case refused(HTTPResponse)
+    /// The registry knows: this is done on the loop that reads, in turns between these credentials, and gives the
+    /// answer if the body may not come.
+    case asked(as: String, @Sendable (RegistryContext) -> HTTPResponse?)
+}
+
+/// What is next for a request whose sender is known, or is to be found out.
+enum RegistryStep: Sendable {
+    /// Nothing: this is the answer.
+    case answered(HTTPResponse)
+    /// This is done on the loop that reads, and tells what follows.
+    case reading(@Sendable (RegistryContext) -> RegistryStep)
+    /// This is done on the loop that writes, and tells what follows.
+    case writing(@Sendable (RegistryContext) -> RegistryStep)
+
+    /// The last step of a request.
+    ///
+    /// - Parameters:
+    ///   - writes: whether it changes something.
+    ///   - work: gives the answer.
+    /// - Returns: the step.
+    static func last(writes: Bool, _ work: @escaping @Sendable (RegistryContext) -> HTTPResponse) -> RegistryStep {
+        writes ? .writing { .answered(work($0)) } : .reading { .answered(work($0)) }
+    }
+
+    /// The last step of a request that is on the loop that reads already.
+    ///
+    /// - Parameters:
+    ///   - writes: whether it changes something.
+    ///   - context: that of the loop which reads.
+    ///   - work: gives the answer.
+    /// - Returns: the step, or the answer if it is there.
+    static func last(
+        writes: Bool, from context: RegistryContext,
+        _ work: @escaping @Sendable (RegistryContext) -> HTTPResponse
+    ) -> RegistryStep {
+        writes ? last(writes: true, work) : .answered(work(context))
+    }
+}
+
+/// A request whose answer waits for something to happen.
+struct HeldRequest: Sendable {
+    let responder: HTTPResponder
+    let metrics: RouteMetrics
+    let beganNanoseconds: UInt64
+    /// Adds to the answer what depends on the request alone.
+    let complete: @Sendable (HTTPResponse) -> HTTPResponse
+
+    /// Whether nobody would read an answer.
+    var isAbandoned: Bool { responder.isAbandoned }
+
+    /// Answers, and counts it.
+    func answer(_ response: HTTPResponse) {
+        metrics.count(response, sinceNanoseconds: beganNanoseconds)
+        responder.respond(complete(response))
+    }
+}

@@ -50,3 +50,8 @@ public enum PlatformToken {
         }
     }
 }
+
+/// A device token is not as its platform writes it.
+struct PlatformTokenError: Error {
+    let message: String
+}

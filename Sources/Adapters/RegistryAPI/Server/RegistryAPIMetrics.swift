@@ -1,3 +1,5 @@
+import EventLoop
+import HTTPServer
 import Metrics
 
 /// The metrics of the API; each route has its own.
@@ -19,5 +21,23 @@ struct RegistryAPIMetrics: Sendable {
             duration: registry.histogram(
                 "apus_registry_request_duration_seconds", help: "From the whole request to its answer.",
                 boundsSeconds: Histogram.requestBoundsSeconds, labels: [.init("operation", name)]))
+    }
+}
+
+/// The metrics of one route.
+struct RouteMetrics: Sendable {
+    let succeeded: Counter
+    let refused: Counter
+    let failed: Counter
+    let duration: Histogram
+
+    /// Counts an answer.
+    func count(_ response: HTTPResponse, sinceNanoseconds began: UInt64) {
+        switch response.status {
+        case ..<400: succeeded.add()
+        case ..<500: refused.add()
+        default: failed.add()
+        }
+        duration.observe(nanoseconds: MonotonicClock.nowNanoseconds() &- began)
     }
 }

@@ -1,6 +1,44 @@
 import Crypto
 import Essentials
 import HTTPServer
+public import PushCore
+
+/// A key with which a server signs its requests to CloudKit Web Services: we have its public half.
+public struct ServerKey: Sendable {
+    /// What travels with each request.
+    public let identifier: String
+    /// The app whose container it opens.
+    public let app: String
+    /// What it allows.
+    public let permission: APIToken.Permission
+    /// The user on whose behalf its requests are.
+    public let userID: String
+    let publicKey: ES256PublicKey
+
+    /// Creates a key.
+    ///
+    /// - Parameters:
+    ///   - identifier: what travels with each request.
+    ///   - publicKeyPEM: the public half, an elliptic curve key of P-256 as PEM text.
+    ///   - app: the app whose container it opens.
+    ///   - permission: what it allows.
+    ///   - userID: the user on whose behalf its requests are.
+    /// - Throws: `RegistryServerError` with `serverKeyInvalid` if the text holds no such key.
+    public init(
+        identifier: String, publicKeyPEM: [UInt8], app: String, permission: APIToken.Permission, userID: String
+    ) throws(RegistryServerError) {
+        self.identifier = identifier
+        self.app = app
+        self.permission = permission
+        self.userID = userID
+        do throws(CryptoError) {
+            publicKey = try ES256PublicKey(pem: publicKeyPEM)
+        } catch {
+            throw RegistryServerError(
+                .serverKeyInvalid, "the server key \(identifier) cannot be used: \(error.message)")
+        }
+    }
+}
 
 /// Verifies that a request was signed with a server-to-server key (Apple, "CloudKit Web Services Reference", "Accessing
 /// CloudKit Using a Server-to-Server Key").
@@ -71,4 +109,18 @@ struct ServerKeyVerifier: Sendable {
     }
 
     private static func failure(_ reason: String) -> CloudKitError { CloudKitError(.authenticationFailed, reason) }
+}
+
+/// The time of a request that a server key signs: `2016-01-25T22:15:43Z`.
+enum ServerKeyDate {
+    /// Milliseconds since 1970; nil if the text is no such time, in UTC and without fractions of a second.
+    static func milliseconds(_ text: String) -> Int64? {
+        let bytes = Array(text.utf8)
+        guard bytes.count == 20, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
+            bytes[13] == UInt8(ascii: ":"), bytes[16] == UInt8(ascii: ":")
+        else { return nil }
+        // Without its separators it is a time as Amazon's clients write it.
+        let digits = text.filter { $0 != "-" && $0 != ":" }
+        return AmazonDate(digits).map { $0.seconds * 1_000 }
+    }
 }

@@ -1,4 +1,0 @@
-/// A device token is not as its platform writes it.
-struct PlatformTokenError: Error {
-    let message: String
-}
