@@ -1,3 +1,6 @@
+internal import APNsTransport
+import Notifications
+
 /// Something that the program has to correct before a push can be sent: what is wrong, where, and what to do.
 public struct PushError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of mistake.
@@ -28,4 +31,16 @@ public struct PushError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The message.
     public var description: String { message }
+}
+
+extension PushError {
+    init(_ error: APNsError) {
+        switch error.code {
+        case .keyUnreadable, .keyInvalid: self.init(.keyInvalid, error.message)
+        case .identifierInvalid, .routeInvalid, .proxyInvalid: self.init(.configurationInvalid, error.message)
+        case .systemFailed, .connectFailed: self.init(.systemFailed, error.message)
+        }
+    }
+
+    init(_ rejection: EventRejection) { self.init(.messageInvalid, rejection.message) }
 }

@@ -1,3 +1,6 @@
+public import FoundationEssentials
+import Notifications
+
 /// One thing that a message says or asks for; a message is a list of them.
 ///
 /// The names in parentheses are Apple's keys ("Generating a remote notification").
@@ -46,4 +49,36 @@ public enum PushItem: Sendable {
     case liveActivity(LiveActivityStep)
     /// A key of your own beside `aps`, with any value.
     case custom(String, any Encodable & Sendable)
+}
+
+/// How much a notification may interrupt.
+public enum InterruptionLevel: String, CaseIterable, Sendable {
+    /// Only added to the list.
+    case passive
+    /// Lights up the screen.
+    case active
+    /// Breaks through most system controls.
+    case timeSensitive = "time-sensitive"
+    /// Breaks through all of them; needs an entitlement.
+    case critical
+
+    var level: Notifications.Notification.InterruptionLevel? { .init(rawValue: rawValue) }
+}
+
+/// What a push does to a Live Activity.
+///
+/// `timestamp` orders the pushes: the system ignores one that is older than the last. Payloads hold whole seconds.
+/// Source: Apple, "Starting and updating Live Activities with ActivityKit push notifications".
+public enum LiveActivityStep: Sendable {
+    /// Starts an activity; the message must have an alert as well. Send it to a push-to-start token.
+    ///
+    /// `attributesType` is the name of the app's type of attributes.
+    case start(
+        attributesType: String, attributes: any Encodable & Sendable, contentState: any Encodable & Sendable,
+        timestamp: Date, staleDate: Date? = nil)
+    /// Shows a new state.
+    case update(contentState: any Encodable & Sendable, timestamp: Date, staleDate: Date? = nil)
+    /// Ends the activity, with a last state if there is one; it disappears at `dismissalDate`, or after up to four
+    /// hours.
+    case end(contentState: (any Encodable & Sendable)? = nil, timestamp: Date, dismissalDate: Date? = nil)
 }

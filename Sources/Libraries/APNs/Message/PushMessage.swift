@@ -1,3 +1,5 @@
+public import FoundationEssentials
+internal import Glibc
 import Notifications
 
 /// What a push says and how it is sent; the same value can be sent to any number of tokens.
@@ -61,5 +63,97 @@ public struct PushMessage: Sendable {
 
     private static func randomIdentifier() -> String {
         APNsIdentifier(high: .random(in: .min ... .max), low: .random(in: .min ... .max)).description
+    }
+}
+
+/// What kind of push it is: the header `apns-push-type`, and with it the topic.
+///
+/// Source: Apple, "Sending notification requests to APNs".
+public enum PushKind: String, CaseIterable, Sendable {
+    /// Shows an alert, plays a sound or sets a badge.
+    case alert
+    /// Wakes the app without telling the person.
+    case background
+    /// Updates a watch complication.
+    case complication
+    /// Reloads a control.
+    case controls
+    /// Tells a file provider extension about changes.
+    case fileprovider
+    /// Starts, updates or ends a Live Activity.
+    case liveactivity
+    /// Asks for the location of the person.
+    case location
+    /// Talks to a managed device.
+    case mdm
+    /// Announces a Push-to-Talk transmission.
+    case pushtotalk
+    /// Announces an incoming call.
+    case voip
+    /// Reloads a widget.
+    case widgets
+
+    var pushType: PushType? { PushType(rawValue: rawValue) }
+}
+
+/// How eagerly a device is to be woken: the header `apns-priority`.
+public enum PushUrgency: Int, CaseIterable, Sendable {
+    /// At once.
+    case immediate = 10
+    /// When it suits the device's power.
+    case conserving = 5
+    /// Never wakes the device.
+    case passive = 1
+
+    var priority: PushPriority? { PushPriority(rawValue: rawValue) }
+}
+
+/// Until when APNs keeps a push for a device that is offline.
+public enum PushExpiration: Hashable, Sendable {
+    /// APNs decides, up to 30 days.
+    case none
+    /// APNs tries once and keeps nothing.
+    case immediately
+    /// For this long after it is sent; a part of a second counts as a whole one.
+    case after(Duration)
+    /// Until this moment.
+    case at(Date)
+
+    /// The header `apns-expiration`, in seconds since 1970.
+    ///
+    /// - Throws: `PushError` (`messageInvalid`) if the moment lies before 1970 or after the year 9999, or the duration
+    ///   is not positive.
+    func headerSeconds() throws(PushError) -> Int64? {
+        switch self {
+        case .none: return nil
+        case .immediately: return 0
+        case .after(let duration):
+            guard duration > .zero, duration < .seconds(UnixTime.secondsMaximum) else {
+                throw PushError(
+                    .messageInvalid,
+                    "the expiration is \(duration) after sending; it must be a positive duration, or .immediately")
+            }
+            let (seconds, attoseconds) = duration.components
+            return min(Int64(time(nil)) + seconds + (attoseconds > 0 ? 1 : 0), UnixTime.secondsMaximum)
+        case .at(let moment): return try UnixTime.seconds(moment, name: "the expiration")
+        }
+    }
+}
+
+/// Converts moments to the whole seconds that APNs' headers and payloads hold.
+enum UnixTime {
+    /// The last second of the year 9999.
+    static let secondsMaximum: Int64 = 253_402_300_799
+
+    /// The second in which a moment lies.
+    ///
+    /// - Throws: `PushError` (`messageInvalid`) if it lies before 1970 or after the year 9999.
+    static func seconds(_ moment: Date, name: String) throws(PushError) -> Int64 {
+        let seconds = moment.timeIntervalSince1970
+        guard seconds >= 0, seconds <= Double(secondsMaximum) else {
+            throw PushError(
+                .messageInvalid, "\(name) is \(seconds) seconds after 1970; it must lie between 1970 and the year 9999")
+        }
+        return Int64(seconds)
     }
 }

@@ -155,3 +155,23 @@ public final class Worker: Sendable {
         }
     }
 }
+
+extension HealthCheck {
+    /// A loop that hangs for longer than this, in seconds, makes `/livez` fail; connecting to the broker may block its
+    /// loop for less.
+    private static let hangSecondsMaximum: UInt64 = 60
+
+    /// Whether a loop turns.
+    init(loop name: String, nanosecondsSinceLastTick nanoseconds: UInt64) {
+        let seconds = nanoseconds / 1_000_000_000
+        let isHanging = seconds >= Self.hangSecondsMaximum
+        self.init("loop \(name)", failure: isHanging ? "has not turned for \(seconds) s" : nil)
+    }
+}
+
+extension RegistryServer {
+    /// Whether the loop of the registry's API turns.
+    public var livenessCheck: HealthCheck {
+        HealthCheck(loop: "registry-api", nanosecondsSinceLastTick: nanosecondsSinceLastTick())
+    }
+}
