@@ -1,3 +1,5 @@
+import Essentials
+
 /// The parts of a command's help that it has to write itself; the rest comes from its options and operands.
 struct CommandHelp: Sendable {
     /// One line of an example, and what it does.
@@ -36,4 +38,83 @@ struct CommandHelp: Sendable {
     var environment: [Variable] = []
     /// The codes that it ends with, beside 0, 64 and 70.
     var exitCodes: [ExitCode] = []
+}
+
+/// Lays out the help of a command or of a group of commands.
+enum HelpText {
+    /// The whole help, ending in a new line.
+    static func text(of node: CommandNode, path: [String]) -> String {
+        switch node {
+        case .command(let command): text(of: command, nodes: [], path: path)
+        case .parent(let command, let nodes): text(of: command, nodes: nodes, path: path)
+        case .group(_, let summary, let discussion, let nodes):
+            text(summary: summary, discussion: discussion, nodes: nodes, path: path)
+        }
+    }
+
+    private static func text(
+        summary: String,
+        discussion: String,
+        nodes: [CommandNode],
+        path: [String]
+    ) -> String {
+        let words = path.joined(separator: " ")
+        var text = "\(words): \(summary)\n\nUsage:\n  \(words) COMMAND [OPTION]...\n"
+        if !discussion.isEmpty { text += "\n\(discussion)\n" }
+        text += "\nCommands:\n" + table(nodes.map { ($0.name, $0.summary) })
+        text += "\nOptions:\n" + table([("-h, --help", "Show this help, or that of any command.")])
+        text += "\nEach command has its own help: \(words) COMMAND --help\n"
+        return text
+    }
+
+    private static func text(of command: any Command, nodes: [CommandNode], path: [String]) -> String {
+        let words = path.joined(separator: " ")
+        let required = command.options.filter(\.isRequired).map { " --\($0.name) \($0.valueName ?? "")" }.joined()
+        let operands = command.operands.usage.isEmpty ? "" : " \(command.operands.usage)"
+        var text = "\(words): \(command.summary)\n\nUsage:\n  \(words)\(required) [OPTION]...\(operands)\n"
+        let help = command.help
+        if !help.discussion.isEmpty { text += "\n\(help.discussion)\n" }
+        if !nodes.isEmpty { text += "\nCommands:\n" + table(nodes.map { ($0.name, $0.summary) }) }
+        text += "\nOptions:\n" + table((command.options + [.help]).map { (label(of: $0), $0.summary) })
+        if !help.examples.isEmpty {
+            text += "\nExamples:\n"
+            for example in help.examples { text += "  \(example.line)\n      \(example.explanation)\n" }
+        }
+        var environment = help.environment.map { ($0.name, $0.explanation) }
+        if command.options.contains(where: { $0.name == CommandOption.config.name }) {
+            environment.append(("APUS_CONFIG", "The configuration file, where --config is not given."))
+            environment.append(
+                (
+                    "APUS_<SECTION>_<KEY>",
+                    "Any configuration key, for example APUS_RABBITMQ_URL; see 'apus config --help'."
+                )
+            )
+        }
+        if !environment.isEmpty { text += "\nEnvironment:\n" + table(environment) }
+        let codes = Set(help.exitCodes + [.ok, .usage, .software]).sorted { $0.rawValue < $1.rawValue }
+        text += "\nExit codes:\n" + table(codes.map { ("\($0.rawValue)", $0.meaning) })
+        return text
+    }
+
+    private static func label(of option: CommandOption) -> String {
+        let letter = option.letter.map { "-\($0), " } ?? "    "
+        return "\(letter)--\(option.name)" + (option.valueName.map { " \($0)" } ?? "")
+    }
+
+    /// Two columns; a label that is too long for the first has its text on the next line.
+    private static func table(_ rows: [(label: String, text: String)]) -> String {
+        let columnWidthMaximum = 30
+        let width = min(columnWidthMaximum, rows.map(\.label.count).max() ?? 0)
+        var text = ""
+        for row in rows {
+            let indent = String(repeating: " ", count: width + 4)
+            let label = "  " + row.label
+            let lines = row.text.wrapped(columns: 100 - indent.count)
+            let start =
+                row.label.count <= width
+                ? label + String(repeating: " ", count: indent.count - label.count) : label + "\n" + indent
+            text += start + lines.joined(separator: "\n" + indent) + "\n"
+        }
+        return text
+    }
 }

@@ -1,3 +1,4 @@
+import CCommandLine
 import Dispatcher
 
 /// One use of a command: what the user typed, checked against what the command declares.
@@ -44,5 +45,60 @@ struct CommandInvocation: Sendable {
             )
         }
         return number
+    }
+
+    /// Loads the configuration that `--config`, `--set` and the environment ask for.
+    ///
+    /// The command has to list `CommandOption.configuration` among its options. Warnings are printed for what runs long
+    /// only: whoever lists devices does not want to read about the broker's password each time.
+    ///
+    /// - Parameter purpose: how much of it has to be right.
+    /// - Returns: the configuration.
+    /// - Throws: `CommandFailure` with all problems, one a line, and the code 78.
+    func loadConfiguration(for purpose: ConfigurationLoader.Purpose) throws(CommandFailure) -> LoadedConfiguration {
+        let loader = try configurationLoader()
+        do {
+            let loaded = try loader.load(for: purpose)
+            if purpose != .tool {
+                for warning in loaded.warnings { StandardError.line("warning: \(warning)") }
+            }
+            return loaded
+        } catch {
+            let count = error.problems.count
+            let lines = error.problems.map { "\n  \($0)" }.joined()
+            throw CommandFailure(
+                .configuration, "\(count) \(count == 1 ? "problem" : "problems") in the configuration:\(lines)")
+        }
+    }
+
+    /// A loader for what the command line says.
+    func configurationLoader() throws(CommandFailure) -> ConfigurationLoader {
+        var overrides: [ConfigurationOverride] = []
+        for text in strings(.set) {
+            let key = text.prefix { $0 != "=" }
+            guard key.count < text.count else { throw .usage("--set takes KEY=VALUE, not '\(key)'") }
+            overrides.append(
+                ConfigurationOverride(key: String(key), value: String(text.dropFirst(key.count + 1))))
+        }
+        return ConfigurationLoader(
+            path: string(.config), environment: ProcessEnvironment.variables, overrides: overrides)
+    }
+}
+
+/// The environment of the process.
+enum ProcessEnvironment {
+    /// The variables by name, as they were at the start of the program.
+    static let variables = readVariables()
+
+    private static func readVariables() -> [String: String] {
+        var variables: [String: String] = [:]
+        var next = ccommandline_environment()
+        while let pointer = next?.pointee {
+            let entry = String(cString: pointer)
+            let name = entry.prefix { $0 != "=" }
+            variables[String(name)] = String(entry.dropFirst(name.count + 1))
+            next = next?.successor()
+        }
+        return variables
     }
 }

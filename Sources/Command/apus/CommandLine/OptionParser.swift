@@ -1,5 +1,6 @@
 import CCommandLine
 import Glibc
+import PushCore
 import Synchronization
 
 /// Reads options as every GNU tool does, through glibc's `getopt_long`: `--name VALUE`, `--name=VALUE`, unambiguous
@@ -102,5 +103,14 @@ enum OptionParser {
         return .usage(
             "unknown option '--\(name)'" + Suggestion.text(for: name, among: options.map(\.name), prefix: "--")
         )
+    }
+}
+
+/// "Did you mean ...?" for a word that is not known.
+enum Suggestion {
+    /// The end of the sentence, or nothing if no known word is near.
+    static func text(for word: String, among known: [String], prefix: String = "") -> String {
+        guard let nearest = SpellingSuggestion.nearest(to: word, among: known) else { return "" }
+        return ", did you mean '\(prefix)\(nearest)'?"
     }
 }

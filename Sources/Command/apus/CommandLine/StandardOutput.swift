@@ -1,4 +1,5 @@
 import Essentials
+import EventLoop
 import Glibc
 import Synchronization
 
@@ -71,5 +72,70 @@ final class StandardOutput: Sendable {
             if written >= 0 { offset += written } else if errno != EINTR { state.errorCode = errno }
         }
         state.buffer.removeAll(keepingCapacity: true)
+    }
+}
+
+/// Standard error: for people, unbuffered, made printable here as standard output is.
+enum StandardError {
+    /// Whether a person is looking at it.
+    static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+
+    /// Writes one line, or some; a failure to do so is nothing that could be told to anyone.
+    static func line(_ text: String) { write(text.printable(keepsLayout: true) + "\n") }
+
+    /// Removes the line that the cursor of the terminal is in, and writes another one without ending it.
+    ///
+    /// "Erase the line" rather than blanks, because the width of the terminal is not known.
+    static func replaceLine(_ text: String) { write("\r\u{1B}[K" + text.printable()) }
+
+    /// Writes text as it is, in one system call where the system allows it.
+    private static func write(_ text: String) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+            if written < 0, errno != EINTR { return }
+            rest = rest.dropFirst(max(0, written))
+        }
+    }
+}
+
+/// A line on standard error that shows how far a long command has come.
+///
+/// On a terminal the line replaces itself, ten times a second at most. Elsewhere (a log, a pipe) it is an ordinary line
+/// every ten seconds, so that a job's log shows life without being flooded. Any thread may update it.
+final class ProgressLine: Sendable {
+    private struct State {
+        var lastNanoseconds: UInt64 = 0
+        var isShown = false
+    }
+
+    private let state = Mutex(State(lastNanoseconds: MonotonicClock.nowNanoseconds()))
+    private let isTerminal: Bool
+    private let intervalNanoseconds: UInt64
+
+    /// Creates a line, which does not show before its first update.
+    init() {
+        isTerminal = StandardError.isTerminal
+        intervalNanoseconds = isTerminal ? 100_000_000 : 10_000_000_000
+    }
+
+    /// Shows the text if it is time to; it is computed only then.
+    func update(_ text: @autoclosure () -> String) {
+        let now = MonotonicClock.nowNanoseconds()
+        let isDue = state.withLock { state in
+            guard now - state.lastNanoseconds >= intervalNanoseconds else { return false }
+            state.lastNanoseconds = now
+            state.isShown = true
+            return true
+        }
+        guard isDue else { return }
+        if isTerminal { StandardError.replaceLine(text()) } else { StandardError.line(text()) }
+    }
+
+    /// Removes the line, and writes a last one in its place if there is something to say.
+    func finish(_ text: String? = nil) {
+        let isShown = state.withLock { $0.isShown }
+        if isTerminal, isShown { StandardError.replaceLine("") }
+        if let text { StandardError.line(text) }
     }
 }

@@ -1,5 +1,7 @@
 import JSON
+import Notifications
 import PushCore
+import RegistryAPI
 
 /// Understands one line of an import.
 enum DeviceLine {
@@ -38,5 +40,113 @@ enum DeviceLine {
             throw DeviceLineProblem(error.message)
         }
         return registration
+    }
+}
+
+/// Reads the members of one line's object, each with its type checked.
+struct DeviceLineMembers {
+    /// The members that there are.
+    static let names = [
+        "deviceId", "platform", "token", "app", "identityPoolId", "identityId", "userId", "registeredAt", "datasets",
+        "topics", "tokens",
+    ]
+
+    /// The object.
+    var object: JSONObject?
+
+    /// Puts the device together.
+    func registration(now: Int64, courierKey: CourierKey?) throws(DeviceLineProblem) -> DeviceRegistration {
+        let digits = try required("token")
+        guard let token = DeviceToken(hexadecimal: digits) else {
+            throw DeviceLineProblem("\"token\" is invalid: it must be \(DeviceToken.requirement(brokenBy: digits))")
+        }
+        let platformName = try required("platform")
+        guard let platform = Platform(rawValue: platformName) else {
+            let names = Platform.allCases.map(\.rawValue).joined(separator: ", ")
+            throw DeviceLineProblem("\"platform\" must be one of \(names), not \"\(platformName.prefix(40))\"")
+        }
+        if let courierKey, let problem = PlatformToken.problem(of: token, platform: platform, key: courierKey) {
+            throw DeviceLineProblem("\"token\" does not fit \"platform\": \(problem)")
+        }
+        let device = Device(
+            deviceID: try required("deviceId"), platform: platform, token: token, app: try required("app"),
+            identityPoolID: try string("identityPoolId"), identityID: try string("identityId"),
+            userID: try string("userId"), registeredAtMilliseconds: try integer("registeredAt") ?? now)
+        return DeviceRegistration(
+            device: device, datasetNames: try strings("datasets"), topics: try strings("topics"), tokens: try tokens())
+    }
+
+    /// The member `tokens`: an object of digits by kind.
+    private func tokens() throws(DeviceLineProblem) -> [TokenKind: DeviceToken] {
+        guard let value = value("tokens") else { return [:] }
+        guard let object = value.object else {
+            throw DeviceLineProblem("\"tokens\" must be an object, not \(value.kind.rawValue)")
+        }
+        var tokens: [TokenKind: DeviceToken] = [:]
+        for member in object {
+            guard let kind = TokenKind(rawValue: String(member.key)), kind != .alert else {
+                let kinds = TokenKind.further.map(\.rawValue).joined(separator: ", ")
+                throw DeviceLineProblem("\"tokens\" has \"\(member.key.prefix(40))\"; kinds are \(kinds)")
+            }
+            guard let token = member.value.string.flatMap({ DeviceToken(hexadecimal: $0) }) else {
+                throw DeviceLineProblem(
+                    "\"tokens.\(kind.rawValue)\" must be an even number of hexadecimal digits, 2 to "
+                        + "\(2 * DeviceToken.bytesMaximum)")
+            }
+            tokens[kind] = token
+        }
+        return tokens
+    }
+
+    private func value(_ name: StaticString) -> JSONValue? {
+        guard let value = object?[name], !value.isNull else { return nil }
+        return value
+    }
+
+    private func required(_ name: StaticString) throws(DeviceLineProblem) -> String {
+        guard let text = try string(name) else { throw DeviceLineProblem("\"\(name)\" is missing") }
+        return text
+    }
+
+    private func string(_ name: StaticString) throws(DeviceLineProblem) -> String? {
+        guard let value = value(name) else { return nil }
+        guard let text = value.string else {
+            throw DeviceLineProblem("\"\(name)\" must be a string, not \(value.kind.rawValue)")
+        }
+        return text
+    }
+
+    private func integer(_ name: StaticString) throws(DeviceLineProblem) -> Int64? {
+        guard let value = value(name) else { return nil }
+        guard let number = value.int64, number >= 0 else {
+            throw DeviceLineProblem("\"\(name)\" must be a whole number of milliseconds since 1970")
+        }
+        return number
+    }
+
+    private func strings(_ name: StaticString) throws(DeviceLineProblem) -> [String] {
+        guard let value = value(name) else { return [] }
+        guard let array = value.array else {
+            throw DeviceLineProblem("\"\(name)\" must be an array of strings, not \(value.kind.rawValue)")
+        }
+        var texts: [String] = []
+        for element in array {
+            guard let text = element.string else {
+                throw DeviceLineProblem("\"\(name)\" has an entry that is not a string")
+            }
+            texts.append(text)
+        }
+        return texts
+    }
+}
+
+/// What is wrong with a line of an import.
+struct DeviceLineProblem: Error {
+    /// What is wrong, and what would be right; never a whole token.
+    let message: String
+
+    /// Creates a problem.
+    init(_ message: String) {
+        self.message = message
     }
 }

@@ -1,3 +1,5 @@
+import Essentials
+import JSON
 import PushCore
 
 /// `apus dead-letters list`.
@@ -51,5 +53,100 @@ struct DeadLettersListCommand: Command {
             }
             if shownCount == 0 { StandardError.line("no dead letters") }
         }
+    }
+}
+
+/// `apus dead-letters show`.
+struct DeadLettersShowCommand: Command {
+    let name = "show"
+    let summary = "Show dead letters with properties, headers and body"
+    let help = CommandHelp(
+        discussion: """
+            Shows letters by their IDs from 'apus dead-letters list'; a unique beginning of an ID is
+            enough. Control characters are escaped. With --json a body that is not text is
+            hexadecimal.
+            """,
+        examples: [
+            .init("apus dead-letters show 3f9a1cb27d40", "Shows a letter for people."),
+            .init("apus dead-letters show 3f9a 77e0 --json", "Shows two letters for programs."),
+        ],
+        exitCodes: DeadLettersCommands.exitCodes
+    )
+    let options = [CommandOption.json] + CommandOption.configuration
+    let operands = Operands.oneOrMore("ID")
+
+    func run(_ invocation: CommandInvocation) async throws -> ExitCode {
+        let selection = DeadLetterSelection(identifiers: invocation.operands)
+        return try await DeadLettersCommands.read(invocation) { registry in
+            try DeadLetterReport.forEachLetter(selection, in: registry) { letter in
+                if invocation.isJSON {
+                    invocation.output.line(DeadLetterReport.json(letter.summary, letter.message))
+                } else {
+                    for line in DeadLetterReport.lines(letter) { invocation.output.line(line) }
+                }
+                return !invocation.output.isBroken
+            }
+        }
+    }
+}
+
+/// `apus dead-letters count`.
+struct DeadLettersCountCommand: Command {
+    let name = "count"
+    let summary = "Count dead letters by reason and app"
+    let help = CommandHelp(
+        discussion: """
+            Counts letters by reason and app, with the age of the oldest. Commands collect letters
+            from the queue NAMESPACE.dead-letter, so alert on this count and not on the depth of the
+            queue.
+            """,
+        examples: [
+            .init("apus dead-letters count", "Prints a line for each reason and app."),
+            .init("apus dead-letters count --since 1h --json | jq .count", "Prints a number for an alert."),
+        ],
+        exitCodes: DeadLettersCommands.exitCodes
+    )
+    let options = DeadLettersCommands.filters + [.json] + CommandOption.configuration
+
+    func run(_ invocation: CommandInvocation) async throws -> ExitCode {
+        let filter = try DeadLettersCommands.selection(invocation).filter
+        return try await DeadLettersCommands.read(invocation) { registry in
+            let counts = try registry.deadLetterCounts(matching: filter)
+            guard !invocation.isJSON else { return invocation.output.line(Self.json(counts)) }
+            invocation.output.line("COUNT\tREASON\tAPP\tOLDEST")
+            for count in counts {
+                invocation.output.line(
+                    [
+                        "\(count.count)", count.reason.printable(), count.app?.printable() ?? "-",
+                        DeadLetterReport.age(since: count.oldestMilliseconds),
+                    ].joined(separator: "\t"))
+            }
+        }
+    }
+
+    private static func json(_ counts: [DeadLetterCount]) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("count")
+        writer.integer(counts.reduce(0) { $0 + $1.count })
+        writer.key("counts")
+        writer.beginArray()
+        for count in counts {
+            writer.beginObject()
+            writer.key("reason")
+            writer.string(count.reason)
+            if let app = count.app {
+                writer.key("app")
+                writer.string(app)
+            }
+            writer.key("count")
+            writer.integer(count.count)
+            writer.key("oldestAt")
+            writer.integer(count.oldestMilliseconds)
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.endObject()
+        return writer.bytes
     }
 }

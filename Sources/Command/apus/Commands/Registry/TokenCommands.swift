@@ -1,3 +1,9 @@
+import Essentials
+import EventLoop
+import JSON
+import PushCore
+import RegistryAPI
+
 /// The group `apus registry token`.
 enum TokenCommands {
     /// Its commands.
@@ -12,4 +18,140 @@ enum TokenCommands {
             """,
         nodes: [.command(TokenAddCommand()), .command(TokenListCommand()), .command(TokenRemoveCommand())]
     )
+}
+
+/// `apus registry token add`.
+struct TokenAddCommand: Command {
+    private static let app = CommandOption.value("app", "APP", "The app of the token. Default: all apps.")
+    private static let permission = CommandOption.value(
+        "permission", "WHAT", "read, or write, which includes read. Default: read.")
+
+    let name = "add"
+    let summary = "Create a token and print it once"
+    let help = CommandHelp(
+        discussion: """
+            Creates a random token, keeps its SHA-256 under the given name, and prints the token. It
+            cannot be shown again. A missing registry is created.
+            """,
+        examples: [
+            .init(
+                "apus registry token add chat-backend --app chat --permission write",
+                "Creates a token that may register devices of the app 'chat'."),
+            .init(
+                "curl -H \"Authorization: Bearer $(apus registry token add me)\" http://127.0.0.1:8080/v1/devices",
+                "Lists devices with a new token."),
+        ],
+        exitCodes: DeviceRegistry.exitCodes
+    )
+    let options = [app, permission, .json] + CommandOption.configuration
+    let operands = Operands.exactly(["NAME"])
+
+    func run(_ invocation: CommandInvocation) async throws -> ExitCode {
+        let name = invocation.operands[0]
+        let permissionName = invocation.string(Self.permission) ?? APIToken.Permission.read.rawValue
+        guard let permission = APIToken.Permission(rawValue: permissionName) else {
+            throw CommandFailure.usage("--permission takes read or write, not '\(permissionName)'")
+        }
+        let app = invocation.string(Self.app)
+        try DeviceRegistry.use(invocation, mode: .create) { registry, configuration in
+            guard try registry.tokens().allSatisfy({ !$0.name.hasBytes(of: name) }) else {
+                throw CommandFailure(
+                    .data, "the token \"\(name)\" already exists; remove it first, or choose another name")
+            }
+            let token = BearerToken.random()
+            try registry.saveToken(
+                APIToken(
+                    name: name, digest: token.digest, app: app, permission: permission,
+                    createdAtMilliseconds: WallClock.nowMilliseconds()))
+            if let app { DeviceRegistry.warnUnlessConfigured([app], configuration) }
+            guard invocation.isJSON else { return invocation.output.line(token.revealed) }
+            var writer = JSONWriter()
+            writer.beginObject()
+            writer.key("name")
+            writer.string(name)
+            writer.key("token")
+            writer.string(token.revealed)
+            writer.endObject()
+            invocation.output.line(writer.bytes)
+        }
+        return .ok
+    }
+}
+
+/// `apus registry token list`.
+struct TokenListCommand: Command {
+    let name = "list"
+    let summary = "List tokens by name, without their values"
+    let help = CommandHelp(
+        discussion: "Lists name, app, permission and creation time; with --json one object a line.",
+        examples: [.init("apus registry token list", "Lists all tokens.")],
+        exitCodes: DeviceRegistry.exitCodes
+    )
+    let options = [.json] + CommandOption.configuration
+
+    func run(_ invocation: CommandInvocation) async throws -> ExitCode {
+        try DeviceRegistry.use(invocation, mode: .readOnly) { registry, _ in
+            if !invocation.isJSON { invocation.output.line("NAME\tAPP\tPERMISSION\tCREATED") }
+            for token in try registry.tokens() {
+                if invocation.isJSON {
+                    invocation.output.line(Self.json(token))
+                } else {
+                    let values = [
+                        token.name, token.app ?? "*", token.permission.rawValue,
+                        WallTime.text(milliseconds: token.createdAtMilliseconds),
+                    ]
+                    invocation.output.line(values.map { $0.printable() }.joined(separator: "\t"))
+                }
+            }
+        }
+        return .ok
+    }
+
+    private static func json(_ token: APIToken) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("name")
+        writer.string(token.name)
+        if let app = token.app {
+            writer.key("app")
+            writer.string(app)
+        }
+        writer.key("permission")
+        writer.string(token.permission.rawValue)
+        writer.key("createdAt")
+        writer.integer(token.createdAtMilliseconds)
+        writer.endObject()
+        return writer.bytes
+    }
+}
+
+/// `apus registry token remove`.
+struct TokenRemoveCommand: Command {
+    let name = "remove"
+    let summary = "Remove tokens"
+    let help = CommandHelp(
+        discussion: """
+            Removes tokens by their names; they are invalid from then on. A missing token is
+            reported, the others are removed, and the exit code is 65.
+            """,
+        examples: [.init("apus registry token remove chat-backend", "Removes one token.")],
+        exitCodes: DeviceRegistry.exitCodes
+    )
+    let options = [.json] + CommandOption.configuration
+    let operands = Operands.oneOrMore("NAME")
+
+    func run(_ invocation: CommandInvocation) async throws -> ExitCode {
+        var missing: [String] = []
+        try DeviceRegistry.use(invocation, mode: .readWrite) { registry, _ in
+            for name in invocation.operands where try !registry.removeToken(named: name) { missing.append(name) }
+        }
+        let removed = invocation.operands.count - missing.count
+        for name in missing { StandardError.line("not found: \(name)") }
+        if invocation.isJSON {
+            invocation.output.line(DeviceCounts.removal(removed: removed, notFound: missing))
+        } else {
+            invocation.output.line("removed \(removed)")
+        }
+        return missing.isEmpty ? .ok : .data
+    }
 }

@@ -1,3 +1,7 @@
+import Dispatcher
+import Predicates
+import PushCore
+
 /// The group `apus subscription`.
 enum SubscriptionCommands {
     /// Its commands.
@@ -16,4 +20,177 @@ enum SubscriptionCommands {
             .command(SubscriptionTestCommand()),
         ]
     )
+}
+
+/// `apus subscription list`.
+struct SubscriptionListCommand: Command {
+    private static let app = CommandOption.value("app", "NAME", "Only subscriptions of this app.")
+    private static let type = CommandOption.value("type", "RECORD-TYPE", "Only subscriptions to records of this type.")
+    private static let counts = CommandOption.flag("counts", "Print the number for each app and record type.")
+
+    let name = "list"
+    let summary = "List subscriptions, or count them"
+    let help = CommandHelp(
+        discussion: "Lists subscriptions, one a line, in the order of their creation.",
+        examples: [
+            .init("apus subscription list --user anna", "Prints Anna's subscriptions."),
+            .init("apus subscription list --counts", "Prints a line for each app and record type."),
+        ],
+        exitCodes: DeviceRegistry.exitCodes
+    )
+    let options =
+        [app, SubscriptionOptions.user, SubscriptionOptions.device, type, counts, .json] + CommandOption.configuration
+
+    func run(_ invocation: CommandInvocation) async throws -> ExitCode {
+        let filter = SubscriptionFilter(
+            app: invocation.string(Self.app), owner: try SubscriptionOptions.owner(invocation),
+            recordType: invocation.string(Self.type))
+        try DeviceRegistry.use(invocation, mode: .readOnly) { registry, _ in
+            if invocation.has(Self.counts) { return try count(registry, invocation) }
+            var last: Int64?
+            while !invocation.output.isBroken {
+                let page = try registry.subscriptions(matching: filter, after: last, limit: 1_000)
+                for stored in page {
+                    if invocation.isJSON {
+                        invocation.output.line(SubscriptionReport.json(stored))
+                    } else {
+                        invocation.output.line(SubscriptionReport.line(stored))
+                    }
+                }
+                guard let end = page.last?.row else { break }
+                last = end
+            }
+        }
+        return .ok
+    }
+
+    private func count(_ registry: any SubscriptionRegistry, _ invocation: CommandInvocation) throws {
+        var last: SubscriptionCount?
+        while !invocation.output.isBroken {
+            let page = try registry.subscriptionCounts(app: invocation.string(Self.app), after: last, limit: 1_000)
+            for count in page { invocation.output.line(invocation.isJSON ? Self.json(count) : Self.line(count)) }
+            guard let end = page.last else { return }
+            last = end
+        }
+    }
+
+    private static func json(_ count: SubscriptionCount) -> String {
+        var line = #"{"app":\#(quoted(count.app)),"#
+        if let recordType = count.recordType { line += #""recordType":\#(quoted(recordType)),"# }
+        return line + #""count":\#(count.count)}"#
+    }
+
+    private static func line(_ count: SubscriptionCount) -> String {
+        "\(count.count)  \(count.app)  \(count.recordType ?? "(all types)")"
+    }
+
+    private static func quoted(_ text: String) -> String {
+        TopicReport.quoted(text)
+    }
+}
+
+/// `apus subscription show`.
+struct SubscriptionShowCommand: Command {
+    let name = "show"
+    let summary = "Show a subscription"
+    let help = CommandHelp(
+        discussion: "Prints every property of a subscription.",
+        examples: [.init("apus subscription show mei --app music --user anna", "Prints Anna's subscription 'mei'.")],
+        exitCodes: DeviceRegistry.exitCodes
+    )
+    let options = SubscriptionOptions.key + [.json] + CommandOption.configuration
+    let operands = Operands.exactly(["SUBSCRIPTION"])
+
+    func run(_ invocation: CommandInvocation) async throws -> ExitCode {
+        let key = try SubscriptionOptions.key(invocation)
+        try DeviceRegistry.use(invocation, mode: .readOnly) { registry, _ in
+            guard let stored = try registry.subscription(key) else { throw SubscriptionOptions.notFound(key) }
+            if invocation.isJSON {
+                invocation.output.line(SubscriptionReport.json(stored))
+            } else {
+                for line in SubscriptionReport.lines(stored) { invocation.output.line(line) }
+            }
+        }
+        return .ok
+    }
+}
+
+/// `apus subscription delete`.
+struct SubscriptionDeleteCommand: Command {
+    let name = "delete"
+    let summary = "Delete a subscription"
+    let help = CommandHelp(
+        discussion: "Deletes a subscription. Events that are published afterwards cause no push for it.",
+        examples: [.init("apus subscription delete mei --app music --user anna", "Deletes Anna's subscription 'mei'.")],
+        exitCodes: DeviceRegistry.exitCodes
+    )
+    let options = SubscriptionOptions.key + CommandOption.configuration
+    let operands = Operands.exactly(["SUBSCRIPTION"])
+
+    func run(_ invocation: CommandInvocation) async throws -> ExitCode {
+        let key = try SubscriptionOptions.key(invocation)
+        try DeviceRegistry.use(invocation, mode: .readWrite) { registry, _ in
+            guard try registry.removeSubscription(key) else { throw SubscriptionOptions.notFound(key) }
+        }
+        return .ok
+    }
+}
+
+/// What the commands about subscriptions have in common: how a subscription is named, and how the registry is reached.
+enum SubscriptionOptions {
+    static let app = CommandOption.value("app", "NAME", "The app, by its name in the configuration.", isRequired: true)
+    static let user = CommandOption.value("user", "USER", "The owner: a user, with all devices in the app.")
+    static let device = CommandOption.value("device", "DEVICE", "The owner: a single device.")
+    static let predicate = CommandOption.value(
+        "predicate", "TEXT", #"The condition, for example 'artist = "Mei Chen" AND price <= 20'."#)
+    static let filter = CommandOption.value("filter", "JSON", "The condition as an Amplify filter.")
+
+    /// The options that name one subscription, beside its identifier.
+    static let key = [app, user, device]
+
+    /// The name that the options and the first operand give.
+    static func key(_ invocation: CommandInvocation) throws(CommandFailure) -> SubscriptionKey {
+        guard let identifier = invocation.operands.first else { throw .usage("SUBSCRIPTION is missing") }
+        let owner = try requiredOwner(invocation)
+        return SubscriptionKey(app: try invocation.required(app), owner: owner, subscriptionID: identifier)
+    }
+
+    /// The owner that the options give, which they have to.
+    static func requiredOwner(_ invocation: CommandInvocation) throws(CommandFailure) -> SubscriptionOwner {
+        guard let owner = try owner(invocation) else { throw .usage("--user or --device is missing") }
+        return owner
+    }
+
+    /// The owner that the options give; nil if they give none.
+    static func owner(_ invocation: CommandInvocation) throws(CommandFailure) -> SubscriptionOwner? {
+        switch (invocation.string(user), invocation.string(device)) {
+        case (let user?, nil): return .user(user)
+        case (nil, let device?): return .device(device)
+        case (nil, nil): return nil
+        default: throw .usage("--user and --device exclude each other")
+        }
+    }
+
+    /// The predicate that an option gives; nil if it was not given.
+    static func predicate(_ invocation: CommandInvocation) throws(CommandFailure) -> Predicate? {
+        guard let text = invocation.string(predicate) else { return nil }
+        do throws(PredicateError) {
+            return try Predicate(parsing: text)
+        } catch {
+            throw .usage("--predicate, \(error.description)")
+        }
+    }
+
+    /// Says that there is no such subscription.
+    static func notFound(_ key: SubscriptionKey) -> CommandFailure {
+        let whose =
+            switch key.owner {
+            case .user(let user): "user \(user)"
+            case .device(let device): "device \(device)"
+            }
+        return CommandFailure(
+            .data,
+            "There is no subscription \"\(key.subscriptionID)\" of \(whose) in the app \(key.app). "
+                + "'apus subscription list' shows the subscriptions.")
+    }
 }
