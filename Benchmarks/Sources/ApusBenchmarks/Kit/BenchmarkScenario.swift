@@ -66,3 +66,23 @@ enum BenchmarkScenario: String, CaseIterable {
         }
     }
 }
+
+/// How long a scenario may take, and how much memory all its processes may have resident, with the broker and others.
+struct ScenarioLimits {
+    var seconds: Double
+    var mebibytes: Int
+}
+
+/// How much the scenarios do: enough to measure, or only enough to see that they work.
+enum Scale {
+    /// Whether `--small` was given: small counts, no budgets, no results.
+    static let isSmall = CommandLine.arguments.contains("--small")
+
+    /// The value for measuring, or the small one.
+    static func of<Value>(_ whole: Value, small: Value) -> Value { isSmall ? small : whole }
+}
+
+/// Why a scenario has no figures.
+struct BenchmarkFailure: Error, CustomStringConvertible {
+    let description: String
+}

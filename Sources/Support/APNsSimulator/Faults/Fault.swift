@@ -46,3 +46,28 @@ enum Fault: Hashable, Sendable {
         }
     }
 }
+
+/// An answer that APNs would not give, or not to this request.
+struct FaultyAnswer: Hashable, Sendable {
+    /// The HTTP status.
+    var status = 200
+    /// The reason that stands in the body, for the record; nil if there is none.
+    var reason: String?
+    /// The body, whether it is JSON or not.
+    var body: [UInt8] = []
+    /// The header `retry-after`.
+    var retryAfter: String?
+    /// So many bytes of headers that nobody asked for.
+    var extraHeaderBytes = 0
+}
+
+/// What happens to the bytes of a connection, below TLS.
+enum WireFault: Hashable, Sendable {
+    /// TCP is reset when so many bytes have been sent to the client.
+    case reset(afterBytes: Int)
+    /// Nothing is read and nothing is sent any more, when so many bytes have been sent to the client; TCP stays up.
+    /// With 0 the handshake hangs.
+    case silence(afterBytes: Int)
+    /// At most so many bytes are sent to the client each millisecond.
+    case drip(bytesPerMillisecond: Int)
+}

@@ -1,3 +1,5 @@
+import JSON
+
 /// A fault, and whom it befalls.
 struct FaultRule: Hashable, Sendable {
     /// What happens.
@@ -24,4 +26,151 @@ struct FaultRule: Hashable, Sendable {
             && request.number > after && needsRejection == request.isRejected
             && request.tokenDigits.starts(with: tokenDigits)
     }
+}
+
+/// A fault as a JSON object on one line: `fault` names it, the other members aim it.
+///
+/// | `fault` | members of its own |
+/// |---|---|
+/// | `goaway` | `last`: `newest` (default), `previous`, `none`, or a stream; `error` (0); `reason` |
+/// | `reset-stream` | `error` (2, INTERNAL_ERROR; 7 is REFUSED_STREAM) |
+/// | `stream-limit` | `streams` (1), `back_ms` (1000) |
+/// | `wedge` | |
+/// | `answer` | `status`, `reason` or `body`, `timestamp`, `retry_after`, `header_bytes`, `body_bytes` |
+/// | `silence` | |
+/// | `delay` | `ms` |
+/// | `tcp-reset`, `tcp-silence` | `bytes` (0): after so many to the client |
+/// | `drip` | `bytes` (1) a millisecond |
+/// | `window` | `bytes` (65535), `add` (0), `every_ms` (100) |
+/// | `certificate` | |
+///
+/// Aims: `connection` (a number), `after` (requests), `token` (first digits), `on`: `request` (default) or `rejection`,
+/// `probability` (1), `times` (unlimited).
+extension FaultRule {
+    private static let memberNames: Set<String> = [
+        "fault", "last", "error", "reason", "streams", "back_ms", "status", "body", "timestamp", "retry_after",
+        "header_bytes", "body_bytes", "ms", "bytes", "add", "every_ms", "connection", "after", "token", "on",
+        "probability", "times",
+    ]
+    private static let sizeBytesMaximum: Int64 = 1 << 24
+
+    /// Reads the faults of a file, one a line; empty lines are passed over.
+    ///
+    /// - Throws: `SimulatorError` with the number of the first line that is wrong.
+    static func parse(lines bytes: [UInt8]) throws(SimulatorError) -> [FaultRule] {
+        var rules: [FaultRule] = []
+        let parser = JSONParser(depthMaximum: 4, bytesMaximum: 65_536)
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() where !line.allSatisfy({ $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }) {
+            do throws(SimulatorError) {
+                rules.append(try FaultRule(parsing: Array(line), parser))
+            } catch {
+                throw SimulatorError(.scriptInvalid, "line \(index + 1) of the faults: \(error.message)")
+            }
+        }
+        return rules
+    }
+
+    /// Reads one fault.
+    init(parsing line: [UInt8], _ parser: JSONParser) throws(SimulatorError) {
+        let value: JSONValue
+        do throws(JSONError) { value = try parser.parse(line) } catch { throw Self.invalid("it is no JSON: \(error)") }
+        guard let object = value.object else { throw Self.invalid("it is no JSON object") }
+        for member in object where !Self.memberNames.contains(member.key) {
+            throw Self.invalid("\"\(member.key)\" is unknown; 'apus simulate --help' lists the members")
+        }
+        self.init(fault: try Self.fault(object))
+        connection = try Self.integer(object, "connection", 1...Int64(Int32.max)).map { Int($0) }
+        after = Int(try Self.integer(object, "after", 0...Int64(Int32.max)) ?? 0)
+        times = try Self.integer(object, "times", 1...Int64(Int32.max)).map { Int($0) }
+        tokenDigits = (object["token"]?.string ?? "").lowercased().utf8.map { $0 }
+        switch object["on"]?.string ?? "request" {
+        case "request": needsRejection = false
+        case "rejection": needsRejection = true
+        default: throw Self.invalid("\"on\" has to be request or rejection")
+        }
+        if let value = object["probability"] {
+            guard let probability = value.double, (0...1).contains(probability) else {
+                throw Self.invalid("\"probability\" has to be 0 to 1")
+            }
+            self.probability = probability
+        }
+    }
+
+    private static func fault(_ object: JSONObject) throws(SimulatorError) -> Fault {
+        switch object["fault"]?.string {
+        case "goaway": return try goAway(object)
+        case "reset-stream": return .resetStream(errorCode: UInt32(try integer(object, "error", 0...0xFFFF) ?? 2))
+        case "stream-limit":
+            return .streamLimit(
+                Int(try integer(object, "streams", 0...1_000_000) ?? 1),
+                backAfterMilliseconds: Int(try integer(object, "back_ms", 0...3_600_000) ?? 1_000))
+        case "wedge": return .wedgeConnection
+        case "answer": return .answer(try answer(object))
+        case "silence": return .silence
+        case "delay": return .delay(milliseconds: Int(try integer(object, "ms", 0...3_600_000) ?? 1_000))
+        case "tcp-reset": return .wire(.reset(afterBytes: try bytes(object, 0)))
+        case "tcp-silence": return .wire(.silence(afterBytes: try bytes(object, 0)))
+        case "drip": return .wire(.drip(bytesPerMillisecond: max(1, try bytes(object, 1))))
+        case "window":
+            return .window(
+                bytes: try bytes(object, 65_535),
+                addedBytes: Int(try integer(object, "add", 0...sizeBytesMaximum) ?? 0),
+                everyMilliseconds: Int(try integer(object, "every_ms", 1...3_600_000) ?? 100))
+        case "certificate": return .foreignCertificate
+        case let name:
+            throw invalid("\"fault\" cannot be \"\(name ?? "")\"; 'apus simulate --help' lists the faults")
+        }
+    }
+
+    private static func goAway(_ object: JSONObject) throws(SimulatorError) -> Fault {
+        let error = UInt32(try integer(object, "error", 0...0xFFFF) ?? 0)
+        let reason = object["reason"]?.string
+        guard let last = object["last"], last.kind != .integer else {
+            let stream = try integer(object, "last", 0...Int64(Int32.max))
+            return .goAway(stream.map { .upTo(Int32($0)) } ?? .newest, errorCode: error, reason: reason)
+        }
+        switch last.string {
+        case "newest": return .goAway(.newest, errorCode: error, reason: reason)
+        case "previous": return .goAway(.previous, errorCode: error, reason: reason)
+        case "none": return .goAway(.none, errorCode: error, reason: reason)
+        default: throw invalid("\"last\" has to be newest, previous, none or the number of a stream")
+        }
+    }
+
+    private static func answer(_ object: JSONObject) throws(SimulatorError) -> FaultyAnswer {
+        var answer = FaultyAnswer()
+        answer.status = Int(try integer(object, "status", 200...599) ?? 200)
+        if let body = object["body"]?.string {
+            answer.body = Array(body.utf8)
+        } else if let reason = object["reason"]?.string {
+            let timestamp = try integer(object, "timestamp", 0...Int64.max)
+            answer.reason = reason
+            answer.body = ScriptedAnswer(status: answer.status, reason: reason, timestampMilliseconds: timestamp).body
+        }
+        if let size = try integer(object, "body_bytes", 0...sizeBytesMaximum), size > answer.body.count {
+            answer.body += [UInt8](repeating: 0x20, count: Int(size) - answer.body.count)
+        }
+        answer.extraHeaderBytes = Int(try integer(object, "header_bytes", 0...60_000) ?? 0)
+        if let value = object["retry_after"] {
+            answer.retryAfter = value.string ?? value.int64.map { String($0) }
+        }
+        return answer
+    }
+
+    private static func bytes(_ object: JSONObject, _ usual: Int) throws(SimulatorError) -> Int {
+        Int(try integer(object, "bytes", 0...sizeBytesMaximum) ?? Int64(usual))
+    }
+
+    private static func integer(
+        _ object: JSONObject, _ key: StaticString, _ range: ClosedRange<Int64>
+    ) throws(SimulatorError) -> Int64? {
+        guard let value = object[key] else { return nil }
+        guard let number = value.int64, range.contains(number) else {
+            throw invalid("\"\(key)\" has to be a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    private static func invalid(_ message: String) -> SimulatorError { SimulatorError(.scriptInvalid, message) }
 }

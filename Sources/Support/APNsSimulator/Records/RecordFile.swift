@@ -36,3 +36,101 @@ final class RecordFile: @unchecked Sendable {
         }
     }
 }
+
+/// Writes a record as one line of JSON, straight into bytes.
+enum RecordLine {
+    /// Appends the line of one answered request.
+    ///
+    /// - Parameters:
+    ///   - facts: what was answered, and when.
+    ///   - fields: the headers of the request.
+    ///   - body: its payload, which goes into the line as the JSON that it is; null if it was refused or not checked.
+    ///   - bytes: where the line goes, its line feed included.
+    static func append(
+        _ facts: AnswerFacts, fields: RequestFields, body: borrowing RequestBody, to bytes: inout [UInt8]
+    ) {
+        bytes.append("{\"time_ms\":")
+        bytes.append(integer: facts.timeMilliseconds)
+        bytes.append(",\"time_us\":")
+        bytes.append(integer: facts.timeMicroseconds)
+        bytes.append(",\"token\":")
+        bytes.append(quoted: fields.deviceTokenDigits ?? UnsafeBufferPointer(start: nil, count: 0), lowercasing: true)
+        bytes.append(",\"apns_id\":")
+        bytes.append(quoted: facts.identifierText)
+        append(",\"push_type\":", fields[.pushType], to: &bytes)
+        append(",\"topic\":", fields[.topic], to: &bytes)
+        append(",\"priority\":", fields[.priority], to: &bytes)
+        append(",\"expiration\":", fields[.expiration], to: &bytes)
+        append(",\"collapse_id\":", fields[.collapseIdentifier], to: &bytes)
+        bytes.append(",\"status\":")
+        bytes.append(integer: Int64(facts.answer.status))
+        bytes.append(",\"reason\":")
+        if let reason = facts.answer.reason {
+            var reason = reason
+            reason.withUTF8 { bytes.append(quoted: $0) }
+        } else {
+            bytes.append("null")
+        }
+        bytes.append(facts.isDuplicate ? ",\"duplicate\":true,\"payload\":" : ",\"duplicate\":false,\"payload\":")
+        if facts.isPayloadChecked {
+            // Line breaks in JSON stand only between its parts, where a space means the same.
+            if body.bytes.contains(where: { $0 == 0x0A || $0 == 0x0D }) {
+                for byte in body.bytes { bytes.append(byte == 0x0A || byte == 0x0D ? 0x20 : byte) }
+            } else {
+                bytes.append(contentsOf: body.bytes)
+            }
+        } else {
+            bytes.append("null")
+        }
+        bytes.append("}\n")
+    }
+
+    private static func append(_ name: StaticString, _ value: UnsafeBufferPointer<UInt8>?, to bytes: inout [UInt8]) {
+        bytes.append(name)
+        if let value {
+            bytes.append(quoted: value)
+        } else {
+            bytes.append("null")
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(_ text: StaticString) {
+        append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    fileprivate mutating func append(integer: Int64) {
+        append(contentsOf: integer.description.utf8)
+    }
+
+    /// Bytes outside ASCII are written as the characters of the same number: a header may hold any byte.
+    fileprivate mutating func append(quoted text: UnsafeBufferPointer<UInt8>, lowercasing: Bool = false) {
+        append(UInt8(ascii: "\""))
+        defer { append(UInt8(ascii: "\"")) }
+        guard !text.allSatisfy(Self.isPlain) else { return append(contentsOf: text) }
+        for byte in text {
+            switch byte {
+            case 65...70 where lowercasing: append(byte | 0x20)
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                append(UInt8(ascii: "\\"))
+                append(byte)
+            case 0..<0x20, 0x7F...0xFF:
+                append("\\u00")
+                append(Self.digits[Int(byte >> 4)])
+                append(Self.digits[Int(byte & 15)])
+            default: append(byte)
+            }
+        }
+    }
+
+    /// Whether a byte can stand in a JSON string as it is, whatever its case is to be.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), 0..<0x20, 65...70, 0x7F...0xFF: false
+        default: true
+        }
+    }
+
+    private static let digits = Array("0123456789abcdef".utf8)
+}

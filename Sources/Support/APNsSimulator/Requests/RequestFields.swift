@@ -51,3 +51,89 @@ struct RequestFields {
         return digits.contains(UInt8(ascii: "/")) || digits.contains(UInt8(ascii: "?")) ? nil : digits
     }
 }
+
+/// The request headers that APNs looks at.
+///
+/// Source: Apple, "Sending notification requests to APNs".
+enum RequestField: Int, CaseIterable {
+    case method
+    case path
+    case authorization
+    case identifier
+    case expiration
+    case priority
+    case pushType
+    case topic
+    case collapseIdentifier
+    case contentType
+    case channelIdentifier
+
+    /// The name on the wire; HTTP/2 has lowercase names only (RFC 9113, section 8.2).
+    var name: StaticString {
+        switch self {
+        case .method: ":method"
+        case .path: ":path"
+        case .authorization: "authorization"
+        case .identifier: "apns-id"
+        case .expiration: "apns-expiration"
+        case .priority: "apns-priority"
+        case .pushType: "apns-push-type"
+        case .topic: "apns-topic"
+        case .collapseIdentifier: "apns-collapse-id"
+        case .contentType: "content-type"
+        case .channelIdentifier: "apns-channel-id"
+        }
+    }
+
+    /// Finds the field of a name, or nil for a header that APNs ignores.
+    ///
+    /// Looks at the length first: it leaves one or two candidates, and this runs for every header of every request.
+    init?(name: UnsafeBufferPointer<UInt8>) {
+        let candidates: (RequestField, RequestField)
+        switch name.count {
+        case 5: candidates = (.path, .path)
+        case 7: candidates = (.method, .identifier)
+        case 10: candidates = (.topic, .topic)
+        case 12: candidates = (.contentType, .contentType)
+        case 13: candidates = (.authorization, .priority)
+        case 14: candidates = (.pushType, .pushType)
+        case 15: candidates = (.expiration, .channelIdentifier)
+        case 16: candidates = (.collapseIdentifier, .collapseIdentifier)
+        default: return nil
+        }
+        if name.matches(candidates.0.name) {
+            self = candidates.0
+        } else if name.matches(candidates.1.name) {
+            self = candidates.1
+        } else {
+            return nil
+        }
+    }
+}
+
+/// The canonical text of a UUID, as the header `apns-id` carries it.
+enum UUIDText {
+    /// Reads 32 lowercase hexadecimal digits in groups of 8, 4, 4, 4 and 12.
+    ///
+    /// Apple asks for lowercase ("Sending notification requests to APNs"), so uppercase digits are refused.
+    ///
+    /// - Parameter text: the value of the header.
+    /// - Returns: the identifier, or nil if the text is anything else.
+    static func parse(_ text: UnsafeBufferPointer<UInt8>) -> APNsIdentifier? {
+        let hyphen = UInt8(ascii: "-")
+        guard text.count == APNsIdentifier.textLength, text[8] == hyphen, text[13] == hyphen, text[18] == hyphen,
+            text[23] == hyphen, let first = number(text, 0..<8), let second = number(text, 9..<13),
+            let third = number(text, 14..<18), let fourth = number(text, 19..<23), let fifth = number(text, 24..<36)
+        else { return nil }
+        return APNsIdentifier(high: first << 32 | second << 16 | third, low: fourth << 48 | fifth)
+    }
+
+    private static func number(_ text: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> UInt64? {
+        var number: UInt64 = 0
+        for index in range {
+            guard let value = HexadecimalDigits.value(ofLowercase: text[index]) else { return nil }
+            number = number << 4 | UInt64(value)
+        }
+        return number
+    }
+}

@@ -1,3 +1,4 @@
+import Notifications
 import Synchronization
 
 /// What the simulator answers to particular device tokens, instead of accepting their pushes.
@@ -73,5 +74,47 @@ public final class AnswerScript: Sendable {
             remaining -= times
         }
         return nil
+    }
+}
+
+/// One step of what the script has in store for a device token.
+struct ScriptStep: Sendable, Equatable {
+    /// What kind of tokens they are: with the topic of another kind they are refused; nil if they are of any kind.
+    var kind: TokenKind?
+    /// What to say, or nil to say nothing, ever.
+    var answer: ScriptedAnswer?
+    /// For how many requests the step lasts; nil means for all that follow.
+    var times: Int?
+    /// How much later than usual the answer comes, in milliseconds.
+    var delayMilliseconds: Int
+}
+
+/// What the simulator says to one request.
+struct ScriptedAnswer: Hashable, Sendable {
+    /// The HTTP status.
+    let status: Int
+    /// The value of `reason`, or nil if the push is accepted.
+    let reason: String?
+    /// The value of `timestamp`: since when the device token is dead, in milliseconds since 1970.
+    let timestampMilliseconds: Int64?
+
+    init(status: Int, reason: String?, timestampMilliseconds: Int64? = nil) {
+        self.status = status
+        self.reason = reason
+        self.timestampMilliseconds = timestampMilliseconds
+    }
+
+    init(_ rejection: Rejection, timestampMilliseconds: Int64? = nil) {
+        self.init(
+            status: rejection.status, reason: rejection.rawValue, timestampMilliseconds: timestampMilliseconds)
+    }
+
+    static let accepted = ScriptedAnswer(status: 200, reason: nil)
+
+    /// The body as APNs writes it; empty for an accepted push.
+    var body: [UInt8] {
+        guard let reason else { return [] }
+        guard let timestampMilliseconds else { return Array("{\"reason\":\"\(reason)\"}".utf8) }
+        return Array("{\"reason\":\"\(reason)\",\"timestamp\":\(timestampMilliseconds)}".utf8)
     }
 }

@@ -63,3 +63,35 @@ public enum CommandRunner {
             exitCode: await process.end(), output: try files.read("output"), errors: try files.read("errors"))
     }
 }
+
+/// How a command ended, and what it wrote.
+public struct CommandResult: Sendable {
+    /// The exit code; 128 and the number of the signal if one ended it.
+    public let exitCode: Int32
+    /// What it wrote to standard output.
+    public let output: String
+    /// What it wrote to standard error.
+    public let errors: String
+}
+
+/// The Python script that drives the registry's API with boto3, Amazon's own client.
+public enum BotoScript {
+    /// Runs the script.
+    ///
+    /// - Parameters:
+    ///   - arguments: the endpoint, the scenario, and what the scenario takes.
+    ///   - environment: the variables to set.
+    ///   - folder: where it runs.
+    /// - Returns: its end and its output.
+    /// - Throws: an error that says why it cannot be started.
+    public static func run(
+        _ arguments: [String], environment: [String: String] = [:], in folder: TemporaryFolder
+    ) async throws -> CommandResult {
+        // This file lies in Sources/Support/PushTestKit/Processes.
+        let root = #filePath.split(separator: "/").dropLast(5).joined(separator: "/")
+        let own = ["AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": "/dev/null", "PYTHONWARNINGS": "ignore"]
+        return try await CommandRunner.run(
+            "/usr/bin/python3", ["/\(root)/Tests/Adapters/RegistryAPITests/Scripts/cognito_sync.py"] + arguments,
+            environment: own.merging(environment) { _, given in given }, in: folder)
+    }
+}

@@ -1,4 +1,6 @@
+import Dispatcher
 import Essentials
+import Metrics
 import Notifications
 import PushCore
 
@@ -54,4 +56,65 @@ struct MachineActions<Request> {
     var settles: [DeliveryTag] = []
     /// Whether to stop consuming, or to go on; nil for neither.
     var pausesConsumption: Bool?
+}
+
+extension PipelineMachine: SimulatedMachine {
+    static var requestsMaximum: Int { 64 }
+
+    init(_ setup: WorkerSetup, planner: Int64) {
+        self.init(configuration: setup.configuration, planner: planner)
+    }
+
+    static func makeResponder(_ setup: WorkerSetup, registry: SimulatedRegistry) -> SimulatedResponder {
+        SimulatedResponder(setup, registry: registry)
+    }
+
+    static func answer(
+        _ request: RegistryRequest, by responder: SimulatedResponder, at now: Moment
+    ) throws(RegistryError) -> RegistryAnswer {
+        try responder.answer(request, at: now)
+    }
+
+    static func isWrite(_ request: RegistryRequest) -> Bool { request.isWrite }
+
+    var mayConsume: Bool { hasReadSubscriptions }
+
+    mutating func pushesEnded(_ results: [PushResult], at now: Moment) {
+        pushesEnded(results, at: now) { _, _ in }
+    }
+
+    mutating func routesChanged(_ changes: [RouteChange], at now: Moment) { routesChanged(changes) }
+
+    mutating func takeActions() -> MachineActions<RegistryRequest> {
+        var taken = MachineActions<RegistryRequest>()
+        taken.requests = actions.requests.map { ($0.number, $0.request) }
+        taken.sends = actions.dispatch.sends
+        taken.publishes = actions.dispatch.publishes
+        taken.rejections = actions.dispatch.rejections.flatMap(\.tags)
+        taken.settles = actions.dispatch.settles
+        for case .consumption(let isPaused) in actions.notices { taken.pausesConsumption = isPaused }
+        actions = PipelineActions()
+        return taken
+    }
+}
+
+/// What answers the requests of a worker from the simulated registry: the worker's own code, on a clock that is set.
+final class SimulatedResponder {
+    private final class Clock {
+        var milliseconds: Int64 = 0
+    }
+
+    private let clock = Clock()
+    private let responder: RegistryResponder
+
+    init(_ setup: WorkerSetup, registry: SimulatedRegistry) {
+        responder = RegistryResponder(
+            registry: registry, limits: setup.limits, logger: .silent, metrics: RegistryMetrics(MetricsRegistry()),
+            nowMilliseconds: { [clock] in clock.milliseconds })
+    }
+
+    func answer(_ request: RegistryRequest, at now: Moment) throws(RegistryError) -> RegistryAnswer {
+        clock.milliseconds = now.wall.milliseconds
+        return try responder.answer(request)
+    }
 }

@@ -22,3 +22,79 @@ public enum WorkerSimulation {
         return simulation.run(progress: progress)
     }
 }
+
+/// What a simulation is to play.
+public struct SimulationOptions: Sendable {
+    /// What everything that is drawn follows from.
+    public var seed: UInt64
+    /// How many events backends publish.
+    public var eventCount: Int
+    /// What goes wrong.
+    public var faults: [Fault]
+    /// How many workers there are.
+    public var workerCount: Int
+    /// How many work queues there are.
+    public var workQueueCount: Int
+    /// The most deliveries that a worker has in hand.
+    public var prefetch: Int
+    /// How many devices each of the four apps has.
+    public var devicesPerApp: Int
+    /// Whether datasets are deleted and merged, after which counts begin anew and no order of counts is promised.
+    public var hasDeletions: Bool
+    /// How many events come in a second on average.
+    public var eventsPerSecond: Int
+    /// The events of which is said what happens to them.
+    public var tracedEvents: Set<Int> = []
+    /// How many of a million events go to some thousand devices.
+    public var largeAudiencesPerMillion = 300
+
+    /// Chooses what the seed does not leave open: workers, queues, prefetch, pace and faults follow from the seed.
+    ///
+    /// - Parameters:
+    ///   - seed: what everything that is drawn follows from.
+    ///   - eventCount: how many events backends publish.
+    ///   - faults: what goes wrong; nil for all of it, or for a few things, as the seed says.
+    public init(seed: UInt64, eventCount: Int, faults: [Fault]? = nil) {
+        self.seed = seed
+        self.eventCount = eventCount
+        var random = Randomness(seed: seed, model: "options")
+        workerCount = random.within(1...3)
+        workQueueCount = random.within(1...2)
+        prefetch = [50, 200, 1_000][random.below(3)]
+        devicesPerApp = eventCount < 20_000 ? 1_600 : 4_000
+        eventsPerSecond = [200, 600, 1_500][random.below(3)]
+        hasDeletions = random.below(2) == 0
+        var drawn = Fault.allCases
+        if random.below(3) > 0 {
+            random.shuffle(&drawn)
+            drawn = Array(drawn.prefix(random.within(1...7)))
+        }
+        self.faults = faults ?? drawn
+    }
+}
+
+/// What a simulation came to.
+public struct SimulationReport: Sendable {
+    /// What was played.
+    public internal(set) var options: SimulationOptions
+    /// How many steps were made: things that happened.
+    public internal(set) var steps = 0
+    /// How long it lasted in the time of the simulation, in seconds.
+    public internal(set) var seconds = 0.0
+    /// The books.
+    public internal(set) var counts = BooksCounts()
+    /// What follows from everything that workers asked for, in order: two runs of a seed have the same.
+    public internal(set) var digest: UInt64 = 0
+    /// How often each fault came.
+    public internal(set) var faultCounts: [(fault: Fault, count: Int)] = []
+    /// The most pushes that a worker had out.
+    public internal(set) var pushesOutMaximum = 0
+    /// The most deliveries that a worker had in hand.
+    public internal(set) var deliveriesInHandMaximum = 0
+    /// The most messages that a worker had published and that had no outcome.
+    public internal(set) var publishesOutMaximum = 0
+    /// The longest time that an event of the app took that is served well, without what disturbs all, in seconds.
+    public internal(set) var longestWaitSeconds = 0.0
+    /// What was found to be wrong first; nil if all promises were kept.
+    public internal(set) var violation: Violation?
+}

@@ -60,3 +60,65 @@ struct EventQueue<Element> {
         heap[place] = entry
     }
 }
+
+/// A queue that grows at both ends.
+struct Line<Element> {
+    private var front: [Element] = []
+    private var elements: [Element] = []
+    private var head = 0
+
+    var count: Int { front.count + elements.count - head }
+    var isEmpty: Bool { count == 0 }
+    var first: Element? { front.last ?? (head < elements.count ? elements[head] : nil) }
+
+    mutating func append(_ element: Element) { elements.append(element) }
+
+    mutating func putInFront(_ element: Element) { front.append(element) }
+
+    mutating func popFirst() -> Element? {
+        if let element = front.popLast() { return element }
+        guard head < elements.count else { return nil }
+        defer {
+            head += 1
+            if head == elements.count {
+                elements.removeAll(keepingCapacity: true)
+                head = 0
+            } else if head > 4_096, 2 * head > elements.count {
+                elements.removeFirst(head)
+                head = 0
+            }
+        }
+        return elements[head]
+    }
+}
+
+/// Values under small numbers, which are given out again when a value is taken out.
+struct Slots<Value> {
+    private var values: [Value?] = []
+    private var free: [UInt32] = []
+
+    var count: Int { values.count - free.count }
+    /// The numbers in use, ascending.
+    var numbers: [UInt32] { values.indices.filter { values[$0] != nil }.map { UInt32($0) } }
+
+    mutating func insert(_ value: Value) -> UInt32 {
+        if let number = free.popLast() {
+            values[Int(number)] = value
+            return number
+        }
+        values.append(value)
+        return UInt32(values.count - 1)
+    }
+
+    mutating func remove(_ number: UInt32) -> Value? {
+        guard let value = values[Int(number)] else { return nil }
+        values[Int(number)] = nil
+        free.append(number)
+        return value
+    }
+
+    subscript(number: UInt32) -> Value? {
+        get { values[Int(number)] }
+        set { values[Int(number)] = newValue }
+    }
+}

@@ -1,6 +1,0 @@
-import Glibc
-
-/// Closes a socket by the system call, whose name is also that of many methods.
-enum SocketCloser {
-    static func close(_ socket: Int32) { _ = Glibc.close(socket) }
-}
