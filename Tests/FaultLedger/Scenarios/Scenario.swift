@@ -1,7 +1,7 @@
 /// A fault, and how to bring it about in the middle of load.
 ///
-/// To add one: a file with a value below `Scenarios/`, entered in `Scenario+All.swift`. The stage starts the parts,
-/// keeps the load going, calls `strike`, waits until nothing is left to do and compares the books.
+/// To add one: a value in the file of its domain, entered in `all` below. The stage starts the parts, keeps the load
+/// going, calls `strike`, waits until nothing is left to do and compares the books.
 struct Scenario: Sendable {
     /// What a fault befalls; the report is in this order.
     enum Domain: String, Sendable, CaseIterable {
@@ -79,4 +79,52 @@ struct Scenario: Sendable {
     var prepare: @Sendable (Stage) async throws -> Void = { _ in }
     /// Brings the fault about, and returns when it is over.
     let strike: @Sendable (Stage) async throws -> Void
+
+    /// All scenarios, in the order in which they run: add yours here.
+    static let all: [Scenario] = worker + broker + network + registry + apns + calls
+
+    /// What runs only when it is asked for by name, because it takes long.
+    static let onRequest: [Scenario] = [.soak]
+
+    /// Faults of workers.
+    static let worker: [Scenario] = [
+        .workerKill, .workerTerminate, .workerTerminateTwice, .workerStop, .workerOutOfFiles, .workerOutOfMemory,
+        .fanoutWorkerKill,
+    ]
+
+    /// Faults of the broker.
+    static let broker: [Scenario] = [
+        .brokerKill, .brokerRestart, .brokerStop, .brokerMemoryAlarm, .brokerDiskAlarm, .brokerQueueDeleted,
+        .brokerRetryQueuesDeleted,
+        .brokerDeadLettersDeleted,
+        .brokerExchangeMissing, .brokerPermissionRevoked, .brokerPasswordChanged, .brokerConsumerTimeout,
+        .clusterLeaderKill, .clusterMinorityCutOff, .clusterNodeStop,
+        .fanoutBrokerKill,
+    ]
+
+    /// Faults of the network, through a proxy of ours.
+    static let network: [Scenario] = [
+        .resetHandshake, .resetMidFrame, .resetBeforeConfirm, .resetBeforeAcknowledgement, .resetAPNs,
+        .silenceToBroker, .silenceFromBroker, .silenceBroker, .pauseBroker, .silenceAtMoment, .silenceToAPNs,
+        .silenceFromAPNs, .latency, .drippingBroker, .drippingAPNs, .narrow,
+    ]
+
+    /// Faults of the registry.
+    static let registry: [Scenario] = [
+        .registryLocked, .registryFull, .registryBroken, .databaseKilled, .databaseFailedOver, .databaseHanging,
+        .databaseSlow, .databaseLate, .databaseCutOff,
+    ]
+
+    /// Faults of APNs, as the simulator has them.
+    static let apns: [Scenario] = allAPNs
+
+    /// The k-th call or method that fails, for each k.
+    static let calls: [Scenario] = kthMethods + kthCalls
+
+    /// The same with something between the parts before the workers start.
+    func prepared(_ prepare: @escaping @Sendable (Stage) async throws -> Void) -> Scenario {
+        var scenario = self
+        scenario.prepare = prepare
+        return scenario
+    }
 }

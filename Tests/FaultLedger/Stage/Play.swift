@@ -60,3 +60,9 @@ enum Play {
             result.counts.lost > 0 ? nil : Double(settledMilliseconds - faultEndMilliseconds) / 1_000
     }
 }
+
+/// The clock of the limits that scenarios set.
+enum Deadline {
+    /// The monotonic clock, in seconds.
+    static func now() -> Double { Double(MonotonicClock.nowNanoseconds()) / 1_000_000_000 }
+}

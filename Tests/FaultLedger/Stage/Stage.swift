@@ -1,6 +1,8 @@
 import AMQP
 import EventLoop
 import Foundation
+import Glibc
+import JSON
 import PushTestKit
 import Synchronization
 
@@ -160,4 +162,74 @@ final class Stage: Sendable {
 
     /// Says what is done, for whoever watches.
     func say(_ text: String) { Progress.say("  \(scenario.name): \(text)") }
+
+    /// The devices that the workers have removed; one that no answer called dead is a problem.
+    ///
+    /// - Parameter deadTokens: the tokens that APNs has called dead or bad.
+    /// - Returns: the devices that are no longer registered.
+    /// - Throws: `StageFailure` if the registry cannot be read.
+    func removedDevices(calledDead deadTokens: Set<String>) async throws -> [Int] {
+        let list = try await apus("device", "list", "--json")
+        guard list.exitCode == 0 else { throw StageFailure("device list: \(list.errors)") }
+        let parser = JSONParser()
+        let registered = Set(
+            list.output.split(separator: "\n").compactMap { (try? parser.parse(Array($0.utf8)))?["deviceId"]?.string })
+        let removed = population.deviceRange.filter { !registered.contains(Population.deviceText($0)) }
+        for device in removed where !deadTokens.contains(population.token(of: device)) {
+            report(problem: "device \(device) was removed, and no answer had called its token dead")
+        }
+        return removed
+    }
+
+    /// Ends a worker in order, as soon as it is ready, and notes a problem if it crashed.
+    func endInOrder(_ seat: WorkerSeat) async throws {
+        try await seat.waitUntilReady()
+        let exitCode = try await seat.endBySignal(SIGTERM)
+        if Self.isCrash(exitCode) { report(problem: "worker \(seat.number) crashed at its end: \(exitCode)") }
+    }
+
+    /// Notes a problem for each worker that crashed, for scenarios in which workers may give up by themselves.
+    func reportCrashes() {
+        for seat in workers {
+            for exitCode in seat.unexpectedExitCodes where Self.isCrash(exitCode) {
+                report(problem: "worker \(seat.number) crashed: \(exitCode)")
+            }
+        }
+    }
+
+    /// Whether an exit code is that of a signal, which no worker sends itself but by a failed precondition.
+    private static func isCrash(_ exitCode: Int32) -> Bool { exitCode >= 128 }
+
+    /// Now and then APNs is not available, so that events are parked and retried throughout.
+    static let usualFaults =
+        #"{"fault":"answer","status":503,"reason":"ServiceUnavailable","probability":0.02}"# + "\n"
+
+    /// What the simulator does wrong from the start.
+    var standingFaults: String { Self.usualFaults + scenario.setting.simulatorFaults }
+
+    /// Ends what a scenario lets APNs do wrong; what it does from the start goes on.
+    func endFaultsOfAPNs() async throws {
+        try await simulator.control(#"{"clear":true}"#)
+        for line in standingFaults.split(separator: "\n") { try await simulator.control(String(line)) }
+    }
+}
+
+/// Where the workers look for what they talk to; a scenario that puts something in between changes it in `prepare`.
+struct StageAddresses: Sendable {
+    /// The broker's nodes, for the workers and for `apus topology apply`.
+    var brokerURLs: [String]
+    /// The broker's nodes, for the publisher of the load.
+    var publisherURLs: [String]
+    /// APNs, as HOST:PORT.
+    var apns: String
+    /// The registry.
+    var registryURL: String
+}
+
+/// Why a scenario could not be played to its end.
+struct StageFailure: Error, CustomStringConvertible {
+    /// What did not happen, and what was seen instead.
+    let description: String
+
+    init(_ description: String) { self.description = description }
 }

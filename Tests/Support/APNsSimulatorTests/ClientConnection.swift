@@ -127,3 +127,50 @@ final class ClientConnection: HTTP2Handler {
         self.connection = nil
     }
 }
+
+/// How a request ended for the test's client.
+enum ClientResponse: Sendable, Equatable {
+    /// It was answered.
+    case answered(status: Int, apnsID: String, contentType: String?, body: String)
+    /// The stream was reset, with the code of RFC 9113, section 7.
+    case reset(UInt32)
+    /// The connection ended first.
+    case closed
+
+    /// The status, or nil if there was no answer.
+    var status: Int? {
+        guard case .answered(let status, _, _, _) = self else { return nil }
+        return status
+    }
+
+    /// The body, or nil if there was no answer.
+    var body: String? {
+        guard case .answered(_, _, _, let body) = self else { return nil }
+        return body
+    }
+
+    /// The header `apns-id`, or nil if there was no answer.
+    var apnsID: String? {
+        guard case .answered(_, let apnsID, _, _) = self else { return nil }
+        return apnsID
+    }
+}
+
+/// A request as it goes over the wire.
+struct WireRequest: Sendable {
+    var headers: [(String, String)]
+    var body: [UInt8]
+
+    /// A request like the good one of the rules' tests.
+    init(_ facts: RequestFacts = RequestFacts(), token: String, deviceToken: String = RequestFacts.deviceToken) {
+        headers = facts.with("authorization", "bearer " + token).with(":path", "/3/device/" + deviceToken).headers
+        body = Array(facts.payload.utf8)
+    }
+
+    /// The request with a header changed or, if the value is nil, left out.
+    func with(_ name: String, _ value: String?) -> WireRequest {
+        var copy = self
+        copy.headers = headers.compactMap { header in header.0 == name ? value.map { (name, $0) } : header }
+        return copy
+    }
+}

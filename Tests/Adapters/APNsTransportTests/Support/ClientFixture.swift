@@ -4,6 +4,7 @@ import Crypto
 import Essentials
 import Metrics
 import Notifications
+import PushTestKit
 
 /// A client with one route to a scripted peer, and what a test needs around it.
 final class ClientFixture: Sendable {
@@ -75,4 +76,39 @@ final class ClientFixture: Sendable {
     }
 
     func send(_ identifiers: some Sequence<Int>) { client.send(Self.requests(identifiers)) }
+}
+
+/// Takes the results of a client, and lets a test wait for them.
+final class ResultCollector: PushTransportHandler {
+    let results = Watched<[PushResult]>([])
+
+    func pushesEnded(_ results: [PushResult]) { self.results.update { $0 += results } }
+
+    /// Waits for a number of results; answers what is there at the end of a hang.
+    func wait(count: Int) async -> [PushResult] {
+        _ = await results.wait { $0.count >= count }
+        return results.value
+    }
+
+    /// The outcome of one push.
+    func outcome(_ identifier: UInt64) -> PushOutcome? {
+        results.value.first { $0.identifier == identifier }?.outcome
+    }
+}
+
+/// Keeps what a client logs, as text.
+final class LogCollector: Sendable {
+    let lines = Watched<[String]>([])
+
+    var logger: Logger {
+        Logger(minimum: .debug) { [lines] level, event, fields in
+            let text = fields.map { "\($0.name)=\($0.value)" }.joined(separator: " ")
+            lines.update { $0.append("\(level) \(event) \(text)") }
+        }
+    }
+
+    /// Waits for a line that holds all the words.
+    func wait(for words: String...) async -> Bool {
+        await lines.wait { lines in lines.contains { line in words.allSatisfy { line.contains($0) } } }
+    }
 }

@@ -52,3 +52,43 @@ final class ScriptedPeer: Sendable {
         try? FileManager.default.removeItem(atPath: trustAnchorsFile)
     }
 }
+
+/// What the scripted peer does; runs on its loop.
+struct PeerScript: Sendable {
+    /// A connection is ready.
+    var onConnect: @Sendable (PeerConnection) -> Void = { _ in }
+    /// A request is complete; the default accepts it.
+    var onRequest: @Sendable (PeerConnection, PeerRequest) -> Void = { $0.answer($1) }
+    /// How many streams a client may open on a connection.
+    var streamsMaximum: UInt32 = 100
+    /// How many bytes of bodies a client may send on a connection.
+    var windowBytes: UInt32 = 16 << 20
+    /// Whether the window is opened again as bytes arrive.
+    var opensWindows = true
+}
+
+/// A request that reached the scripted peer.
+struct PeerRequest: Sendable {
+    var connection: Int
+    var stream: Int32
+    var headers: [String: String] = [:]
+    var body: [UInt8] = []
+
+    /// The device token, in hexadecimal digits.
+    var token: String { String((headers[":path"] ?? "").dropFirst("/3/device/".count)) }
+    var identifier: String { headers["apns-id"] ?? "" }
+}
+
+/// What the scripted peer has seen.
+struct PeerFacts: Sendable {
+    var connectionCount = 0
+    var openConnectionCount = 0
+    var requestCount = 0
+    /// The most requests that were unanswered on one connection.
+    var openMaximum = 0
+    /// The same, before the connection's first answer.
+    var openBeforeFirstAnswerMaximum = 0
+    var authorizations: Set<String> = []
+    /// The error codes of streams that were reset, by either side.
+    var resetCodes: [UInt32] = []
+}

@@ -1,4 +1,5 @@
 import Essentials
+import Foundation
 import JSON
 import Notifications
 import Predicates
@@ -74,4 +75,22 @@ struct ExampleEventTests {
         #expect(record.fields["author.name"] == .string("Mei Chen") && record.fields["price"] == .double(12.5))
         #expect(record.fields["released"] == .date(milliseconds: 1_769_860_800_000))
     }
+}
+
+/// The examples and schemas that are published for backends, in `deploy/`.
+enum ExampleEvents {
+    static let repository = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    static func files(in folder: String) throws -> [String] {
+        let path = repository.appending(path: folder).path
+        return try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".json") }.sorted()
+    }
+
+    static func bytes(_ path: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: repository.appending(path: path)))
+    }
+
+    static func example(_ name: String) throws -> [UInt8] { try bytes("deploy/examples/\(name).json") }
 }

@@ -2,6 +2,7 @@ import APNs
 import APNsSimulator
 import Crypto
 import PushTestKit
+import Synchronization
 
 /// A simulator, and configurations for it.
 struct PushService {
@@ -51,4 +52,29 @@ struct PushService {
         return try PushToken(
             String(repeating: "0", count: 8 - digits.count) + digits + String(repeating: "ab", count: 28))
     }
+}
+
+/// So many tokens, made when they are asked for and counted then.
+struct CountedTokens: Sequence, Sendable {
+    let count: Int
+    let taken: Counter
+
+    func makeIterator() -> AnyIterator<PushToken> {
+        var next = 0
+        return AnyIterator {
+            guard next < count else { return nil }
+            defer { next += 1 }
+            taken.add()
+            return try? PushService.token(next)
+        }
+    }
+}
+
+/// Counts across tasks.
+final class Counter: Sendable {
+    private let storage = Atomic<Int>(0)
+
+    func add() { storage.wrappingAdd(1, ordering: .relaxed) }
+
+    var value: Int { storage.load(ordering: .relaxed) }
 }

@@ -1,6 +1,8 @@
 import Crypto
 import EventLoop
+import Glibc
 import HTTP2
+import PushTestKit
 
 /// An HTTP/2 server on a loop of its own, made of the connection under test.
 struct TestServer: Sendable {
@@ -100,4 +102,44 @@ struct TestServer: Sendable {
         }
         loop.stopAndJoin()
     }
+}
+
+/// Certificates for tests, and the files that make them trusted.
+struct TestIdentity: Sendable {
+    static let hour: Int64 = 3_600
+
+    let identity: ServerIdentity
+    /// Path of the certificate as a PEM file, which is there for as long as the identity is.
+    let certificateFile: String
+    /// Path of the private key as a PEM file.
+    let keyFile: String
+    private let folder: TemporaryFolder
+
+    init(
+        names: [String] = ["localhost", "127.0.0.1"], validFromSeconds: Int64 = -hour, validUntilSeconds: Int64 = hour
+    ) throws {
+        folder = try TemporaryFolder()
+        let now = Int64(time(nil))
+        identity = try ServerIdentity.selfSigned(
+            names: names, notBeforeSeconds: now + validFromSeconds, notAfterSeconds: now + validUntilSeconds)
+        certificateFile = try folder.write("certificate.pem", identity.certificateChainPEM)
+        keyFile = try folder.write("key.pem", identity.privateKeyPEM)
+    }
+
+    func clientContext(protocols: [String] = ["h2"]) throws -> TLSContext {
+        try withExtendedLifetime(folder) {
+            try TLSContext.client(extraTrustAnchorsFile: certificateFile, applicationProtocols: protocols)
+        }
+    }
+
+    func serverContext(protocols: [String] = ["h2"]) throws -> TLSContext {
+        try TLSContext.server(identity, applicationProtocols: protocols)
+    }
+}
+
+/// A test cannot go on.
+struct TestFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
 }

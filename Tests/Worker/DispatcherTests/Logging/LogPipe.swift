@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// A pipe into which a log is written, and from which a test reads what is there.
 final class LogPipe: Sendable {
@@ -30,4 +31,13 @@ final class LogPipe: Sendable {
         }
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map { String($0) }
     }
+}
+
+/// A wall clock that only moves when a test moves it.
+final class FixedClock: Sendable {
+    private let storage = Atomic<Int64>(1_714_979_289_012)
+
+    var milliseconds: Int64 { storage.load(ordering: .relaxed) }
+
+    func advance(milliseconds: Int64) { storage.add(milliseconds, ordering: .relaxed) }
 }

@@ -7,6 +7,7 @@ import Metrics
 import Notifications
 import PushCore
 import PushTestKit
+import Synchronization
 
 @testable import SQLiteRegistry
 
@@ -200,4 +201,18 @@ final class PipelineBench: Sendable {
         registryWrites.loop.stopAndJoin()
         try? FileManager.default.removeItem(at: folder)
     }
+}
+
+/// Which routes of a scripted transport are taken away at the moment.
+final class RouteSwitch: Sendable {
+    private let routes = Mutex<Set<Int>>([])
+
+    /// Whether a route has been taken away.
+    func isOff(_ route: Int) -> Bool { routes.withLock { $0.contains(route) } }
+
+    /// Takes routes away.
+    func turnOff(_ taken: [Int]) { routes.withLock { $0.formUnion(taken) } }
+
+    /// Gives them back.
+    func turnOn(_ given: [Int]) { routes.withLock { $0.subtract(given) } }
 }

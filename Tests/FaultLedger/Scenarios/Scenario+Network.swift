@@ -1,0 +1,174 @@
+import PushTestKit
+
+extension Scenario {
+    /// How often each moment of a reset is tried.
+    private static let rounds = 3
+
+    /// A scenario with a proxy between the workers and something, which strikes at moments.
+    private static func resets(
+        _ name: String, _ sentence: String, at triggers: [ProxyTrap.Trigger], isShort: Bool = false
+    ) -> Scenario {
+        Scenario(
+            name: name, domain: .network, sentence: sentence, redeliveries: triggers.count * rounds, isShort: isShort
+        ) { stage in
+            for trigger in triggers {
+                for _ in 0..<rounds {
+                    try await stage.spring(ProxyTrap(trigger, occurrence: stage.draw(1...20)), .broker)
+                }
+            }
+        }.prepared { try await $0.putProxy(before: .broker) }
+    }
+
+    /// Connections to the broker end in the middle of a frame, in either direction.
+    static let resetMidFrame = resets(
+        "network-reset-mid-frame",
+        "the connection to RabbitMQ is reset within a publish, an acknowledgement, a delivery and a confirm, three "
+            + "times each",
+        at: [
+            .method(.publish, .within), .method(.acknowledgement, .within), .method(.delivery, .within),
+            .method(.confirm, .within),
+        ])
+
+    /// The broker has an event, and the worker does not know.
+    static let resetBeforeConfirm = resets(
+        "network-reset-publish-confirm",
+        "the connection to RabbitMQ is reset between a worker's publish and its confirm, six times",
+        at: [.method(.publish, .after), .method(.confirm, .before)])
+
+    /// APNs has a push, and the broker does not know.
+    static let resetBeforeAcknowledgement = resets(
+        "network-reset-push-ack",
+        "the connection to RabbitMQ is reset when an acknowledgement is about to pass, three times",
+        at: [.method(.acknowledgement, .before)], isShort: true)
+
+    /// Connecting fails at each step of the handshake.
+    static let resetHandshake = Scenario(
+        name: "network-reset-handshake", domain: .network,
+        sentence: "all connections to RabbitMQ are reset, and so is one of those that are made again: as it is made, "
+            + "after some bytes, at the login, and as it begins to consume",
+        redeliveries: 16
+    ) { stage in
+        let triggers: [ProxyTrap.Trigger] = [
+            .connection, .bytes(.toClient, stage.draw(1...400)), .bytes(.toServer, stage.draw(1...400)),
+            .method(.login, .within), .method(.opening, .before), .method(.consume, .before),
+            .method(.consume, .after),
+        ]
+        for trigger in triggers {
+            try await stage.spring(ProxyTrap(trigger), .broker) { try await $0.resetAll() }
+        }
+    }.prepared { try await $0.putProxy(before: .broker) }
+
+    /// Connections to APNs end at any byte, the handshake's included.
+    static let resetAPNs = Scenario(
+        name: "network-reset-apns", domain: .network,
+        sentence: "the connections to APNs are reset twelve times, and one of those that are made again after so many "
+            + "bytes",
+        redeliveries: 24
+    ) { stage in
+        for round in 0..<12 {
+            let direction = ProxyDirection.allCases[round % 2]
+            let count = [stage.draw(0...1_500), stage.draw(1_500...20_000)][round / 2 % 2]
+            try await stage.spring(ProxyTrap(.bytes(direction, count)), .apns) { try await $0.resetAll() }
+        }
+    }.prepared { try await $0.putProxy(before: .apns) }
+
+    /// So soon both sides notice that a connection to the broker is silent: at two intervals without a byte.
+    private static let heartbeat = "heartbeat = 2"
+    private static let silenceSeconds = 15.0
+
+    private static func silence(
+        _ name: String, _ sentence: String, _ directions: [ProxyDirection], before place: Stage.ProxyPlace,
+        _ silence: ProxySilence = .swallowed
+    ) -> Scenario {
+        let setting =
+            place == .broker
+            ? Setting(isBrokerPrivate: true, brokerConfiguration: heartbeat)
+            : Setting(workerConfiguration: "[worker]\npush_timeout = \"2s\"")
+        return Scenario(
+            name: name, domain: .network, sentence: sentence, setting: setting,
+            redeliveries: place == .broker ? 8 : 12
+        ) { stage in
+            try await stage.weather(.silent(directions, silence), place, seconds: silenceSeconds)
+        }.prepared { try await $0.putProxy(before: place) }
+    }
+
+    /// The worker hears the broker, and the broker does not hear the worker.
+    static let silenceToBroker = silence(
+        "network-silence-to-broker", "for 15 s nothing that the workers send arrives at RabbitMQ", [.toServer],
+        before: .broker)
+
+    /// The broker hears the worker, and the worker does not hear the broker.
+    static let silenceFromBroker = silence(
+        "network-silence-from-broker", "for 15 s nothing that RabbitMQ sends arrives at the workers", [.toClient],
+        before: .broker)
+
+    /// Nobody hears anybody.
+    static let silenceBroker = silence(
+        "network-silence-both", "for 15 s nothing passes between the workers and RabbitMQ", [.toServer, .toClient],
+        before: .broker)
+
+    /// Everything stands still, and then goes on as if nothing had been.
+    static let pauseBroker = silence(
+        "network-pause", "for 15 s what passes between the workers and RabbitMQ is held up, and then it arrives",
+        [.toServer, .toClient], before: .broker, .held)
+
+    /// One connection falls silent at a moment that matters, and the rest of the network is well.
+    static let silenceAtMoment = Scenario(
+        name: "network-silence-push-ack", domain: .network,
+        sentence: "a connection to RabbitMQ falls silent in both directions when an acknowledgement, and then when a "
+            + "confirm, is about to pass",
+        setting: Setting(isBrokerPrivate: true, brokerConfiguration: heartbeat), redeliveries: 4
+    ) { stage in
+        for landmark in [AMQPLandmark.acknowledgement, .confirm] {
+            let trap = ProxyTrap(
+                .method(landmark, .before), occurrence: stage.draw(1...10), strike: .silence([.toServer, .toClient]))
+            try await stage.spring(trap, .broker)
+            // Until it is noticed.
+            try await Pause.seconds(8)
+        }
+        try await stage.waitUntilReady()
+    }.prepared { try await $0.putProxy(before: .broker) }
+
+    /// APNs gets no push.
+    static let silenceToAPNs = silence(
+        "network-silence-to-apns", "for 15 s nothing that the workers send arrives at APNs", [.toServer], before: .apns)
+
+    /// APNs gets every push, and nobody gets its answers.
+    static let silenceFromAPNs = silence(
+        "network-silence-from-apns", "for 15 s no answer of APNs arrives at the workers", [.toClient], before: .apns)
+
+    /// Bytes pass, but badly: nothing is lost, and nothing comes twice.
+    private static func weather(
+        _ name: String, _ sentence: String, _ weather: ProxyWeather, _ places: [Stage.ProxyPlace],
+        setting: Setting = Setting(), seconds: Double
+    ) -> Scenario {
+        Scenario(
+            name: name, domain: .network, sentence: sentence, setting: setting, redeliveries: 0
+        ) { stage in
+            for place in places { try await stage.proxy(place).setWeather(weather) }
+            try await Pause.seconds(seconds)
+            for place in places { try await stage.proxy(place).setWeather(.calm) }
+            try await stage.waitUntilReady()
+        }.prepared { stage in for place in places { try await stage.putProxy(before: place) } }
+    }
+
+    /// A broker and an APNs at the other end of the world.
+    static let latency = weather(
+        "network-latency", "200 ms there and back, with jitter, to RabbitMQ and to APNs", .distant, [.broker, .apns],
+        seconds: 8)
+
+    /// The worst that can happen to a parser.
+    static let drippingBroker = weather(
+        "network-one-byte-broker", "one byte at a time between the workers and RabbitMQ, both ways", .dripping,
+        [.broker], seconds: 6)
+
+    /// The same for TLS and HTTP/2.
+    static let drippingAPNs = weather(
+        "network-one-byte-apns", "one byte at a time between the workers and APNs, both ways", .dripping, [.apns],
+        seconds: 6)
+
+    /// Less than the load needs.
+    static let narrow = weather(
+        "network-narrow", "20 kB/s for each connection between the workers and RabbitMQ, which the load exceeds",
+        ProxyWeather(bytesPerSecondMaximum: 20_000), [.broker], seconds: 6)
+}
