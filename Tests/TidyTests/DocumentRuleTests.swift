@@ -30,6 +30,22 @@ struct DocumentRuleTests {
         }
     }
 
+    @Test("Every Swift file that a document or a comment names is there")
+    func namedFilesExist() {
+        let documents = Repository.paths(below: "").filter { $0.hasSuffix(".md") }
+        let sources = Repository.swiftFiles.filter { !$0.path.hasPrefix("Tests/TidyTests/") }
+        let texts =
+            documents.map { ($0, Repository.text($0) ?? "") }
+            + sources.map { ($0.path, $0.lines.joined(separator: "\n")) }
+        let paths = ["/Package.swift"] + Repository.swiftFiles.map { "/\($0.path)" }
+        for (path, text) in texts {
+            for match in text.matches(of: /`([\w+\/.]+\.swift)`/) {
+                let isThere = paths.contains { $0.hasSuffix("/\(match.output.1)") }
+                #expect(isThere, "\(path) names \(match.output.1)")
+            }
+        }
+    }
+
     @Test("Every shell script is free of syntax errors")
     func scriptsParse() async throws {
         let scripts = (Repository.paths(below: "deploy") + [".ci/run"]).filter { path in
