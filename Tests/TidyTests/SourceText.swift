@@ -9,6 +9,9 @@ struct SourceText {
     /// The same lines with the contents of comments and string literals blanked out, column for column.
     let codeLines: [Substring]
 
+    /// How many lines there are, as `wc -l` counts them: behind the last line break is none.
+    var lineCount: Int { lines.count - 1 }
+
     init(path: String, text: String) {
         self.path = path
         lines = text.split(separator: "\n", omittingEmptySubsequences: false)
