@@ -25,10 +25,9 @@ struct CodeRuleTests {
     ///
     /// Paths below the folder of a ring.
     private static let foldersOfNames = [
-        "SQLiteRegistry/Resolving/", "SQLiteRegistry/Subscriptions/", "SQLiteRegistry/SQLite",
-        "SQLiteRegistry/Courier/", "SQLiteRegistry/FanOut/", "PostgresRegistry/Resolving/",
-        "PostgresRegistry/Storing/", "PostgresRegistry/Subscriptions/", "PostgresRegistry/PostgresRegistry+",
-        "PostgresRegistry/Courier/", "PostgresRegistry/FanOut/", "PushCore/Devices/", "Notifications/",
+        "SQLiteRegistry/Devices/", "SQLiteRegistry/Resolving/", "SQLiteRegistry/Subscriptions/",
+        "SQLiteRegistry/SQLite", "PostgresRegistry/Devices/", "PostgresRegistry/Resolving/",
+        "PostgresRegistry/Subscriptions/", "PostgresRegistry/PostgresRegistry+", "PushCore/Devices/", "Notifications/",
         "PushCore/Subscriptions/Notifying/", "PushCore/Subscriptions/Registration/", "PushCore/Transfer/RegistryCopy",
         "Dispatcher/Pipeline/Records/", "RegistryAPI/Native/", "RegistryAPI/CloudKit/", "RegistryAPI/Cognito/",
         "RegistryAPI/Server/", "RegistryAPI/Tokens/",

@@ -1,9 +1,10 @@
 import EventLoop
 import Glibc
-import PostgresRegistry
 import PushCore
 import PushTestKit
 import Testing
+
+@testable import PostgresRegistry
 
 /// Servers that go away, hang, refuse, or hold something else than a registry.
 struct FaultTests {
@@ -282,4 +283,15 @@ struct FaultTests {
             _ = try open(url("sslmode=verify-full&sslrootcert=/etc/ssl/certs/ca-certificates.crt"))
         }
     }
+}
+
+extension PostgresRegistry {
+    /// Takes a lock that keeps everybody else from the devices, until `disconnect`.
+    func lockDevices() throws {
+        let deadline = Deadline(milliseconds: 60_000)
+        try connection.execute("BEGIN; LOCK TABLE device IN ACCESS EXCLUSIVE MODE", deadline)
+    }
+
+    /// Ends the connection; the next call makes another.
+    func disconnect() { connection.close() }
 }

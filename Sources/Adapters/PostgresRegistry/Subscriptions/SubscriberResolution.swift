@@ -1,5 +1,15 @@
 import Essentials
-import PushCore
+public import PushCore
+
+extension PostgresRegistry {
+    /// Finds the devices of subscriptions, for a batch of events.
+    public func resolveSubscribers(
+        _ requests: [SubscriberRequest], limit: Int
+    ) throws(RegistryError) -> [SubscriberPage] {
+        guard !requests.isEmpty else { return [] }
+        return try SubscriberResolution(registry: self, requests: requests, limit: limit).resolve()
+    }
+}
 
 /// The work of one call of `resolveSubscribers`: asks for the devices of many subscriptions at once, then for the
 /// subscriptions themselves, and fills the pages; long lists take several rounds.

@@ -26,3 +26,25 @@ public protocol DeliverySource: AnyObject, Sendable {
     /// Writes the last acknowledgements and closes the connection.
     func close() async
 }
+
+/// Takes what a `DeliverySource` receives; called on the source's own thread, so it must only pass things on.
+public protocol DeliveryHandler: AnyObject, Sendable {
+    /// A batch of deliveries, in the broker's order. Unacknowledged ones never number more than the prefetch.
+    func deliveriesReceived(_ deliveries: [Delivery])
+
+    /// The source connected, began to consume, or lost the broker.
+    func sourceStateChanged(_ state: DeliverySourceState)
+}
+
+/// How a `DeliverySource` is doing.
+public enum DeliverySourceState: Hashable, Sendable {
+    /// Consuming; deliveries carry this epoch from now on.
+    case consuming(epoch: UInt32)
+    /// Not consuming: connecting, or waiting to connect again. Everything unacknowledged of the last epoch will come
+    /// again.
+    case interrupted(reason: String)
+    /// The broker is there, but a queue is missing or may not be used: an operator has to act. It is tried again.
+    case misconfigured(reason: String)
+    /// Cancelled at our own wish.
+    case cancelled
+}

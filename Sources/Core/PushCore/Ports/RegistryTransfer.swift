@@ -1,3 +1,4 @@
+public import Essentials
 public import Notifications
 
 /// Reads and writes a registry in bulk, so that it can be moved into another store.
@@ -30,4 +31,64 @@ public protocol RegistryTransfer: AnyObject {
 
     /// All configurations of identity pools, by pool; there are a few.
     func poolConfigurations() throws(RegistryError) -> [PoolConfiguration]
+}
+
+/// Everything that a registry keeps about a device, subscriptions to records aside.
+public struct DeviceRecord: Hashable, Sendable {
+    /// The device.
+    public var device: Device
+    /// The datasets that it subscribed to, sorted.
+    public var datasetNames: [String]
+    /// Whether datasets that its identity gets later count as subscribed too.
+    public var includesFutureDatasets: Bool
+    /// The topics that it subscribed to by itself, sorted; those of its user are not among them.
+    @ByBytes public var topics: [String]
+    /// The number on its icon.
+    public var badge: Int
+    /// Its further tokens, sorted by kind.
+    public var tokens: [FurtherToken]
+
+    /// Creates a record.
+    public init(
+        device: Device, datasetNames: [String] = [], includesFutureDatasets: Bool = false, topics: [String] = [],
+        badge: Int = 0, tokens: [FurtherToken] = []
+    ) {
+        self.device = device
+        self.datasetNames = datasetNames
+        self.includesFutureDatasets = includesFutureDatasets
+        self.topics = topics
+        self.badge = badge
+        self.tokens = tokens
+    }
+}
+
+/// A user's subscription to a topic of an app.
+public struct TopicUser: Hashable, Sendable {
+    /// The user.
+    @ByBytes public var userID: String
+    /// The app.
+    public var app: String
+    /// The topic.
+    @ByBytes public var topic: String
+
+    /// Creates a value.
+    public init(userID: String, app: String, topic: String) {
+        self.userID = userID
+        self.app = app
+        self.topic = topic
+    }
+}
+
+/// The configuration of an identity pool, as the JSON that its client sent.
+public struct PoolConfiguration: Hashable, Sendable {
+    /// The pool.
+    public var identityPoolID: String
+    /// The JSON.
+    public var json: [UInt8]
+
+    /// Creates a value.
+    public init(identityPoolID: String, json: [UInt8]) {
+        self.identityPoolID = identityPoolID
+        self.json = json
+    }
 }

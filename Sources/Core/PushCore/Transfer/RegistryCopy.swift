@@ -226,3 +226,73 @@ public final class RegistryCopy {
         }
     }
 }
+
+/// How far a copy of a registry has come.
+public struct RegistryCopyCounts: Hashable, Sendable {
+    /// The things that are copied, in this order, because later ones refer to earlier ones.
+    public enum Kind: String, CaseIterable, Sendable {
+        /// Datasets that identities are known to have.
+        case datasets
+        /// Users' subscriptions to topics.
+        case topicUsers
+        /// Devices with their subscriptions to datasets and topics.
+        case devices
+        /// Subscriptions to records.
+        case subscriptions
+        /// Tokens of the registry's API.
+        case tokens
+        /// Configurations of identity pools.
+        case poolConfigurations
+        /// Dead letters that were collected.
+        case deadLetters
+    }
+
+    /// How many identifiers of dead letters that were left out are kept, so that memory is bounded.
+    static let leftOutFirstMaximum = 10
+
+    /// How many were read from the source.
+    public var read: [Kind: Int] = [:]
+    /// How many of them the target did not have, or had otherwise; datasets and users' topics are handed over without
+    /// a comparison and do not count.
+    public var written: [Kind: Int] = [:]
+    /// How many of the dead letters that were read were left out, because a replay of them needs rows of the source.
+    public var deadLettersLeftOut = 0
+    /// The identifiers of the first of them.
+    public var deadLettersLeftOutFirst: [String] = []
+    /// Whether the target had another courier key, which it keeps.
+    public var keepsOtherCourierKey = false
+    /// What is being copied.
+    public var current = Kind.datasets
+
+    /// Nothing yet.
+    public init() {}
+}
+
+extension DeadLetter {
+    /// The headers that say which part of a large fan-out a message is: by the numbers of rows.
+    private static let fanOutHeaders = [
+        ParkingHeader.cursor, ParkingHeader.cursorSubscription, ParkingHeader.fanOut, ParkingHeader.chunk,
+        ParkingHeader.through, ParkingHeader.throughSubscription, ParkingHeader.subscriptions,
+    ]
+
+    /// Whether a replay needs rows of the store that its worker had; in another store these numbers are of nothing, or
+    /// of something else.
+    ///
+    /// Such are the parts of large fan-outs, and letters of record events that name their subscriptions
+    /// (`Subscriber.parkedName`). Other letters name their devices by the identifiers that the devices have anywhere.
+    var namesRows: Bool {
+        let message = replay
+        if message.headers.contains(where: { Self.fanOutHeaders.contains($0.name) }) { return true }
+        guard isPerhapsOfRecord, case .array(let names) = message.header(ParkingHeader.devices) else { return false }
+        return names.contains { name in
+            if case .string(let text) = name { Subscriber(parkedName: text) != nil } else { false }
+        }
+    }
+
+    /// Whether its event is one of a record, as far as can be told: an identifier of a device may look like the name of
+    /// a subscriber.
+    private var isPerhapsOfRecord: Bool {
+        var type = summary.eventType ?? ""
+        return type.withUTF8 { EventType(utf8: $0) }?.isOfRecord ?? true
+    }
+}

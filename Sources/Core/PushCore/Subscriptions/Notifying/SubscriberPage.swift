@@ -1,3 +1,47 @@
+public import Essentials
+
+/// One question to the registry: the devices of some subscriptions, or those among them that are still to be served.
+public struct SubscriberRequest: Hashable, Sendable {
+    /// The rows of the subscriptions, in ascending order, each once; those before `cursor` and behind `through` have no
+    /// devices to be found, but may cover some.
+    public var subscriptions: [Int64]
+    /// If given, only these: what a retry is for.
+    public var only: [Subscriber]?
+    /// The device that made the change and is left out.
+    public var excludedDeviceID: String?
+    /// Where the last page ended; nil for the first.
+    public var cursor: AudienceCursor?
+    /// The last position that is asked for; nil for the end.
+    public var through: AudienceCursor?
+    /// If given, only devices that were their owner's before the fan-out of this number began.
+    public var asOfFanOut: Int64?
+
+    /// Creates a request for the first page, unless told otherwise.
+    public init(
+        subscriptions: [Int64], only: [Subscriber]? = nil, excludedDeviceID: String? = nil,
+        cursor: AudienceCursor? = nil, through: AudienceCursor? = nil, asOfFanOut: Int64? = nil
+    ) {
+        self.subscriptions = subscriptions
+        self.only = only
+        self.excludedDeviceID = excludedDeviceID
+        self.cursor = cursor
+        self.through = through
+        self.asOfFanOut = asOfFanOut
+    }
+
+    /// Whether a subscription is among those asked for.
+    func concerns(_ row: Int64) -> Bool {
+        var range = subscriptions[...]
+        while let first = range.first {
+            let middle = range.startIndex + range.count / 2
+            if subscriptions[middle] == row { return true }
+            if first > row { return false }
+            range = subscriptions[middle] < row ? range[(middle + 1)...] : range[..<middle]
+        }
+        return false
+    }
+}
+
 /// Some of the devices of some subscriptions, and where the next ones begin.
 public struct SubscriberPage: Hashable, Sendable {
     /// A device, and for which of the page's subscriptions.
@@ -58,5 +102,30 @@ public struct SubscriberPage: Hashable, Sendable {
             silent.filter { other in
                 other != stored.row && (other < stored.row || stored.subscription.firesOnce) && request.concerns(other)
             }.min()
+    }
+}
+
+/// A device of the owner of a subscription, by the numbers and names that outlast a restart.
+public struct Subscriber: Hashable, Sendable {
+    /// The row of the subscription.
+    public var subscription: Int64
+    /// The identifier of the device.
+    @ByBytes public var deviceID: String
+
+    /// Creates a subscriber.
+    public init(subscription: Int64, deviceID: String) {
+        self.subscription = subscription
+        self.deviceID = deviceID
+    }
+
+    /// How a parked message names it: the row, a colon, the device.
+    public var parkedName: String { "\(subscription):\(deviceID)" }
+
+    /// Reads the name in a parked message; nil if it is none.
+    public init?(parkedName: String) {
+        guard let colon = parkedName.utf8.firstIndex(of: UInt8(ascii: ":")),
+            let subscription = Int64(parkedName[..<colon])
+        else { return nil }
+        self.init(subscription: subscription, deviceID: String(parkedName[parkedName.utf8.index(after: colon)...]))
     }
 }

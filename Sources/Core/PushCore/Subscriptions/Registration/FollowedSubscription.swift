@@ -71,3 +71,77 @@ public struct FollowedSubscription: Hashable, Sendable {
             zoneName: subscription.zoneName, firesOn: subscription.firesOn)
     }
 }
+
+/// The paths under which the index finds where a record lies; no field of a record can have them.
+enum RecordScope {
+    static let database = "$database"
+    static let zone = "$zone"
+    static let owner = "$owner"
+
+    /// What the index asks of where a record lies; in a predicate as the index sees it, this comes before the
+    /// condition on fields, in each conjunction.
+    ///
+    /// These paths come before those of all fields, so what was in order stays in order.
+    static func terms(database: RecordDatabase, owner: String?, zoneName: String?) -> [PredicateTerm] {
+        var terms = [PredicateTerm(RecordScope.database, .equals(.string(database.rawValue), .exact))]
+        if database != .public, let owner {
+            terms.append(PredicateTerm(RecordScope.owner, .equals(.string(owner), .exact)))
+        }
+        if let zoneName { terms.append(PredicateTerm(RecordScope.zone, .equals(.string(zoneName), .exact))) }
+        return terms
+    }
+}
+
+extension RecordChange {
+    /// The record as the index sees it: its fields, and where it lies.
+    public var matchedFields: RecordFields {
+        var matched = fields
+        matched[RecordScope.database] = .string(database.rawValue)
+        // Names, and not texts of the record: they are compared as they are, in no normal form.
+        matched[RecordScope.zone] = .string(zoneName)
+        if let ownerID { matched[RecordScope.owner] = .string(ownerID) }
+        return matched
+    }
+}
+
+/// One step of following the subscriptions of a registry.
+public struct SubscriptionChanges: Hashable, Sendable {
+    /// What became of one subscription; each may come more than once, and the last counts.
+    public enum Change: Hashable, Sendable {
+        /// It is there, and looks like this.
+        case saved(FollowedSubscription)
+        /// The subscription of that row is gone, or has fired its only push.
+        case removed(Int64)
+    }
+
+    /// What changed, in order.
+    public var changes: [Change]
+    /// Where the next step begins.
+    public var next: SubscriptionCursor
+    /// Whether everything that had been committed when the step began is known now.
+    public var isCaughtUp: Bool
+    /// Whether all that was known before must be forgotten, because the log does not reach back to it.
+    public var startsOver: Bool
+
+    /// Creates a step.
+    public init(changes: [Change], next: SubscriptionCursor, isCaughtUp: Bool, startsOver: Bool = false) {
+        self.changes = changes
+        self.next = next
+        self.isCaughtUp = isCaughtUp
+        self.startsOver = startsOver
+    }
+}
+
+/// How far someone has followed the subscriptions of a registry.
+public struct SubscriptionCursor: Hashable, Sendable {
+    /// The last entry of the change log that was followed.
+    public var logPosition: Int64
+    /// The last row that the first reading of all subscriptions has reached; nil when that is done.
+    public var loadingAfterRow: Int64?
+
+    /// Creates a cursor.
+    public init(logPosition: Int64, loadingAfterRow: Int64?) {
+        self.logPosition = logPosition
+        self.loadingAfterRow = loadingAfterRow
+    }
+}

@@ -54,3 +54,88 @@ public struct RecordSubscription: Hashable, Sendable {
         predicate.canonicalBytes.count + notification.json.count + (cloudKitJSON?.count ?? 0)
     }
 }
+
+/// Names a subscription: its identifier is unique among those of its owner in the app.
+public struct SubscriptionKey: Hashable, Sendable {
+    /// The app.
+    public var app: String
+    /// Whose it is.
+    public var owner: SubscriptionOwner
+    /// The name that the client gave it, 1 to 256 bytes.
+    @ByBytes public var subscriptionID: String
+
+    /// Creates a key.
+    public init(app: String, owner: SubscriptionOwner, subscriptionID: String) {
+        self.app = app
+        self.owner = owner
+        self.subscriptionID = subscriptionID
+    }
+}
+
+/// Whose a subscription is: which devices its pushes go to.
+public enum SubscriptionOwner: Hashable, Sendable {
+    /// All devices that the user has in the app.
+    case user(String)
+    /// One device.
+    case device(String)
+
+    /// The name of the user or device.
+    public var name: String {
+        switch self {
+        case .user(let name), .device(let name): name
+        }
+    }
+
+    /// Whether it is a user.
+    public var isUser: Bool { if case .user = self { true } else { false } }
+
+    /// Whether two owners are the same, their names having the same bytes.
+    public static func == (left: SubscriptionOwner, right: SubscriptionOwner) -> Bool {
+        left.isUser == right.isUser && left.name.hasBytes(of: right.name)
+    }
+
+    /// Hashes the bytes of the name.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(isUser)
+        hasher.combine(ByteText(name))
+    }
+}
+
+/// What a subscription watches (CloudKit's `CKSubscription.SubscriptionType`).
+public enum SubscriptionKind: String, CaseIterable, Hashable, Sendable {
+    /// Records of one type that satisfy a predicate.
+    case query
+    /// Everything in one zone of a user's private database.
+    case zone
+    /// Everything in a user's private or shared database.
+    case database
+
+    /// CloudKit's number of it.
+    public var cloudKitNumber: Int {
+        switch self {
+        case .query: 1
+        case .zone: 2
+        case .database: 3
+        }
+    }
+
+    /// The kind with a number of CloudKit's, which is also what registries store; nil if there is none.
+    public init?(cloudKitNumber: Int64) {
+        guard let kind = Self.allCases.first(where: { $0.cloudKitNumber == cloudKitNumber }) else { return nil }
+        self = kind
+    }
+}
+
+/// A subscription with its place in the registry.
+public struct StoredSubscription: Hashable, Sendable {
+    /// The row: a number that no other subscription ever gets.
+    public var row: Int64
+    /// The subscription.
+    public var subscription: RecordSubscription
+
+    /// Creates a stored subscription.
+    public init(row: Int64, subscription: RecordSubscription) {
+        self.row = row
+        self.subscription = subscription
+    }
+}

@@ -1,0 +1,147 @@
+import Notifications
+public import PushCore
+
+extension SQLiteRegistry {
+    /// Adds devices, or renews those with the same `deviceID`, all or none.
+    public func upsert(_ devices: [Device]) throws(RegistryError) {
+        for device in devices { try RegistryRules.check(device) }
+        try writing(durable: true) { () throws(RegistryError) in
+            for device in devices { _ = try store(device) }
+        }
+    }
+
+    /// Adds or renews devices and subscribes them, all or none.
+    public func register(_ registrations: [DeviceRegistration]) throws(RegistryError) {
+        for registration in registrations { try RegistryRules.check(registration) }
+        try writing(durable: true) { () throws(RegistryError) in
+            for registration in registrations {
+                let stored = try store(registration.device)
+                for name in registration.datasetNames { try addSubscription(stored, toDataset: name) }
+                for topic in registration.topics { try addSubscription(stored, toTopic: topic) }
+                for token in registration.furtherTokens { try save(token) }
+            }
+        }
+    }
+
+    /// Removes a device and its subscriptions.
+    public func removeDevice(_ deviceID: String) throws(RegistryError) -> Bool {
+        try writing(durable: true) { () throws(RegistryError) in
+            let statement = try statements.statement("DELETE FROM device WHERE device_id = ?")
+            statement.bind(1, deviceID)
+            return try statement.run() > 0
+        }
+    }
+
+    /// Removes what is dead: with an alert token its device, of any other kind only the token.
+    public func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int {
+        guard !deadTokens.isEmpty else { return 0 }
+        return try writing(durable: false) { () throws(RegistryError) in
+            let statement = try statements.statement(
+                """
+                DELETE FROM device WHERE token = ?1 AND app = (SELECT id FROM app WHERE name = ?2) AND platform = ?3
+                    AND (?4 IS NULL OR registered_at < ?4)
+                """)
+            var removed = try pruneFurtherTokens(deadTokens)
+            for deadToken in deadTokens where deadToken.kind == .alert {
+                statement.bind(1, deadToken.token.bytes)
+                statement.bind(2, deadToken.app)
+                statement.bind(3, deadToken.platform.registryNumber)
+                statement.bind(4, deadToken.deadSinceMilliseconds)
+                removed += try statement.run()
+            }
+            return removed
+        }
+    }
+
+    /// One device, or nil.
+    public func device(_ deviceID: String) throws(RegistryError) -> Device? {
+        try reading { () throws(RegistryError) in
+            let statement = try statements.statement(
+                """
+                SELECT \(DeviceRow.columns), n.name FROM device d LEFT JOIN identity n ON n.id = d.identity
+                WHERE d.device_id = ?
+                """)
+            statement.bind(1, deviceID)
+            defer { statement.reset() }
+            guard try statement.step() else { return nil }
+            return try decodeDevice(statement).device
+        }
+    }
+
+    /// Devices in the order of their identifiers.
+    public func devices(
+        matching filter: DeviceFilter, after deviceID: String?, limit: Int
+    ) throws(RegistryError) -> [Device] {
+        try reading { () throws(RegistryError) in
+            let statement = try statements.statement(Self.listSQL(filter))
+            statement.bind(1, deviceID ?? "")
+            statement.bind(2, filter.app)
+            statement.bind(3, filter.identityID)
+            statement.bind(4, filter.userID)
+            statement.bind(5, Int64(max(limit, 0)))
+            var devices: [Device] = []
+            try statement.forEachRow { row throws(RegistryError) in
+                devices.append(try decodeDevice(row).device)
+            }
+            return devices
+        }
+    }
+
+    /// How many devices there are.
+    public func deviceCount() throws(RegistryError) -> Int {
+        Int(try statements.statement("SELECT count(*) FROM device").firstInteger() ?? 0)
+    }
+
+    // The plus sign keeps SQLite from walking all devices in order when an identity or user names a few.
+    private static func listSQL(_ filter: DeviceFilter) -> String {
+        var conditions = ["1"]
+        if filter.app != nil { conditions.append("d.app = (SELECT id FROM app WHERE name = ?2)") }
+        if filter.identityID != nil {
+            conditions.append("d.identity = (SELECT id FROM identity WHERE name = ?3)")
+        }
+        if filter.userID != nil { conditions.append("d.user_id = ?4") }
+        let isNarrow = filter.identityID != nil || filter.userID != nil
+        let order = isNarrow ? "+d.device_id" : "d.device_id"
+        return """
+            SELECT \(DeviceRow.columns), n.name FROM device d LEFT JOIN identity n ON n.id = d.identity
+            WHERE \(order) > ?1 AND \(conditions.joined(separator: " AND "))
+            ORDER BY \(order) LIMIT ?5
+            """
+    }
+}
+
+extension SQLiteRegistry {
+    /// Reads the columns of `DeviceRow.columns`, and the identity's name from the column that follows them.
+    ///
+    /// - Parameters:
+    ///   - row: a statement that stands on a row.
+    ///   - first: where the columns begin.
+    /// - Returns: the device with its numbers.
+    /// - Throws: `RegistryError` with `.corrupt` if the row makes no device.
+    func decodeDevice(_ row: Statement, from first: Int32 = 0) throws(RegistryError) -> DeviceRow {
+        let app = row.integer(first + 1)
+        let pool = row.optionalInteger(first + 2)
+        var poolName: String?
+        if let pool { poolName = try pools.name(of: pool) }
+        let device = try Device(
+            row, from: first + 4, app: try apps.name(of: app), identityPoolID: poolName,
+            identityID: pool == nil ? nil : row.optionalText(first + DeviceRow.columnCount))
+        let stored = StoredDevice(
+            row: row.integer(first), app: app, pool: pool, identity: row.optionalInteger(first + 3),
+            userID: device.userID)
+        return DeviceRow(device: device, stored: stored)
+    }
+
+    /// Reads the columns of `RecipientRow.columns`, which begin at 1.
+    ///
+    /// - Parameters:
+    ///   - row: a statement that stands on a row.
+    ///   - app: the app, if it is known from the question; else the row says it.
+    /// - Returns: the recipient with its number.
+    /// - Throws: `RegistryError` with `.corrupt` if the row makes no device.
+    func decodeRecipient(_ row: Statement, app: String? = nil) throws(RegistryError) -> RecipientRow {
+        let name: String
+        if let app { name = app } else { name = try apps.name(of: row.integer(5)) }
+        return RecipientRow(recipient: try Recipient(row, from: 2, app: name), row: row.integer(1))
+    }
+}
