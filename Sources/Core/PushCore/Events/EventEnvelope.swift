@@ -32,6 +32,8 @@ struct EventEnvelope {
 }
 
 /// The types of events that Apus knows, by the last two labels of their names.
+///
+/// The two labels have 15 bytes at most with their period; `init(utf8:)` finds no longer ones.
 public enum EventType: String, CaseIterable, Sendable {
     /// A dataset has a newer sync count.
     case datasetChanged = "dataset.changed"
