@@ -335,6 +335,7 @@ struct PipelineTests {
     func largeAudience() async throws {
         var limits = DispatchLimits()
         limits.fanOutThresholdDevices = 1_100
+        limits.devicesPerBulkPageMaximum = 250
         let bench = try bench(devices: 1_100, limits: limits)
         bench.broker.deliver([event("1", device: "device-7")])
         var pages = 1

@@ -269,11 +269,9 @@ struct RecordPipelineTests {
         try registry.upsert(devices)
         _ = try registry.save(subscriptions)
         bench.broker.deliver([event("1")])
-        for count in 1...2 {
-            await bench.broker.wait { $0.parked(in: "apus.fanout").count == 1 && $0.settledTags.count == count }
-            bench.broker.deliverParked(in: "apus.fanout")
-        }
-        await bench.broker.wait { $0.settledTags.count == 3 && $0.unacknowledgedCount == 0 }
+        await bench.broker.wait { $0.parked(in: "apus.fanout").count == 1 && $0.settledTags.count == 1 }
+        bench.broker.deliverParked(in: "apus.fanout")
+        await bench.broker.wait { $0.settledTags.count == 2 && $0.unacknowledgedCount == 0 }
         #expect(names(bench) == devices.map(\.deviceID).sorted())
         bench.stop()
     }
