@@ -1,4 +1,3 @@
-import Glibc
 import PushTestKit
 
 /// Events that are made as they are published.
@@ -33,10 +32,10 @@ extension Workbench {
     ///   - load: the events.
     ///   - broker: where to.
     ///   - perSecond: the rate; nil for as fast as the broker confirms.
-    /// - Returns: when each event was published, in milliseconds since 1970.
+    /// - Returns: when each event was published, in microseconds since 1970.
     /// - Throws: `BenchmarkFailure` if not all were confirmed.
     @discardableResult
-    func publish(_ load: BenchmarkLoad, to broker: PrivateRabbitMQ, perSecond: Double? = nil) async throws -> [Double] {
+    func publish(_ load: BenchmarkLoad, to broker: PrivateRabbitMQ, perSecond: Double? = nil) async throws -> [Int64] {
         let publisher = try LoadPublisher(
             urls: [broker.url], exchange: "apus.changes", source: load,
             pace: LoadPace(eventsPerSecond: perSecond, openMaximum: 2_000, tickMilliseconds: 1))
@@ -49,14 +48,21 @@ extension Workbench {
         guard isOver, published.confirmedMilliseconds.count == published.events.count else {
             throw BenchmarkFailure(description: "not every event was confirmed: \(published.summary)")
         }
-        return published.publishedMilliseconds
+        return published.publishedMicroseconds
     }
 
-    /// Publishes an event for each device of a range; see above.
+    /// Publishes an event for each device of a range, and waits until the broker has confirmed all of them.
+    ///
+    /// - Parameters:
+    ///   - devices: the devices, by their numbers.
+    ///   - broker: where to.
+    ///   - perSecond: the rate; nil for as fast as the broker confirms.
+    /// - Returns: when each event was published, in microseconds since 1970.
+    /// - Throws: `BenchmarkFailure` if not all were confirmed.
     @discardableResult
     func publish(
         _ devices: Range<Int>, to broker: PrivateRabbitMQ, perSecond: Double? = nil
-    ) async throws -> [Double] {
+    ) async throws -> [Int64] {
         let first = devices.lowerBound
         let load = BenchmarkLoad(count: devices.count) { RegisteredDevice.message(first + $0) }
         return try await publish(load, to: broker, perSecond: perSecond)
@@ -66,17 +72,17 @@ extension Workbench {
     ///
     /// - Parameters:
     ///   - record: the simulator's file.
-    ///   - published: when the event of each device was published, in milliseconds since 1970.
+    ///   - published: when the event of each device was published, in microseconds since 1970.
     ///   - devices: the devices, by their numbers.
     /// - Returns: a delay for each device, sorted, in milliseconds.
     /// - Throws: if the file cannot be read, or has not one push for each of the devices.
-    static func delays(in record: String, published: [Double], devices: Range<Int>) throws -> [Double] {
+    static func delays(in record: String, published: [Int64], devices: Range<Int>) throws -> [Double] {
         var record = SimulatorRecord(path: record)
         var delays: [Double] = []
         while true {
             let some = try record.next { request -> Double? in
                 guard let device = Int(request.token.suffix(8), radix: 16), devices.contains(device) else { return nil }
-                return Double(request.timeMicroseconds) / 1_000 - published[device - devices.lowerBound]
+                return Double(request.timeMicroseconds - published[device - devices.lowerBound]) / 1_000
             }
             if some.isEmpty { break }
             delays += some
@@ -85,12 +91,5 @@ extension Workbench {
             throw BenchmarkFailure(description: "\(delays.count) of \(devices.count) pushes were recorded")
         }
         return delays.sorted()
-    }
-
-    /// The time, in milliseconds since 1970.
-    static func nowMilliseconds() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Double(time.tv_sec) * 1_000 + Double(time.tv_nsec) / 1_000_000
     }
 }

@@ -93,7 +93,7 @@ struct OpenPage {
 struct RecipientRow {
     /// The columns of `device d` that `SQLiteRegistry.decodeRecipient` reads.
     static let columns = columnsOfKnownApp + ", d.app"
-    /// Those that it reads if the app is known from the question.
+    /// The columns that it reads when the question names the app.
     static let columnsOfKnownApp = "d.id, \(Recipient.readColumns)"
 
     /// The place of the device's row among the columns.

@@ -189,7 +189,7 @@ public struct PayloadBuilder {
     }
 }
 
-/// Makes what is sent to every device of one event: headers decided, rules checked, payload rendered, once per event.
+/// Builds the content of an event once for all its devices: decides headers, checks rules, renders the payload.
 public struct PushContentBuilder {
     private let rules: NotificationRules
     private var payloads = PayloadBuilder()
@@ -243,7 +243,7 @@ public struct PushContentBuilder {
     }
 }
 
-/// What is sent to every device of one event, rendered once: the payload and the headers that all its pushes share.
+/// The content of an event, rendered once: the payload and the headers that all its pushes share.
 public final class PushContent: Sendable {
     /// The JSON payload, within Apple's limit.
     public let payload: [UInt8]

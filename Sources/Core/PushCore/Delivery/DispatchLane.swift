@@ -76,9 +76,9 @@ struct DispatchLane: Sendable {
 /// Elements that wait in flows, served in turns by deficit round robin: a flow with much to do delays the others by one
 /// turn, not by all that it has to do.
 ///
-/// A turn is an allowance of units (`quantum`); whoever serves an element says how many units it took. What is left of
-/// an allowance stays for the next time that the queue is looked at, and is lost when the flow has nothing left to do,
-/// so that nobody saves up for a burst. Each step takes constant time, whatever the number of flows.
+/// A turn is an allowance of units (`quantum`). `served` says how many units an element took. A flow keeps the rest of
+/// its allowance while it has elements, and loses it when it is empty: no flow saves up for a burst. Each step takes
+/// constant time, whatever the number of flows.
 ///
 /// Source: Shreedhar and Varghese, "Efficient Fair Queuing Using Deficit Round-Robin" (1996).
 public struct FairQueue<Element: Sendable>: Sendable {

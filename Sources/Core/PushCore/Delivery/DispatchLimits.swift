@@ -8,10 +8,11 @@ public struct DispatchLimits: Hashable, Sendable {
     public var deliveriesInHandMaximum = 1_000
     /// The most devices of an event that are served with the others of its batch; the rest goes to the fan-out queue.
     public var devicesPerPageMaximum = 250
-    /// The most devices in one page of the bulk lane: what is looked up and in memory at once.
+    /// The most devices in one page of the bulk lane, which one look-up finds and the worker holds in memory.
     public var devicesPerBulkPageMaximum = 1_000
-    /// How many devices of an app may wait in the bulk lane when its next page is looked up: that takes longer than a
-    /// page's first pushes.
+    /// The most devices of an app that may wait in the bulk lane when its next page is looked up.
+    ///
+    /// A look-up takes some time, in which these devices are sent to.
     public var bulkDevicesWaitingMaximum = 250
     /// How many devices an audience may have that one worker serves page by page; a larger one is planned in chunks.
     public var fanOutThresholdDevices = 1_000

@@ -39,7 +39,7 @@ extension DispatchStateMachine {
         guard push.job != Push.givenUp else {
             pushes.remove(result.identifier)
             lanes[Self.place(of: .work)].pushEnded(app: app)
-            // Nobody waits for it any more, but the device has been told.
+            // The job has ended without this push, but APNs has accepted it: the device was told.
             let told = announcementsGivenUp.removeValue(forKey: result.identifier)
             if let told, Disposition(result.outcome) == .accepted { actions.told.append(told) }
             return app

@@ -104,7 +104,7 @@ extension DispatchStateMachine {
         return rendering(of: device, in: work).map { work.renderings[$0].app.index } ?? ledgers.count - 1
     }
 
-    /// Sends what waits in a lane, as far as its window allows, each app in its turn.
+    /// Sends the waiting pushes of a lane as far as its window allows, in turns of the apps.
     mutating func sendWaiting(
         _ lane: DeliveryLane, window: Int, pushesMaximum: Int = .max, into actions: inout DispatchActions
     ) {
@@ -167,7 +167,7 @@ extension DispatchStateMachine {
     /// How many pushes of large fan-outs may be out: all that there is room for, unless small events are under way.
     var bulkPushesMaximum: Int { isBulkRestricted ? bulkWindow.size : limits.pushesInFlightMaximum }
 
-    /// Whether small events are under way, or were a moment ago, so that large fan-outs use only what is left over.
+    /// Whether large fan-outs may use only the capacity that small events leave: some are under way, or were lately.
     public var isBulkRestricted: Bool {
         let work = Self.place(of: .work)
         if lanes[work].pushesOut > 0 || lanes[work].devicesWaiting > 0 { return true }
@@ -175,7 +175,7 @@ extension DispatchStateMachine {
         return latest.monotonic.milliseconds(since: arrived) < Self.workPresenceMilliseconds
     }
 
-    /// Sends what waits of large fan-outs: evenly, unless they have everything for themselves.
+    /// Sends the waiting pushes of large fan-outs: evenly spread while small events share the way, else at once.
     mutating func sendWaitingFanOuts(into actions: inout DispatchActions) {
         guard isBulkRestricted, let rate = bulkWindow.pushesPerMillisecond else {
             return sendWaiting(.fanout, window: bulkPushesMaximum, into: &actions)

@@ -237,7 +237,9 @@ public enum ParkingHeader {
     ///
     /// It is never published: the adapter of the broker adds it.
     public static let unreadableHeaders = "apus-headers-unreadable"
-    /// The headers that a replay leaves out, because it begins anew: all but those of the devices still to be served.
+    /// The headers of former attempts, which a replay removes.
+    ///
+    /// A replay keeps the headers that name the devices still to be served.
     public static let ofAttempts: Set<String> = [
         attempt, firstSeenMilliseconds, publishedMilliseconds, heldMilliseconds, reason, detail, expiresAtMilliseconds,
         deadLetteredMilliseconds, app, hops, unreadableHeaders,
@@ -274,7 +276,7 @@ extension Message {
         return facts.contains { $0.name == "exchange" && $0.value == .string("") }
     }
 
-    /// The message as it goes back to work when an operator replays it: its attempts begin anew.
+    /// Returns the copy that a replay publishes: its count of attempts begins at zero.
     ///
     /// - Parameter exchange: the exchange that its delivery names.
     /// - Returns: the copy; without any header `apus-…` if those are not of Apus.

@@ -104,8 +104,8 @@ public struct LoadMessage: Sendable {
 public struct PublishedLoad<Event: Sendable>: Sendable {
     /// All events that were handed to the broker, in their order.
     public internal(set) var events: [Event] = []
-    /// When each was handed to the broker, in milliseconds since 1970.
-    public internal(set) var publishedMilliseconds: [Double] = []
+    /// When each was handed to the broker, in microseconds since 1970.
+    public internal(set) var publishedMicroseconds: [Int64] = []
     /// When each confirmed event was confirmed, in milliseconds since 1970, by its place in `events`.
     public internal(set) var confirmedMilliseconds: [Int: Int64] = [:]
     /// How many events await what the broker says of them.

@@ -1,6 +1,5 @@
 import AMQP
 import EventLoop
-import Glibc
 
 /// The part of a `LoadPublisher` that lives on its loop.
 final class LoadPublisherCore<Source: LoadSource>: AMQPConnectionHandler {
@@ -99,7 +98,7 @@ final class LoadPublisherCore<Source: LoadSource>: AMQPConnectionHandler {
     private func publish() {
         guard isPublishing, !isBlocked, !isAtEnd, let connection else { return }
         var published: [Source.Event] = []
-        let now = Self.nowMilliseconds()
+        let now = WallClock.nowMicroseconds()
         connection.burst { session throws(AMQPError) in
             while pace.eventsPerSecond == nil || credit >= 1, ledger.span < pace.openMaximum {
                 guard let event = source.next() else {
@@ -120,16 +119,10 @@ final class LoadPublisherCore<Source: LoadSource>: AMQPConnectionHandler {
         let (openCount, hasEnded) = (ledger.count, isAtEnd)
         load.update { load in
             load.events += published
-            load.publishedMilliseconds += repeatElement(now, count: published.count)
+            load.publishedMicroseconds += repeatElement(now, count: published.count)
             load.openCount = openCount
             load.isAtEnd = hasEnded
         }
-    }
-
-    private static func nowMilliseconds() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Double(time.tv_sec) * 1_000 + Double(time.tv_nsec) / 1_000_000
     }
 
     private static func message(_ message: LoadMessage) -> AMQPMessage {

@@ -225,7 +225,10 @@ struct FanOutPipelineTests {
             let turns = bench.transport.requests[place..<place + 20].map(\.route)
             #expect(turns.count { $0 == 0 } == 10)
         }
-        for count in (1...6).reversed() { try await answerAll(bench, whileUnacknowledged: count) }
+        // Two chunks may be settled at once.
+        while case let count = bench.broker.unacknowledgedCount, count > 0 {
+            try await answerAll(bench, whileUnacknowledged: count)
+        }
         #expect(Set(names(bench)).count == 120 && names(bench).count == 120)
         bench.stop()
     }
