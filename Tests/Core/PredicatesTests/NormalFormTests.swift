@@ -51,6 +51,18 @@ struct NormalFormTests {
         }
     }
 
+    @Test("A choice without texts meets one that ignores case, in any order")
+    func choicesWithoutTexts() throws {
+        let choices: [[FieldValue]] = [["bob", "carol"], ["bob", "dora"], ["erik"]].map { names in
+            names.map(FieldValue.string) + [.integer(7)]
+        }
+        let terms = choices.map { PredicateTerm("b", .isIn($0, .caseInsensitive)) }
+        let expected = try Predicate(PredicateTerm("b", .equals(.integer(7), .exact)))
+        for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+            #expect(try Predicate(anyOf: [order.map { terms[$0] }]) == expected, "\(order)")
+        }
+    }
+
     @Test("The negation holds exactly where the predicate does not; AND and OR mean what they say", arguments: seeds)
     func combines(seed: UInt64) throws {
         var random = RandomPredicates(seed: seed)

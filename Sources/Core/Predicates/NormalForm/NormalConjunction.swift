@@ -119,7 +119,8 @@ extension PredicateTerm {
             return .isIn(values, .exact)
         }
         guard let (left, leftFolding) = test.equalValues, let (right, rightFolding) = other.test.equalValues,
-            leftFolding == rightFolding
+            // Folding changes texts only: where one side has none, both sides compare alike.
+            leftFolding == rightFolding || !left.contains(where: \.hasText) || !right.contains(where: \.hasText)
         else { return nil }
         // Values that compare as equal may be written differently: both ways are kept, and normal form chooses.
         let leftKeys = Set(left.map(\.comparisonKey))
