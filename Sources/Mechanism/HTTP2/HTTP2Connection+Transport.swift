@@ -170,15 +170,24 @@ extension HTTP2Connection {
                     setInterest([.readable, .writable])
                     return false
                 case .closed:
-                    end(.peerClosed)
+                    endAfterReading(.peerClosed)
                     return false
                 }
             } catch {
-                end(.transport(error.message))
+                endAfterReading(.transport(error.message))
                 return false
             }
         }
         return true
+    }
+
+    /// Ends a connection that takes no more bytes, after what the peer said before it went.
+    ///
+    /// A GOAWAY among it names the requests that the peer has not processed, and answers may be there as well.
+    private func endAfterReading(_ reason: HTTP2CloseReason) {
+        isWriteBlocked = true
+        readAvailable()
+        end(reason)
     }
 
     // MARK: The end

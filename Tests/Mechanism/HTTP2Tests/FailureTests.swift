@@ -1,4 +1,5 @@
 import Crypto
+import Dispatch
 import EventLoop
 import Glibc
 import HTTP2
@@ -83,6 +84,29 @@ struct FailureTests {
         let reason = try await endReason(port: server.port, identity: identity)
         guard case .tls(let error) = reason else { throw TestFailure("\(reason)") }
         #expect(error.code == .protocolMissing)
+        try await server.stop()
+    }
+
+    @Test("What the peer said before it reset the connection is read, although a write has failed first")
+    func goAwayBeforeReset() async throws {
+        let identity = try TestIdentity()
+        let server = try await RawServer.start(
+            context: try identity.serverContext(), bytes: Frames.emptySettings, closesWhenWritten: false)
+        let loop = try EventLoop(name: "test-client")
+        let client = try await Endpoint.connect(to: server.port, context: try identity.clientContext(), on: loop)
+        try await client.wait { $0.settingsCount > 0 }
+        // The client stands still until the peer is gone, and then writes before it looks whether there is something.
+        let gate = DispatchSemaphore(value: 0)
+        client.submit { connection in
+            gate.wait()
+            _ = try? Endpoint.post(connection, "/a", body: [])
+        }
+        let goAway = Frames.frame(type: 7, flags: 0, stream: 0, payload: [UInt8](repeating: 0, count: 8))
+        try await server.sayAndReset(goAway)
+        gate.signal()
+        try await client.wait { $0.closeReason != nil }
+        #expect(try await client.run { _, probe in probe.goAways.map(\.lastStreamID) } == [0])
+        loop.stopAndJoin()
         try await server.stop()
     }
 

@@ -36,6 +36,11 @@ struct HostileSimulatorTests {
         results.count { $0.outcome == .answered(PushAnswer(status: 200)) }
     }
 
+    /// How many ended in each way, for a failure's message.
+    private func kinds(_ results: [PushResult]) -> [String: Int] {
+        Dictionary(grouping: results) { "\($0.outcome)" }.mapValues(\.count)
+    }
+
     private func ambiguous(_ results: [PushResult]) -> Int {
         results.count { if case .ambiguous = $0.outcome { true } else { false } }
     }
@@ -51,7 +56,7 @@ struct HostileSimulatorTests {
         ])
     func survivesGoAway(_ fault: String) async throws {
         let (results, _) = try await outcomes(fault)
-        #expect(accepted(results) == 400)
+        #expect(accepted(results) == 400, "\(kinds(results))")
     }
 
     @Test(
@@ -67,7 +72,7 @@ struct HostileSimulatorTests {
             simulator: {
                 $0.latency = .uniform(milliseconds: 5...40, seed: 1)
             })
-        #expect(accepted(results) == 2_000 && summary.accepted == 2_000, "\(summary)")
+        #expect(accepted(results) == 2_000 && summary.accepted == 2_000, "\(summary), \(kinds(results))")
     }
 
     @Test("A refused stream is sent again; another reset leaves in doubt whether it was processed")

@@ -43,6 +43,11 @@ struct Endpoint: Sendable {
         try await content.loop.run { [content] in try work(content.value.connection, content.value.probe) }
     }
 
+    /// Runs `work` on the loop, after what was handed to the loop before; does not wait for it.
+    func submit(_ work: @escaping @Sendable (HTTP2Connection) -> Void) {
+        content.loop.submit { [content] in work(content.value.connection) }
+    }
+
     /// Waits until a condition holds; it is tried after each event.
     func wait(until condition: @escaping @Sendable (Probe) -> Bool) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in

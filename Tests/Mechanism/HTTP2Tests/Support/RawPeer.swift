@@ -80,6 +80,15 @@ final class RawPeer {
         }
     }
 
+    /// Says something and resets the connection, so that what the client writes from now on fails.
+    func sayAndReset(_ bytes: [UInt8]) throws {
+        unwritten += bytes
+        try writeAll()
+        var reset = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &reset, socklen_t(MemoryLayout<linger>.size))
+        close()
+    }
+
     private func close() {
         guard let registration else { return }
         loop.deregister(registration)

@@ -8,6 +8,7 @@ struct RawServer: Sendable {
         var context: TLSContext?
         var bytes: [UInt8] = []
         var closesWhenWritten = false
+        var newest: RawPeer?
     }
 
     let port: UInt16
@@ -30,7 +31,7 @@ struct RawServer: Sendable {
             content.closesWhenWritten = closesWhenWritten
             let listener = try TCPListener(host: "127.0.0.1", port: 0, loop: loop) { [unowned content] descriptor in
                 let session = content.context.flatMap { try? TLSSession(server: $0, socket: descriptor) }
-                _ = try? RawPeer(
+                content.newest = try? RawPeer(
                     loop: loop, descriptor: descriptor, tls: session, bytes: content.bytes,
                     closesWhenWritten: content.closesWhenWritten)
             }
@@ -43,6 +44,11 @@ struct RawServer: Sendable {
     /// Changes what the next client is told.
     func say(_ bytes: [UInt8]) async throws {
         try await loop.run { [content] in content.value.bytes = bytes }
+    }
+
+    /// Says something to the newest client and resets its connection.
+    func sayAndReset(_ bytes: [UInt8]) async throws {
+        try await loop.run { [content] in try content.value.newest?.sayAndReset(bytes) }
     }
 
     func stop() async throws {
