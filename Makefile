@@ -21,7 +21,7 @@ test: ## install what is missing, build, run every test (FILTER=regex for some)
 	swift build --build-tests $(DEBUG_FLAGS)
 	@deploy/bin/run-tests $(if $(FILTER),--filter '$(FILTER)')
 
-unit: ## build, run every test that starts no process: less than a minute (FILTER=regex for some)
+unit: ## build, run every test that starts no process: about a minute (FILTER=regex for some)
 	@deploy/bin/install-packages build
 	swift build --build-tests $(DEBUG_FLAGS)
 	@deploy/bin/run-tests --unit $(if $(FILTER),--filter '$(FILTER)')

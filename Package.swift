@@ -172,7 +172,10 @@ let package = Package(
         testTarget("CryptoTests", in: "Mechanism", ["Crypto", "PushTestKit", "Essentials"]),
         testTarget("HTTP2Tests", in: "Mechanism", ["HTTP2", "Crypto", "EventLoop", "PushTestKit"]),
         testTarget("AMQPTests", in: "Mechanism", ["AMQP", "CRabbitMQ", "EventLoop", "PushTestKit"]),
-        testTarget("HTTPServerTests", in: "Mechanism", ["HTTPServer", "Crypto", "EventLoop", "PushTestKit"]),
+        // What suites ask of the test framework.
+        .target(name: "TestTraits", path: "Tests/Support/TestTraits", swiftSettings: swiftSettings),
+        testTarget(
+            "HTTPServerTests", in: "Mechanism", ["HTTPServer", "Crypto", "EventLoop", "PushTestKit", "TestTraits"]),
         testTarget("HTTPClientTests", in: "Mechanism", ["HTTPClient", "HTTPServer", "Crypto", "PushTestKit"]),
         testTarget("HashingTests", in: "Mechanism", ["Hashing", "PushTestKit", "PushCore"]),
         testTarget("EssentialsTests", in: "Mechanism", ["Essentials", "PushTestKit", "JSON"]),
@@ -210,12 +213,13 @@ let package = Package(
             "RegistryAPITests", in: "Adapters",
             [
                 "RegistryAPI", "HTTPServer", "PushCore", "SQLiteRegistry", "PostgresRegistry", "Crypto", "JSON",
-                "Metrics", "EventLoop", "PushTestKit", "Essentials", "Notifications", "Predicates",
+                "Metrics", "EventLoop", "PushTestKit", "Essentials", "Notifications", "Predicates", "TestTraits",
             ], exclude: ["Scripts"]),
         testTarget(
             "PostgresRegistryTests", in: "Adapters",
             ["PostgresRegistry", "SQLiteRegistry", "EventLoop", "PushCore", "PushTestKit", "Notifications"]),
-        testTarget("AdminServerTests", in: "Adapters", ["AdminServer", "HTTPServer", "Metrics", "PushTestKit"]),
+        testTarget(
+            "AdminServerTests", in: "Adapters", ["AdminServer", "HTTPServer", "Metrics", "PushTestKit", "TestTraits"]),
         testTarget(
             "DispatcherTests", in: "Worker",
             [

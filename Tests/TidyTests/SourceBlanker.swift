@@ -25,12 +25,14 @@ struct SourceBlanker {
     }
 
     private mutating func step() {
-        guard [UInt8(ascii: "/"), UInt8(ascii: "#"), UInt8(ascii: "\"")].contains(bytes[index]) else {
+        let byte = bytes[index]
+        guard byte == UInt8(ascii: "/") || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "\"") else {
             index += 1
             return
         }
         if starts(with: "//") {
-            blank { $0.starts(with: "\n") }
+            let end = bytes[index...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
+            advance(end - index)
         } else if starts(with: "/*") {
             blankBlockComment()
         } else if let hashes = rawStringHashes() {
@@ -93,12 +95,6 @@ struct SourceBlanker {
                 advance(1)
             }
         } while depth > 0 && index < bytes.count
-    }
-
-    private mutating func blank(until isEnd: (SourceBlanker) -> Bool) {
-        while index < bytes.count, !isEnd(self) {
-            advance(1)
-        }
     }
 
     private mutating func advance(_ count: Int) {

@@ -3,9 +3,10 @@ import HTTPServer
 import Metrics
 import PushTestKit
 import Synchronization
+import TestTraits
 import Testing
 
-@Suite("The admin server")
+@Suite("The admin server", .ownThread)
 struct AdminServerTests {
     private let failures = FailureSwitch()
     private let registry = MetricsRegistry()

@@ -3,9 +3,10 @@ import PushCore
 import PushTestKit
 import RegistryAPI
 import SQLiteRegistry
+import TestTraits
 import Testing
 
-@Suite("Whose long bodies are read by the API")
+@Suite("Whose long bodies are read by the API", .ownThread)
 struct BodyAdmissionTests {
     private static let bodyBytes = 100_000
     private static let subscriptions = "/database/1/iCloud.com.example.chat/production/public/subscriptions"

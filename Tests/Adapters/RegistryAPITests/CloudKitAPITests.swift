@@ -4,9 +4,10 @@ import Predicates
 import PushCore
 import PushTestKit
 import RegistryAPI
+import TestTraits
 import Testing
 
-@Suite("CloudKit Web Services")
+@Suite("CloudKit Web Services", .ownThread)
 struct CloudKitAPITests {
     private static let container = "iCloud.com.example.chat"
 

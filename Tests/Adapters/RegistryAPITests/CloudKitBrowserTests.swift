@@ -1,9 +1,10 @@
 import PushCore
 import PushTestKit
 import RegistryAPI
+import TestTraits
 import Testing
 
-@Suite("CloudKit Web Services in a browser")
+@Suite("CloudKit Web Services in a browser", .ownThread)
 struct CloudKitBrowserTests {
     private static let list = "/database/1/iCloud.com.example.chat/production/public/subscriptions/list"
     private static let page = "https://www.example.com"

@@ -3,9 +3,10 @@ import Predicates
 import PushCore
 import PushTestKit
 import RegistryAPI
+import TestTraits
 import Testing
 
-@Suite("A subscription that a client of CloudKit Web Services reads and sends back")
+@Suite("A subscription that a client of CloudKit Web Services reads and sends back", .ownThread)
 struct CloudKitRoundTripTests {
     private struct Client {
         let fixture: RegistryFixture

@@ -4,9 +4,10 @@ import Notifications
 import PushCore
 import PushTestKit
 import RegistryAPI
+import TestTraits
 import Testing
 
-@Suite("boto3's client of Cognito Sync")
+@Suite("boto3's client of Cognito Sync", .ownThread)
 struct CognitoClientTests {
     private func run(_ scenario: String, _ fixture: RegistryFixture) async throws {
         let result = try await fixture.python(scenario)

@@ -5,9 +5,10 @@ import Notifications
 import PushCore
 import PushTestKit
 import RegistryAPI
+import TestTraits
 import Testing
 
-@Suite("Clients that fetch their notifications")
+@Suite("Clients that fetch their notifications", .ownThread)
 struct CourierAPITests {
     /// What `tokens/create` has answered.
     private struct Created: Hashable {

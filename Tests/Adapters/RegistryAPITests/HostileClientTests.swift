@@ -1,9 +1,10 @@
 import Notifications
 import PushTestKit
 import RegistryAPI
+import TestTraits
 import Testing
 
-@Suite("Clients that mean harm, and a registry that fails")
+@Suite("Clients that mean harm, and a registry that fails", .ownThread)
 struct HostileClientTests {
     /// Requests that are right, to be spoilt.
     private static let requests: [(method: String, path: String, body: String)] = [

@@ -4,9 +4,10 @@ import Notifications
 import PushCore
 import PushTestKit
 import RegistryAPI
+import TestTraits
 import Testing
 
-@Suite("Names that look the same and have other bytes, at the doors of the API")
+@Suite("Names that look the same and have other bytes, at the doors of the API", .ownThread)
 struct LookalikeNameTests {
     /// The letter é as one scalar and as two, as it is and in a URL.
     private static let names = ["\u{e9}", "e\u{301}"]

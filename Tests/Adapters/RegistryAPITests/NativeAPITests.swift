@@ -3,9 +3,10 @@ import Notifications
 import PushCore
 import PushTestKit
 import RegistryAPI
+import TestTraits
 import Testing
 
-@Suite("The native API")
+@Suite("The native API", .ownThread)
 struct NativeAPITests {
     private static let token = String(repeating: "ab", count: 32)
 

@@ -3,9 +3,10 @@ import PushCore
 import PushTestKit
 import RegistryAPI
 import SQLiteRegistry
+import TestTraits
 import Testing
 
-@Suite("The native API does what its document says")
+@Suite("The native API does what its document says", .ownThread)
 struct NativeContractTests {
     private static let long = String(repeating: "x", count: 257)
     private let client: NativeClient

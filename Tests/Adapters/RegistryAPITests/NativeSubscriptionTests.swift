@@ -2,9 +2,10 @@ import JSON
 import PushCore
 import PushTestKit
 import RegistryAPI
+import TestTraits
 import Testing
 
-@Suite("Subscriptions to records in the native API")
+@Suite("Subscriptions to records in the native API", .ownThread)
 struct NativeSubscriptionTests {
     private static let query = #"""
         {"recordType":"Artwork","predicate":"artist = \"Mei Chen\" AND price <= 20","firesOn":["created"],

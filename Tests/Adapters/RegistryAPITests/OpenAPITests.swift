@@ -3,11 +3,12 @@ import JSON
 import Metrics
 import Notifications
 import PushTestKit
+import TestTraits
 import Testing
 
 @testable import RegistryAPI
 
-@Suite("The OpenAPI document")
+@Suite("The OpenAPI document", .ownThread)
 struct OpenAPITests {
     private func document() throws -> APIDocument {
         try APIDocument(String(decoding: PackageResources.openapi_json, as: UTF8.self))

@@ -3,9 +3,10 @@ import Predicates
 import PushCore
 import PushTestKit
 import RegistryAPI
+import TestTraits
 import Testing
 
-@Suite("Quotas and pages in the registry's API")
+@Suite("Quotas and pages in the registry's API", .ownThread)
 struct QuotaAPITests {
     private func fixture(
         _ kind: ServedStore.Kind, _ quota: RegistryQuota, _ limit: Int

@@ -4,12 +4,13 @@ import Foundation
 import Notifications
 import PushCore
 import PushTestKit
+import TestTraits
 import Testing
 
 @testable import RegistryAPI
 @testable import SQLiteRegistry
 
-@Suite("Requests in turns, and bodies within limits")
+@Suite("Requests in turns, and bodies within limits", .ownThread)
 struct RequestTurnTests {
     @Test("A loop takes one request a tick, of each credential in turn, and its timers between them")
     func turns() async throws {

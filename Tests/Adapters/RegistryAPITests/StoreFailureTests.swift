@@ -3,11 +3,12 @@ import Notifications
 import PushCore
 import PushTestKit
 import RegistryAPI
+import TestTraits
 import Testing
 
 @testable import SQLiteRegistry
 
-@Suite("A store that is locked, full, or gone")
+@Suite("A store that is locked, full, or gone", .ownThread)
 struct StoreFailureTests {
     @Test("Nobody who reads, or is refused, waits for those who write", arguments: ServedStore.Kind.allCases)
     func readsDoNotWait(_ kind: ServedStore.Kind) async throws {

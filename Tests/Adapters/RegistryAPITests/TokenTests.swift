@@ -1,10 +1,11 @@
 import PushCore
 import PushTestKit
+import TestTraits
 import Testing
 
 @testable import RegistryAPI
 
-@Suite("Bearer tokens")
+@Suite("Bearer tokens", .ownThread)
 struct TokenTests {
     private static let device = #"{"platform":"APNS","token":"ab12","app":"chat"}"#
 

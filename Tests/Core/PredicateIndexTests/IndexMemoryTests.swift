@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Memory of the subscription index")
 struct IndexMemoryTests {
-    private static let seeds = (0..<3).map { _ in UInt64.random(in: 0...UInt64.max) }
+    private static let seeds = (0..<2).map { _ in UInt64.random(in: 0...UInt64.max) }
     private static let slabBytes = 1 << 21
 
     /// A part, each word of which has a number of its own.

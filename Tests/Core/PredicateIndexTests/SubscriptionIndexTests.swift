@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Subscription index: the same as a scan")
 struct SubscriptionIndexTests {
-    private static let seeds = (0..<3).map { _ in UInt64.random(in: 0...UInt64.max) }
+    private static let seeds = (0..<2).map { _ in UInt64.random(in: 0...UInt64.max) }
     private static let songs = MatchScope(application: "chat", recordType: "Song")
     /// How many times as much is done as usual.
     private static let effort = ProcessInfo.processInfo.environment["APUS_MATCHING_EFFORT"].flatMap { Int($0) } ?? 1
@@ -55,7 +55,7 @@ struct SubscriptionIndexTests {
     @Test("Hundreds of predicates under one key, which come and go in waves", arguments: seeds)
     func agreesWithLongBuckets(seed: UInt64) throws {
         var world = IndexWorld(seed: seed)
-        for wave in [300, 3, 90, 1, 40, 500, 0, 7] {
+        for wave in [200, 3, 90, 1, 40, 300, 0, 7] {
             while world.subscriptions.count < wave {
                 let row = Int64(world.number(0...999))
                 let predicate = try Predicate(anyOf: [[PredicateTerm("text", .containsText("part \(row)."))]])

@@ -1,11 +1,12 @@
 import Glibc
 import PushTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import HTTPServer
 
-@Suite("Whose bodies are read")
+@Suite("Whose bodies are read", .ownThread)
 struct HTTPAdmissionTests {
     /// Reads bodies by their paths.
     private final class Handler: HTTPHandler {

@@ -1,10 +1,11 @@
 import Glibc
 import PushTestKit
+import TestTraits
 import Testing
 
 @testable import HTTPServer
 
-@Suite("How long the parts of a connection's life may take")
+@Suite("How long the parts of a connection's life may take", .ownThread)
 struct HTTPDeadlineTests {
     private static let nanosecondsPerSecond: UInt64 = 1_000_000_000
     private static let request = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"

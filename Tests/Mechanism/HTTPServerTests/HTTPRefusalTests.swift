@@ -1,9 +1,10 @@
 import PushTestKit
+import TestTraits
 import Testing
 
 @testable import HTTPServer
 
-@Suite("What the server says in place of an answer")
+@Suite("What the server says in place of an answer", .ownThread)
 struct HTTPRefusalTests {
     /// Repeats in its refusals what it was told of the request.
     private struct Handler: HTTPHandler {

@@ -2,11 +2,12 @@ import Crypto
 import EventLoop
 import Glibc
 import PushTestKit
+import TestTraits
 import Testing
 
 @testable import HTTPServer
 
-@Suite("The limits of the HTTP server")
+@Suite("The limits of the HTTP server", .ownThread)
 struct HTTPServerLimitTests {
     private static let request = "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
 

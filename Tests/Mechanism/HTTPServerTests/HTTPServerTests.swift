@@ -2,11 +2,12 @@ import Crypto
 import Dispatch
 import Glibc
 import PushTestKit
+import TestTraits
 import Testing
 
 @testable import HTTPServer
 
-@Suite("The HTTP server")
+@Suite("The HTTP server", .ownThread)
 struct HTTPServerTests {
     private let handler = EchoHandler()
 

@@ -1,10 +1,11 @@
 import PushTestKit
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import HTTPServer
 
-@Suite("Behind reverse proxies that are not ours")
+@Suite("Behind reverse proxies that are not ours", .ownThread)
 struct ReverseProxyTests {
     /// Gives back what it was asked, and remembers the paths.
     private final class Handler: HTTPHandler {

@@ -22,7 +22,7 @@ struct DispatchSimulationTests {
 
     @Test(
         "Every delivery is settled once, after all its pushes ended or are parked, or rejected if one cannot be parked",
-        arguments: 0..<20 as Range<UInt64>)
+        arguments: 0..<10 as Range<UInt64>)
     func nothingIsLost(seed: UInt64) {
         var limits = DispatchLimits()
         limits.pushesInFlightMaximum = 7

@@ -92,7 +92,7 @@ struct RecentChangesTests {
 
     @Test("The memory of announced counts is bounded")
     mutating func bounded() throws {
-        let last = 8 * RecentChanges.devicesMaximum - 1
+        let last = 2 * RecentChanges.devicesMaximum - 1
         let announcement = try announcement("a", 2, event: "told", firstSeen: 10)
         for index in 0...last { recent.told("device-\(index)", of: announcement) }
         #expect(try !isRedundant("a", 1, firstSeen: 0, for: "device-0"))

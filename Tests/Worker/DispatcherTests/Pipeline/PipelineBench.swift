@@ -161,12 +161,18 @@ final class PipelineBench: Sendable {
         // The pipeline reads the subscriptions before it consumes.
         await broker.wait { $0.isConsuming }
         // A batch that is asked for is answered on a loop of the registry's; what follows from it may be asked again.
-        for _ in 0..<3 {
-            _ = try? await loop.run {}
-            _ = try? await registryReads.loop.run {}
-            _ = try? await registryWrites.loop.run {}
+        guard (try? await loop.run {}) != nil else { return }
+        let loops = [loop, registryReads.loop, registryWrites.loop]
+        await withCheckedContinuation { continuation in
+            Self.pass(20 * loops.count, through: loops, then: continuation)
         }
         _ = try? await loop.run {}
+    }
+
+    /// Passes through the loops in turns, from loop to loop, whatever keeps the threads of the tests busy.
+    private static func pass(_ count: Int, through loops: [EventLoop], then end: CheckedContinuation<Void, Never>) {
+        guard count > 0 else { return end.resume() }
+        loops[count % loops.count].submit { pass(count - 1, through: loops, then: end) }
     }
 
     /// Turns the loop, after a step of the test, until a condition is true.

@@ -353,9 +353,9 @@ struct PipelineTests {
         bench.stop()
     }
 
-    @Test("An identity with 100,000 devices is served in chunks that are bounded, each device once")
+    @Test("An identity with 40,000 devices is served in chunks that are bounded, each device once")
     func identityOfManyDevices() async throws {
-        let count = 100_000
+        let count = 40_000
         let bench = try PipelineBench(transport: FakeTransport())
         try bench.registerAtOnce(
             (0..<count).map { PipelineBench.device("device-\($0)", identity: Self.identity, pool: Self.pool) },
