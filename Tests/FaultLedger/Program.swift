@@ -37,7 +37,7 @@ struct Program {
         var results: [ScenarioResult] = []
         for scenario in options.scenarios {
             Progress.say("\(scenario.name): \(scenario.sentence)")
-            let result = await Play.play(scenario, seed: seed, options: options)
+            let result = await Run.play(scenario, seed: seed, options: options)
             results.append(result)
             if options.isJSON { print(ResultLine.text(result)) }
             report(result)
@@ -50,7 +50,7 @@ struct Program {
         let counts = result.counts
         Progress.say(
             "  \(result.isValid ? "valid" : "INVALID") after \(Int(result.seconds)) s: \(counts.confirmed) confirmed, "
-                + "\(counts.delivered) delivered, \(counts.parked) parked, \(counts.deadLettered) dead, "
+                + "\(counts.delivered) delivered, \(counts.requeued) parked, \(counts.deadLettered) dead, "
                 + "\(counts.lost) lost, \(counts.unexpected) unexpected, \(counts.duplicated) duplicated")
         for line in result.verdict + result.counts.details { Progress.say("    \(line)") }
         if let folder = result.folder { Progress.say("    see \(folder)") }

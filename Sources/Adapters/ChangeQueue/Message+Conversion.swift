@@ -7,7 +7,7 @@ extension Message {
             properties: MessageProperties(delivery.message.properties),
             headers: delivery.message.headers.map { MessageHeader($0) }, body: delivery.message.body)
         if delivery.hasUnreadableHeaders {
-            headers.append(MessageHeader(name: ParkingHeader.unreadableHeaders, value: .boolean(true)))
+            headers.append(MessageHeader(name: RetryHeader.unreadableHeaders, value: .boolean(true)))
         }
     }
 }

@@ -45,10 +45,10 @@ extension PostgresRegistry: CourierRegistry {
     }
 
     /// Takes the oldest message of each of these devices.
-    public func collect(_ tokens: [DeviceToken], nowMilliseconds: Int64) throws(RegistryError) -> [CourierMail] {
+    public func collect(_ tokens: [DeviceToken], nowMilliseconds: Int64) throws(RegistryError) -> [MailboxResult] {
         guard !tokens.isEmpty else { return [] }
         let rows = try ask([CourierCalls.slots(of: tokens, nowMilliseconds: nowMilliseconds)])[0]
-        var mail: [CourierMail] = Array(repeating: .unknown, count: tokens.count)
+        var mail: [MailboxResult] = Array(repeating: .unknown, count: tokens.count)
         var indexes: [Int64: Int] = [:]
         var noted: [DeviceToken] = []
         for row in rows {

@@ -84,7 +84,7 @@ extension SQLiteRegistry: CourierRegistry {
     // MARK: Collecting
 
     /// Takes the oldest message of each of these devices.
-    public func collect(_ tokens: [DeviceToken], nowMilliseconds: Int64) throws(RegistryError) -> [CourierMail] {
+    public func collect(_ tokens: [DeviceToken], nowMilliseconds: Int64) throws(RegistryError) -> [MailboxResult] {
         // Most times there is nothing to take, and then nobody who writes is in the way.
         let slots = try reading { () throws(RegistryError) in
             var slots: [CourierSlot] = []
@@ -93,7 +93,7 @@ extension SQLiteRegistry: CourierRegistry {
         }
         guard slots.contains(where: { $0.message != nil || $0.isToBeNoted }) else { return slots.map(\.mail) }
         return try writing(durable: false) { () throws(RegistryError) in
-            var mail: [CourierMail] = []
+            var mail: [MailboxResult] = []
             for (token, slot) in zip(tokens, slots) {
                 if slot.isToBeNoted { try noteAsking(token, nowMilliseconds: nowMilliseconds) }
                 let payload: [UInt8]? =
@@ -147,7 +147,7 @@ struct CourierSlot {
     var message: Int64?
 
     /// What to answer if there is no message, or another process was faster.
-    var mail: CourierMail { isKnown ? .nothing : .unknown }
+    var mail: MailboxResult { isKnown ? .nothing : .unknown }
 }
 
 extension SQLiteRegistry: CourierKeyRegistry {

@@ -75,7 +75,7 @@ public final class SubscriptionIndex {
     ) {
         var begin = 0
         while begin < records.count {
-            let end = min(begin + MatchTurns.count, records.count)
+            let end = min(begin + MatchContexts.count, records.count)
             store.match(records[begin..<end], stepsMaximum: stepsMaximum, found)
             begin = end
         }

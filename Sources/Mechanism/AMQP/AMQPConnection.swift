@@ -4,7 +4,7 @@ public import EventLoop
 ///
 /// It watches the socket level-triggered and reads until nothing is left, puts deliveries together itself, and hands
 /// over what one tick brought as one batch. Once a second it lets librabbitmq look after the heartbeats. Whatever could
-/// stand still in librabbitmq runs under the eyes of a `StallGuard`.
+/// stand still in librabbitmq runs under the eyes of a `SendWatchdog`.
 ///
 /// Lives on one loop; every method must be called there.
 public final class AMQPConnection {

@@ -98,7 +98,7 @@ struct DeadLettersTests {
         #expect(
             Set(message.headers) == [
                 MessageHeader(name: "mine", value: .string("kept")),
-                MessageHeader(name: ParkingHeader.devices, value: .array([.string("device")])),
+                MessageHeader(name: RetryHeader.devices, value: .array([.string("device")])),
             ])
         #expect(message.body == Array("body 0".utf8))
         await consumer.close()

@@ -19,7 +19,7 @@ struct SurplusDeletionTests {
         let heldCount = try await witness.messageCount(queue: surplus)
         #expect(heldCount > 0)
         leader.pause()
-        let findings = try await one.topology.deleteSurplus(of: one.configuration, waitingSeconds: 3)
+        let findings = try await one.topology.deleteRetired(of: one.configuration, waitingSeconds: 3)
         leader.resume()
         #expect(findings.count == 1 && findings.allSatisfy { $0.isPending }, "\(findings.map(\.description))")
         #expect(try await witness.messageCount(queue: surplus) == heldCount)

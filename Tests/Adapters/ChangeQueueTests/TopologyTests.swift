@@ -67,7 +67,7 @@ struct TopologyTests {
     func retries() async throws {
         let queue = try await TestQueue.make(retryDelaysMilliseconds: [200])
         var message = Message(body: Array("again".utf8))
-        message.headers = [MessageHeader(name: ParkingHeader.attempt, value: .int64(2))]
+        message.headers = [MessageHeader(name: RetryHeader.attempt, value: .int64(2))]
         message.properties.messageID = "id"
         let outcomes = try await queue.publish([
             OutgoingMessage(
@@ -81,7 +81,7 @@ struct TopologyTests {
         let delivered = try #require(log.state.value.deliveries.first?.message)
         #expect(delivered.body == message.body)
         #expect(delivered.properties.messageID == "id")
-        #expect(delivered.header(ParkingHeader.attempt) == .int64(2))
+        #expect(delivered.header(RetryHeader.attempt) == .int64(2))
         await consumer.close()
         try await queue.remove()
     }

@@ -251,9 +251,9 @@ struct RegistryCopyTests {
 
     // MARK: Dead letters that name rows
 
-    /// A dead letter as a worker parks it and a command collects it.
+    /// A dead letter as a worker requeues it and a command collects it.
     private func letter(
-        _ identifier: UInt8, type: String, _ change: (inout ParkingRecord) -> Void
+        _ identifier: UInt8, type: String, _ change: (inout RetryState) -> Void
     ) -> DeadLetter {
         var message = Message(
             body: Array(
@@ -262,9 +262,9 @@ struct RegistryCopyTests {
         let fresh = Delivery(
             tag: DeliveryTag(epoch: 1, number: 1), lane: .work, isRedelivered: false, exchange: "apus.changes",
             routingKey: type, message: message)
-        var parking = ParkingRecord(of: fresh, nowMilliseconds: 5)
-        change(&parking)
-        let copy = parking.parkedCopy(of: message, reason: "attempts-exhausted", detail: "because")
+        var retryState = RetryState(of: fresh, nowMilliseconds: 5)
+        change(&retryState)
+        let copy = retryState.requeuedCopy(of: message, reason: "attempts-exhausted", detail: "because")
         let reader = DeadLetterReader { _ in Array(repeating: identifier, count: 16) }
         return reader.read(copy, publishedTo: "", nowMilliseconds: 9)
     }

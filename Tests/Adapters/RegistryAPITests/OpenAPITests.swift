@@ -15,7 +15,7 @@ struct OpenAPITests {
     }
 
     private var routes: [Route] {
-        NativeDialect(
+        NativeAPI(
             configuration: RegistryServerConfiguration(host: "", port: 0, apps: [], accessKeys: []),
             credentials: CredentialGuard(requestsPerSecondMaximum: 1, logger: .silent)
         ).routes

@@ -21,7 +21,7 @@ struct RequestTurnTests {
             RegistryContext(
                 loop: loop, registry: try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .create),
                 purpose: .writing,
-                courier: CourierDesk(loop: loop, waitSecondsMaximum: 0),
+                courier: LongPollQueue(loop: loop, waitSecondsMaximum: 0),
                 courierTokens: CourierTokens(.random()), health: RegistryHealth(), logger: .silent,
                 nowMilliseconds: { 0 }), to: loop)
         let line = RequestLine(context)

@@ -6,10 +6,10 @@ import Synchronization
 /// Ends what a run has started when the run itself is asked to end; brokers and databases end by themselves with it.
 enum Interruption {
     private static let exitCode: Int32 = 130
-    private static let current = Mutex<Stage?>(nil)
+    private static let current = Mutex<Environment?>(nil)
 
-    /// Names the stage that is played now.
-    static func watch(_ stage: Stage?) { current.withLock { $0 = stage } }
+    /// Names the environment that is played now.
+    static func watch(_ environment: Environment?) { current.withLock { $0 = environment } }
 
     /// Listens to SIGINT and SIGTERM from now on.
     ///
@@ -26,10 +26,10 @@ enum Interruption {
     private static let watchers = Mutex<[LoopBound<SignalWatcher>]>([])
 
     private static func end() -> Never {
-        if let stage = current.withLock({ $0 }) {
-            for worker in stage.workers { worker.signal(SIGKILL) }
-            try? stage.simulator.signal(SIGKILL)
-            try? FileManager.default.removeItem(atPath: stage.folder.path)
+        if let environment = current.withLock({ $0 }) {
+            for worker in environment.workers { worker.signal(SIGKILL) }
+            try? environment.simulator.signal(SIGKILL)
+            try? FileManager.default.removeItem(atPath: environment.folder.path)
         }
         exit(exitCode)
     }

@@ -23,7 +23,8 @@ enum ResultTable {
     private static func cells(_ result: ScenarioResult) -> [String] {
         let counts = result.counts
         let numbers = [
-            counts.attempted, counts.confirmed, counts.delivered, counts.parked, counts.deadLettered, counts.destroyed,
+            counts.attempted, counts.confirmed, counts.delivered, counts.requeued, counts.deadLettered,
+            counts.destroyed,
             counts.lost, counts.unexpected, counts.duplicated, result.duplicatesMaximum,
         ]
         return [result.scenario.name] + numbers.map(String.init)
@@ -49,7 +50,7 @@ enum ResultLine {
         let counts = result.counts
         let numbers: [(StaticString, Int)] = [
             ("attempted", counts.attempted), ("confirmed", counts.confirmed), ("delivered", counts.delivered),
-            ("parked", counts.parked), ("deadLettered", counts.deadLettered), ("destroyed", counts.destroyed),
+            ("parked", counts.requeued), ("deadLettered", counts.deadLettered), ("destroyed", counts.destroyed),
             ("lost", counts.lost), ("unexpected", counts.unexpected), ("duplicated", counts.duplicated),
             ("duplicatesMaximum", result.duplicatesMaximum), ("pushes", counts.pushes),
         ]

@@ -23,15 +23,15 @@ extension Scenario {
                 workerConfiguration: "[worker]\npush_timeout = \"3s\"", removedDevicesMaximum: removedDevicesMaximum,
                 soundDeadLettersMaximum: soundDeadLettersMaximum),
             redeliveries: redeliveries
-        ) { stage in
-            for fault in faults { try await stage.simulator.control(fault) }
+        ) { environment in
+            for fault in faults { try await environment.simulator.control(fault) }
             try await Pause.seconds(faultSeconds)
-            try await stage.endFaultsOfAPNs()
-            try await stage.waitUntilReady()
-        }.prepared { stage in
-            let broker = try stage.broker
+            try await environment.endFaultsOfAPNs()
+            try await environment.waitUntilReady()
+        }.prepared { environment in
+            let broker = try environment.broker
             try await broker.evaluate(patience(seconds: patienceSeconds, tickSeconds: 1))
-            stage.atEnd { _ = try? await broker.evaluate(patience(seconds: 1_800, tickSeconds: 60)) }
+            environment.atEnd { _ = try? await broker.evaluate(patience(seconds: 1_800, tickSeconds: 60)) }
         }
     }
 

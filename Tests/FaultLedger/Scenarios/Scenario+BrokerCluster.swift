@@ -8,19 +8,19 @@ extension Scenario {
     private static let handOverSeconds = 480.0
 
     /// The node with the leader of the work queue.
-    private static func workQueueLeader(of stage: Stage) async throws -> PrivateRabbitMQ {
-        try await stage.cluster.leader(of: "\(stage.namespace).work", witness: stage.broker)
+    private static func workQueueLeader(of environment: Environment) async throws -> PrivateRabbitMQ {
+        try await environment.cluster.leader(of: "\(environment.namespace).work", witness: environment.broker)
     }
 
     /// Waits until a node is one of three again.
     ///
     /// RabbitMQ 3.10 does not always find together again by itself; then its operator restarts the node.
-    private static func letRejoin(_ node: PrivateRabbitMQ, _ stage: Stage) async throws {
+    private static func letRejoin(_ node: PrivateRabbitMQ, _ environment: Environment) async throws {
         do {
-            let witness = try stage.cluster.nodes.first { $0 !== node }
+            let witness = try environment.cluster.nodes.first { $0 !== node }
             try await witness?.control("await_online_nodes", "3", "--timeout", "30")
         } catch {
-            stage.say("the node does not come back by itself; it is restarted")
+            environment.say("the node does not come back by itself; it is restarted")
             try node.kill()
             try await node.startAgain()
         }
@@ -31,16 +31,16 @@ extension Scenario {
         name: "cluster-leader-kill", domain: .broker,
         sentence: "SIGKILL to the node with the work queue's leader, one of three; it is started again later",
         setting: Setting(brokerNodes: 3, loadSeconds: 12, settleSeconds: handOverSeconds), redeliveries: 4
-    ) { stage in
-        let cluster = try stage.cluster
-        let leader = try await workQueueLeader(of: stage)
-        stage.say("the leader is \(leader.nodeName)")
+    ) { environment in
+        let cluster = try environment.cluster
+        let leader = try await workQueueLeader(of: environment)
+        environment.say("the leader is \(leader.nodeName)")
         for node in cluster.nodes { try await node.writeOutQueues() }
         try leader.kill()
         // The others go on without it.
-        try await stage.waitForConfirms(500)
+        try await environment.waitForConfirms(500)
         try await leader.startAgain()
-        try await stage.waitUntilReady()
+        try await environment.waitUntilReady()
     }
 
     /// One node of three, that of the leader, can no longer reach the others, nor they it.
@@ -49,16 +49,16 @@ extension Scenario {
         sentence: "the node with the work queue's leader is cut off from the other two for some seconds; if it does "
             + "not join them again it is restarted",
         setting: Setting(brokerNodes: 3, loadSeconds: 12, settleSeconds: handOverSeconds), redeliveries: 6
-    ) { stage in
-        let cluster = try stage.cluster
-        let leader = try await workQueueLeader(of: stage)
-        stage.say("cutting off \(leader.nodeName)")
+    ) { environment in
+        let cluster = try environment.cluster
+        let leader = try await workQueueLeader(of: environment)
+        environment.say("cutting off \(leader.nodeName)")
         try await cluster.cutOff(leader)
-        try await stage.waitForConfirms(500)
-        try await Pause.seconds(stage.draw(2...5))
+        try await environment.waitForConfirms(500)
+        try await Pause.seconds(environment.draw(2...5))
         try await cluster.heal(leader)
-        try await letRejoin(leader, stage)
-        try await stage.waitUntilReady()
+        try await letRejoin(leader, environment)
+        try await environment.waitUntilReady()
     }
 
     /// One node of three stands still, and comes back with an idea of the world that is out of date.
@@ -69,13 +69,13 @@ extension Scenario {
         setting: Setting(
             brokerNodes: 3, brokerConfiguration: "heartbeat = 4", loadSeconds: 12, settleSeconds: handOverSeconds),
         redeliveries: 6
-    ) { stage in
-        let cluster = try stage.cluster
-        let leader = try await workQueueLeader(of: stage)
+    ) { environment in
+        let cluster = try environment.cluster
+        let leader = try await workQueueLeader(of: environment)
         leader.pause()
-        try await Pause.seconds(stage.draw(20...25))
+        try await Pause.seconds(environment.draw(20...25))
         leader.resume()
-        try await letRejoin(leader, stage)
-        try await stage.waitUntilReady()
+        try await letRejoin(leader, environment)
+        try await environment.waitUntilReady()
     }
 }

@@ -12,35 +12,35 @@ extension Scenario {
         name: "broker-queue-deleted", domain: .broker,
         sentence: "the work queue is deleted with what stands in it, and made again by `apus topology apply`",
         setting: Setting(isBrokerPrivate: true), redeliveries: 2, prepare: shortenDeadLettering
-    ) { stage in
-        for worker in stage.workers { worker.signal(SIGSTOP) }
-        try await stage.waitForConfirms(300)
-        try await delete(stage, queues: ["\(stage.namespace).work"])
-        for worker in stage.workers { worker.signal(SIGCONT) }
-        try await Pause.seconds(stage.draw(2...4))
-        try await makeAgain(stage)
+    ) { environment in
+        for worker in environment.workers { worker.signal(SIGSTOP) }
+        try await environment.waitForConfirms(300)
+        try await delete(environment, queues: ["\(environment.namespace).work"])
+        for worker in environment.workers { worker.signal(SIGCONT) }
+        try await Pause.seconds(environment.draw(2...4))
+        try await makeAgain(environment)
     }
 
-    /// Somebody deletes the retry queues: what is to be parked finds no queue, comes back, and must not be
+    /// Somebody deletes the retry queues: what is to be requeued finds no queue, comes back, and must not be
     /// acknowledged.
     static let brokerRetryQueuesDeleted = Scenario(
         name: "broker-retry-queues-deleted", domain: .broker,
         sentence: "the retry queues are deleted with what stands in them, and made again by `apus topology apply`",
         redeliveries: 2
-    ) { stage in
-        try await delete(stage, queues: ["200ms", "500ms", "1s"].map { "\(stage.namespace).retry.\($0)" })
-        try await Pause.seconds(stage.draw(2...4))
-        try await makeAgain(stage)
+    ) { environment in
+        try await delete(environment, queues: ["200ms", "500ms", "1s"].map { "\(environment.namespace).retry.\($0)" })
+        try await Pause.seconds(environment.draw(2...4))
+        try await makeAgain(environment)
     }
 
     /// Somebody deletes the queue of dead letters: what belongs there waits unacknowledged until it is there again.
     static let brokerDeadLettersDeleted = Scenario(
         name: "broker-dead-letters-deleted", domain: .broker,
         sentence: "the queue of dead letters is deleted, and made again by `apus topology apply`", redeliveries: 2
-    ) { stage in
-        try await delete(stage, queues: ["\(stage.namespace).dead-letter"])
-        try await Pause.seconds(stage.draw(2...4))
-        try await makeAgain(stage)
+    ) { environment in
+        try await delete(environment, queues: ["\(environment.namespace).dead-letter"])
+        try await Pause.seconds(environment.draw(2...4))
+        try await makeAgain(environment)
     }
 
     /// Somebody deletes the exchange: publishers are refused, workers go on.
@@ -48,37 +48,37 @@ extension Scenario {
         name: "broker-exchange-missing", domain: .broker,
         sentence: "the exchange is deleted, with it its binding, and made again by `apus topology apply`",
         redeliveries: 0, isShort: true
-    ) { stage in
-        try await stage.withSession { session in try session.deleteExchange("\(stage.namespace).changes") }
-        try await Pause.seconds(stage.draw(2...4))
-        try await makeAgain(stage)
-        try await stage.waitForConfirms(100)
+    ) { environment in
+        try await environment.withSession { session in try session.deleteExchange("\(environment.namespace).changes") }
+        try await Pause.seconds(environment.draw(2...4))
+        try await makeAgain(environment)
+        try await environment.waitForConfirms(100)
     }
 
     /// What a retry queue could not hand over, because the work queue was gone, RabbitMQ tries again only after three
     /// minutes by default.
-    private static func shortenDeadLettering(_ stage: Stage) async throws {
-        try await stage.broker.evaluate(
+    private static func shortenDeadLettering(_ environment: Environment) async throws {
+        try await environment.broker.evaluate(
             "application:set_env(rabbit, dead_letter_worker_publisher_confirm_timeout, 5000), ok.")
     }
 
     /// Deletes queues, and excuses as many events as RabbitMQ says that it destroyed.
-    private static func delete(_ stage: Stage, queues: [String]) async throws {
+    private static func delete(_ environment: Environment, queues: [String]) async throws {
         for queue in queues {
-            let answer = try await stage.broker.control("delete_queue", queue)
+            let answer = try await environment.broker.control("delete_queue", queue)
             // Queue 'apus.work' on vhost '/' was successfully deleted with 98 ready messages
             let words = answer.split(whereSeparator: \.isWhitespace)
             guard let ready = words.firstIndex(of: "ready"), let count = Int(words[ready - 1]) else {
-                throw StageFailure("rabbitmqctl said: \(answer)")
+                throw EnvironmentFailure("rabbitmqctl said: \(answer)")
             }
-            stage.excuse(count)
+            environment.excuse(count)
         }
-        stage.excuse(beforeMilliseconds: WallClock.nowMilliseconds())
+        environment.excuse(beforeMilliseconds: WallClock.nowMilliseconds())
     }
 
-    private static func makeAgain(_ stage: Stage) async throws {
-        let result = try await stage.apus("topology", "apply")
-        guard result.exitCode == 0 else { throw StageFailure("topology apply: \(result)") }
-        try await stage.waitUntilReady()
+    private static func makeAgain(_ environment: Environment) async throws {
+        let result = try await environment.apus("topology", "apply")
+        guard result.exitCode == 0 else { throw EnvironmentFailure("topology apply: \(result)") }
+        try await environment.waitUntilReady()
     }
 }

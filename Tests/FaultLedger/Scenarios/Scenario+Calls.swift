@@ -11,12 +11,12 @@ extension Scenario {
     private enum CallPlace {
         case broker, apns, file, postgreSQL
 
-        func subject(of stage: Stage) throws -> CallFault.Subject {
+        func subject(of environment: Environment) throws -> CallFault.Subject {
             switch self {
-            case .broker: .port(try stage.broker.port)
-            case .apns: .port(try stage.simulator.port)
+            case .broker: .port(try environment.broker.port)
+            case .apns: .port(try environment.simulator.port)
             case .file: .file("registry.db")
-            case .postgreSQL: .port(try stage.database.port)
+            case .postgreSQL: .port(try environment.database.port)
             }
         }
     }
@@ -30,33 +30,33 @@ extension Scenario {
             workers: 1, registry: place == .postgreSQL ? .postgreSQL : .sqlite, loadSeconds: 1, eventsPerSecond: 25)
         return Scenario(
             name: name, domain: .calls, sentence: sentence, setting: setting, redeliveries: 0, mayEndWorkers: true
-        ) { stage in
-            let seat = stage.workers[0]
+        ) { environment in
+            let seat = environment.workers[0]
             func equip(_ occurrence: Int) throws -> String {
-                let report = "\(stage.folder.path)/struck-\(occurrence)"
-                let fault = CallFault(call, on: try place.subject(of: stage), as: manner, occurrence: occurrence)
+                let report = "\(environment.folder.path)/struck-\(occurrence)"
+                let fault = CallFault(call, on: try place.subject(of: environment), as: manner, occurrence: occurrence)
                 let variables = fault.environment(report: report, isOnce: true)
                 seat.setPrefix(["/usr/bin/env"] + variables.map { "\($0.key)=\($0.value)" }.sorted())
                 return report
             }
             var occurrence = 1
             var report = try equip(occurrence)
-            try await stage.endInOrder(seat)
+            try await environment.endInOrder(seat)
             while occurrence <= callOccurrencesMaximum {
                 try await seat.waitUntilReady()
-                try await stage.waitForConfirms(eventsOfCallRun)
+                try await environment.waitForConfirms(eventsOfCallRun)
                 let next = try equip(occurrence + 1)
-                try await stage.endInOrder(seat)
+                try await environment.endInOrder(seat)
                 guard access(report, F_OK) == 0 else { break }
-                stage.explainRedelivery()
+                environment.explainRedelivery()
                 occurrence += 1
                 report = next
             }
             seat.setPrefix([])
-            try await stage.endInOrder(seat)
-            stage.reportCrashes()
-            if occurrence == 1 { stage.report(problem: "no call failed") }
-            stage.say("\(occurrence - 1) calls failed, one in each run")
+            try await environment.endInOrder(seat)
+            environment.reportCrashes()
+            if occurrence == 1 { environment.report(problem: "no call failed") }
+            environment.say("\(occurrence - 1) calls failed, one in each run")
             try await seat.waitUntilReady()
         }
     }
@@ -91,36 +91,36 @@ extension Scenario {
 
     /// The k-th publish, confirm, delivery or acknowledgement of a worker never arrives, or arrives and its sender does
     /// not know, for k = 1, 2, … until a worker comes to its end without either.
-    private static func kthMethod(_ name: String, _ sentence: String, _ landmark: AMQPLandmark) -> Scenario {
+    private static func kthMethod(_ name: String, _ sentence: String, _ landmark: AMQPMarker) -> Scenario {
         let setting = Setting(
             workers: 1,
             simulatorFaults: #"{"fault":"answer","status":503,"reason":"ServiceUnavailable","probability":0.4}"# + "\n",
             loadSeconds: 1, eventsPerSecond: 4)
         return Scenario(
             name: name, domain: .calls, sentence: sentence, setting: setting, redeliveries: 0
-        ) { stage in
-            for moment in [ProxyTrap.Moment.before, .after] {
-                let count = try await strikeEach(landmark, moment, of: stage)
-                stage.say("\(count) were struck \(moment) they passed, one in each run")
-                if count == 0 { stage.report(problem: "none was struck \(moment) it passed") }
+        ) { environment in
+            for moment in [FaultTrigger.Moment.before, .after] {
+                let count = try await strikeEach(landmark, moment, of: environment)
+                environment.say("\(count) were struck \(moment) they passed, one in each run")
+                if count == 0 { environment.report(problem: "none was struck \(moment) it passed") }
             }
-            try await stage.waitUntilReady()
+            try await environment.waitUntilReady()
         }.prepared { try await $0.putProxy(before: .broker) }
     }
 
     private static func strikeEach(
-        _ landmark: AMQPLandmark, _ moment: ProxyTrap.Moment, of stage: Stage
+        _ landmark: AMQPMarker, _ moment: FaultTrigger.Moment, of environment: Environment
     ) async throws -> Int {
-        let seat = stage.workers[0]
-        let proxy = try stage.proxy(.broker)
-        try await stage.endInOrder(seat)
+        let seat = environment.workers[0]
+        let proxy = try environment.proxy(.broker)
+        try await environment.endInOrder(seat)
         for occurrence in 1...methodOccurrencesMaximum {
-            try await proxy.set(ProxyTrap(.method(landmark, moment), occurrence: occurrence))
+            try await proxy.set(FaultTrigger(.method(landmark, moment), occurrence: occurrence))
             try await seat.waitUntilReady()
-            try await stage.waitForConfirms(eventsOfMethodRun)
-            try await stage.endInOrder(seat)
-            if try await proxy.removeTraps() > 0 { return occurrence - 1 }
-            stage.explainRedelivery()
+            try await environment.waitForConfirms(eventsOfMethodRun)
+            try await environment.endInOrder(seat)
+            if try await proxy.removeTriggers() > 0 { return occurrence - 1 }
+            environment.explainRedelivery()
         }
         return methodOccurrencesMaximum
     }

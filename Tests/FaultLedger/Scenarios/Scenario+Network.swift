@@ -6,14 +6,14 @@ extension Scenario {
 
     /// A scenario with a proxy between the workers and something, which strikes at moments.
     private static func resets(
-        _ name: String, _ sentence: String, at triggers: [ProxyTrap.Trigger], isShort: Bool = false
+        _ name: String, _ sentence: String, at triggers: [FaultTrigger.Trigger], isShort: Bool = false
     ) -> Scenario {
         Scenario(
             name: name, domain: .network, sentence: sentence, redeliveries: triggers.count * rounds, isShort: isShort
-        ) { stage in
+        ) { environment in
             for trigger in triggers {
                 for _ in 0..<rounds {
-                    try await stage.spring(ProxyTrap(trigger, occurrence: stage.draw(1...20)), .broker)
+                    try await environment.spring(FaultTrigger(trigger, occurrence: environment.draw(1...20)), .broker)
                 }
             }
         }.prepared { try await $0.putProxy(before: .broker) }
@@ -47,14 +47,14 @@ extension Scenario {
         sentence: "all connections to RabbitMQ are reset, and so is one of those that are made again: as it is made, "
             + "after some bytes, at the login, and as it begins to consume",
         redeliveries: 16
-    ) { stage in
-        let triggers: [ProxyTrap.Trigger] = [
-            .connection, .bytes(.toClient, stage.draw(1...400)), .bytes(.toServer, stage.draw(1...400)),
+    ) { environment in
+        let triggers: [FaultTrigger.Trigger] = [
+            .connection, .bytes(.toClient, environment.draw(1...400)), .bytes(.toServer, environment.draw(1...400)),
             .method(.login, .within), .method(.opening, .before), .method(.consume, .before),
             .method(.consume, .after),
         ]
         for trigger in triggers {
-            try await stage.spring(ProxyTrap(trigger), .broker) { try await $0.resetAll() }
+            try await environment.spring(FaultTrigger(trigger), .broker) { try await $0.resetAll() }
         }
     }.prepared { try await $0.putProxy(before: .broker) }
 
@@ -64,11 +64,11 @@ extension Scenario {
         sentence: "the connections to APNs are reset twelve times, and one of those that are made again after so many "
             + "bytes",
         redeliveries: 24
-    ) { stage in
+    ) { environment in
         for round in 0..<12 {
             let direction = ProxyDirection.allCases[round % 2]
-            let count = [stage.draw(0...1_500), stage.draw(1_500...20_000)][round / 2 % 2]
-            try await stage.spring(ProxyTrap(.bytes(direction, count)), .apns) { try await $0.resetAll() }
+            let count = [environment.draw(0...1_500), environment.draw(1_500...20_000)][round / 2 % 2]
+            try await environment.spring(FaultTrigger(.bytes(direction, count)), .apns) { try await $0.resetAll() }
         }
     }.prepared { try await $0.putProxy(before: .apns) }
 
@@ -77,7 +77,7 @@ extension Scenario {
     private static let silenceSeconds = 15.0
 
     private static func silence(
-        _ name: String, _ sentence: String, _ directions: [ProxyDirection], before place: Stage.ProxyPlace,
+        _ name: String, _ sentence: String, _ directions: [ProxyDirection], before place: Environment.ProxyPlace,
         _ silence: ProxySilence = .swallowed
     ) -> Scenario {
         let setting =
@@ -87,8 +87,8 @@ extension Scenario {
         return Scenario(
             name: name, domain: .network, sentence: sentence, setting: setting,
             redeliveries: place == .broker ? 8 : 12
-        ) { stage in
-            try await stage.weather(.silent(directions, silence), place, seconds: silenceSeconds)
+        ) { environment in
+            try await environment.weather(.silent(directions, silence), place, seconds: silenceSeconds)
         }.prepared { try await $0.putProxy(before: place) }
     }
 
@@ -118,15 +118,16 @@ extension Scenario {
         sentence: "a connection to RabbitMQ falls silent in both directions when an acknowledgement, and then when a "
             + "confirm, is about to pass",
         setting: Setting(isBrokerPrivate: true, brokerConfiguration: heartbeat), redeliveries: 4
-    ) { stage in
-        for landmark in [AMQPLandmark.acknowledgement, .confirm] {
-            let trap = ProxyTrap(
-                .method(landmark, .before), occurrence: stage.draw(1...10), strike: .silence([.toServer, .toClient]))
-            try await stage.spring(trap, .broker)
+    ) { environment in
+        for landmark in [AMQPMarker.acknowledgement, .confirm] {
+            let trap = FaultTrigger(
+                .method(landmark, .before), occurrence: environment.draw(1...10),
+                strike: .silence([.toServer, .toClient]))
+            try await environment.spring(trap, .broker)
             // Until it is noticed.
             try await Pause.seconds(8)
         }
-        try await stage.waitUntilReady()
+        try await environment.waitUntilReady()
     }.prepared { try await $0.putProxy(before: .broker) }
 
     /// APNs gets no push.
@@ -139,17 +140,17 @@ extension Scenario {
 
     /// Bytes pass, but badly: nothing is lost, and nothing comes twice.
     private static func weather(
-        _ name: String, _ sentence: String, _ weather: ProxyWeather, _ places: [Stage.ProxyPlace],
+        _ name: String, _ sentence: String, _ weather: ProxyConditions, _ places: [Environment.ProxyPlace],
         setting: Setting = Setting(), seconds: Double
     ) -> Scenario {
         Scenario(
             name: name, domain: .network, sentence: sentence, setting: setting, redeliveries: 0
-        ) { stage in
-            for place in places { try await stage.proxy(place).setWeather(weather) }
+        ) { environment in
+            for place in places { try await environment.proxy(place).setConditions(weather) }
             try await Pause.seconds(seconds)
-            for place in places { try await stage.proxy(place).setWeather(.calm) }
-            try await stage.waitUntilReady()
-        }.prepared { stage in for place in places { try await stage.putProxy(before: place) } }
+            for place in places { try await environment.proxy(place).setConditions(.calm) }
+            try await environment.waitUntilReady()
+        }.prepared { environment in for place in places { try await environment.putProxy(before: place) } }
     }
 
     /// A broker and an APNs at the other end of the world.
@@ -170,5 +171,5 @@ extension Scenario {
     /// Less than the load needs.
     static let narrow = weather(
         "network-narrow", "20 kB/s for each connection between the workers and RabbitMQ, which the load exceeds",
-        ProxyWeather(bytesPerSecondMaximum: 20_000), [.broker], seconds: 6)
+        ProxyConditions(bytesPerSecondMaximum: 20_000), [.broker], seconds: 6)
 }

@@ -4,7 +4,7 @@ import PushTestKit
 extension Scenario {
     private static func postgreSQL(
         _ name: String, _ sentence: String, redeliveries: Int = 0, mayEndWorkers: Bool = false,
-        strike: @escaping @Sendable (Stage) async throws -> Void
+        strike: @escaping @Sendable (Environment) async throws -> Void
     ) -> Scenario {
         Scenario(
             name: name, domain: .registry, sentence: sentence, setting: Setting(registry: .postgreSQL),
@@ -14,39 +14,39 @@ extension Scenario {
     /// The database dies as by a power failure, and comes back.
     static let databaseKilled = postgreSQL(
         "registry-postgresql-killed", "PostgreSQL is killed, and started again after 5 s"
-    ) { stage in
-        try stage.database.kill()
+    ) { environment in
+        try environment.database.kill()
         try await Pause.seconds(5)
-        try await stage.database.startAgain()
-        try await stage.waitUntilReady()
+        try await environment.database.startAgain()
+        try await environment.waitUntilReady()
     }
 
     /// The database dies for good, and its standby takes over.
     static let databaseFailedOver = postgreSQL(
         "registry-postgresql-failover", "PostgreSQL is killed, and its standby is promoted"
-    ) { stage in
-        try stage.database.kill()
-        try await stage.standby.promote()
-        try await stage.waitUntilReady()
+    ) { environment in
+        try environment.database.kill()
+        try await environment.standby.promote()
+        try await environment.waitUntilReady()
     }.prepared { try await $0.addStandby() }
 
     /// The database's machine stops answering without a word, and its standby takes over.
     static let databaseHanging = postgreSQL(
         "registry-postgresql-hangs", "PostgreSQL stands still (SIGSTOP), and its standby is promoted"
-    ) { stage in
-        try stage.database.pause()
-        try await stage.standby.promote()
-        try await stage.waitUntilReady()
-        try stage.database.resume()
+    ) { environment in
+        try environment.database.pause()
+        try await environment.standby.promote()
+        try await environment.waitUntilReady()
+        try environment.database.resume()
     }.prepared { try await $0.addStandby() }
 
     /// The database is far away.
     static let databaseSlow = postgreSQL(
         "registry-postgresql-slow",
         "200 ms there and back, with jitter, to PostgreSQL, and then ten seconds with one byte at a time"
-    ) { stage in
-        try await stage.weather(.distant, .registry, seconds: 10)
-        try await stage.weather(.dripping, .registry, seconds: 10)
+    ) { environment in
+        try await environment.weather(.distant, .registry, seconds: 10)
+        try await environment.weather(.dripping, .registry, seconds: 10)
     }.prepared { try await $0.putProxy(before: .registry) }
 
     /// Each answer of the database takes two seconds, and a worker is asked to end meanwhile.
@@ -55,16 +55,16 @@ extension Scenario {
         "each answer of PostgreSQL takes 2 s for 20 s: /readyz names the registry, and a worker drains at SIGTERM",
         // Its successor does not start before it can connect; its supervisor tries again.
         mayEndWorkers: true
-    ) { stage in
-        async let late: Void = stage.weather(
-            ProxyWeather(delayMilliseconds: 1_000...1_000), .registry, seconds: 20)
-        let worker = stage.drawWorker()
+    ) { environment in
+        async let late: Void = environment.weather(
+            ProxyConditions(delayMilliseconds: 1_000...1_000), .registry, seconds: 20)
+        let worker = environment.drawWorker()
         try await eventually("/readyz to name the registry", within: .seconds(15)) {
             guard let answer = await worker.get("/readyz") else { return false }
             return answer.status == 503 && answer.body.contains("registry")
         }
         let exitCode = try await worker.endBySignal(SIGTERM)
-        if exitCode != 0 { stage.report(problem: "a worker that was asked to end ended with \(exitCode)") }
+        if exitCode != 0 { environment.report(problem: "a worker that was asked to end ended with \(exitCode)") }
         try await late
     }.prepared { try await $0.putProxy(before: .registry) }
 
@@ -72,12 +72,12 @@ extension Scenario {
     static let databaseCutOff = postgreSQL(
         "registry-postgresql-cut-off",
         "connections to PostgreSQL are reset after a drawn number of bytes, six times, and then silent for 15 s"
-    ) { stage in
+    ) { environment in
         for round in 0..<6 {
-            let trap = ProxyTrap(.bytes(ProxyDirection.allCases[round % 2], stage.draw(0...4_000)))
-            try await stage.spring(trap, .registry) { try await $0.resetAll() }
+            let trap = FaultTrigger(.bytes(ProxyDirection.allCases[round % 2], environment.draw(0...4_000)))
+            try await environment.spring(trap, .registry) { try await $0.resetAll() }
         }
-        try await stage.weather(.silent([.toServer, .toClient], .swallowed), .registry, seconds: 15)
+        try await environment.weather(.silent([.toServer, .toClient], .swallowed), .registry, seconds: 15)
     }.prepared { try await $0.putProxy(before: .registry) }
 
     /// Another program's long transaction, during which a worker is started again.
@@ -85,13 +85,13 @@ extension Scenario {
         name: "registry-locked", domain: .registry,
         sentence: "the SQLite file is locked for 30 s by another process, and one of two workers is killed meanwhile",
         redeliveries: 1
-    ) { stage in
-        async let locked: Void = stage.lockRegistry(seconds: 30)
+    ) { environment in
+        async let locked: Void = environment.lockRegistry(seconds: 30)
         try await Pause.seconds(3)
-        let worker = stage.drawWorker()
+        let worker = environment.drawWorker()
         worker.signal(SIGKILL)
         try await locked
-        try await stage.waitUntilReady()
+        try await environment.waitUntilReady()
     }
 
     private static let failingSeconds = 12.0
@@ -100,20 +100,20 @@ extension Scenario {
         Scenario(
             // A worker does not start without its registry; its supervisor tries again.
             name: name, domain: .registry, sentence: sentence, redeliveries: 1, mayEndWorkers: true
-        ) { stage in
-            async let count = stage.failCalls(seconds: failingSeconds)
+        ) { environment in
+            async let count = environment.failCalls(seconds: failingSeconds)
             // Its successor knows nothing, so that it has to read and to write.
-            stage.drawWorker().signal(SIGKILL)
+            environment.drawWorker().signal(SIGKILL)
             let end = Deadline.now() + failingSeconds
             while Deadline.now() < end {
                 // Devices that are gone come back, so that there is something to prune.
-                let result = try await stage.apus("device", "import", input: stage.population.importLines)
-                if result.exitCode != 0 { stage.report(problem: "devices were not imported: \(result)") }
+                let result = try await environment.apus("device", "import", input: environment.population.importLines)
+                if result.exitCode != 0 { environment.report(problem: "devices were not imported: \(result)") }
                 try await Pause.seconds(1)
             }
-            if try await count == 0 { stage.report(problem: "no call failed") }
-            try await stage.waitUntilReady()
-            stage.reportCrashes()
+            if try await count == 0 { environment.report(problem: "no call failed") }
+            try await environment.waitUntilReady()
+            environment.reportCrashes()
         }.prepared { $0.equipWorkers(with: fault) }
     }
 

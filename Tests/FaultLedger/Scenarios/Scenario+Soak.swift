@@ -17,39 +17,41 @@ extension Scenario {
         setting: Setting(
             isBrokerPrivate: true, brokerConfiguration: "heartbeat = 10", loadSeconds: soakSeconds,
             eventsPerSecond: 100, strikeShare: 0...0.001, settleSeconds: 300), redeliveries: 0
-    ) { stage in
-        let end = Deadline.now() + (stage.options.loadSeconds ?? soakSeconds)
+    ) { environment in
+        let end = Deadline.now() + (environment.options.loadSeconds ?? soakSeconds)
         var samples: [ProcessSample] = []
         var counts: [SoakFault: Int] = [:]
         while Deadline.now() < end {
-            let fault = SoakFault.allCases[stage.draw(0...SoakFault.allCases.count - 1)]
-            try await fault.strike(stage)
+            let fault = SoakFault.allCases[environment.draw(0...SoakFault.allCases.count - 1)]
+            try await fault.strike(environment)
             counts[fault, default: 0] += 1
-            for _ in 0..<fault.redeliveries { stage.explainRedelivery() }
-            try await stage.waitUntilReady()
-            try await Pause.seconds(stage.draw(3...10))
-            guard let identifier = stage.workers[0].identifier else { throw StageFailure("the first worker is gone") }
+            for _ in 0..<fault.redeliveries { environment.explainRedelivery() }
+            try await environment.waitUntilReady()
+            try await Pause.seconds(environment.draw(3...10))
+            guard let identifier = environment.workers[0].identifier else {
+                throw EnvironmentFailure("the first worker is gone")
+            }
             let sample = try ProcessSample(of: identifier)
             samples.append(sample)
-            stage.say("\(fault.rawValue); \(sample.residentKilobytes) kB resident, \(sample.fileCount) files")
+            environment.say("\(fault.rawValue); \(sample.residentKilobytes) kB resident, \(sample.fileCount) files")
         }
-        stage.say(counts.map { "\($0.rawValue) \($1)" }.sorted().joined(separator: ", "))
-        report(samples, stage)
+        environment.say(counts.map { "\($0.rawValue) \($1)" }.sorted().joined(separator: ", "))
+        report(samples, environment)
     }
 
-    private static func report(_ samples: [ProcessSample], _ stage: Stage) {
+    private static func report(_ samples: [ProcessSample], _ environment: Environment) {
         let quarter = samples.count / 4
         guard quarter > 0 else { return }
         func median(_ values: [Int]) -> Int { values.sorted()[values.count / 2] }
         let (first, last) = (samples.prefix(quarter), samples.suffix(quarter))
         let resident = (median(first.map(\.residentKilobytes)), median(last.map(\.residentKilobytes)))
         let files = (median(first.map(\.fileCount)), median(last.map(\.fileCount)))
-        stage.say("resident \(resident.0) kB, then \(resident.1) kB; files \(files.0), then \(files.1)")
+        environment.say("resident \(resident.0) kB, then \(resident.1) kB; files \(files.0), then \(files.1)")
         if Double(resident.1) > Double(resident.0) * residentGrowthMaximum {
-            stage.report(problem: "resident memory grew from \(resident.0) to \(resident.1) kB")
+            environment.report(problem: "resident memory grew from \(resident.0) to \(resident.1) kB")
         }
         if files.1 > files.0 + fileGrowthMaximum {
-            stage.report(problem: "open files grew from \(files.0) to \(files.1)")
+            environment.report(problem: "open files grew from \(files.0) to \(files.1)")
         }
     }
 }
@@ -60,31 +62,31 @@ enum SoakFault: String, CaseIterable, Sendable {
         apnsSilence, apnsReset
 
     /// Brings it about and ends it.
-    func strike(_ stage: Stage) async throws {
-        let other = stage.workers[stage.workers.count - 1]
+    func strike(_ environment: Environment) async throws {
+        let other = environment.workers[environment.workers.count - 1]
         switch self {
         case .workerKill: try await other.endBySignal(SIGKILL)
         case .workerTerminate: try await other.endBySignal(SIGTERM)
         case .workerStop:
             other.signal(SIGSTOP)
-            try await Pause.seconds(stage.draw(1...8))
+            try await Pause.seconds(environment.draw(1...8))
             other.signal(SIGCONT)
-        case .connectionsClosed: try await stage.broker.control("close_all_connections", "soak")
+        case .connectionsClosed: try await environment.broker.control("close_all_connections", "soak")
         case .brokerKill:
-            try await stage.broker.writeOutQueues()
-            try stage.broker.kill()
-            try await stage.broker.startAgain()
+            try await environment.broker.writeOutQueues()
+            try environment.broker.kill()
+            try await environment.broker.startAgain()
         case .brokerStop:
-            try stage.broker.pause()
-            try await Pause.seconds(stage.draw(1...15))
-            try stage.broker.resume()
+            try environment.broker.pause()
+            try await Pause.seconds(environment.draw(1...15))
+            try environment.broker.resume()
         case .memoryAlarm:
-            try await stage.broker.control("set_vm_memory_high_watermark", "0")
-            try await Pause.seconds(stage.draw(1...5))
-            try await stage.broker.control("set_vm_memory_high_watermark", "0.4")
-        case .apnsGoAway: try await disturb(stage, #"{"fault":"goaway","last":"previous","probability":0.05}"#)
-        case .apnsSilence: try await disturb(stage, #"{"fault":"silence","probability":0.2}"#)
-        case .apnsReset: try await disturb(stage, #"{"fault":"reset-stream","error":2,"probability":0.2}"#)
+            try await environment.broker.control("set_vm_memory_high_watermark", "0")
+            try await Pause.seconds(environment.draw(1...5))
+            try await environment.broker.control("set_vm_memory_high_watermark", "0.4")
+        case .apnsGoAway: try await disturb(environment, #"{"fault":"goaway","last":"previous","probability":0.05}"#)
+        case .apnsSilence: try await disturb(environment, #"{"fault":"silence","probability":0.2}"#)
+        case .apnsReset: try await disturb(environment, #"{"fault":"reset-stream","error":2,"probability":0.2}"#)
         }
     }
 
@@ -99,10 +101,10 @@ enum SoakFault: String, CaseIterable, Sendable {
         }
     }
 
-    private func disturb(_ stage: Stage, _ line: String) async throws {
-        try await stage.simulator.control(line)
-        try await Pause.seconds(stage.draw(1...5))
-        try await stage.endFaultsOfAPNs()
+    private func disturb(_ environment: Environment, _ line: String) async throws {
+        try await environment.simulator.control(line)
+        try await Pause.seconds(environment.draw(1...5))
+        try await environment.endFaultsOfAPNs()
     }
 }
 
@@ -115,7 +117,7 @@ struct ProcessSample: Sendable {
 
     /// Looks at a process.
     ///
-    /// - Throws: `StageFailure`, or an error of Foundation if it is gone.
+    /// - Throws: `EnvironmentFailure`, or an error of Foundation if it is gone.
     init(of identifier: Int32) throws {
         residentKilobytes = try ProcessStatus.kibibytes("VmRSS", of: identifier)
         fileCount = try ProcessStatus.openFileCount(of: identifier)

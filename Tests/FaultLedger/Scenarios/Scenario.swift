@@ -1,14 +1,14 @@
 /// A fault, and how to bring it about in the middle of load.
 ///
-/// To add one: a value in the file of its domain, entered in `all` below. The stage starts the parts, keeps the load
-/// going, calls `strike`, waits until nothing is left to do and compares the books.
+/// To add one: a value in the file of its domain, entered in `all` below. The environment starts the parts, keeps the
+/// load going, calls `strike`, waits until nothing is left to do and compares the books.
 struct Scenario: Sendable {
     /// What a fault befalls; the report is in this order.
     enum Domain: String, Sendable, CaseIterable {
         case worker, broker, network, registry, apns, calls, soak
     }
 
-    /// What the stage is made of, where it differs from the usual.
+    /// What the environment is made of, where it differs from the usual.
     struct Setting: Sendable {
         /// How many `apus run` there are.
         var workers = 2
@@ -20,7 +20,7 @@ struct Scenario: Sendable {
         var brokerConfiguration = ""
         /// More lines of `apus.toml`, before the app.
         ///
-        /// The stage itself writes the sections `rabbitmq`, `retry`, `admin`, `log` and `registry`.
+        /// The environment itself writes the sections `rabbitmq`, `retry`, `admin`, `log` and `registry`.
         var workerConfiguration = ""
         /// More lines of the simulator's faults, from the start.
         var simulatorFaults = ""
@@ -43,10 +43,11 @@ struct Scenario: Sendable {
 
         /// How many pushes may be repeated when all that one worker holds comes again.
         var pushesPerRedeliveryMaximum: Int {
-            let ordinary = Stage.prefetch * Population.pushesPerEventMaximum
+            let ordinary = Environment.prefetch * Population.pushesPerEventMaximum
             guard announcementInterval > 0 else { return ordinary }
-            let announcementCount = Stage.prefetch / announcementInterval + 1
-            return ordinary + announcementCount * Stage.crowdCount + Stage.chunksBegunMaximum * Stage.chunkDevices
+            let announcementCount = Environment.prefetch / announcementInterval + 1
+            return ordinary + announcementCount * Environment.crowdCount + Environment.chunksBegunMaximum
+                * Environment.chunkDevices
         }
     }
 
@@ -64,7 +65,7 @@ struct Scenario: Sendable {
     let domain: Domain
     /// One sentence: what is done.
     let sentence: String
-    /// What the stage is made of.
+    /// What the environment is made of.
     var setting = Setting()
     /// How often a worker's unacknowledged deliveries may come again.
     ///
@@ -75,10 +76,10 @@ struct Scenario: Sendable {
     var isShort = false
     /// Whether a worker may be ended by a signal that it did not get from the scenario, as when memory is out.
     var mayEndWorkers = false
-    /// Puts something between the parts before the workers start, for example a proxy; see `Stage.addresses`.
-    var prepare: @Sendable (Stage) async throws -> Void = { _ in }
+    /// Puts something between the parts before the workers start, for example a proxy; see `Environment.addresses`.
+    var prepare: @Sendable (Environment) async throws -> Void = { _ in }
     /// Brings the fault about, and returns when it is over.
-    let strike: @Sendable (Stage) async throws -> Void
+    let strike: @Sendable (Environment) async throws -> Void
 
     /// All scenarios, in the order in which they run: add yours here.
     static let all: [Scenario] = worker + broker + network + registry + apns + calls
@@ -122,7 +123,7 @@ struct Scenario: Sendable {
     static let calls: [Scenario] = kthMethods + kthCalls
 
     /// The same with something between the parts before the workers start.
-    func prepared(_ prepare: @escaping @Sendable (Stage) async throws -> Void) -> Scenario {
+    func prepared(_ prepare: @escaping @Sendable (Environment) async throws -> Void) -> Scenario {
         var scenario = self
         scenario.prepare = prepare
         return scenario

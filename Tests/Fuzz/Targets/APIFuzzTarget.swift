@@ -10,10 +10,10 @@ import Synchronization
 @testable import HTTPServer
 @testable import RegistryAPI
 
-/// Sends requests to the registry's API, all dialects, over a registry in memory; each part is one request.
+/// Sends requests to the registry's API, all apis, over a registry in memory; each part is one request.
 ///
 /// A request is its first line, header fields, an empty line and the body. The tokens are `write`, `read` and `chat`,
-/// and requests of the Cognito dialect without a signature are signed. No request may be answered with an error of the
+/// and requests of the Cognito api without a signature are signed. No request may be answered with an error of the
 /// server, and no answer may carry what the client wrote into its header fields as further lines.
 struct APIFuzzTarget: FuzzTarget {
     private static let requestsMaximum = 8
@@ -79,35 +79,35 @@ struct APIFuzzTarget: FuzzTarget {
         let context = LoopBound(
             RegistryContext(
                 loop: loop, registry: registry, purpose: .writing,
-                courier: CourierDesk(loop: loop, waitSecondsMaximum: 0), courierTokens: courierTokens,
+                courier: LongPollQueue(loop: loop, waitSecondsMaximum: 0), courierTokens: courierTokens,
                 health: RegistryHealth(), logger: .silent,
                 nowMilliseconds: { nowMilliseconds }),
             to: loop)
         let credentials = CredentialGuard(requestsPerSecondMaximum: 1_000_000, logger: .silent)
-        let dialects: [any Dialect] = [
-            NativeDialect(configuration: configuration, credentials: credentials),
-            CloudKitDialect(
+        let apis: [any ClientAPI] = [
+            NativeAPI(configuration: configuration, credentials: credentials),
+            CloudKitAPI(
                 configuration: configuration, credentials: credentials,
                 courierAddress: CourierAddress(configuration), nowMilliseconds: { nowMilliseconds }),
-            CognitoDialect(
+            CognitoSyncAPI(
                 configuration: configuration, credentials: credentials, nowMilliseconds: { nowMilliseconds }),
-            CourierDialect(tokens: courierTokens, credentials: credentials),
+            CourierAPI(tokens: courierTokens, credentials: credentials),
         ]
         let router = RequestRouter(
-            dialects: dialects, lines: RequestLines(reading: RequestLine(context), writing: RequestLine(context)),
+            apis: apis, lines: RequestLines(reading: RequestLine(context), writing: RequestLine(context)),
             metrics: RegistryAPIMetrics(MetricsRegistry()))
         for request in requests {
             if case .now(let response) = router.answer(request) { try check(response, request) }
-            guard let response = answer(request, dialects, context.value) else { continue }
+            guard let response = answer(request, apis, context.value) else { continue }
             try check(response, request)
         }
     }
 
     /// Answers as the router does, but at once; nil for a request without a route, or one that waits.
     private static func answer(
-        _ request: HTTPRequest, _ dialects: [any Dialect], _ context: RegistryContext
+        _ request: HTTPRequest, _ apis: [any ClientAPI], _ context: RegistryContext
     ) -> HTTPResponse? {
-        for route in dialects.flatMap(\.routes) where route.method == request.method {
+        for route in apis.flatMap(\.routes) where route.method == request.method {
             guard let values = route.path.match(request.target.segments) else { continue }
             return switch route.admit(request, values) {
             case .answered(let response): response

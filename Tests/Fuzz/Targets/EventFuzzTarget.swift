@@ -14,8 +14,8 @@ import Synchronization
 /// Sends messages through the pipeline of a worker: each part is the body of one, and the choices are its properties,
 /// its headers, the answers of the push service, and what the broker says to each copy.
 ///
-/// Each delivery must be settled once, and not before the broker has its copies. What was parked is delivered again, as
-/// a retry queue does, for a few rounds. The books must balance at the end.
+/// Each delivery must be settled once, and not before the broker has its copies. What was requeued is delivered again,
+/// as a retry queue does, for a few rounds. The books must balance at the end.
 struct EventFuzzTarget: FuzzTarget {
     private static let messagesMaximum = 6
     private static let roundsMaximum = 5
@@ -26,7 +26,7 @@ struct EventFuzzTarget: FuzzTarget {
     func run(_ input: FuzzInput) throws(FuzzFailure) {
         var input = input
         let messages = input.parts.prefix(Self.messagesMaximum).map { Self.message($0, &input) }
-        let lanes = messages.map { _ in input.choice([DeliveryLane.work, .work, .fanout]) }
+        let lanes = messages.map { _ in input.choice([DeliveryClass.work, .work, .fanout]) }
         let isRedelivered = input.choice([false, true])
         // The headers of a worker count only on what was published to the default exchange.
         let exchange = input.choice(["apus.changes", ""])
@@ -42,11 +42,11 @@ struct EventFuzzTarget: FuzzTarget {
         world.deliver(zip(messages, lanes).map { ($0, $1) }, exchange: exchange, isRedelivered: isRedelivered)
         for _ in 0..<Self.roundsMaximum {
             try settle(world)
-            let parked = world.takeParked()
-            guard !parked.isEmpty else { break }
+            let requeued = world.takeQueued()
+            guard !requeued.isEmpty else { break }
             world.clock.advance(milliseconds: 900_000)
             world.deliver(
-                try parked.map { message, lane throws(FuzzFailure) in (try Self.throughBroker(message), lane) })
+                try requeued.map { message, lane throws(FuzzFailure) in (try Self.throughBroker(message), lane) })
         }
         try settle(world)
         let ledgers = Self.onLoop(loop) { pipeline.value.machine.dispatch.ledgers }
@@ -171,13 +171,13 @@ struct EventFuzzTarget: FuzzTarget {
     }
 
     private static let headerNames = [
-        ParkingHeader.attempt, ParkingHeader.firstSeenMilliseconds, ParkingHeader.publishedMilliseconds,
-        ParkingHeader.heldMilliseconds, ParkingHeader.unreadableHeaders, ParkingHeader.expiresAtMilliseconds,
-        ParkingHeader.cursor, ParkingHeader.cursorSubscription,
-        ParkingHeader.fanOut, ParkingHeader.chunk, ParkingHeader.chunkDevices, ParkingHeader.through,
-        ParkingHeader.throughSubscription, ParkingHeader.subscriptions, ParkingHeader.notifiesOrigin,
-        ParkingHeader.devices, ParkingHeader.originalExchange, ParkingHeader.originalRoutingKey,
-        ParkingHeader.reason, ParkingHeader.detail, "ce-type", "ce-id", "ce-source", "ce-specversion", "ce-time",
+        RetryHeader.attempt, RetryHeader.firstSeenMilliseconds, RetryHeader.publishedMilliseconds,
+        RetryHeader.heldMilliseconds, RetryHeader.unreadableHeaders, RetryHeader.expiresAtMilliseconds,
+        RetryHeader.cursor, RetryHeader.cursorSubscription,
+        RetryHeader.fanOut, RetryHeader.chunk, RetryHeader.chunkDevices, RetryHeader.through,
+        RetryHeader.throughSubscription, RetryHeader.subscriptions, RetryHeader.notifiesOrigin,
+        RetryHeader.devices, RetryHeader.originalExchange, RetryHeader.originalRoutingKey,
+        RetryHeader.reason, RetryHeader.detail, "ce-type", "ce-id", "ce-source", "ce-specversion", "ce-time",
         "cloudEvents:type", "x-timestamp-ms", "x-death", "x-delivery-count", "x-first-death-queue", "x-own",
     ]
 

@@ -14,7 +14,7 @@ final class FuzzWorld: DeliverySource, MessagePublisher, PushTransport {
     static let deadLetterQueue = "apus.dead-letter"
     /// Names the delivery in the copies that are made of it.
     private static let deliveryHeader = "x-fuzz-delivery"
-    private static let parkedMaximum = 64
+    private static let requeuedMaximum = 64
     private static let statuses = [200, 410, 400, 403, 429, 500, 503, 413, 404, 405, 200, 599, 0]
     private static let reasons = [
         "", "Unregistered", "ExpiredToken", "BadDeviceToken", "DeviceTokenNotForTopic", "IdleTimeout",
@@ -32,7 +32,7 @@ final class FuzzWorld: DeliverySource, MessagePublisher, PushTransport {
         /// The deliveries of which the broker takes some copy never.
         var impossible: Set<DeliveryTag> = []
         var lastTag: UInt64 = 0
-        var parked: [(message: Message, lane: DeliveryLane)] = []
+        var requeued: [(message: Message, lane: DeliveryClass)] = []
         var failure: String?
 
         mutating func promise(_ isKept: Bool, _ message: @autoclosure () -> String) {
@@ -57,7 +57,7 @@ final class FuzzWorld: DeliverySource, MessagePublisher, PushTransport {
 
     /// Delivers messages as one batch; copies of a worker come through the default exchange, whose name is empty.
     func deliver(
-        _ messages: [(message: Message, lane: DeliveryLane)], exchange: String = "", isRedelivered: Bool = false
+        _ messages: [(message: Message, lane: DeliveryClass)], exchange: String = "", isRedelivered: Bool = false
     ) {
         let (handler, deliveries) = state.withLock { state in
             let deliveries = messages.map { message, lane in
@@ -77,11 +77,11 @@ final class FuzzWorld: DeliverySource, MessagePublisher, PushTransport {
         handler?.deliveriesReceived(deliveries)
     }
 
-    /// Takes what was parked for later.
-    func takeParked() -> [(message: Message, lane: DeliveryLane)] {
+    /// Takes what was requeued for later.
+    func takeQueued() -> [(message: Message, lane: DeliveryClass)] {
         state.withLock { state in
-            defer { state.parked = [] }
-            return state.parked
+            defer { state.requeued = [] }
+            return state.requeued
         }
     }
 
@@ -178,8 +178,8 @@ final class FuzzWorld: DeliverySource, MessagePublisher, PushTransport {
             if let tag = state.unconfirmed.removeValue(forKey: message.identifier) { state.impossible.insert(tag) }
         case .confirmed:
             state.unconfirmed[message.identifier] = nil
-            guard message.routingKey != deadLetterQueue, state.parked.count < parkedMaximum else { return }
-            state.parked.append((message.message, message.routingKey == fanOutQueue ? .fanout : .work))
+            guard message.routingKey != deadLetterQueue, state.requeued.count < requeuedMaximum else { return }
+            state.requeued.append((message.message, message.routingKey == fanOutQueue ? .fanout : .work))
         }
     }
 

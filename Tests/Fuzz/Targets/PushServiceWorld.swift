@@ -1,4 +1,5 @@
 import Essentials
+
 @testable import APNsTransport
 @testable import ConnectionPool
 @testable import Notifications
@@ -79,7 +80,7 @@ struct PushServiceWorld: ~Copyable {
         pool = ConnectionPool(limits: limits, seed: 7)
         var machineLimits = DispatchLimits()
         machineLimits.pushesInFlightMaximum = input.choice([4_096, 1, 3])
-        machineLimits.devicesPerParkedMessageMaximum = input.choice([200, 1])
+        machineLimits.devicesPerRequeuedMessageMaximum = input.choice([200, 1])
         self.machineLimits = machineLimits
         machine = DispatchStateMachine(
             appCount: 1,
@@ -153,7 +154,7 @@ struct PushServiceWorld: ~Copyable {
 
     private mutating func deliver(_ headers: [MessageHeader]) {
         deliveryCount += 1
-        let lane = input.choice([DeliveryLane.work, .fanout])
+        let lane = input.choice([DeliveryClass.work, .fanout])
         let delivery = Delivery(
             tag: DeliveryTag(epoch: 1, number: UInt64(deliveryCount)), lane: lane, isRedelivered: false, exchange: "",
             routingKey: "test", message: Message(headers: headers, body: Array("{}".utf8)))
@@ -171,7 +172,7 @@ struct PushServiceWorld: ~Copyable {
         machine.jobArrived(
             DispatchJob(
                 tags: [delivery.tag], lane: lane, message: delivery.message,
-                parking: ParkingRecord(of: delivery, nowMilliseconds: milliseconds),
+                retryState: RetryState(of: delivery, nowMilliseconds: milliseconds),
                 identity: PushIdentity(source: "fuzz", identifier: "\(deliveryCount)"),
                 renderings: [AppRendering(app: app, content: content)], devices: devices), into: &actions)
     }

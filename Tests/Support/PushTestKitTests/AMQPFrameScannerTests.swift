@@ -5,7 +5,7 @@ import Testing
 @Suite("The scanner of AMQP frames")
 struct AMQPFrameScannerTests {
     /// Scans a stream in pieces; gives the bytes that came out, and where each method was said to be.
-    private func scan(_ bytes: [UInt8], cut: () -> Int) -> (bytes: [UInt8], reached: [ProxyTrap.Moment: [Int]]) {
+    private func scan(_ bytes: [UInt8], cut: () -> Int) -> (bytes: [UInt8], reached: [FaultTrigger.Moment: [Int]]) {
         var scanner = AMQPFrameScanner(direction: .toServer)
         var rest = bytes[...]
         var pieces: [AMQPFrameScanner.Piece] = []
@@ -15,7 +15,7 @@ struct AMQPFrameScannerTests {
             rest = rest.dropFirst(count)
         }
         var passed: [UInt8] = []
-        var reached: [ProxyTrap.Moment: [Int]] = [:]
+        var reached: [FaultTrigger.Moment: [Int]] = [:]
         for piece in pieces {
             switch piece {
             case .bytes(let bytes): passed += bytes

@@ -36,12 +36,12 @@ struct FaultProxyTests {
     @Test(
         "Whatever the weather, all bytes arrive in their order, and the end of a stream after them",
         arguments: [
-            ProxyWeather.calm, .dripping, .distant, ProxyWeather(bytesPerSecondMaximum: 40_000),
-            ProxyWeather(delayMilliseconds: 1...5, writeBytesMaximum: 7),
+            ProxyConditions.calm, .dripping, .distant, ProxyConditions(bytesPerSecondMaximum: 40_000),
+            ProxyConditions(delayMilliseconds: 1...5, writeBytesMaximum: 7),
         ])
-    func passesBytes(weather: ProxyWeather) async throws {
+    func passesBytes(weather: ProxyConditions) async throws {
         try await withProxy { proxy, listener in
-            try await proxy.setWeather(weather)
+            try await proxy.setConditions(weather)
             let pair = try ProxiedPair(listener, through: proxy)
             let there = bytes(5_000)
             let back = bytes(3_000, seed: 2)
@@ -69,7 +69,7 @@ struct FaultProxyTests {
     @Test("A connection is reset after exactly so many bytes", arguments: [0, 1, 100, 4_999])
     func resetsAfterBytes(count: Int) async throws {
         try await withProxy { proxy, listener in
-            try await proxy.set(ProxyTrap(.bytes(.toServer, count)))
+            try await proxy.set(FaultTrigger(.bytes(.toServer, count)))
             let pair = try ProxiedPair(listener, through: proxy)
             let there = bytes(5_000)
             ProxiedPair.write(there, to: pair.client)
@@ -85,12 +85,12 @@ struct FaultProxyTests {
     @Test("Who connects is reset at the occurrence that the trap names, or for as long as the weather says so")
     func resetsAtConnecting() async throws {
         try await withProxy { proxy, listener in
-            try await proxy.set(ProxyTrap(.connection, occurrence: 2))
+            try await proxy.set(FaultTrigger(.connection, occurrence: 2))
             let first = try ProxiedPair(listener, through: proxy)
             let second = try TCPSocket.connect(host: "127.0.0.1", port: proxy.port)
             defer { close(second) }
             #expect(ProxiedPair.read(1, from: second).ending == .reset)
-            try await proxy.setWeather(ProxyWeather(welcome: .reset))
+            try await proxy.setConditions(ProxyConditions(welcome: .reset))
             let third = try TCPSocket.connect(host: "127.0.0.1", port: proxy.port)
             defer { close(third) }
             #expect(ProxiedPair.read(1, from: third).ending == .reset)
@@ -105,12 +105,12 @@ struct FaultProxyTests {
     func holds() async throws {
         try await withProxy { proxy, listener in
             let pair = try ProxiedPair(listener, through: proxy)
-            try await proxy.setWeather(.silent([.toServer], .held))
+            try await proxy.setConditions(.silent([.toServer], .held))
             ProxiedPair.write([1, 2, 3], to: pair.client)
             ProxiedPair.write([4, 5], to: pair.server)
             #expect(ProxiedPair.read(2, from: pair.client).bytes == [4, 5])
             #expect(!ProxiedPair.wait(pair.server, POLLIN, milliseconds: 0))
-            try await proxy.setWeather(.calm)
+            try await proxy.setConditions(.calm)
             #expect(ProxiedPair.read(3, from: pair.server).bytes == [1, 2, 3])
         }
     }
@@ -120,12 +120,12 @@ struct FaultProxyTests {
         try await withProxy { proxy, listener in
             let pair = try ProxiedPair(listener, through: proxy)
             let untouched = try ProxiedPair(listener, through: proxy)
-            try await proxy.setWeather(.silent([.toServer, .toClient], .swallowed))
+            try await proxy.setConditions(.silent([.toServer, .toClient], .swallowed))
             ProxiedPair.write([1, 2, 3], to: pair.client)
             ProxiedPair.write([4, 5], to: pair.server)
             // The proxy reads in turn: when it has welcomed another, it has read those before.
             let later = try ProxiedPair(listener, through: proxy)
-            try await proxy.setWeather(.calm)
+            try await proxy.setConditions(.calm)
             #expect(ProxiedPair.read(1, from: pair.client) == ([], .reset))
             #expect(ProxiedPair.read(1, from: pair.server) == ([], .reset))
             for pair in [untouched, later] {
@@ -138,11 +138,11 @@ struct FaultProxyTests {
     @Test(
         "A trap strikes the publish that it names: before it, within it, and after it",
         arguments: [
-            ProxyTrap.Moment.before, .within, .after,
+            FaultTrigger.Moment.before, .within, .after,
         ])
-    func strikesPublishes(moment: ProxyTrap.Moment) async throws {
+    func strikesPublishes(moment: FaultTrigger.Moment) async throws {
         try await withProxy(readsAMQP: true) { proxy, listener in
-            try await proxy.set(ProxyTrap(.method(.publish, moment), occurrence: 2))
+            try await proxy.set(FaultTrigger(.method(.publish, moment), occurrence: 2))
             let pair = try ProxiedPair(listener, through: proxy)
             let stream = AMQPStream()
             let passing: Int
@@ -160,7 +160,7 @@ struct FaultProxyTests {
     func silencesOneConnection() async throws {
         try await withProxy(readsAMQP: true) { proxy, listener in
             try await proxy.set(
-                ProxyTrap(.method(.publish, .before), strike: .silence([.toServer, .toClient])))
+                FaultTrigger(.method(.publish, .before), strike: .silence([.toServer, .toClient])))
             let pair = try ProxiedPair(listener, through: proxy)
             let stream = AMQPStream()
             ProxiedPair.write(stream.bytes, to: pair.client)

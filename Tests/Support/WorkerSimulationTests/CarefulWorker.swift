@@ -21,7 +21,7 @@ struct CarefulWorker<Flaw: Defective>: SimulatedMachine {
     private struct Job {
         var delivery: Delivery
         var event: ChangeEvent
-        var parking: ParkingRecord
+        var retryState: RetryState
         var pushesLeft = 0
         var publishesLeft = 0
         var failed: [String] = []
@@ -104,7 +104,7 @@ struct CarefulWorker<Flaw: Defective>: SimulatedMachine {
                 rows, for: EventDigest(source: event.source, identifier: event.identifier), nowMilliseconds: 0)
         }
         var request = SubscriberRequest(subscriptions: rows, excludedDeviceID: change.deviceID)
-        request.only = only?.compactMap { Subscriber(parkedName: $0) }
+        request.only = only?.compactMap { Subscriber(retryName: $0) }
         let page = try registry.resolveSubscribers([request], limit: 100_000)[0]
         return page.entries.map { ($0.recipient, page.subscriptions[$0.subscription].row) }
     }
@@ -137,21 +137,21 @@ struct CarefulWorker<Flaw: Defective>: SimulatedMachine {
     }
 
     private mutating func receive(_ delivery: Delivery, _ now: Moment) {
-        var parking = ParkingRecord(of: delivery, nowMilliseconds: now.wall.milliseconds)
+        var retryState = RetryState(of: delivery, nowMilliseconds: now.wall.milliseconds)
         do throws(EventRejection) {
             let event = try decoder.decode(delivery.message)
-            parking.limitLife(to: event)
-            guard !parking.hasExpired(nowMilliseconds: now.wall.milliseconds) else {
+            retryState.limitLife(to: event)
+            guard !retryState.hasExpired(nowMilliseconds: now.wall.milliseconds) else {
                 actions.settles.append(delivery.tag)
                 return
             }
-            jobs[delivery.tag] = Job(delivery: delivery, event: event, parking: parking)
-            ask(.find(delivery.tag, event, only: parking.deviceIDs))
+            jobs[delivery.tag] = Job(delivery: delivery, event: event, retryState: retryState)
+            ask(.find(delivery.tag, event, only: retryState.deviceIDs))
         } catch {
             let event = ChangeEvent(
                 identifier: "", source: "", time: nil, kind: .push(Self.nothing))
-            jobs[delivery.tag] = Job(delivery: delivery, event: event, parking: parking)
-            park(delivery.tag, [], to: setup.queues.deadLetter, reason: error.reason.rawValue, error.message)
+            jobs[delivery.tag] = Job(delivery: delivery, event: event, retryState: retryState)
+            requeue(delivery.tag, [], to: setup.queues.deadLetter, reason: error.reason.rawValue, error.message)
         }
     }
 
@@ -180,7 +180,7 @@ struct CarefulWorker<Flaw: Defective>: SimulatedMachine {
             lastNumber += 1
             let name =
                 subscription == 0
-                ? recipient.deviceID : Subscriber(subscription: subscription, deviceID: recipient.deviceID).parkedName
+                ? recipient.deviceID : Subscriber(subscription: subscription, deviceID: recipient.deviceID).retryName
             let request = PushRequest(
                 identifier: lastNumber,
                 route: recipient.platform == .apnsSandbox ? app.sandboxRoute : app.productionRoute,
@@ -226,7 +226,7 @@ struct CarefulWorker<Flaw: Defective>: SimulatedMachine {
         guard let job = jobs[push.tag], job.pushesLeft == 0 else { return }
         var rest = job.failed[...]
         while !rest.isEmpty {
-            park(push.tag, Array(rest.prefix(200)), to: setup.queues.retry[30_000] ?? "", reason: "failed")
+            requeue(push.tag, Array(rest.prefix(200)), to: setup.queues.retry[30_000] ?? "", reason: "failed")
             rest = rest.dropFirst(200)
         }
         if Flaw.defect == .settlesBeforeConfirms {
@@ -245,16 +245,16 @@ struct CarefulWorker<Flaw: Defective>: SimulatedMachine {
             ]))
     }
 
-    private mutating func park(
+    private mutating func requeue(
         _ tag: DeliveryTag, _ names: [String], to queue: String, reason: String, _ detail: String = ""
     ) {
         guard let job = jobs[tag] else { return }
-        var parking = job.parking
-        if !names.isEmpty { parking.deviceIDs = names }
+        var retryState = job.retryState
+        if !names.isEmpty { retryState.deviceIDs = names }
         lastNumber += 1
         let message = OutgoingMessage(
             identifier: lastNumber, exchange: "", routingKey: queue,
-            message: parking.parkedCopy(of: job.delivery.message, reason: reason, detail: detail))
+            message: retryState.requeuedCopy(of: job.delivery.message, reason: reason, detail: detail))
         publishes[lastNumber] = (tag, message)
         jobs[tag]?.publishesLeft += 1
         actions.publishes.append(message)

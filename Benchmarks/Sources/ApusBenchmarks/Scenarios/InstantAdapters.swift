@@ -8,7 +8,7 @@ import Synchronization
 /// once.
 final class InstantAdapters: DeliverySource, MessagePublisher, PushTransport {
     private struct State {
-        var messages: [(message: Message, lane: DeliveryLane)]
+        var messages: [(message: Message, lane: DeliveryClass)]
         var deliveryHandler: (any DeliveryHandler)?
         var publishHandler: (any PublishHandler)?
         var transportHandler: (any PushTransportHandler)?
@@ -74,7 +74,7 @@ final class InstantAdapters: DeliverySource, MessagePublisher, PushTransport {
             }
             if deliveries.isEmpty { break }
             // As from the broker, where each queue has a consumer of its own.
-            for lane in [DeliveryLane.work, .fanout] {
+            for lane in [DeliveryClass.work, .fanout] {
                 let ofLane = deliveries.filter { $0.lane == lane }
                 if !ofLane.isEmpty { handler?.deliveriesReceived(ofLane) }
             }

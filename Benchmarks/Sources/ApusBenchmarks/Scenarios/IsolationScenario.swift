@@ -6,8 +6,8 @@ import PushTestKit
 ///
 /// Each time a new worker empties a queue like it, beside the same with both apps well in the moment before: once where
 /// the way to APNs is the limit, so that only what the apps share in the worker could make them slow each other, and
-/// once where the processors are. There the other app is slowed by what parking costs, most of it in the broker, which
-/// shares them; that has no budget.
+/// once where the processors are. There the other app is slowed by what requeued copies cost, most of it in the broker,
+/// which shares them; that has no budget.
 struct IsolationScenario {
     /// What keeps a worker from pushing faster.
     private struct Limit {

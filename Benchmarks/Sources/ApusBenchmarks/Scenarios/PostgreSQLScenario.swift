@@ -10,7 +10,7 @@ struct PostgreSQLScenario {
     private static let events = Scale.of(60_000, small: 2_000)
     private static let rounds = Scale.of(3, small: 1)
     /// About a millisecond there and back.
-    private static let away = ProxyWeather(delayMilliseconds: 0...1)
+    private static let away = ProxyConditions(delayMilliseconds: 0...1)
 
     let bench: Workbench
     let report: Report
@@ -36,9 +36,9 @@ struct PostgreSQLScenario {
         var beside: [LoadTool.Figures] = []
         var away: [LoadTool.Figures] = []
         for _ in 0..<Self.rounds {
-            try await proxy.setWeather(.calm)
+            try await proxy.setConditions(.calm)
             beside.append(try await round(file))
-            try await proxy.setWeather(Self.away)
+            try await proxy.setConditions(Self.away)
             away.append(try await round(file))
         }
         try await proxy.stop()

@@ -36,9 +36,9 @@ public final class APNsClient: PushTransport {
     public init(
         configuration: APNsClientConfiguration, loopName: String = "apns", logger: Logger, metrics: MetricsRegistry
     ) throws(APNsError) {
-        var parts: [(configuration: APNsRoute, context: TLSContext, log: RouteLog)] = []
+        var parts: [(configuration: APNsRoute, context: TLSContext, log: EndpointPoolLog)] = []
         for route in configuration.routes {
-            let log = RouteLog(
+            let log = EndpointPoolLog(
                 app: route.app, environment: route.environment.rawValue, endpoint: route.endpoint, logger: logger,
                 metrics: APNsMetrics(app: route.app, registry: metrics))
             route.tokenSource.count { keyID in

@@ -2,7 +2,7 @@ internal import Metrics
 
 /// The instruments of one app; its two environments add to the same ones.
 struct APNsMetrics: Sendable {
-    /// How many connections of one lane are in each state.
+    /// How many connections of one pool are in each state.
     struct Connections: Sendable {
         let connecting: Gauge
         let proving: Gauge
@@ -78,12 +78,12 @@ struct APNsMetrics: Sendable {
     }
 
     private static func connections(
-        of lane: Lane, _ label: MetricsRegistry.Label, _ registry: MetricsRegistry
+        of pool: PoolKind, _ label: MetricsRegistry.Label, _ registry: MetricsRegistry
     ) -> Connections {
         func gauge(_ state: String) -> Gauge {
             registry.gauge(
                 "apus_apns_connections", help: "Connections to APNs, by lane and state.",
-                labels: [label, .init("lane", lane.rawValue), .init("state", state)])
+                labels: [label, .init("lane", pool.rawValue), .init("state", state)])
         }
         return Connections(
             connecting: gauge("connecting"), proving: gauge("proving"), open: gauge("open"),

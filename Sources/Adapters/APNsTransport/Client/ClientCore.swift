@@ -4,17 +4,17 @@ internal import EventLoop
 internal import Metrics
 import Notifications
 
-/// The part of an `APNsClient` that lives on its loop: the lanes of all routes, the results of the tick, and the one
+/// The part of an `APNsClient` that lives on its loop: the pools of all routes, the results of the tick, and the one
 /// timer.
 final class ClientCore {
     let loop: EventLoop
     /// The way back to here from another thread, while the client is open.
     private(set) var fromElsewhere: LoopBound<ClientCore>?
-    /// Two for each route: its main lane at twice its number, then its quarantine.
-    private var lanes: [Route] = []
+    /// Two for each route: its main pool at twice its number, then its quarantine.
+    private var pools: [EndpointPool] = []
     private var books: [RejectionBook] = []
-    /// The lanes to which something happened in this tick.
-    private var touchedLanes: [Route] = []
+    /// The pools to which something happened in this tick.
+    private var touchedPools: [EndpointPool] = []
     private var handler: (any PushTransportHandler)?
     private var results: [PushResult] = []
     private var routeChanges: [RouteChange] = []
@@ -32,14 +32,14 @@ final class ClientCore {
     }
 
     /// Adds the routes; once, before `start`.
-    func addRoutes(_ parts: [(configuration: APNsRoute, context: TLSContext, log: RouteLog)], seed: UInt64) {
+    func addRoutes(_ parts: [(configuration: APNsRoute, context: TLSContext, log: EndpointPoolLog)], seed: UInt64) {
         books = parts.map { RejectionBook(seed: seed, log: $0.log) }
         for (route, part) in parts.enumerated() {
-            for lane in Lane.allCases {
-                let index = lanes.count
-                lanes.append(
-                    Route(
-                        index: index, lane: lane, part: part, rejections: books[route], owner: self,
+            for kind in PoolKind.allCases {
+                let index = pools.count
+                pools.append(
+                    EndpointPool(
+                        index: index, kind: kind, part: part, rejections: books[route], owner: self,
                         seed: seed &+ UInt64(index)))
             }
         }
@@ -48,7 +48,7 @@ final class ClientCore {
     func start(handler: any PushTransportHandler, fromElsewhere: LoopBound<ClientCore>) {
         self.handler = handler
         self.fromElsewhere = fromElsewhere
-        for lane in lanes { lane.start() }
+        for pool in pools { pool.start() }
     }
 
     func send(_ requests: [PushRequest]) {
@@ -65,7 +65,7 @@ final class ClientCore {
     }
 
     private func send(_ requests: ArraySlice<PushRequest>, by route: Int, _ nowNanoseconds: UInt64) {
-        let (book, main, quarantine) = (books[route], lanes[2 * route], lanes[2 * route + 1])
+        let (book, main, quarantine) = (books[route], pools[2 * route], pools[2 * route + 1])
         for request in requests {
             let isSuspect = book.isSuspect(request.token, nowNanoseconds: nowNanoseconds)
             (isSuspect ? quarantine : main).send(request, nowNanoseconds: nowNanoseconds)
@@ -81,9 +81,9 @@ final class ClientCore {
         }
     }
 
-    func resolved(_ answer: AddressResolver.Answer, lane index: Int, connection: Int) {
-        guard lanes.indices.contains(index) else { return }
-        lanes[index].resolved(answer, for: connection)
+    func resolved(_ answer: AddressResolver.Answer, pool index: Int, connection: Int) {
+        guard pools.indices.contains(index) else { return }
+        pools[index].resolved(answer, for: connection)
     }
 
     // MARK: The tick
@@ -95,8 +95,8 @@ final class ClientCore {
         loop.atEndOfTick(endOfTickWork)
     }
 
-    func touched(_ lane: Route) {
-        touchedLanes.append(lane)
+    func touched(_ pool: EndpointPool) {
+        touchedPools.append(pool)
         touch()
     }
 
@@ -114,10 +114,10 @@ final class ClientCore {
     private func tickEnded() {
         isTouched = false
         var due = UInt64.max
-        // A lane that is touched by what another does is in the list of the next tick.
-        let touched = touchedLanes
-        touchedLanes.removeAll(keepingCapacity: true)
-        for lane in touched { due = min(due, lane.tickEnded()) }
+        // A pool that is touched by what another does is in the list of the next tick.
+        let touched = touchedPools
+        touchedPools.removeAll(keepingCapacity: true)
+        for pool in touched { due = min(due, pool.tickEnded()) }
         // Before the results: whoever is told that a push was not processed may ask whether to send it again.
         if !routeChanges.isEmpty {
             let changes = routeChanges
@@ -136,7 +136,7 @@ final class ClientCore {
 
     private func armTimer(_ dueOfTouched: UInt64) {
         // Those that were not touched have their time in the timer that is set, unless it has just fired.
-        let due = timer == nil ? lanes.reduce(dueOfTouched) { min($0, $1.dueNanoseconds) } : dueOfTouched
+        let due = timer == nil ? pools.reduce(dueOfTouched) { min($0, $1.dueNanoseconds) } : dueOfTouched
         // A timer that is early does no harm: it finds nothing due and is set anew.
         guard due < timerDueNanoseconds else { return }
         if let timer { loop.cancel(timer) }
@@ -148,7 +148,7 @@ final class ClientCore {
     private func timerFired() {
         timer = nil
         timerDueNanoseconds = .max
-        for lane in lanes { lane.timePassed() }
+        for pool in pools { pool.timePassed() }
         touch()
     }
 
@@ -156,9 +156,9 @@ final class ClientCore {
 
     func close(whenClosed: @escaping () -> Void) {
         self.whenClosed = whenClosed
-        for lane in lanes { lane.close() }
+        for pool in pools { pool.close() }
         loop.schedule(afterNanoseconds: closeTimeoutNanoseconds) { [self] in
-            for lane in lanes { lane.closeNow() }
+            for pool in pools { pool.closeNow() }
             touch()
         }
         touch()
@@ -168,12 +168,12 @@ final class ClientCore {
 
     private func checkClosed() {
         guard let whenClosed, results.isEmpty,
-            lanes.allSatisfy({ $0.pool.isFinished && $0.connections.isEmpty })
+            pools.allSatisfy({ $0.pool.isFinished && $0.connections.isEmpty })
         else { return }
         self.whenClosed = nil
         if let timer { loop.cancel(timer) }
         timer = nil
-        lanes = []
+        pools = []
         handler = nil
         fromElsewhere = nil
         endOfTickWork = {}
@@ -181,14 +181,14 @@ final class ClientCore {
     }
 }
 
-/// Which tokens of a route were rejected lately; both lanes of the route write it, the client reads it for each push.
+/// Which tokens of a route were rejected lately; both pools of the route write it, the client reads it for each push.
 ///
 /// Lives on the client's loop.
 final class RejectionBook {
     private var rejections: RecentRejections
-    private let log: RouteLog
+    private let log: EndpointPoolLog
 
-    init(seed: UInt64, log: RouteLog) {
+    init(seed: UInt64, log: EndpointPoolLog) {
         rejections = RecentRejections(seed: seed)
         self.log = log
     }

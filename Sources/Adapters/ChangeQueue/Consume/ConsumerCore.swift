@@ -33,9 +33,9 @@ final class ConsumerCore {
     private(set) var isCancelled = false
     private(set) var isPaused = false
     private var resumeTimer: EventLoop.Timer?
-    var surplus = SurplusQueues()
+    var retired = RetiredQueues()
     var surplusTimer: EventLoop.Timer?
-    var surplusLook: SurplusLook?
+    var retiredQueueProbe: RetiredQueueProbe?
     private var cancelWaiters: [() -> Void] = []
 
     init(configuration: BrokerConfiguration, loop: EventLoop, logger: Logger, metrics: MetricsRegistry) {
@@ -74,14 +74,14 @@ final class ConsumerCore {
         epoch += 1
         let batchSize = max(16, Int(configuration.prefetch) / 20)
         // A prefetch below the batch would wait for the timer each time round.
-        let share = Int(configuration.prefetch) / (configuration.workQueueCount + surplus.count)
+        let share = Int(configuration.prefetch) / (configuration.workQueueCount + retired.count)
         frontier = AcknowledgementFrontier(batchSize: min(batchSize, max(1, share / 2)))
-        activeTags = Set(workQueues.map(tag(of:)) + surplus.tags + [Self.fanoutTag])
+        activeTags = Set(workQueues.map(tag(of:)) + retired.tags + [Self.fanoutTag])
         connectionMetrics.becameUsable()
         logger.log(
             .info, "amqp.consumer.started",
             [.field("broker", endpoint.description), .field("epoch", Int(epoch))])
-        watchSurplus()
+        watchRetired()
         handler?.sourceStateChanged(.consuming(epoch: epoch))
     }
 
@@ -104,7 +104,7 @@ final class ConsumerCore {
         }
         try reportMissingExchanges(session)
         let found = try session.surplusWorkQueues(names, beyond: configuration.workQueueCount)
-        surplus = SurplusQueues(tags: found.map { tag(of: names.work($0.number)) })
+        retired = RetiredQueues(tags: found.map { tag(of: names.work($0.number)) })
         // The work queues last: their deliveries begin to flow.
         try session.setPrefetch(Self.fanoutPrefetch)
         try session.consume(names.fanout, tag: Self.fanoutTag)
@@ -174,8 +174,8 @@ final class ConsumerCore {
         guard connection != nil else { return }
         let now = loop.nowNanoseconds
         for tag in tags where tag.epoch == epoch { frontier.settled(tag.number, nowNanoseconds: now) }
-        if !surplus.isEmpty {
-            for tag in tags where tag.epoch == epoch { surplus.settled(tag.number) }
+        if !retired.isEmpty {
+            for tag in tags where tag.epoch == epoch { retired.settled(tag.number) }
         }
         acknowledge()
     }
@@ -186,7 +186,7 @@ final class ConsumerCore {
         var numbers: [UInt64] = []
         for tag in tags where tag.epoch == epoch && frontier.rejected(tag.number, nowNanoseconds: now) {
             numbers.append(tag.number)
-            surplus.settled(tag.number)
+            retired.settled(tag.number)
         }
         // At once: the next acknowledgement of many may reach beyond them.
         connection?.burst { session throws(AMQPError) in
@@ -254,7 +254,7 @@ final class ConsumerCore {
     /// The queues that were too many are gone: what they had of the prefetch goes to the others, which takes consumers
     /// of their own, so the worker begins anew.
     func shareOutPrefetch() {
-        guard surplus.isEmpty, connection != nil, !isCancelled, !isPaused, resumeTimer == nil else { return }
+        guard retired.isEmpty, connection != nil, !isCancelled, !isPaused, resumeTimer == nil else { return }
         endConsumers()
         beginAnew(withinNanoseconds: Self.shareOutNanosecondsMaximum)
     }
@@ -323,7 +323,7 @@ final class ConsumerCore {
     /// None while there are consumers, with which the connection might hand out deliveries to the very end.
     private var queuesToSynchronize: [String] {
         guard activeTags.isEmpty else { return [] }
-        return workQueues + [configuration.names.fanout] + surplus.tags.map { "\(configuration.namespace).\($0)" }
+        return workQueues + [configuration.names.fanout] + retired.tags.map { "\(configuration.namespace).\($0)" }
     }
 
     /// Nothing of the old connection may be acknowledged on the next.
@@ -334,7 +334,7 @@ final class ConsumerCore {
         acknowledgementTimer = nil
         if let resumeTimer { loop.cancel(resumeTimer) }
         resumeTimer = nil
-        forgetSurplus()
+        forgetRetired()
         metrics.acknowledged(0, unacknowledgedCount: 0)
     }
 }
@@ -347,7 +347,7 @@ extension ConsumerCore: AMQPConnectionHandler {
         for delivery in deliveries {
             frontier.received(delivery.number)
             if delivery.isRedelivered { redeliveredCount += 1 }
-            if !surplus.isEmpty { surplus.received(delivery.number, tag: delivery.consumerTag) }
+            if !retired.isEmpty { retired.received(delivery.number, tag: delivery.consumerTag) }
             converted.append(
                 Delivery(
                     tag: DeliveryTag(epoch: epoch, number: delivery.number),
@@ -363,8 +363,8 @@ extension ConsumerCore: AMQPConnectionHandler {
     func eventsReceived(_ events: [AMQPEvent]) {
         for event in events {
             switch event {
-            case .consumerEnded(let tag) where surplus.tags.contains(tag):
-                surplus.remove(tag)
+            case .consumerEnded(let tag) where retired.tags.contains(tag):
+                retired.remove(tag)
                 activeTags.remove(tag)
                 shareOutPrefetch()
             case .consumerEnded(let tag):

@@ -8,10 +8,10 @@ public import PushCore
 /// Its own connection, because the broker stops reading from a connection that publishes when it runs out of memory or
 /// disk, and acknowledgements behind a publish would stand still with it.
 ///
-/// A message counts as parked only when the broker has confirmed it and no return came before. Each publish carries its
-/// number in the property `cluster-id`, which the broker hands back untouched, so that a return is never taken for that
-/// of
-/// another message with the same route. What is unconfirmed when a connection ends is published again on the next.
+/// A message counts as requeued only when the broker has confirmed it and no return came before. Each publish carries
+/// its number in the property `cluster-id`, which the broker hands back untouched, so that a return is never taken for
+/// that of another message with the same route. What is unconfirmed when a connection ends is published again on the
+/// next.
 ///
 /// Some of what a consumed message carries must not be published again as it is: the broker closes the channel over a
 /// `user-id` that is not ours, routes once more by `CC` and `BCC`, and counts cycles in `x-death`. Those are left out.

@@ -28,7 +28,7 @@ final class PublisherCore {
     private var isBlocked = false
 
     private var waiting = MessageQueue()
-    private var ledger = PublishLedger()
+    private var ledger = ConfirmTracker()
     /// What awaits its confirm, each at its index modulo the window.
     private var inFlight = [InFlight?](repeating: nil, count: windowMaximum)
     private var nextIndex = 0
@@ -36,7 +36,7 @@ final class PublisherCore {
     /// published one at a time until it is known which.
     private var suspectCount = 0
 
-    private var refusals: RefusalWatch
+    private var refusals: NackMonitor
     private var refused: RefusedPublishes
     /// How many messages wait until they are published again.
     private var delayedCount = 0
@@ -53,7 +53,7 @@ final class PublisherCore {
         connectionMetrics = ConnectionMetrics(metrics, connection: "publish")
         self.metrics = PublisherMetrics(metrics)
         attempts = ConnectionAttempts(configuration)
-        refusals = RefusalWatch(patienceSeconds: configuration.refusalPatienceSeconds)
+        refusals = NackMonitor(patienceSeconds: configuration.refusalPatienceSeconds)
         refused = RefusedPublishes(patienceSeconds: configuration.refusedAgainSeconds)
     }
 
@@ -80,7 +80,7 @@ final class PublisherCore {
             return retry(after: AMQPError(.closed, "\(error)"))
         }
         attempts.succeeded()
-        ledger = PublishLedger()
+        ledger = ConfirmTracker()
         refusals.channelOpened(becauseOfRefusals: isRenewing)
         isRenewing = false
         connectionMetrics.becameUsable()
@@ -156,7 +156,7 @@ final class PublisherCore {
         finishClosingIfIdle()
     }
 
-    private func take(_ outcomes: [PublishLedger.Outcome]) {
+    private func take(_ outcomes: [ConfirmTracker.Outcome]) {
         let now = loop.nowNanoseconds
         for outcome in outcomes {
             let slot = outcome.index % Self.windowMaximum
@@ -193,7 +193,7 @@ final class PublisherCore {
         }
     }
 
-    private func watchRefusals(of message: OutgoingMessage, _ outcome: PublishLedger.Outcome, nowNanoseconds: UInt64) {
+    private func watchRefusals(of message: OutgoingMessage, _ outcome: ConfirmTracker.Outcome, nowNanoseconds: UInt64) {
         let isRefused = outcome.failure != nil && !outcome.isReturned
         guard isRefused || refusals.isWatching else { return }
         let target = message.exchange.isEmpty ? message.routingKey : message.exchange
@@ -271,7 +271,7 @@ extension PublisherCore: AMQPConnectionHandler {
     func deliveriesReceived(_ deliveries: [AMQPDelivery]) {}
 
     func eventsReceived(_ events: [AMQPEvent]) {
-        var outcomes: [PublishLedger.Outcome] = []
+        var outcomes: [ConfirmTracker.Outcome] = []
         for event in events {
             switch event {
             case .blocked(let reason): setBlocked(true, reason: reason)
@@ -307,7 +307,7 @@ extension PublisherCore: AMQPConnectionHandler {
             if let published = inFlight[index % Self.windowMaximum] { unconfirmed.append(published.message) }
             inFlight[index % Self.windowMaximum] = nil
         }
-        ledger = PublishLedger()
+        ledger = ConfirmTracker()
         if error.isCausedByPublish, unconfirmed.count == 1 {
             end(
                 unconfirmed.removeFirst().identifier,

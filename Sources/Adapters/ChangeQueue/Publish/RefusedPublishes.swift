@@ -45,7 +45,7 @@ struct RefusedPublishes {
 /// before the new leader has made itself known, remembers the dead node, and refuses everything for the queue for as
 /// long as the node is away; another channel is not refused. A queue that is full refuses on all channels, so a new
 /// channel is tried at longer and longer intervals.
-struct RefusalWatch {
+struct NackMonitor {
     /// The longest time that refusals go on before the next new channel, in nanoseconds.
     static let patienceNanosecondsMaximum: UInt64 = 60_000_000_000
 

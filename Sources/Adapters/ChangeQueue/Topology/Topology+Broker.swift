@@ -8,7 +8,7 @@ extension Topology {
     /// puts a message into a queue once, however many ways lead there), and only then the others join. Back, they leave
     /// in the opposite order, the highest first, and the first queue leaves the hash exchange as it came. A new queue
     /// gets no events before a worker consumes it, unless nothing is consumed at all. A queue too many gets none any
-    /// more, is emptied by the workers, and is deleted by `deleteSurplus(of:waitingSeconds:)`.
+    /// more, is emptied by the workers, and is deleted by `deleteRetired(of:waitingSeconds:)`.
     ///
     /// - Parameter configuration: where the broker is; its namespace does not matter.
     /// - Returns: one finding for each object, in order, and one for each work queue that is too many.

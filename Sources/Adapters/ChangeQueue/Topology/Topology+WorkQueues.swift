@@ -13,7 +13,7 @@ extension Topology {
         let usable = Set(findings.filter(\.isGood).map(\.object.name))
         guard usable.contains(names.changes), usable.contains(names.work) else { return findings }
         guard workQueueCount > 1 else {
-            try takeSurplusOutOfUse(session)
+            try takeRetiredOutOfUse(session)
             try session.bindQueue(names.work, exchange: names.changes, routingKey: allChanges.routingKey)
             try session.unbindExchange(names.workHash, source: names.changes, routingKey: allChanges.routingKey)
             return findings
@@ -33,14 +33,14 @@ extension Topology {
                 unconsumed.insert(name)
             }
         }
-        try takeSurplusOutOfUse(session)
+        try takeRetiredOutOfUse(session)
         return findings.map {
             unconsumed.contains($0.object.name) ? TopologyFinding(object: $0.object, status: .unconsumed) : $0
         }
     }
 
     /// Leads the events of the queues that are too many to the others, the highest first.
-    private func takeSurplusOutOfUse(_ session: AMQPSession) throws(AMQPError) {
+    private func takeRetiredOutOfUse(_ session: AMQPSession) throws(AMQPError) {
         for (number, _) in try session.surplusWorkQueues(names, beyond: workQueueCount).reversed() {
             try session.unbindQueue(
                 names.work(number), exchange: names.workHash, routingKey: hashShare.routingKey)
@@ -75,7 +75,7 @@ extension Topology {
     /// - Returns: a finding for each queue that was too many: `deleted`; `surplus` if it is still in use; `unproven` if
     ///   it says that it is not, and that could not be proven.
     /// - Throws: `ChangeQueueError` if the broker cannot be used; safe to repeat.
-    public func deleteSurplus(
+    public func deleteRetired(
         of configuration: BrokerConfiguration, waitingSeconds: Double
     ) async throws(ChangeQueueError) -> [TopologyFinding] {
         let deadline = ContinuousClock.now + .seconds(waitingSeconds)

@@ -2,7 +2,7 @@ import Essentials
 import HTTPServer
 import PushCore
 
-/// Finds out who sends a request of the CloudKit dialect, and whether he may.
+/// Finds out who sends a request of the CloudKit api, and whether he may.
 struct CloudKitAdmission: Sendable {
     typealias Work = @Sendable (CloudKitSender, RegistryContext) throws(CloudKitError) -> HTTPResponse
 
@@ -158,7 +158,7 @@ struct CloudKitAdmission: Sendable {
     }
 }
 
-/// What a request of the CloudKit dialect shows to be let in.
+/// What a request of the CloudKit api shows to be let in.
 enum CloudKitCredential {
     /// A bearer token, by its digest.
     case token(digest: [UInt8])
@@ -197,7 +197,7 @@ enum CloudKitCredential {
     }
 }
 
-/// Who sends a request of the CloudKit dialect: the holder of a token, or of a server key.
+/// Who sends a request of the CloudKit api: the holder of a token, or of a server key.
 struct CloudKitSender: Sendable {
     /// The only app that it may use; nil for all.
     let app: String?

@@ -4,7 +4,7 @@ import JSON
 import Notifications
 import PushCore
 
-/// One request of the CloudKit dialect, whose sender is known, carried out on the registry's thread.
+/// One request of the CloudKit api, whose sender is known, carried out on the registry's thread.
 struct CloudKitCall {
     /// How many operations or names one request may have (CloudKit's own limit).
     private static let operationsMaximum = 200

@@ -3,7 +3,7 @@ import JSON
 import Notifications
 import PushCore
 
-/// One authenticated request of the Cognito dialect, carried out on the registry's thread.
+/// One authenticated request of the Cognito api, carried out on the registry's thread.
 struct CognitoCall: Sendable {
     /// The app that the pool belongs to.
     let app: String

@@ -76,7 +76,7 @@ struct CognitoError: Error, Hashable {
     }
 }
 
-/// The responses of the Cognito dialect.
+/// The responses of the Cognito api.
 enum CognitoResponse {
     /// A response with a JSON body and an identifier of its own, as Amazon's clients show it.
     static func json(_ status: Int, _ body: [UInt8]) -> HTTPResponse {

@@ -18,8 +18,8 @@ struct RequestLines: Sendable {
     ///   - step: what is next.
     ///   - request: to be answered.
     ///   - credential: who sent it, as far as it is known.
-    ///   - dialect: whose form a refusal has.
-    func proceed(_ step: RegistryStep, _ request: HeldRequest, of credential: String, _ dialect: any Dialect) {
+    ///   - api: whose form a refusal has.
+    func proceed(_ step: RegistryStep, _ request: SuspendedRequest, of credential: String, _ api: any ClientAPI) {
         let line: RequestLine
         let work: @Sendable (RegistryContext) -> RegistryStep
         switch step {
@@ -29,9 +29,9 @@ struct RequestLines: Sendable {
         }
         line.append(
             RequestLine.Entry { context in
-                proceed(work(context), request, of: credential, dialect)
+                proceed(work(context), request, of: credential, api)
             } refuse: { reason in
-                request.answer(Self.refusal(reason, dialect))
+                request.answer(Self.refusal(reason, api))
             }, of: credential)
     }
 
@@ -39,28 +39,28 @@ struct RequestLines: Sendable {
     ///
     /// - Parameters:
     ///   - credential: who sends it, as far as it is known.
-    ///   - dialect: whose form a refusal has.
+    ///   - api: whose form a refusal has.
     ///   - work: asks the registry; gives the answer if it may not come.
     ///   - decide: takes that answer, or nil.
     func admitBody(
-        of credential: String, _ dialect: any Dialect, _ work: @escaping @Sendable (RegistryContext) -> HTTPResponse?,
+        of credential: String, _ api: any ClientAPI, _ work: @escaping @Sendable (RegistryContext) -> HTTPResponse?,
         decide: @escaping @Sendable (HTTPResponse?) -> Void
     ) {
         reading.append(
             RequestLine.Entry { context in
                 decide(work(context))
             } refuse: { reason in
-                decide(Self.refusal(reason, dialect))
+                decide(Self.refusal(reason, api))
             }, of: credential)
     }
 
-    private static func refusal(_ reason: FairQueueRefusal, _ dialect: any Dialect) -> HTTPResponse {
+    private static func refusal(_ reason: FairQueueRefusal, _ api: any ClientAPI) -> HTTPResponse {
         switch reason {
         case .share:
-            dialect.refusal(
+            api.refusal(
                 429, "too many requests of this sender wait already", retryAfterSeconds: retryAfterSeconds)
         case .full:
-            dialect.refusal(503, "too many requests are waiting; try again", retryAfterSeconds: retryAfterSeconds)
+            api.refusal(503, "too many requests are waiting; try again", retryAfterSeconds: retryAfterSeconds)
         }
     }
 }

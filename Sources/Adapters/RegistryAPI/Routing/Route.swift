@@ -1,6 +1,6 @@
 import HTTPServer
 
-/// One thing that a dialect can do: a method, a path, and what follows.
+/// One thing that a api can do: a method, a path, and what follows.
 struct Route: Sendable {
     /// As much is read before it is known who sends it.
     static let strangerBodyBytes = 4 * 1_024
@@ -35,8 +35,8 @@ struct Route: Sendable {
     }
 
     /// The answer to a body that is too long.
-    func bodyTooLong(_ dialect: any Dialect) -> HTTPResponse {
-        dialect.refusal(413, "the body of this request may have \(bodyBytesMaximum) bytes at most")
+    func bodyTooLong(_ api: any ClientAPI) -> HTTPResponse {
+        api.refusal(413, "the body of this request may have \(bodyBytesMaximum) bytes at most")
     }
 }
 

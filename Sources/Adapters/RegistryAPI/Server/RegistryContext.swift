@@ -32,7 +32,7 @@ final class RegistryContext {
     /// Where failures of ours are told.
     private let logger: Logger
     /// The clients that wait for their notifications, on the thread that writes.
-    let courier: CourierDesk
+    let courier: LongPollQueue
     /// Makes and recognises what such clients have.
     let courierTokens: CourierTokens
     private let health: RegistryHealth
@@ -44,7 +44,7 @@ final class RegistryContext {
     private var looks = 0
 
     init(
-        loop: EventLoop, registry: any ServedRegistry, purpose: Purpose, courier: CourierDesk,
+        loop: EventLoop, registry: any ServedRegistry, purpose: Purpose, courier: LongPollQueue,
         courierTokens: CourierTokens, health: RegistryHealth, logger: Logger, nowMilliseconds: @escaping () -> Int64
     ) {
         self.loop = loop

@@ -46,7 +46,7 @@ public final class RegistryServer: Sendable {
             identity: configuration.identity.map {
                 ServerIdentity(certificateChainPEM: $0.certificateChainPEM, privateKeyPEM: $0.privateKeyPEM)
             })
-        options.connectionsMaximum = Self.connectionsMaximum + CourierDesk.waitingMaximum
+        options.connectionsMaximum = Self.connectionsMaximum + LongPollQueue.waitingMaximum
         options.idleSecondsMaximum = Self.idleSecondsMaximum
         options.bodyBytesMaximum = Self.bodyBytesMaximum
         options.deferredRequestsMaximum = Self.waitingRequestsMaximum
@@ -67,7 +67,7 @@ public final class RegistryServer: Sendable {
             Self.line(
                 RegistryContext(
                     loop: loop, registry: registry, purpose: purpose,
-                    courier: CourierDesk(loop: loop, waitSecondsMaximum: configuration.courierWaitSecondsMaximum),
+                    courier: LongPollQueue(loop: loop, waitSecondsMaximum: configuration.courierWaitSecondsMaximum),
                     courierTokens: courierTokens, health: health, logger: logger, nowMilliseconds: nowMilliseconds),
                 loop)
         }
@@ -77,14 +77,14 @@ public final class RegistryServer: Sendable {
         let credentials = CredentialGuard(
             requestsPerSecondMaximum: configuration.requestsPerSecondMaximum, logger: logger)
         let router = RequestRouter(
-            dialects: [
-                NativeDialect(configuration: configuration, credentials: credentials),
-                CloudKitDialect(
+            apis: [
+                NativeAPI(configuration: configuration, credentials: credentials),
+                CloudKitAPI(
                     configuration: configuration, credentials: credentials, courierAddress: courierAddress,
                     nowMilliseconds: nowMilliseconds),
-                CognitoDialect(
+                CognitoSyncAPI(
                     configuration: configuration, credentials: credentials, nowMilliseconds: nowMilliseconds),
-                CourierDialect(tokens: courierTokens, credentials: credentials),
+                CourierAPI(tokens: courierTokens, credentials: credentials),
             ], lines: lines, metrics: RegistryAPIMetrics(metrics))
         do {
             server = try HTTPServer(configuration: options, handler: router)

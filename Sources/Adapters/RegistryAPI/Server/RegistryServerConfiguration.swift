@@ -8,11 +8,11 @@ public struct RegistryServerConfiguration: Sendable {
     public var identity: (certificateChainPEM: String, privateKeyPEM: String)?
     /// The apps; a pool belongs to one of them.
     public var apps: [RegistryAPIApp]
-    /// The keys that requests of the Cognito dialect may be signed with.
+    /// The keys that requests of the Cognito api may be signed with.
     public var accessKeys: [AccessKey]
-    /// The keys that requests of the CloudKit dialect may be signed with.
+    /// The keys that requests of the CloudKit api may be signed with.
     public var serverKeys: [ServerKey] = []
-    /// The origins whose pages may use the CloudKit dialect, for example `https://www.example.com`; `*` for every one.
+    /// The origins whose pages may use the CloudKit api, for example `https://www.example.com`; `*` for every one.
     public var allowedOrigins: [String] = []
     /// How many requests a second each credential may make for long; for a moment four times as many.
     public var requestsPerSecondMaximum = 100

@@ -90,7 +90,7 @@ struct TopologyApplyCommand: Command {
             let isUsable = !findings.contains { !$0.isGood && !$0.isPending }
             if isUsable, findings.count > topology.objects.count {
                 findings.removeLast(findings.count - topology.objects.count)
-                findings += try await topology.deleteSurplus(of: broker, waitingSeconds: waitingSeconds)
+                findings += try await topology.deleteRetired(of: broker, waitingSeconds: waitingSeconds)
             }
             return try await TopologyReport.finish(findings, of: topology, at: broker, invocation)
         } catch let error as ChangeQueueError { throw CommandFailure(error) }

@@ -17,13 +17,13 @@ public enum Disposition: Hashable, Sendable {
         /// The app's key is not accepted; no attempt is spent.
         case keyRejected = "key-rejected"
         /// Most tokens of the app and kind are called bad, so its configuration is in doubt; no attempt is spent.
-        case tokensInDoubt = "tokens-in-doubt"
+        case suspectConfiguration = "tokens-in-doubt"
 
         /// Whether the wait counts against the attempts: it does not where the push itself is not to blame.
-        public var spendsAttempt: Bool {
+        public var consumesAttempt: Bool {
             switch self {
             case .throttled, .serverError, .providerTokenUpdates, .unanswered: true
-            case .keyRejected, .tokensInDoubt, .unreachable, .congested: false
+            case .keyRejected, .suspectConfiguration, .unreachable, .congested: false
             }
         }
 

@@ -5,7 +5,7 @@ import Hashing
 /// A step that comes after the search was given up does nothing that matters.
 extension IndexStore {
     /// Leaves the keys that the filter knows of, and asks for their slots.
-    func askTheFilter(_ turn: inout MatchTurn) {
+    func askTheFilter(_ turn: inout MatchContext) {
         for place in 0..<turn.probes.count {
             turn.hits.append(Candidate(probe: UInt32(place)), if: keyTable.mayHave(turn.probes[place].tableHash))
         }
@@ -14,7 +14,7 @@ extension IndexStore {
     }
 
     /// Reads what the key table has: nodes stay, and are asked for; postings that are alone become candidates.
-    func readSlots(_ turn: inout MatchTurn) {
+    func readSlots(_ turn: inout MatchContext) {
         var nodeCount = 0
         for place in 0..<turn.hits.count {
             var hit = turn.hits[place]
@@ -36,7 +36,7 @@ extension IndexStore {
     }
 
     /// Adds the candidates in the nodes, and asks for their postings.
-    mutating func gather(_ turn: inout MatchTurn) {
+    mutating func gather(_ turn: inout MatchContext) {
         let aloneCount = turn.candidates.count
         var place = 0
         // Further nodes are added behind all hits: each comes from memory while others are looked at.
@@ -50,7 +50,7 @@ extension IndexStore {
         for place in aloneCount..<turn.candidates.count { postings.prefetch(turn.candidates[place].posting) }
     }
 
-    private mutating func gather(_ turn: inout MatchTurn, _ hit: Candidate) {
+    private mutating func gather(_ turn: inout MatchContext, _ hit: Candidate) {
         let node = BucketNode(words: blocks.pointer(BucketNode.address(hit.posting)))
         if node.next != 0 {
             blocks.prefetch(node.next, lineCount: BucketNode.linesMaximum)
@@ -73,14 +73,14 @@ extension IndexStore {
 
     /// What the record adds to a key for the members at the places of a `BucketNode.Entry`.
     @inline(__always)
-    private func further(_ turn: borrowing MatchTurn, _ places: UInt32) -> WordDigest {
+    private func further(_ turn: borrowing MatchContext, _ places: UInt32) -> WordDigest {
         let digests = turn.memberDigests.pointer(0)
         return digests[Int(places & 0x3F)] + digests[Int(places >> 6 & 0x3F)] + digests[Int(places >> 12 & 0x3F)]
             + digests[Int(places >> 18)]
     }
 
     /// Leaves the candidates that have the key, and asks for what it leaves to test.
-    mutating func readPostings(_ turn: inout MatchTurn) {
+    mutating func readPostings(_ turn: inout MatchContext) {
         var count = 0
         for place in 0..<turn.candidates.count {
             var candidate = turn.candidates[place]
@@ -97,7 +97,7 @@ extension IndexStore {
     /// Whether the 96 bits of a posting are those of the key, or of the shape that it is proven by.
     @inline(__always)
     private mutating func hasKey(
-        _ turn: inout MatchTurn, _ posting: UnsafeMutablePointer<Posting>, _ candidate: Candidate
+        _ turn: inout MatchContext, _ posting: UnsafeMutablePointer<Posting>, _ candidate: Candidate
     ) -> Bool {
         var sum = turn.probes[Int(candidate.probe)]
         if candidate.proof != Candidate.unknownProof {
@@ -110,7 +110,7 @@ extension IndexStore {
     }
 
     /// Finds the predicates of the candidates that hold, and ends the lookup.
-    mutating func prove(_ turn: inout MatchTurn) {
+    mutating func prove(_ turn: inout MatchContext) {
         for place in 0..<turn.candidates.count where turn.isComplete {
             let candidate = turn.candidates[place]
             if candidate.residual != 0 {
@@ -124,7 +124,7 @@ extension IndexStore {
     }
 
     /// Whether what the key leaves to test holds.
-    private mutating func holds(_ turn: inout MatchTurn, _ candidate: Candidate) -> Bool {
+    private mutating func holds(_ turn: inout MatchContext, _ candidate: Candidate) -> Bool {
         let words = blocks.pointer(candidate.residual)
         let isFurther = postings.pointer(candidate.posting).pointee.isFurther
         let residual = isFurther ? UnsafePointer(words) : PredicateBlock(words: words).firstResidual
@@ -133,7 +133,7 @@ extension IndexStore {
         return turn.record.satisfies(residual, paths, change: turn.change)
     }
 
-    private func find(_ turn: inout MatchTurn, _ number: UInt32) {
+    private func find(_ turn: inout MatchContext, _ number: UInt32) {
         let posting = postings.pointer(number)
         let first = posting.pointee.isFurther ? posting.pointee.link : number
         let entry = postings.pointer(first)

@@ -15,7 +15,7 @@ extension IndexStore {
         return end(&turns[0], into: &rows)
     }
 
-    /// Finds the rows for each of some records, at most `MatchTurns.count`.
+    /// Finds the rows for each of some records, at most `MatchContexts.count`.
     mutating func match(
         _ inputs: ArraySlice<MatchInput>, stepsMaximum: Int, _ found: (Int, [Int64], MatchOutcome) -> Void
     ) {
@@ -32,7 +32,7 @@ extension IndexStore {
         }
     }
 
-    private mutating func begin(_ input: MatchInput, _ turn: inout MatchTurn, _ stepsMaximum: Int) {
+    private mutating func begin(_ input: MatchInput, _ turn: inout MatchContext, _ stepsMaximum: Int) {
         change += 1
         turn.begin(input, change, scopes: scopes(of: input), stepsMaximum: stepsMaximum)
         let names = input.fields.paths
@@ -48,7 +48,7 @@ extension IndexStore {
         }
     }
 
-    private mutating func end(_ turn: inout MatchTurn, into rows: inout [Int64]) -> MatchOutcome {
+    private mutating func end(_ turn: inout MatchContext, into rows: inout [Int64]) -> MatchOutcome {
         if turn.isComplete {
             for place in 0..<turn.found.count { appendRows(of: postings.pointer(turn.found[place]), to: &rows) }
         }
@@ -60,7 +60,7 @@ extension IndexStore {
     // MARK: - Searches
 
     /// Searches the scopes of a change.
-    private mutating func searchAlone(_ turn: inout MatchTurn) {
+    private mutating func searchAlone(_ turn: inout MatchContext) {
         for place in 0..<turn.scopes.count where turn.isComplete {
             let scope = turn.scopes[place]
             addProbes(&turn, scope: scope, isAlone: true)
@@ -70,7 +70,7 @@ extension IndexStore {
     }
 
     /// Looks the keys of a change up.
-    mutating func lookUp(_ turn: inout MatchTurn) {
+    mutating func lookUp(_ turn: inout MatchContext) {
         askTheFilter(&turn)
         readSlots(&turn)
         gather(&turn)
@@ -112,7 +112,7 @@ extension IndexStore {
         return isAny
     }
 
-    private func unmark(_ turn: borrowing MatchTurn) {
+    private func unmark(_ turn: borrowing MatchContext) {
         for place in 0..<turn.found.count { postings.pointer(turn.found[place]).pointee.isFound = false }
     }
 }

@@ -11,7 +11,7 @@ extension IndexStore {
     ///   - turn: the change.
     ///   - number: the scope.
     ///   - isAlone: whether very many keys may be looked up in parts; if not, the change becomes a large one instead.
-    mutating func addProbes(_ turn: inout MatchTurn, scope number: UInt32, isAlone: Bool) {
+    mutating func addProbes(_ turn: inout MatchContext, scope number: UInt32, isAlone: Bool) {
         let scope = scopes[number]
         findMembers(&turn, of: scope)
         let list = blocks.pointer(scope.shapes)
@@ -31,7 +31,7 @@ extension IndexStore {
     }
 
     /// Makes the digests of a scope's members, and the set of those that the record has.
-    private mutating func findMembers(_ turn: inout MatchTurn, of scope: IndexScope) {
+    private mutating func findMembers(_ turn: inout MatchContext, of scope: IndexScope) {
         turn.membersFound = 0
         for place in 0..<scope.memberCount {
             let dimension = ScopeMember(blocks.pointer(scope.members), place).dimension
@@ -44,12 +44,12 @@ extension IndexStore {
 
     /// Adds a key, and asks for what the filter says of it: by the time that is looked at, it is there.
     @inline(__always)
-    private func addProbe(_ turn: inout MatchTurn, _ key: WordDigest) {
+    private func addProbe(_ turn: inout MatchContext, _ key: WordDigest) {
         keyTable.prefetchFilter(key.tableHash)
         turn.probes.append(key)
     }
 
-    private mutating func addProbes(_ turn: inout MatchTurn, _ number: UInt32, _ scope: WordDigest) {
+    private mutating func addProbes(_ turn: inout MatchContext, _ number: UInt32, _ scope: WordDigest) {
         let shape = shapes.pointer(number)
         guard shape.pointee.manifold >= 0 else {
             if let sum = madeSum(&turn, shape, scope) { addProbe(&turn, sum) }
@@ -74,7 +74,7 @@ extension IndexStore {
 
     /// The sum of the record's digests for members, all of which it has.
     @inline(__always)
-    private func sum(_ turn: borrowing MatchTurn, ofMembers places: UInt64, _ scope: WordDigest) -> WordDigest {
+    private func sum(_ turn: borrowing MatchContext, ofMembers places: UInt64, _ scope: WordDigest) -> WordDigest {
         let digests = turn.memberDigests.pointer(0)
         var sum = scope
         // Most shapes have four members at most; what is nobody adds nothing, and costs less than to ask for it.
@@ -88,7 +88,7 @@ extension IndexStore {
     /// The sum of the record's digests in the dimensions of a shape; nil if a field is missing.
     @inline(__always)
     private mutating func madeSum(
-        _ turn: inout MatchTurn, _ shape: UnsafeMutablePointer<KeyShape>, _ scope: WordDigest
+        _ turn: inout MatchContext, _ shape: UnsafeMutablePointer<KeyShape>, _ scope: WordDigest
     ) -> WordDigest? {
         var sum = scope
         for place in 0..<shape.pointee.dimensionCount {
@@ -99,7 +99,7 @@ extension IndexStore {
     }
 
     /// The same; if it takes long to make, it is kept for the next posting that is proven by the shape.
-    mutating func sum(_ turn: inout MatchTurn, of number: UInt32) -> WordDigest? {
+    mutating func sum(_ turn: inout MatchContext, of number: UInt32) -> WordDigest? {
         let shape = shapes.pointer(number)
         if shape.pointee.members != 0 {
             guard shape.pointee.members & ~turn.membersFound == 0 else { return nil }
@@ -118,7 +118,7 @@ extension IndexStore {
 /// What a record's fields add to the keys for which it is probed.
 extension IndexStore {
     /// The digests of the record in a dimension, in `record.digests`; none if the field is missing or of no use.
-    mutating func digests(_ turn: inout MatchTurn, of number: UInt32) -> RecordView.Extent {
+    mutating func digests(_ turn: inout MatchContext, of number: UInt32) -> RecordView.Extent {
         let dimension = dimensions.pointer(number)
         if dimension.pointee.madeFor != turn.change {
             dimension.pointee.madeFor = turn.change
@@ -133,14 +133,14 @@ extension IndexStore {
 
     /// The digest of the record in a dimension that it has one for; nil if the field is missing or of no use.
     @inline(__always)
-    mutating func digest(_ turn: inout MatchTurn, of number: UInt32) -> WordDigest? {
+    mutating func digest(_ turn: inout MatchContext, of number: UInt32) -> WordDigest? {
         let dimension = dimensions.pointer(number)
         if dimension.pointee.madeFor != turn.change { _ = digests(&turn, of: number) }
         return dimension.pointee.digestCount == 0 ? nil : dimension.pointee.digest
     }
 
     /// Lets the paths tell where in the record the fields are; they know it of one change at a time.
-    mutating func tellPaths(_ turn: borrowing MatchTurn) {
+    mutating func tellPaths(_ turn: borrowing MatchContext) {
         guard changeInPaths != turn.change else { return }
         changeInPaths = turn.change
         for field in 0..<turn.pathNumbers.count {

@@ -43,7 +43,7 @@ struct IndexStore: ~Copyable {
     /// The change of which the paths know where its fields are.
     var changeInPaths: UInt64 = 0
     var recentNames = RecentNames()
-    let together: MatchTurns
+    let together: MatchContexts
     /// The rows for one of several records.
     var foundRows: [Int64] = []
 
@@ -68,7 +68,7 @@ struct IndexStore: ~Copyable {
         scopeTable = ProbeTable(memory, load: 192)
         typeTable = ProbeTable(memory, load: 192)
         residuals = ResidualWriter(hashes)
-        together = MatchTurns(hashes)
+        together = MatchContexts(hashes)
     }
 
     /// The memory that is held, in bytes.

@@ -30,7 +30,7 @@ public struct CourierMessage: Hashable, Sendable {
 }
 
 /// What there is for a client that asks for its notifications.
-public enum CourierMail: Hashable, Sendable {
+public enum MailboxResult: Hashable, Sendable {
     /// There is no device with such a token.
     case unknown
     /// Nothing waits.

@@ -82,5 +82,5 @@ public struct DeadLetter: Hashable, Sendable {
     public var replay: Message { message.replayed(publishedTo: "") }
 
     /// Whether the letter is a part of a large fan-out, which goes back to that lane.
-    public var isOfFanOutLane: Bool { replay.header(ParkingHeader.cursor) != nil }
+    public var isOfFanOutLane: Bool { replay.header(RetryHeader.cursor) != nil }
 }

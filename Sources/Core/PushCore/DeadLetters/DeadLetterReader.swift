@@ -35,7 +35,7 @@ public final class DeadLetterReader {
         let isOwnCopy = message.isOwnCopy(publishedTo: exchange)
         var message = message
         message.headers.removeAll { header in
-            Self.deliveryHeaders.contains(header.name) || !isOwnCopy && header.name.hasPrefix(ParkingHeader.prefix)
+            Self.deliveryHeaders.contains(header.name) || !isOwnCopy && header.name.hasPrefix(RetryHeader.prefix)
         }
         // Of a message that it delivers again the broker sorts the headers.
         message.headers.sort { $0.name < $1.name }
@@ -46,20 +46,20 @@ public final class DeadLetterReader {
         let outline = decoder.outline(of: message)
         var summary = DeadLetterSummary(
             identifier: HexadecimalDigits.text(Array(bytes.prefix(Self.digestBytesMinimum))),
-            reason: EventOutline.bounded(death?.reason ?? message.text(ParkingHeader.reason)) ?? "unknown",
-            deadLetteredMilliseconds: death?.milliseconds ?? message.time(ParkingHeader.deadLetteredMilliseconds)
+            reason: EventOutline.bounded(death?.reason ?? message.text(RetryHeader.reason)) ?? "unknown",
+            deadLetteredMilliseconds: death?.milliseconds ?? message.time(RetryHeader.deadLetteredMilliseconds)
                 ?? nowMilliseconds,
             bodySizeBytes: message.body.count)
-        summary.app = EventOutline.bounded(message.text(ParkingHeader.app)) ?? outline.app
+        summary.app = EventOutline.bounded(message.text(RetryHeader.app)) ?? outline.app
         summary.eventSource = outline.source
         summary.eventIdentifier = outline.identifier
         summary.eventType = outline.type
         if death == nil {
             summary.detail = EventOutline.bounded(
-                message.text(ParkingHeader.detail), bytesMaximum: Self.detailBytesMaximum)
+                message.text(RetryHeader.detail), bytesMaximum: Self.detailBytesMaximum)
         }
-        summary.attempts = message.number(ParkingHeader.attempt)
-        summary.firstSeenMilliseconds = message.time(ParkingHeader.firstSeenMilliseconds)
+        summary.attempts = message.number(RetryHeader.attempt)
+        summary.firstSeenMilliseconds = message.time(RetryHeader.firstSeenMilliseconds)
         return DeadLetter(summary: summary, message: message)
     }
 }

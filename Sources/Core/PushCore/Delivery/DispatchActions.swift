@@ -6,7 +6,7 @@ public struct DispatchActions: Sendable {
     public enum Notice: Hashable, Sendable {
         /// The health of an app has changed.
         case health(AppHealth.Notice)
-        /// The broker did not take a message that must be parked; it is in `publishesToRepeat`.
+        /// The broker did not take a message that must be requeued; it is in `publishesToRepeat`.
         case publishRefused(Message, queue: String, reason: String)
         /// A message reached the dead letters.
         case deadLettered(Message, reason: String, detail: String)

@@ -1,18 +1,18 @@
 public import Essentials
 public import Notifications
 
-/// One page of an event's audience, with everything that is needed to push to it and to park what fails.
+/// One page of an event's audience, with everything that is needed to push to it and to requeue what fails.
 ///
 /// Nothing of it changes while its pushes are out, so all who work on it share one copy.
 public final class DispatchJob: Sendable {
     /// The deliveries that end with this job: the event's own, and those of the events that it stands for.
     public let tags: [DeliveryTag]
     /// Which queue it came from, which decides what it has to wait for.
-    public let lane: DeliveryLane
-    /// The message of the event, for copies that are parked.
+    public let lane: DeliveryClass
+    /// The message of the event, for copies that are requeued.
     public let message: Message
     /// The history of the event.
-    public let parking: ParkingRecord
+    public let retryState: RetryState
     /// From which each push derives its `apns-id`.
     public let identity: PushIdentity
     /// What it says, for each app among its devices.
@@ -31,7 +31,7 @@ public final class DispatchJob: Sendable {
     /// When the change happened, for the lag; nil if unknown.
     public let changed: WallTime?
     /// Whether each push gets one attempt only.
-    public let isNowOrNever: Bool
+    public let expiresImmediately: Bool
     /// The dataset whose turn ends with this job; nil if others need not wait for it.
     public let dataset: DatasetKey?
     /// What it tells its devices of the dataset; nil if it is no sync count.
@@ -39,17 +39,17 @@ public final class DispatchJob: Sendable {
 
     /// Creates a job.
     public init(
-        tags: [DeliveryTag], lane: DeliveryLane = .work, message: Message, parking: ParkingRecord,
+        tags: [DeliveryTag], lane: DeliveryClass = .work, message: Message, retryState: RetryState,
         identity: PushIdentity,
         renderings: [AppRendering], devices: [Recipient], assignments: [PushAssignment] = [],
         continuation: AudienceCursor? = nil, chunk: DeliveryTag? = nil,
-        changed: WallTime? = nil, isNowOrNever: Bool = false, dataset: DatasetKey? = nil,
+        changed: WallTime? = nil, expiresImmediately: Bool = false, dataset: DatasetKey? = nil,
         announcement: DatasetAnnouncement? = nil
     ) {
         self.tags = tags
         self.lane = lane
         self.message = message
-        self.parking = parking
+        self.retryState = retryState
         self.identity = identity
         self.renderings = renderings
         precondition(assignments.isEmpty || assignments.count == devices.count, "one assignment for each device")
@@ -58,16 +58,16 @@ public final class DispatchJob: Sendable {
         self.continuation = continuation
         self.chunk = chunk
         self.changed = changed
-        self.isNowOrNever = isNowOrNever
+        self.expiresImmediately = expiresImmediately
         self.dataset = dataset
         self.announcement = announcement
     }
 
-    /// The name of a device in a parked copy: with its subscription, if it is told for one.
-    func parkedName(of device: Int) -> String {
+    /// The name of a device in a requeued copy: with its subscription, if it is told for one.
+    func retryName(of device: Int) -> String {
         let deviceID = devices[device].deviceID
         guard !assignments.isEmpty else { return deviceID }
-        return Subscriber(subscription: assignments[device].subscription, deviceID: deviceID).parkedName
+        return Subscriber(subscription: assignments[device].subscription, deviceID: deviceID).retryName
     }
 }
 

@@ -22,14 +22,14 @@ public struct DispatchLimits: Hashable, Sendable {
     public var sendsPerAttemptMaximum = 4
     /// How often a push is sent within one attempt when its answer was lost.
     public var ambiguousSendsPerAttemptMaximum = 2
-    /// The most devices named in one parked message, so that its headers stay within a frame of 128 KiB.
-    public var devicesPerParkedMessageMaximum = 200
+    /// The most devices named in one requeued message, so that its headers stay within a frame of 128 KiB.
+    public var devicesPerRequeuedMessageMaximum = 200
 
     /// Creates the standard limits.
     public init() {}
 }
 
-/// The queues that parked messages go to, by name; published through the default exchange.
+/// The queues that requeued messages go to, by name; published through the default exchange.
 public struct DispatchQueues: Hashable, Sendable {
     /// The retry queues, by delay in milliseconds.
     public var retry: [Int64: String]

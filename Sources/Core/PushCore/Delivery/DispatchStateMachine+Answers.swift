@@ -82,7 +82,7 @@ extension DispatchStateMachine {
     }
 
     private func mayResend(_ disposition: Disposition, _ push: inout Push, _ work: DispatchJob) -> Bool {
-        if work.parking.hasExpired(nowMilliseconds: latest.wall.milliseconds) { return false }
+        if work.retryState.hasExpired(nowMilliseconds: latest.wall.milliseconds) { return false }
         switch disposition {
         case .resend:
             push.sends += 1
@@ -108,7 +108,7 @@ extension DispatchStateMachine {
 
     /// Draws the consequence from how a push ended.
     ///
-    /// - Returns: how it failed, if it has to be parked.
+    /// - Returns: how it failed, if it has to be requeued.
     private mutating func settle(
         _ disposition: Disposition, _ push: Push, _ work: DispatchJob, into actions: inout DispatchActions
     ) -> Failure? {
@@ -170,25 +170,25 @@ extension DispatchStateMachine {
             end(app: app) { $0.tokenDead += 1 }
             actions.deadTokens.append(deadToken(of: push, work, since: nil))
             return nil
-        case .hold: return retry(push.device, work, app: app, .tokensInDoubt)
+        case .hold: return retry(push.device, work, app: app, .suspectConfiguration)
         }
     }
 
     /// A push is to be tried again, if it has the time and the attempts.
     ///
-    /// - Returns: how it is parked; nil if it has ended, because it would have lost its use by then.
+    /// - Returns: how it is requeued; nil if it has ended, because it would have lost its use by then.
     mutating func retry(
         _ device: Int, _ work: DispatchJob, app: Int, _ cause: Disposition.RetryCause, afterSeconds: Int? = nil
     ) -> Failure? {
         let decision =
-            work.isNowOrNever
+            work.expiresImmediately
             ? .expired
-            : policy.decide(cause, retryAfterSeconds: afterSeconds, parking: work.parking, at: latest.wall)
+            : policy.decide(cause, retryAfterSeconds: afterSeconds, retryState: work.retryState, at: latest.wall)
         switch decision {
         case .retry(let delay):
-            let attempt = work.parking.attempt + (cause.spendsAttempt ? 1 : 0)
+            let attempt = work.retryState.attempt + (cause.consumesAttempt ? 1 : 0)
             let detail =
-                cause.spendsAttempt
+                cause.consumesAttempt
                 ? "Waits \(delay) ms; attempt \(attempt) of \(policy.attemptsMaximum) is spent."
                 : "Waits \(delay) ms; no attempt is spent."
             return failure(
@@ -200,11 +200,11 @@ extension DispatchStateMachine {
         case .exhausted(let reason):
             return failure(
                 device, work, app: app, .deadLetter, reason,
-                "The last cause was \(cause.rawValue), after \(work.parking.attempt + 1) attempts.")
+                "The last cause was \(cause.rawValue), after \(work.retryState.attempt + 1) attempts.")
         }
     }
 
-    mutating func end(app: Int, _ count: (inout PushLedger) -> Void) {
+    mutating func end(app: Int, _ count: (inout PushCounts) -> Void) {
         leave(1, app)
         count(&ledgers[app])
     }
@@ -221,7 +221,7 @@ extension DispatchStateMachine {
         attempt: Int? = nil, heldMilliseconds: Int64 = 0
     ) -> Failure {
         Failure(
-            destination: destination, reason: reason, detail: detail, attempt: attempt ?? work.parking.attempt + 1,
+            destination: destination, reason: reason, detail: detail, attempt: attempt ?? work.retryState.attempt + 1,
             appIndex: app, app: work.devices[device].app, heldMilliseconds: heldMilliseconds)
     }
 

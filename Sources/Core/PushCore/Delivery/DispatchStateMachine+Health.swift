@@ -20,19 +20,19 @@ extension DispatchStateMachine {
     ///
     /// - Returns: whether the app is slow and has more than its share in hand, so that the job has to be held back.
     ///   Such a job is not counted: that it is soon gone says nothing for the app.
-    mutating func takeInHand(_ job: inout Job) -> Bool {
+    mutating func admit(_ job: inout Job) -> Bool {
         guard isShared, job.work.lane == .work, !job.work.devices.isEmpty else { return false }
         let app = flow(of: job.work, device: 0)
         // The last flow is of devices whose app is not configured.
         guard app < ledgers.count - 1 else { return false }
         let devicesWaiting = workLane.devicesWaitingByFlow[app]
-        if health.isHoldingUp(app: app, devicesWaiting: devicesWaiting, at: latest.monotonic) { return true }
+        if health.shouldDefer(app: app, devicesWaiting: devicesWaiting, at: latest.monotonic) { return true }
         job.loadedApp = app
         health.deliveriesArrived(job.work.tags.count, app: app, at: latest.monotonic)
         return false
     }
 
-    /// Parks a job instead of sending it; no attempt is spent.
+    /// Requeues a job instead of sending it; no attempt is spent.
     ///
     /// - Returns: whether any of it waits for a retry: not if its time will have passed by then.
     mutating func holdBack(_ number: UInt64) -> Bool {
@@ -55,7 +55,7 @@ extension DispatchStateMachine {
         }
     }
 
-    /// Parks the pushes of slow apps that have been out for too long, so that what they hold is free for others.
+    /// Requeues the pushes of slow apps that have been out for too long, so that what they hold is free for others.
     ///
     /// Such a push is as one whose deadline has passed: it may have been processed, so trying it again may make a
     /// duplicate. Its stream stays open until its own deadline, and keeps its place among the app's pushes until then.

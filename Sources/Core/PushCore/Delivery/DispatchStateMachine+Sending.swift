@@ -15,13 +15,13 @@ extension DispatchStateMachine {
 
     /// Sends a push to a device that waited for it, or ends it; its job is to be told afterwards.
     ///
-    /// - Returns: how it failed, if it cannot be sent and has to be parked.
+    /// - Returns: how it failed, if it cannot be sent and has to be requeued.
     mutating func send(
         _ device: Int, of number: UInt64, _ work: DispatchJob, into actions: inout DispatchActions
     ) -> Failure? {
         guard let rendering = sendableRendering(of: device, in: work) else { return unsendable(device, work) }
         let app = work.renderings[rendering].app.index
-        if work.parking.hasExpired(nowMilliseconds: latest.wall.milliseconds) {
+        if work.retryState.hasExpired(nowMilliseconds: latest.wall.milliseconds) {
             end(app: app) { $0.expired += 1 }
             return nil
         }
@@ -34,7 +34,7 @@ extension DispatchStateMachine {
         }
         lanes[Self.place(of: work.lane)].pushWentOut(app: app)
         actions.sends.append(request(push, device, work, rendering))
-        if let changed = work.changed, !work.parking.isParkedCopy {
+        if let changed = work.changed, !work.retryState.isRequeuedCopy {
             actions.lagsMilliseconds.append(max(0, latest.wall - changed))
         }
         return nil
@@ -93,9 +93,9 @@ extension DispatchStateMachine {
     // MARK: Turns
 
     /// The place of a lane among `lanes`.
-    static func place(of lane: DeliveryLane) -> Int { lane == .work ? 0 : 1 }
+    static func place(of lane: DeliveryClass) -> Int { lane == .work ? 0 : 1 }
 
-    var workLane: DispatchLane { lanes[Self.place(of: .work)] }
+    var workLane: SendQueue { lanes[Self.place(of: .work)] }
 
     /// The app with which a job waits for its turn: that of its next device.
     func flow(of work: DispatchJob, device: Int) -> Int {
@@ -106,7 +106,7 @@ extension DispatchStateMachine {
 
     /// Sends the waiting pushes of a lane as far as its window allows, in turns of the apps.
     mutating func sendWaiting(
-        _ lane: DeliveryLane, window: Int, pushesMaximum: Int = .max, into actions: inout DispatchActions
+        _ lane: DeliveryClass, window: Int, pushesMaximum: Int = .max, into actions: inout DispatchActions
     ) {
         let place = Self.place(of: lane)
         let outMaximum = pushesMaximum < window ? min(window, lanes[place].pushesOut + pushesMaximum) : window

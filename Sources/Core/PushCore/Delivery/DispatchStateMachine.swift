@@ -2,19 +2,19 @@ public import Essentials
 public import Notifications
 
 /// The life of every delivery between its arrival and its acknowledgement: which pushes are out, what becomes of each,
-/// what has to be parked first, and when the delivery may be settled.
+/// what has to be requeued first, and when the delivery may be settled.
 ///
 /// A job (one page of one event's audience) goes through these states:
 ///
 /// | state | means | can transition to |
 /// |---|---|---|
 /// | waiting | has devices that were not sent to yet | sent, when the last one was sent or ended |
-/// | sent | waits for answers | parking, when the last push ended and some failed; settled, if none did |
-/// | parking | waits for the broker to confirm its parked copies | settled, when the last one is confirmed |
+/// | sent | waits for answers | requeuing, when the last push ended and some failed; settled, if none did |
+/// | requeuing | waits for the broker to confirm its requeued copies | settled, when the last one is confirmed |
 /// | settled | its deliveries are acknowledged, or rejected if the broker takes a copy never | none: it is gone |
 ///
-/// A push ends when APNs accepted it, its token is dead, its time has passed, or its parked copy is confirmed. Nothing
-/// else lets go of a delivery, so whatever is lost on the way is still the broker's.
+/// A push ends when APNs accepted it, its token is dead, its time has passed, or its requeued copy is confirmed.
+/// Nothing else lets go of a delivery, so whatever is lost on the way is still the broker's.
 ///
 /// Methods are named after what happened; what is to be done is appended to `DispatchActions`. Time is an argument.
 public struct DispatchStateMachine: Sendable {
@@ -34,7 +34,7 @@ public struct DispatchStateMachine: Sendable {
 
         /// Notes that the push to a device failed.
         mutating func failed(_ device: Int, _ failure: Failure) {
-            let name = work.parkedName(of: device)
+            let name = work.retryName(of: device)
             if let index = failures.firstIndex(where: { $0.isAlike(failure) }) {
                 failures[index].deviceIDs.append(name)
             } else {
@@ -44,7 +44,7 @@ public struct DispatchStateMachine: Sendable {
         }
     }
 
-    /// Devices of one job that failed in the same way, and go into the same parked copies.
+    /// Devices of one job that failed in the same way, and go into the same requeued copies.
     struct Failure: Sendable {
         var destination: Destination
         var reason: String
@@ -55,7 +55,7 @@ public struct DispatchStateMachine: Sendable {
         var app: String?
         /// How long it is held back for no fault of its own, which does not count as age.
         var heldMilliseconds: Int64 = 0
-        /// Their names in the parked copies.
+        /// Their names in the requeued copies.
         var deviceIDs: [String] = []
 
         func isAlike(_ other: Failure) -> Bool {
@@ -107,9 +107,9 @@ public struct DispatchStateMachine: Sendable {
     var announcementsGivenUp: [UInt64: (deviceID: String, announcement: DatasetAnnouncement)] = [:]
     var publishes = SlotTable<Publish>()
     /// The lane of small events and retries, and that of large fan-outs.
-    var lanes: [DispatchLane]
-    var bulkWindow: BulkWindow
-    var bulkPace = BulkPace()
+    var lanes: [SendQueue]
+    var bulkWindow: BulkCongestionWindow
+    var bulkPace = BulkPacer()
     /// What the clocks showed when they were read last.
     var latest = Moment(wall: .earliest, monotonic: MonotonicTime(nanoseconds: 0))
     /// When the last small event arrived.
@@ -118,14 +118,14 @@ public struct DispatchStateMachine: Sendable {
     /// How the push service serves each app, as far as the pushes tell.
     public internal(set) var health: AppHealth
     /// What became of the pushes, by app; the last entry is for devices whose app is not configured.
-    public internal(set) var ledgers: [PushLedger]
+    public internal(set) var ledgers: [PushCounts]
 
     /// Creates a machine without work.
     ///
     /// - Parameters:
     ///   - appCount: how many apps are configured.
     ///   - policy: when failed pushes are tried again.
-    ///   - queues: where parked messages go; has a retry queue for each delay of the policy.
+    ///   - queues: where requeued messages go; has a retry queue for each delay of the policy.
     ///   - limits: the bounds.
     public init(appCount: Int, policy: RetryPolicy, queues: DispatchQueues, limits: DispatchLimits) {
         precondition(
@@ -133,10 +133,10 @@ public struct DispatchStateMachine: Sendable {
         self.policy = policy
         self.queues = queues
         self.limits = limits
-        lanes = Array(repeating: DispatchLane(appCount: appCount), count: 2)
-        bulkWindow = BulkWindow(maximum: limits.pushesInFlightMaximum)
+        lanes = Array(repeating: SendQueue(appCount: appCount), count: 2)
+        bulkWindow = BulkCongestionWindow(maximum: limits.pushesInFlightMaximum)
         health = AppHealth(appCount: appCount, limits: limits)
-        ledgers = Array(repeating: PushLedger(), count: appCount + 1)
+        ledgers = Array(repeating: PushCounts(), count: appCount + 1)
     }
 
     // MARK: State
@@ -157,7 +157,7 @@ public struct DispatchStateMachine: Sendable {
     }
 
     /// Whether so much of a lane waits to be sent that no more of it is to be looked up.
-    public func isSaturated(_ lane: DeliveryLane) -> Bool {
+    public func isSaturated(_ lane: DeliveryClass) -> Bool {
         // With one app nothing could overtake what waits. Fan-outs wait in the broker, where they cost nothing.
         guard lane == .work, isShared else { return !lanes[Self.place(of: lane)].queue.isEmpty }
         guard workLane.devicesWaiting >= limits.devicesWaitingMaximum else { return false }
@@ -189,7 +189,7 @@ public struct DispatchStateMachine: Sendable {
         let continuation = work.continuation
         var job = Job(work: work)
         if work.lane == .work, !work.devices.isEmpty { workArrived = latest.monotonic }
-        let isHeldBack = takeInHand(&job)
+        let isHeldBack = admit(&job)
         let number = jobs.insert { _ in job }
         if let continuation { publishContinuation(continuation, of: number, into: &actions) }
         var arrival = JobArrival.taken
@@ -208,24 +208,24 @@ public struct DispatchStateMachine: Sendable {
     /// - Parameters:
     ///   - tags: the deliveries that end with it; none for a chunk, which ends with the last of its pages.
     ///   - message: what goes to the dead letters.
-    ///   - parking: its history.
+    ///   - retryState: its history.
     ///   - dataset: the dataset whose turn ends with it.
     ///   - chunk: the delivery of the chunk of which a page cannot be acted on.
     ///   - reason: the reason, as a word.
     ///   - detail: the reason, as a sentence.
     ///   - actions: takes what is to be done.
     public mutating func deliveryRejected(
-        _ tags: [DeliveryTag], message: Message, parking: ParkingRecord, dataset: DatasetKey? = nil,
+        _ tags: [DeliveryTag], message: Message, retryState: RetryState, dataset: DatasetKey? = nil,
         chunk: DeliveryTag? = nil, reason: String, detail: String, into actions: inout DispatchActions
     ) {
         let work = DispatchJob(
-            tags: tags, message: message, parking: parking, identity: PushIdentity(source: "", identifier: ""),
+            tags: tags, message: message, retryState: retryState, identity: PushIdentity(source: "", identifier: ""),
             renderings: [], devices: [], chunk: chunk, dataset: dataset)
         var job = Job(work: work)
         job.failures = [
             Failure(
-                destination: .deadLetter, reason: reason, detail: detail, attempt: parking.attempt,
-                deviceIDs: parking.deviceIDs ?? [])
+                destination: .deadLetter, reason: reason, detail: detail, attempt: retryState.attempt,
+                deviceIDs: retryState.deviceIDs ?? [])
         ]
         jobAdvanced(jobs.insert { _ in job }, into: &actions)
     }
@@ -240,10 +240,10 @@ public struct DispatchStateMachine: Sendable {
 
 /// Counts what became of the pushes of one app, so that at any moment it can be seen that none is missing.
 ///
-///     matched = accepted + token dead + expired + coalesced + parked + in flight
+///     matched = accepted + token dead + expired + coalesced + requeued + in flight
 ///
-/// A push that was parked and comes back from a retry queue is matched anew.
-public struct PushLedger: Hashable, Sendable {
+/// A push that was requeued and comes back from a retry queue is matched anew.
+public struct PushCounts: Hashable, Sendable {
     /// Pushes that events called for.
     public var matched = 0
     /// Accepted by APNs.
@@ -255,18 +255,18 @@ public struct PushLedger: Hashable, Sendable {
     /// Not sent, because a newer event of the same dataset said the same.
     public var coalesced = 0
     /// Handed to a retry queue, by a publish that the broker confirmed.
-    public var parkedForRetry = 0
+    public var requeuedForRetry = 0
     /// Handed to the dead letters, by a publish that the broker confirmed.
-    public var parkedAsDeadLetter = 0
+    public var deadLettered = 0
     /// Neither of these yet.
     public var inFlight = 0
 
     /// Creates an empty ledger.
     public init() {}
 
-    /// All that was parked.
-    public var parked: Int { parkedForRetry + parkedAsDeadLetter }
+    /// All that was requeued.
+    public var requeued: Int { requeuedForRetry + deadLettered }
 
     /// Whether every matched push is accounted for.
-    public var isBalanced: Bool { matched == accepted + tokenDead + expired + coalesced + parked + inFlight }
+    public var isBalanced: Bool { matched == accepted + tokenDead + expired + coalesced + requeued + inFlight }
 }

@@ -21,7 +21,7 @@ public struct ChangeEvent: Hashable, Sendable {
     /// When the change happened, which only the metric of the lag asks: the CloudEvents attribute `time`, else the
     /// header `x-timestamp-ms`, else the AMQP timestamp (whole seconds).
     ///
-    /// Expiry and age count from publishing instead: `ParkingRecord.published`.
+    /// Expiry and age count from publishing instead: `RetryState.published`.
     public var time: WallTime?
     /// How long the message may wait, in milliseconds from its publication: the AMQP property `expiration`.
     public var timeToLiveMilliseconds: Int64?

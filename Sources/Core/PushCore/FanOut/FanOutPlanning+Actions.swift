@@ -6,7 +6,7 @@ extension FanOutPlanning {
         /// The message of the event, which each chunk's message copies.
         public var message: Message
         /// The history that each chunk's message bears.
-        public var parking: ParkingRecord
+        public var retryState: RetryState
         /// The audience.
         public var audience: FanOutAudience
         /// The device to leave out.
@@ -14,12 +14,12 @@ extension FanOutPlanning {
 
         /// Describes an event.
         public init(
-            event: FanOutEvent, message: Message, parking: ParkingRecord, audience: FanOutAudience,
+            event: FanOutEvent, message: Message, retryState: RetryState, audience: FanOutAudience,
             excludedDeviceID: String?
         ) {
             self.event = event
             self.message = message
-            self.parking = parking
+            self.retryState = retryState
             self.audience = audience
             self.excludedDeviceID = excludedDeviceID
         }
@@ -42,7 +42,7 @@ extension FanOutPlanning {
         /// The message of the event.
         public let message: Message
         /// The history of the event.
-        public let parking: ParkingRecord
+        public let retryState: RetryState
     }
 
     /// An event that planning has taken over.

@@ -173,7 +173,7 @@ public struct FanOutPlanning: Sendable {
             actions.publishes += chunks.map { chunk in
                 Publish(
                     plan: number, chunk: FanOutChunkJob(fanOut: fanOut.number, chunk: chunk),
-                    message: plan.event.message, parking: plan.event.parking)
+                    message: plan.event.message, retryState: plan.event.retryState)
             }
         case .record(let through):
             ask(.fanOut(.published(through: through, of: fanOut.number, planner: planner)), number, into: &actions)

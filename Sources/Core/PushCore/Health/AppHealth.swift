@@ -5,11 +5,11 @@ public import Notifications
 ///
 /// | it notices that | by | consequence |
 /// |---|---|---|
-/// | a route leads nowhere | what the transport says (`ReachableRoutes`) | its pushes are parked |
-/// | a key is refused | answers (`KeyBreaker`) | pushes of the app are parked, but for one probe now and then |
-/// | most tokens are called bad | answers (`BadTokenWatch`) | none of them is pruned, and their pushes are parked |
-/// | an app is slow | when its deliveries end (`AppLoad`) | what exceeds its share is parked, and what hangs given up |
-/// | a fan-out hangs | no answer for the patience | chunks of it that have not begun are parked |
+/// | a route leads nowhere | what the transport says (`ReachableRoutes`) | its pushes are requeued |
+/// | a key is refused | answers (`KeyCircuitBreaker`) | its pushes are requeued, but for one probe now and then |
+/// | most tokens are called bad | answers (`TokenRejectionMonitor`) | none is pruned, and their pushes are requeued |
+/// | an app is slow | when deliveries end (`AppBacklog`) | what exceeds its share is requeued, what hangs given up |
+/// | a fan-out hangs | no answer for the patience | chunks of it that have not begun are requeued |
 ///
 /// `DispatchStateMachine` asks for a verdict before a push goes out, and tells what became of it. What an operator
 /// should hear of is gathered in `notices`.
@@ -21,7 +21,7 @@ public struct AppHealth: Sendable {
         /// APNs accepts the key of this app again.
         case keyAccepted(app: Int)
         /// Most tokens of this app and kind are called bad, with the last reason: environment or topic are in doubt.
-        case tokensInDoubt(app: Int, kind: TokenKind, reason: String)
+        case suspectConfiguration(app: Int, kind: TokenKind, reason: String)
         /// This route leads nowhere.
         case unreachable(route: Int)
         /// This route leads to the push service again.
@@ -31,9 +31,9 @@ public struct AppHealth: Sendable {
     }
 
     private struct App: Sendable {
-        var breaker = KeyBreaker()
-        var watches = BadTokenWatches()
-        var load = AppLoad()
+        var breaker = KeyCircuitBreaker()
+        var watches = TokenRejectionMonitors()
+        var load = AppBacklog()
         /// When a push of it was answered last.
         var answered = MonotonicTime(nanoseconds: 0)
         /// Whether it is in the notices that it is slow.
@@ -80,7 +80,7 @@ public struct AppHealth: Sendable {
 
     // MARK: Before a push goes out
 
-    /// What is wrong with a push that it has to be parked for; nil if it may go out.
+    /// What is wrong with a push that it has to be requeued for; nil if it may go out.
     ///
     /// A push that may go out for an app whose key is refused is the probe of its key.
     ///
@@ -148,11 +148,11 @@ public struct AppHealth: Sendable {
     /// APNs called a token of an app bad, with a reason.
     ///
     /// - Returns: what becomes of the token.
-    public mutating func tokenWasBad(app: Int, kind: TokenKind, reason: String) -> BadTokenWatch.Verdict {
+    public mutating func tokenWasBad(app: Int, kind: TokenKind, reason: String) -> TokenRejectionMonitor.Verdict {
         let wasInDoubt = apps[app].watches[kind].isInDoubt
         let verdict = apps[app].watches[kind].tokenWasBad()
         if verdict == .hold, !wasInDoubt {
-            notices.append(.tokensInDoubt(app: app, kind: kind, reason: reason))
+            notices.append(.suspectConfiguration(app: app, kind: kind, reason: reason))
         }
         return verdict
     }
@@ -206,7 +206,7 @@ extension AppHealth {
     private func othersEnded(_ app: Int) -> Int { deliveriesEnded - apps[app].load.ended }
 
     /// How many deliveries of each app are in hand.
-    public var deliveriesInHandByApp: [Int] { apps.map(\.load.inHand) }
+    public var deliveriesInHandByApp: [Int] { apps.map(\.load.unsettled) }
 
     /// Whether an app is slow and holds more than its share, so that no more of it is to be taken in hand.
     ///
@@ -214,17 +214,17 @@ extension AppHealth {
     ///   - app: the app.
     ///   - devicesWaiting: how many of its devices wait to be sent to.
     ///   - now: when it is.
-    /// - Returns: whether what arrives of it is to be parked.
-    public mutating func isHoldingUp(app: Int, devicesWaiting: Int, at now: MonotonicTime) -> Bool {
+    /// - Returns: whether what arrives of it is to be requeued.
+    public mutating func shouldDefer(app: Int, devicesWaiting: Int, at now: MonotonicTime) -> Bool {
         guard isShared else { return false }
         let free = deliveriesInHandMaximum - deliveriesInHand
         let isOverShare =
-            apps[app].load.inHand > max(leastShare, free) || devicesWaiting > devicesWaitingMaximum / 2
-        return apps[app].load.isHoldingUp(
+            apps[app].load.unsettled > max(leastShare, free) || devicesWaiting > devicesWaitingMaximum / 2
+        return apps[app].load.shouldDefer(
             isOverShare: isOverShare, inHandMaximum: deliveriesInHandMaximum, othersEnded: othersEnded(app), at: now)
     }
 
-    /// Deliveries of an app are in hand; those that are parked at once are not to be told of.
+    /// Deliveries of an app are in hand; those that are requeued at once are not to be told of.
     public mutating func deliveriesArrived(_ count: Int, app: Int, at now: MonotonicTime) {
         apps[app].load.arrived(count, othersEnded: othersEnded(app), at: now)
         deliveriesInHand += count
@@ -252,7 +252,7 @@ extension AppHealth {
         guard isShared else { return }
         for app in apps.indices {
             if isWatched(app) || devicesWaiting[app] > 0 {
-                _ = isHoldingUp(app: app, devicesWaiting: devicesWaiting[app], at: now)
+                _ = shouldDefer(app: app, devicesWaiting: devicesWaiting[app], at: now)
             }
             let isSlow = isSlow(app: app)
             if isSlow, !apps[app].isReportedSlow { notices.append(.slow(app: app)) }
@@ -264,7 +264,7 @@ extension AppHealth {
     /// hands, and then nothing arrives or ends.
     public var isWatching: Bool { isShared && apps.indices.contains { isWatched($0) } }
 
-    private func isWatched(_ app: Int) -> Bool { isSlow(app: app) || apps[app].load.inHand > leastShare }
+    private func isWatched(_ app: Int) -> Bool { isSlow(app: app) || apps[app].load.unsettled > leastShare }
 
     /// Whether to look now for pushes that have been out for too long.
     ///

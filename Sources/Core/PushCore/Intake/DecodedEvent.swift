@@ -5,7 +5,7 @@ public final class DecodedEvent: Sendable {
     /// What the broker handed out.
     public let delivery: Delivery
     /// The history of the event.
-    public let parking: ParkingRecord
+    public let retryState: RetryState
     /// The event.
     public let event: ChangeEvent
     /// What a `push.requested` asks to push, rendered when it was validated; empty for all other types.
@@ -14,9 +14,9 @@ public final class DecodedEvent: Sendable {
     public let dataset: DatasetKey?
 
     /// Creates an event.
-    public init(delivery: Delivery, parking: ParkingRecord, event: ChangeEvent, renderings: [AppRendering]) {
+    public init(delivery: Delivery, retryState: RetryState, event: ChangeEvent, renderings: [AppRendering]) {
         self.delivery = delivery
-        self.parking = parking
+        self.retryState = retryState
         self.event = event
         self.renderings = renderings
         dataset = if case .dataset(let change) = event.kind { change.key } else { nil }
@@ -51,27 +51,27 @@ public final class DecodedEvent: Sendable {
     var announcement: DatasetAnnouncement? {
         guard case .dataset(let change) = event.kind else { return nil }
         return DatasetAnnouncement(
-            change, source: event.source, identifier: event.identifier, firstSeen: parking.firstSeen)
+            change, source: event.source, identifier: event.identifier, firstSeen: retryState.firstSeen)
     }
 
     /// Whether it comes whole from a backend, and not as a retry or as a page of a large fan-out.
-    public var isFresh: Bool { !parking.isParkedCopy && parking.deviceIDs == nil && parking.cursor == nil }
+    public var isFresh: Bool { !retryState.isRequeuedCopy && retryState.deviceIDs == nil && retryState.cursor == nil }
 
     /// Whether it is a page or a chunk of a large fan-out.
-    public var isPage: Bool { parking.cursor != nil || parking.chunk != nil }
+    public var isPage: Bool { retryState.cursor != nil || retryState.chunk != nil }
 
     /// Whether it comes with its whole audience, so that it may be planned in chunks.
-    public var mayBePlanned: Bool { parking.deviceIDs == nil && !isPage }
+    public var mayBePlanned: Bool { retryState.deviceIDs == nil && !isPage }
 
     /// Whether each of its pushes gets one attempt only.
-    var isNowOrNever: Bool {
+    var expiresImmediately: Bool {
         guard case .push(let push) = event.kind else { return false }
         return push.options.expirationSeconds == 0
     }
 
     /// The chunk that it is, if it is one.
     public var chunkKey: FanOutChunkKey? {
-        parking.chunk.map { FanOutChunkKey(fanOut: $0.fanOut, event: digest, chunk: $0.chunk.number) }
+        retryState.chunk.map { FanOutChunkKey(fanOut: $0.fanOut, event: digest, chunk: $0.chunk.number) }
     }
 
     /// The audience; nil for a record, whose subscribers are found by its fields.
@@ -85,7 +85,7 @@ public final class DecodedEvent: Sendable {
 
     /// The one device to leave out: the one that made the change, unless the history names the devices to serve.
     public var excludedDeviceID: String? {
-        guard parking.deviceIDs == nil, !parking.notifiesOrigin else { return nil }
+        guard retryState.deviceIDs == nil, !retryState.notifiesOrigin else { return nil }
         return switch event.kind {
         case .dataset(let change): change.deviceID
         case .record(let change): change.deviceID

@@ -30,9 +30,9 @@ struct Intake {
     /// What became of the deliveries that were decoded.
     struct Decoded {
         /// Deliveries that cannot be acted on, each with the reason.
-        var rejected: [(delivery: Delivery, parking: ParkingRecord, rejection: EventRejection)] = []
+        var rejected: [(delivery: Delivery, retryState: RetryState, rejection: EventRejection)] = []
         /// Parts of large fan-outs that came by a work queue.
-        var misdirected: [(delivery: Delivery, parking: ParkingRecord)] = []
+        var misdirected: [(delivery: Delivery, retryState: RetryState)] = []
         /// Events whose time had passed before they were decoded.
         var expired: [DecodedEvent] = []
         /// Deliveries whose publisher set headers that are Apus' own.
@@ -59,13 +59,13 @@ struct Intake {
     ///
     /// - Throws: `EventRejection` if it cannot be acted on.
     func decode(
-        _ delivery: Delivery, _ parking: ParkingRecord, with renderer: inout ContentRenderer
+        _ delivery: Delivery, _ retryState: RetryState, with renderer: inout ContentRenderer
     ) throws(EventRejection) -> DecodedEvent {
-        var parking = parking
+        var retryState = retryState
         let event = try decoder.decode(delivery.message)
-        parking.limitLife(to: event)
-        let renderings = try renderer.validate(event, expiresAt: parking.expiresAt)
-        return DecodedEvent(delivery: delivery, parking: parking, event: event, renderings: renderings)
+        retryState.limitLife(to: event)
+        let renderings = try renderer.validate(event, expiresAt: retryState.expiresAt)
+        return DecodedEvent(delivery: delivery, retryState: retryState, event: event, renderings: renderings)
     }
 
     // MARK: Batches
@@ -84,22 +84,22 @@ struct Intake {
         var events: [DecodedEvent] = []
         events.reserveCapacity(deliveries.count)
         for delivery in deliveries {
-            let parking = ParkingRecord(of: delivery, nowMilliseconds: now.milliseconds)
-            if parking.ignoresHeaders { decoded.withIgnoredHeaders.append(delivery) }
-            guard !parking.isOfFanOutLane else {
-                decoded.misdirected.append((delivery, parking))
+            let retryState = RetryState(of: delivery, nowMilliseconds: now.milliseconds)
+            if retryState.ignoresHeaders { decoded.withIgnoredHeaders.append(delivery) }
+            guard !retryState.isOfFanOutLane else {
+                decoded.misdirected.append((delivery, retryState))
                 continue
             }
             do throws(EventRejection) {
-                let event = try decode(delivery, parking, with: &renderer)
-                if event.isFresh, event.parking.hasExpired(nowMilliseconds: now.milliseconds) {
+                let event = try decode(delivery, retryState, with: &renderer)
+                if event.isFresh, event.retryState.hasExpired(nowMilliseconds: now.milliseconds) {
                     decoded.expired.append(event)
                     forgetCounts(event, at: now)
                 } else {
                     events.append(event)
                 }
             } catch {
-                decoded.rejected.append((delivery, parking, error))
+                decoded.rejected.append((delivery, retryState, error))
             }
         }
         keepOrder(&events)
@@ -155,7 +155,7 @@ struct Intake {
             return AudienceQuestion(
                 event: event,
                 excludedDeviceID: group.superseded.isEmpty ? event.excludedDeviceID : group.excludedDeviceID,
-                cursor: event.parking.cursor, mayBePlanned: mayBePlanned && event.mayBePlanned)
+                cursor: event.retryState.cursor, mayBePlanned: mayBePlanned && event.mayBePlanned)
         }
     }
 

@@ -3,7 +3,7 @@ public struct Delivery: Sendable {
     /// Under which name to acknowledge it.
     public var tag: DeliveryTag
     /// Which queue it came from.
-    public var lane: DeliveryLane
+    public var lane: DeliveryClass
     /// Whether the broker may have delivered it before.
     public var isRedelivered: Bool
     /// The exchange that it was published to.
@@ -15,7 +15,7 @@ public struct Delivery: Sendable {
 
     /// Creates a delivery.
     public init(
-        tag: DeliveryTag, lane: DeliveryLane, isRedelivered: Bool, exchange: String, routingKey: String,
+        tag: DeliveryTag, lane: DeliveryClass, isRedelivered: Bool, exchange: String, routingKey: String,
         message: Message
     ) {
         self.tag = tag
@@ -28,7 +28,7 @@ public struct Delivery: Sendable {
 }
 
 /// Which queue a delivery came from.
-public enum DeliveryLane: Sendable {
+public enum DeliveryClass: Sendable {
     /// `apus.work`: events and retries.
     case work
     /// `apus.fanout`: the continuation of large fan-outs.

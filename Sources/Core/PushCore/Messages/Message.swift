@@ -144,7 +144,7 @@ public struct MessageProperties: Hashable, Sendable {
     public init() {}
 }
 
-/// A message that must reach a queue: it counts as parked only when the broker has confirmed it.
+/// A message that must reach a queue: it counts as requeued only when the broker has confirmed it.
 public struct OutgoingMessage: Sendable {
     /// The sender's own number, given back with the outcome.
     public var identifier: UInt64

@@ -20,7 +20,7 @@ public struct PipelineConfiguration: Sendable {
     public var apps: [App]
     /// When failed pushes are tried again.
     public var retryPolicy: RetryPolicy
-    /// Where parked messages go.
+    /// Where requeued messages go.
     public var queues: DispatchQueues
     /// The bounds.
     public var limits: DispatchLimits

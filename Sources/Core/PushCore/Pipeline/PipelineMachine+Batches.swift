@@ -26,11 +26,11 @@ extension PipelineMachine {
     /// Ends the deliveries that need no audience.
     private mutating func begin(_ decoded: Intake.Decoded) {
         for delivery in decoded.withIgnoredHeaders { actions.notices.append(.headersIgnored(delivery)) }
-        for (delivery, parking) in decoded.misdirected {
+        for (delivery, retryState) in decoded.misdirected {
             dispatch.deliveryOfFanOutLane(
-                delivery.tag, message: delivery.message, parking: parking, into: &actions.dispatch)
+                delivery.tag, message: delivery.message, retryState: retryState, into: &actions.dispatch)
         }
-        for (delivery, parking, rejection) in decoded.rejected { reject(delivery, parking, rejection) }
+        for (delivery, retryState, rejection) in decoded.rejected { reject(delivery, retryState, rejection) }
         for event in decoded.expired {
             report(event, .expired)
             actions.dispatch.settles.append(event.delivery.tag)
@@ -83,7 +83,7 @@ extension PipelineMachine {
                 at: now)
         } catch {
             reject(event, error)
-            for event in superseded { reject(event.delivery, event.parking, error) }
+            for event in superseded { reject(event.delivery, event.retryState, error) }
         }
     }
 
@@ -104,15 +104,15 @@ extension PipelineMachine {
         _ event: DecodedEvent, standingFor superseded: [DecodedEvent], excluding excludedDeviceID: String?,
         _ addressed: AddressedPage, known: [AppRendering], at now: Moment
     ) throws(EventRejection) -> [AppRendering] {
-        let isChunk = event.parking.chunk != nil
+        let isChunk = event.retryState.chunk != nil
         var audience = addressed.page.devices
         if audience.contains(where: { $0.platform == .gcm }) { audience.removeAll { $0.platform == .gcm } }
-        let parking = history(of: event, standingFor: superseded, excluding: excludedDeviceID)
+        let retryState = history(of: event, standingFor: superseded, excluding: excludedDeviceID)
         let announcement = event.announcement
         let told = announcement.map { intake.told(among: audience, of: $0) } ?? []
         let devices = told.isEmpty ? audience : audience.filter { device in !told.contains(device) }
         let renderings = try renderer.render(
-            event.event, expiresAt: parking.expiresAt, devices: devices,
+            event.event, expiresAt: retryState.expiresAt, devices: devices,
             known: isChunk || !devices.isEmpty ? known : [])
         reportLeftOut(addressed, event)
         countCoalesced(told, of: audience, superseded)
@@ -123,11 +123,11 @@ extension PipelineMachine {
         }
         let arrival = dispatch.jobArrived(
             DispatchJob(
-                tags: tags, lane: event.delivery.lane, message: event.delivery.message, parking: parking,
+                tags: tags, lane: event.delivery.lane, message: event.delivery.message, retryState: retryState,
                 identity: PushIdentity(source: event.event.source, identifier: event.event.identifier),
                 renderings: renderings, devices: devices, continuation: isChunk ? nil : addressed.page.next,
                 chunk: isChunk ? event.delivery.tag : nil, changed: event.event.time,
-                isNowOrNever: event.isNowOrNever, dataset: event.dataset, announcement: announcement),
+                expiresImmediately: event.expiresImmediately, dataset: event.dataset, announcement: announcement),
             into: &actions.dispatch)
         if !isChunk {
             let isSuperseded = devices.isEmpty && !audience.isEmpty
@@ -141,18 +141,18 @@ extension PipelineMachine {
     /// The history of an event that stands for others: it lives as long as the last of them.
     func history(
         of event: DecodedEvent, standingFor superseded: [DecodedEvent], excluding excludedDeviceID: String?
-    ) -> ParkingRecord {
-        var parking = event.parking
-        guard !superseded.isEmpty else { return parking }
-        if excludedDeviceID == nil { parking.notifiesOrigin = true }
+    ) -> RetryState {
+        var retryState = event.retryState
+        guard !superseded.isEmpty else { return retryState }
+        if excludedDeviceID == nil { retryState.notifiesOrigin = true }
         for other in superseded {
-            guard let current = parking.expiresAt, let expiresAt = other.parking.expiresAt else {
-                parking.expiresAt = nil
+            guard let current = retryState.expiresAt, let expiresAt = other.retryState.expiresAt else {
+                retryState.expiresAt = nil
                 break
             }
-            parking.expiresAt = max(current, expiresAt)
+            retryState.expiresAt = max(current, expiresAt)
         }
-        return parking
+        return retryState
     }
 
     /// Begins the job of a record event, or of a page of it, whose devices are told what their subscriptions say.
@@ -160,8 +160,8 @@ extension PipelineMachine {
         guard case .record(let change) = event.event.kind else {
             preconditionFailure("only the audience of a record is made of subscribers")
         }
-        let isChunk = event.parking.chunk != nil
-        var assembly = SubscriberJob(change: change, digest: event.digest, expiresAt: event.parking.expiresAt)
+        let isChunk = event.retryState.chunk != nil
+        var assembly = SubscriberJob(change: change, digest: event.digest, expiresAt: event.retryState.expiresAt)
         for entry in page.entries where entry.recipient.platform != .gcm {
             let isAdded =
                 entry.coveredBy == nil
@@ -176,7 +176,7 @@ extension PipelineMachine {
         let arrival = dispatch.jobArrived(
             DispatchJob(
                 tags: isChunk ? [] : [event.delivery.tag], lane: event.delivery.lane, message: event.delivery.message,
-                parking: event.parking,
+                retryState: event.retryState,
                 identity: PushIdentity(source: event.event.source, identifier: event.event.identifier),
                 renderings: assembly.renderings, devices: assembly.devices, assignments: assembly.assignments,
                 continuation: isChunk ? nil : page.next,
@@ -192,7 +192,7 @@ extension PipelineMachine {
         _ event: DecodedEvent, _ deviceCount: Int, _ arrival: JobArrival, _ now: Moment
     ) -> EventReport.Fate {
         guard deviceCount > 0 else { return .unmatched }
-        if event.parking.hasExpired(nowMilliseconds: now.wall.milliseconds) { return .expired }
+        if event.retryState.hasExpired(nowMilliseconds: now.wall.milliseconds) { return .expired }
         return switch arrival {
         case .taken: .matched
         case .deferred: .deferred
@@ -230,19 +230,19 @@ extension PipelineMachine {
     }
 
     /// Turns a delivery into a dead letter.
-    mutating func reject(_ delivery: Delivery, _ parking: ParkingRecord, _ rejection: EventRejection) {
+    mutating func reject(_ delivery: Delivery, _ retryState: RetryState, _ rejection: EventRejection) {
         actions.notices.append(.rejected(delivery.message, rejection))
         dispatch.deliveryRejected(
-            [delivery.tag], message: delivery.message, parking: parking, reason: rejection.reason.rawValue,
+            [delivery.tag], message: delivery.message, retryState: retryState, reason: rejection.reason.rawValue,
             detail: rejection.message, into: &actions.dispatch)
     }
 
     /// Turns an event, or the chunk that it is, into a dead letter, with which the turn of its dataset ends.
     mutating func reject(_ event: DecodedEvent, _ rejection: EventRejection) {
         actions.notices.append(.rejected(event.delivery.message, rejection))
-        let isChunk = event.parking.chunk != nil
+        let isChunk = event.retryState.chunk != nil
         dispatch.deliveryRejected(
-            isChunk ? [] : [event.delivery.tag], message: event.delivery.message, parking: event.parking,
+            isChunk ? [] : [event.delivery.tag], message: event.delivery.message, retryState: event.retryState,
             dataset: event.dataset, chunk: isChunk ? event.delivery.tag : nil, reason: rejection.reason.rawValue,
             detail: rejection.message, into: &actions.dispatch)
     }

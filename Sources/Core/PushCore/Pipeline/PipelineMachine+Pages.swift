@@ -13,14 +13,14 @@ extension PipelineMachine {
 
     /// The broker handed out a delivery of the bulk lane.
     mutating func pageReceived(_ delivery: Delivery, at now: Moment) {
-        let parking = ParkingRecord(of: delivery, nowMilliseconds: now.wall.milliseconds)
-        if parking.ignoresHeaders { actions.notices.append(.headersIgnored(delivery)) }
+        let retryState = RetryState(of: delivery, nowMilliseconds: now.wall.milliseconds)
+        if retryState.ignoresHeaders { actions.notices.append(.headersIgnored(delivery)) }
         do throws(EventRejection) {
-            let event = try intake.decode(delivery, parking, with: &renderer)
+            let event = try intake.decode(delivery, retryState, with: &renderer)
             pages[delivery.tag] = Page(event: event, renderings: event.renderings)
             serving.arrived(served(event))
         } catch {
-            reject(delivery, parking, error)
+            reject(delivery, retryState, error)
         }
     }
 
@@ -28,7 +28,7 @@ extension PipelineMachine {
         let name = event.flowName
         return FanOutDelivery(
             tag: event.delivery.tag, key: event.chunkKey,
-            flow: FanOutFlow(name: name, apps: renderer.appIndices(ofFlow: name)), cursor: event.parking.cursor)
+            flow: FanOutFlow(name: name, apps: renderer.appIndices(ofFlow: name)), cursor: event.retryState.cursor)
     }
 
     // MARK: Turns
@@ -65,7 +65,7 @@ extension PipelineMachine {
         for delivery in serving.flowsHang(hanging.map(\.flow), at: now.monotonic, into: &serves) {
             guard let event = pages[delivery.tag]?.event else { preconditionFailure("each delivery has its event") }
             let isDeferred = dispatch.deliveryHeldBack(
-                delivery.tag, message: event.delivery.message, parking: event.parking, at: now,
+                delivery.tag, message: event.delivery.message, retryState: event.retryState, at: now,
                 into: &actions.dispatch)
             if isDeferred {
                 serves.counts.chunksDelayed += 1

@@ -25,18 +25,18 @@ extension PipelineMachine {
         _ event: DecodedEvent, standingFor superseded: [DecodedEvent], excluding excludedDeviceID: String?,
         firstDevices: [Recipient], known: FanOut?, at now: Moment
     ) {
-        let parking = history(of: event, standingFor: superseded, excluding: excludedDeviceID)
+        let retryState = history(of: event, standingFor: superseded, excluding: excludedDeviceID)
         do throws(EventRejection) {
             // What cannot be rendered is told once, and not by each chunk.
-            _ = try renderer.render(event.event, expiresAt: parking.expiresAt, devices: firstDevices)
+            _ = try renderer.render(event.event, expiresAt: retryState.expiresAt, devices: firstDevices)
         } catch {
-            for event in [event] + superseded { reject(event.delivery, event.parking, error) }
+            for event in [event] + superseded { reject(event.delivery, event.retryState, error) }
             return
         }
         planned[event.delivery.tag] = PlannedEvent(event: event, superseded: superseded)
         planning.began(
             FanOutPlanning.LargeEvent(
-                event: FanOutEvent(event), message: event.delivery.message, parking: parking,
+                event: FanOutEvent(event), message: event.delivery.message, retryState: retryState,
                 audience: FanOutAudience(event), excludedDeviceID: excludedDeviceID),
             tags: ([event] + superseded).map(\.delivery.tag), known: known, at: now.monotonic, into: &plans)
     }
@@ -78,7 +78,7 @@ extension PipelineMachine {
         }
         for publish in plans.publishes {
             dispatch.chunkPlanned(
-                publish.chunk, of: publish.plan, message: publish.message, parking: publish.parking,
+                publish.chunk, of: publish.plan, message: publish.message, retryState: publish.retryState,
                 into: &actions.dispatch)
         }
         actions.dispatch.settles += plans.settles
@@ -122,7 +122,7 @@ extension FanOutAudience {
             case .dataset(let change): .devices(.dataset(change.key))
             case .push(let push): .devices(push.audience)
             case .record(let change):
-                .record(change, mayHaveClaims: event.delivery.isRedelivered || event.parking.isParkedCopy)
+                .record(change, mayHaveClaims: event.delivery.isRedelivered || event.retryState.isRequeuedCopy)
             }
     }
 }

@@ -26,7 +26,7 @@ public protocol CourierRegistry: AnyObject {
     ///   - nowMilliseconds: when it is, in milliseconds since 1970.
     /// - Returns: what there is for each, in their order.
     /// - Throws: `RegistryError` if the store cannot answer, or cannot be written if there is something to take.
-    func collect(_ tokens: [DeviceToken], nowMilliseconds: Int64) throws(RegistryError) -> [CourierMail]
+    func collect(_ tokens: [DeviceToken], nowMilliseconds: Int64) throws(RegistryError) -> [MailboxResult]
 }
 
 /// The part of a registry that keeps the key of its servers.

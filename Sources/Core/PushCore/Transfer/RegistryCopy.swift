@@ -271,21 +271,21 @@ public struct RegistryCopyCounts: Hashable, Sendable {
 extension DeadLetter {
     /// The headers that say which part of a large fan-out a message is: by the numbers of rows.
     private static let fanOutHeaders = [
-        ParkingHeader.cursor, ParkingHeader.cursorSubscription, ParkingHeader.fanOut, ParkingHeader.chunk,
-        ParkingHeader.through, ParkingHeader.throughSubscription, ParkingHeader.subscriptions,
+        RetryHeader.cursor, RetryHeader.cursorSubscription, RetryHeader.fanOut, RetryHeader.chunk,
+        RetryHeader.through, RetryHeader.throughSubscription, RetryHeader.subscriptions,
     ]
 
     /// Whether a replay needs rows of the store that its worker had; in another store these numbers are of nothing, or
     /// of something else.
     ///
     /// Such are the parts of large fan-outs, and letters of record events that name their subscriptions
-    /// (`Subscriber.parkedName`). Other letters name their devices by the identifiers that the devices have anywhere.
+    /// (`Subscriber.retryName`). Other letters name their devices by the identifiers that the devices have anywhere.
     var namesRows: Bool {
         let message = replay
         if message.headers.contains(where: { Self.fanOutHeaders.contains($0.name) }) { return true }
-        guard isPerhapsOfRecord, case .array(let names) = message.header(ParkingHeader.devices) else { return false }
+        guard isPerhapsOfRecord, case .array(let names) = message.header(RetryHeader.devices) else { return false }
         return names.contains { name in
-            if case .string(let text) = name { Subscriber(parkedName: text) != nil } else { false }
+            if case .string(let text) = name { Subscriber(retryName: text) != nil } else { false }
         }
     }
 

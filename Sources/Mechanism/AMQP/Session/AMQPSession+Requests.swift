@@ -270,7 +270,7 @@ extension AMQPSession {
         of publishes: [(message: AMQPMessage, exchange: String, routingKey: String)],
         _ failures: inout [PublishFailure?]
     ) throws(AMQPError) -> (open: [Int], cause: AMQPError?) {
-        var ledger = PublishLedger()
+        var ledger = ConfirmTracker()
         for index in indices {
             let (message, exchange, routingKey) = publishes[index]
             do throws(AMQPError) {
@@ -281,7 +281,7 @@ extension AMQPSession {
             }
         }
         var batch = AMQPBatch()
-        var outcomes: [PublishLedger.Outcome] = []
+        var outcomes: [ConfirmTracker.Outcome] = []
         var cause: AMQPError?
         while !ledger.isEmpty, cause == nil {
             do throws(AMQPError) {

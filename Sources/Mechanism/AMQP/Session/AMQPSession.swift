@@ -23,7 +23,7 @@ public final class AMQPSession {
     /// Where the broker is.
     public let endpoint: AMQPEndpoint
     let options: AMQPOptions
-    let stallGuard: StallGuard
+    let stallGuard: SendWatchdog
 
     /// What a frame may hold by the login, in both directions.
     private var agreedFrameBytes = frameBytesMaximum
@@ -46,7 +46,7 @@ public final class AMQPSession {
     public init(_ endpoint: AMQPEndpoint, options: AMQPOptions) throws(AMQPError) {
         self.endpoint = endpoint
         self.options = options
-        stallGuard = StallGuard(limitSeconds: options.stallLimitSeconds)
+        stallGuard = SendWatchdog(limitSeconds: options.stallLimitSeconds)
         handle = amqp_new_connection()
         init_amqp_pool(pool, 65_536)
         try connect()

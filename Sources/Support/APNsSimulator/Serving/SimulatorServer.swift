@@ -13,7 +13,7 @@ final class SimulatorServer {
 
     let configuration: SimulatorConfiguration
     let loop: EventLoop
-    let ledger: AnswerLedger
+    let ledger: AnswerLog
     let catalog: AnswerCatalog
 
     let faults: FaultBook
@@ -44,7 +44,7 @@ final class SimulatorServer {
         verifier = ProviderTokenVerifier(keys: parts.keys)
         catalog = AnswerCatalog(script: parts.configuration.script)
         latency = LatencySource(parts.configuration.latency, loopIndex: loopIndex)
-        ledger = AnswerLedger(
+        ledger = AnswerLog(
             configuration: parts.configuration, answerCount: catalog.answers.count, file: parts.recordFile,
             identifiers: parts.identifiers, progress: parts.progress)
         scheduleRecordWriting()

@@ -1,6 +1,6 @@
 public import PushCore
 
-/// A broker in memory for tests of the pipeline: one work queue, and parked messages by queue name.
+/// A broker in memory for tests of the pipeline: one work queue, and requeued messages by queue name.
 ///
 /// It keeps RabbitMQ's promises and no more: what is not acknowledged is still there, a confirm comes after the message
 /// is stored, and a message for a queue that does not exist is returned. Deliveries are handed out when a test asks for
@@ -23,7 +23,7 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
     /// - Returns: their tags.
     @discardableResult
     public func deliver(
-        _ messages: [Message], lane: DeliveryLane = .work, isRedelivered: Bool = false,
+        _ messages: [Message], lane: DeliveryClass = .work, isRedelivered: Bool = false,
         exchange: String? = nil
     ) -> [DeliveryTag] {
         let exchange = exchange ?? (lane == .fanout ? "" : "apus.changes")
@@ -47,12 +47,12 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
         return deliveries.map(\.tag)
     }
 
-    /// Takes the parked messages of a queue and delivers them again, as a retry queue does when their time has come,
+    /// Takes the requeued messages of a queue and delivers them again, as a retry queue does when their time has come,
     /// and the fan-out queue at once.
     @discardableResult
-    public func deliverParked(in queue: String) -> [DeliveryTag] {
+    public func deliverQueued(in queue: String) -> [DeliveryTag] {
         deliver(
-            state.update { $0.parkedByQueue.removeValue(forKey: queue) ?? [] },
+            state.update { $0.requeuedByQueue.removeValue(forKey: queue) ?? [] },
             lane: queue.hasSuffix(".fanout") ? .fanout : .work, exchange: "")
     }
 
@@ -71,8 +71,8 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
         }
     }
 
-    /// The messages that are parked in a queue.
-    public func parked(in queue: String) -> [Message] { state.read { $0.parked(in: queue) } }
+    /// The messages that are requeued in a queue.
+    public func requeued(in queue: String) -> [Message] { state.read { $0.requeued(in: queue) } }
 
     /// Whether anyone consumes.
     public var isConsuming: Bool { state.read(\.isConsuming) }
@@ -192,7 +192,7 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
                 if state.rejectingQueues.contains(message.routingKey) {
                     return (message.identifier, .rejected("PRECONDITION_FAILED"))
                 }
-                state.parkedByQueue[message.routingKey, default: []].append(message.message)
+                state.requeuedByQueue[message.routingKey, default: []].append(message.message)
                 return (message.identifier, .confirmed)
             }
             return (state.publishHandler, outcomes)
@@ -211,7 +211,7 @@ public struct FakeBrokerState: Sendable {
     /// Published while nobody consumed.
     var early: [Delivery] = []
     var unacknowledged: [DeliveryTag: Delivery] = [:]
-    var parkedByQueue: [String: [Message]] = [:]
+    var requeuedByQueue: [String: [Message]] = [:]
     var missingQueues: Set<String> = []
     var rejectingQueues: Set<String> = []
     var nextTag: UInt64 = 1
@@ -238,6 +238,6 @@ public struct FakeBrokerState: Sendable {
     /// How many deliveries have not been acknowledged.
     public var unacknowledgedCount: Int { unacknowledged.count }
 
-    /// The messages that are parked in a queue.
-    public func parked(in queue: String) -> [Message] { parkedByQueue[queue] ?? [] }
+    /// The messages that are requeued in a queue.
+    public func requeued(in queue: String) -> [Message] { requeuedByQueue[queue] ?? [] }
 }

@@ -15,7 +15,7 @@ final class LoadPublisherCore<Source: LoadSource>: AMQPConnectionHandler {
     private let load: Watched<PublishedLoad<Source.Event>>
 
     private var connection: AMQPConnection?
-    private var ledger = PublishLedger()
+    private var ledger = ConfirmTracker()
     private var attemptCount = 0
     private var isPublishing = false
     private var isStopped = false
@@ -152,7 +152,7 @@ final class LoadPublisherCore<Source: LoadSource>: AMQPConnectionHandler {
 
     private func interrupted(by reason: String) {
         connection = nil
-        ledger = PublishLedger()
+        ledger = ConfirmTracker()
         isBlocked = false
         refusedSinceNanoseconds = nil
         load.update { load in
@@ -169,7 +169,7 @@ final class LoadPublisherCore<Source: LoadSource>: AMQPConnectionHandler {
     func deliveriesReceived(_ deliveries: [AMQPDelivery]) {}
 
     func eventsReceived(_ events: [AMQPEvent]) {
-        var outcomes: [PublishLedger.Outcome] = []
+        var outcomes: [ConfirmTracker.Outcome] = []
         for event in events {
             switch event {
             case .blocked: isBlocked = true

@@ -6,7 +6,7 @@ struct AMQPFrameScanner {
     /// What was found, in the order in which it passes.
     enum Piece: Equatable {
         case bytes([UInt8])
-        case reached(AMQPLandmark, ProxyTrap.Moment)
+        case reached(AMQPMarker, FaultTrigger.Moment)
     }
 
     private static let methodFrame: UInt8 = 1
@@ -22,7 +22,7 @@ struct AMQPFrameScanner {
     private var frameBytesLeft = 0
     private var isAtProtocolHeader: Bool
     /// The method whose frame passes, or whose content is not complete.
-    private var open: AMQPLandmark?
+    private var open: AMQPMarker?
     private var awaitsHeader = false
     private var bodyBytesLeft: UInt64 = 0
 
@@ -76,7 +76,7 @@ struct AMQPFrameScanner {
         frameBytesLeft = Self.frameHeadBytes + frameSize + 1 - head.count
         switch head.first {
         case Self.methodFrame:
-            let landmark = AMQPLandmark(
+            let landmark = AMQPMarker(
                 direction: direction, classIdentifier: UInt16(number(at: 7, count: 2)),
                 methodIdentifier: UInt16(number(at: 9, count: 2)))
             open = landmark
@@ -102,7 +102,7 @@ struct AMQPFrameScanner {
 }
 
 /// A method of AMQP 0-9-1 that a proxy recognises as it passes, with the content that follows it.
-public struct AMQPLandmark: Hashable, Sendable {
+public struct AMQPMarker: Hashable, Sendable {
     /// Which way it goes.
     public let direction: ProxyDirection
     /// The class that the method belongs to.
@@ -127,19 +127,19 @@ public struct AMQPLandmark: Hashable, Sendable {
     }
 
     /// `connection.start-ok`: the client shows who it is.
-    public static let login = AMQPLandmark(.toServer, 10, 11)
+    public static let login = AMQPMarker(.toServer, 10, 11)
     /// `connection.open`: the client asks for its virtual host, the last step of the handshake.
-    public static let opening = AMQPLandmark(.toServer, 10, 40)
+    public static let opening = AMQPMarker(.toServer, 10, 40)
     /// `basic.consume`: the client asks for deliveries.
-    public static let consume = AMQPLandmark(.toServer, 60, 20)
+    public static let consume = AMQPMarker(.toServer, 60, 20)
     /// `basic.publish`, its header and its body.
-    public static let publish = AMQPLandmark(.toServer, 60, 40)
+    public static let publish = AMQPMarker(.toServer, 60, 40)
     /// `basic.ack` of a consumer.
-    public static let acknowledgement = AMQPLandmark(.toServer, 60, 80)
+    public static let acknowledgement = AMQPMarker(.toServer, 60, 80)
     /// `basic.deliver`, its header and its body.
-    public static let delivery = AMQPLandmark(.toClient, 60, 60)
+    public static let delivery = AMQPMarker(.toClient, 60, 60)
     /// `basic.ack` of the broker: the publisher's confirm.
-    public static let confirm = AMQPLandmark(.toClient, 60, 80)
+    public static let confirm = AMQPMarker(.toClient, 60, 80)
 
     /// Whether a header and a body follow: `basic.publish`, `basic.return`, `basic.deliver` and `basic.get-ok`.
     var hasContent: Bool { classIdentifier == 60 && [40, 50, 60, 71].contains(methodIdentifier) }

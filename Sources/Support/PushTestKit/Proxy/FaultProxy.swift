@@ -44,18 +44,18 @@ public final class FaultProxy: Sendable {
     ///
     /// What was under way arrives as it was to arrive. Connections whose bytes were swallowed are reset when their
     /// silence is over.
-    public func setWeather(_ weather: ProxyWeather) async throws {
-        try await loop.run { [core] in core.value.setWeather(weather) }
+    public func setConditions(_ weather: ProxyConditions) async throws {
+        try await loop.run { [core] in core.value.setConditions(weather) }
     }
 
     /// Sets a trap, which springs once.
-    public func set(_ trap: ProxyTrap) async throws { try await loop.run { [core] in core.value.set(trap) } }
+    public func set(_ trap: FaultTrigger) async throws { try await loop.run { [core] in core.value.set(trap) } }
 
     /// Takes away the traps that have not sprung.
     ///
     /// - Returns: how many there were.
     @discardableResult
-    public func removeTraps() async throws -> Int { try await loop.run { [core] in core.value.removeTraps() } }
+    public func removeTriggers() async throws -> Int { try await loop.run { [core] in core.value.removeTriggers() } }
 
     /// Connects with another server from now on; the connections that there are stay.
     ///
@@ -92,7 +92,7 @@ public struct ProxyRecord: Hashable, Sendable {
     /// How many of them have ended.
     public var endedCount = 0
     /// The traps that have sprung, in their order.
-    public var sprung: [ProxyTrap] = []
+    public var sprung: [FaultTrigger] = []
 
     /// Nothing yet.
     public init() {}

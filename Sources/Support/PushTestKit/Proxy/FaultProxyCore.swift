@@ -3,8 +3,8 @@ import Glibc
 
 /// The part of a `FaultProxy` that lives on its loop.
 final class FaultProxyCore {
-    private struct SetTrap {
-        let trap: ProxyTrap
+    private struct SetFaultTrigger {
+        let trap: FaultTrigger
         var occurrencesLeft: Int
         /// The first connection that the trap counts the bytes of.
         let firstLink: Int
@@ -13,13 +13,13 @@ final class FaultProxyCore {
     let loop: EventLoop
     let readsAMQP: Bool
     var serverPort: UInt16
-    private(set) var weather = ProxyWeather.calm
+    private(set) var weather = ProxyConditions.calm
     private let record: Watched<ProxyRecord>
     private var generator: SeededGenerator
     private var listener: TCPListener?
     private var links: [FaultProxyLink] = []
     private var ignored: [Int32] = []
-    private var traps: [SetTrap] = []
+    private var traps: [SetFaultTrigger] = []
     private var nextLink = 0
 
     init(loop: EventLoop, serverPort: UInt16, readsAMQP: Bool, seed: UInt64, record: Watched<ProxyRecord>) {
@@ -64,7 +64,7 @@ final class FaultProxyCore {
         record.update { $0.endedCount += 1 }
     }
 
-    func setWeather(_ weather: ProxyWeather) {
+    func setConditions(_ weather: ProxyConditions) {
         self.weather = weather
         if weather.welcome != .ignore {
             for descriptor in ignored { Self.reset(descriptor) }
@@ -81,11 +81,11 @@ final class FaultProxyCore {
 
     // MARK: Traps
 
-    func set(_ trap: ProxyTrap) {
-        traps.append(SetTrap(trap: trap, occurrencesLeft: trap.occurrence, firstLink: nextLink))
+    func set(_ trap: FaultTrigger) {
+        traps.append(SetFaultTrigger(trap: trap, occurrencesLeft: trap.occurrence, firstLink: nextLink))
     }
 
-    func removeTraps() -> Int {
+    func removeTriggers() -> Int {
         defer { traps = [] }
         return traps.count
     }
@@ -99,8 +99,8 @@ final class FaultProxyCore {
     }
 
     /// Tells the traps what has happened; the answer is what is to be done to the connection.
-    func spring(_ isSprung: (ProxyTrap.Trigger) -> Bool) -> ProxyTrap.Strike? {
-        var strike: ProxyTrap.Strike?
+    func spring(_ isSprung: (FaultTrigger.Trigger) -> Bool) -> FaultTrigger.Strike? {
+        var strike: FaultTrigger.Strike?
         for index in traps.indices where isSprung(traps[index].trap.trigger) {
             traps[index].occurrencesLeft -= 1
             if traps[index].occurrencesLeft == 0 {

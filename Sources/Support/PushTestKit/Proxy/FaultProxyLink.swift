@@ -170,7 +170,7 @@ final class FaultProxyLink {
         }
     }
 
-    private func carryOut(_ strike: ProxyTrap.Strike) {
+    private func carryOut(_ strike: FaultTrigger.Strike) {
         switch strike {
         case .reset: reset()
         case .silence(let directions): for direction in directions { streams[direction]?.silence = .swallowed }

@@ -3,7 +3,7 @@ final class FaultProxyStream {
     /// What is to be done next.
     enum Item {
         case write([UInt8])
-        case strike(ProxyTrap.Strike)
+        case strike(FaultTrigger.Strike)
         /// The sender has ended its stream.
         case finish
     }

@@ -28,7 +28,7 @@ extension InMemoryRegistry: CourierRegistry {
     }
 
     /// Takes the oldest message of each of these devices.
-    public func collect(_ tokens: [DeviceToken], nowMilliseconds: Int64) throws(RegistryError) -> [CourierMail] {
+    public func collect(_ tokens: [DeviceToken], nowMilliseconds: Int64) throws(RegistryError) -> [MailboxResult] {
         try check()
         return tokens.map { token in
             let found = entries.values.first { $0.device.platform == .web && $0.device.token == token }

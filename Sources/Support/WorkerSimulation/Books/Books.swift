@@ -48,7 +48,7 @@ final class Books {
             BookedEvent(
                 subject: event.subject, publishedNanoseconds: now,
                 expiresAtMilliseconds: event.timeToLiveMilliseconds.map { milliseconds + $0 },
-                isNowOrNever: event.isNowOrNever, expected: expected, sortedCount: expected.count))
+                expiresImmediately: event.expiresImmediately, expected: expected, sortedCount: expected.count))
     }
 
     private func expectedPushes(of event: LoadedEvent) -> [BookedEvent.Expected] {
@@ -132,9 +132,9 @@ final class Books {
         }
     }
 
-    /// The device and the subscription that a parked message names.
+    /// The device and the subscription that a requeued message names.
     private static func numbers(of name: String) -> (device: Int, subscription: Int) {
-        if let subscriber = Subscriber(parkedName: name) {
+        if let subscriber = Subscriber(retryName: name) {
             return (World.number(of: subscriber.deviceID) ?? -1, Int(subscriber.subscription))
         }
         return (World.number(of: name) ?? -1, 0)
@@ -263,7 +263,7 @@ final class Books {
             counts.expired += 1
             return end(event, place)
         }
-        if events[event].isNowOrNever {
+        if events[event].expiresImmediately {
             counts.expired += 1
             return end(event, place)
         }
@@ -359,7 +359,7 @@ struct BookedEvent {
     var publishedNanoseconds: UInt64
     /// When it loses its use, in milliseconds since 1970; nil if never.
     var expiresAtMilliseconds: Int64?
-    var isNowOrNever: Bool
+    var expiresImmediately: Bool
     /// In ascending order of devices as long as nothing was appended.
     var expected: [Expected]
     /// How many messages of it the broker has, those that were handed out included.

@@ -123,11 +123,11 @@ struct Load {
         data.write(nextNumber)
         data.write(##"#"}"##)
         var timeToLive: Int64?
-        var isNowOrNever = false
+        var expiresImmediately = false
         if let milliseconds {
             switch random.below(40) {
             case 0:
-                isNowOrNever = true
+                expiresImmediately = true
                 data.write(#","options":{"expiration":0}"#)
             case 1, 2:
                 let seconds = Int64(random.within(20...4_000))
@@ -141,7 +141,7 @@ struct Load {
         data.write("}")
         var event = event("push.requested", data, subject)
         event.timeToLiveMilliseconds = [event.timeToLiveMilliseconds, timeToLive].compactMap(\.self).min()
-        event.isNowOrNever = isNowOrNever
+        event.expiresImmediately = expiresImmediately
         return event
     }
 
@@ -227,7 +227,7 @@ struct LoadedEvent {
     /// How long it is of use from publishing on, in milliseconds; nil if for ever.
     var timeToLiveMilliseconds: Int64?
     /// Whether each of its pushes gets one attempt only.
-    var isNowOrNever = false
+    var expiresImmediately = false
 }
 
 /// Writes JSON piece by piece.

@@ -56,7 +56,7 @@ extension Simulation {
     }
 
     static func devices(of message: Message) -> [String]? {
-        guard case .array(let values)? = message.header(ParkingHeader.devices) else { return nil }
+        guard case .array(let values)? = message.header(RetryHeader.devices) else { return nil }
         return values.compactMap { if case .string(let name) = $0 { name } else { nil } }
     }
 

@@ -111,8 +111,8 @@ extension Simulation {
         case .deadLetter:
             return books.deadLettered(
                 publish.event, devices: Self.devices(of: publish.message),
-                reason: Self.text(ParkingHeader.reason, of: publish.message), isByBroker: false,
-                detail: Self.text(ParkingHeader.detail, of: publish.message))
+                reason: Self.text(RetryHeader.reason, of: publish.message), isByBroker: false,
+                detail: Self.text(RetryHeader.detail, of: publish.message))
         case .retry: books.events[publish.event].hasWaited = true
         case .work, .fanOut: break
         }

@@ -53,10 +53,10 @@ public struct ConfigurationLoader: Sendable {
         var fileProblems: [ConfigurationProblem] = []
         var usedPath: String?
         do {
-            let bytes = try SmallFile.read(path ?? Self.standardPath)
+            let bytes = try ConfigurationFile.read(path ?? Self.standardPath)
             usedPath = path ?? Self.standardPath
             try merger.add(TOMLDocument.parse(bytes), path: path ?? Self.standardPath)
-        } catch let failure as SmallFile.Failure {
+        } catch let failure as ConfigurationFile.Failure {
             if path != nil || !failure.isMissingFile { fileProblems.append(problem(failure)) }
         } catch let error as TOMLError {
             fileProblems.append(problem(error))
@@ -90,7 +90,7 @@ public struct ConfigurationLoader: Sendable {
             effective: reader.effective)
     }
 
-    private func problem(_ failure: SmallFile.Failure) -> ConfigurationProblem {
+    private func problem(_ failure: ConfigurationFile.Failure) -> ConfigurationProblem {
         ConfigurationProblem(
             origin: .file(path: path ?? Self.standardPath, line: 0), key: "",
             message: "cannot read the configuration: \(failure.message)", remedy: failure.remedy)

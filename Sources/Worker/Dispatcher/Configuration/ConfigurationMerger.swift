@@ -107,7 +107,7 @@ struct ConfigurationMerger {
             return fail(origin, key.path(app: app), "\(plain) is also set", "set only one of them")
         }
         do {
-            var bytes = try SmallFile.read(path)
+            var bytes = try ConfigurationFile.read(path)
             // One line end, as an editor or `echo` leaves it; more of them would be part of the secret.
             if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
             if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }

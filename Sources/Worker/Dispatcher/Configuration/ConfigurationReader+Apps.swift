@@ -96,7 +96,7 @@ extension ConfigurationReader {
             fail(.appProxy, app: index, error.message, "check each part of it")
         }
         if url.contains("@"), case .file(let path, _) = origin(of: .appProxy, app: index),
-            SmallFile.isReadableByOthers(path)
+            ConfigurationFile.isReadableByOthers(path)
         {
             warn(
                 .appProxy, app: index, "other users can read \(path), which holds the proxy's password",
@@ -107,15 +107,15 @@ extension ConfigurationReader {
 
     private mutating func checkKeyFile(_ path: String, app index: Int) {
         let download = "name the file AuthKey_….p8 from Apple's developer account"
-        do throws(SmallFile.Failure) {
-            let bytes = try SmallFile.read(path)
+        do throws(ConfigurationFile.Failure) {
+            let bytes = try ConfigurationFile.read(path)
             guard !bytes.isEmpty else { return fail(.appKeyFile, app: index, "\(path) is empty", download) }
             do throws(CryptoError) {
                 _ = try ES256PrivateKey(pem: bytes)
             } catch {
                 fail(.appKeyFile, app: index, "\(path): \(error.message)", download)
             }
-            if SmallFile.isReadableByOthers(path) {
+            if ConfigurationFile.isReadableByOthers(path) {
                 warn(.appKeyFile, app: index, "other users can read \(path)", "run 'chmod 600 \(path)'")
             }
         } catch {

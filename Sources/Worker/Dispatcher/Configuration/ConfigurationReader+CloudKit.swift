@@ -48,9 +48,9 @@ extension ConfigurationReader {
         guard checksFile(of: .registryServerKeys) else { return }
         do {
             _ = try ServerKey(
-                identifier: key.identifier, publicKeyPEM: try SmallFile.read(key.publicKeyFile), app: key.app,
+                identifier: key.identifier, publicKeyPEM: try ConfigurationFile.read(key.publicKeyFile), app: key.app,
                 permission: key.permission, userID: key.userID)
-        } catch let error as SmallFile.Failure {
+        } catch let error as ConfigurationFile.Failure {
             fail(.registryServerKeys, "\(place): cannot read \(key.publicKeyFile): \(error.message)", error.remedy)
         } catch {
             fail(

@@ -78,11 +78,11 @@ extension ConfigurationReader {
         }
         guard let keyFile, checksFile(of: .registryKeyFile) else { return }
         do {
-            _ = try SmallFile.read(keyFile)
+            _ = try ConfigurationFile.read(keyFile)
         } catch {
             fail(.registryKeyFile, "cannot read \(keyFile): \(error.message)", error.remedy)
         }
-        if SmallFile.isReadableByOthers(keyFile) {
+        if ConfigurationFile.isReadableByOthers(keyFile) {
             warn(.registryKeyFile, "other users can read \(keyFile)", "run 'chmod 600 \(keyFile)'")
         }
     }
@@ -93,7 +93,8 @@ extension ConfigurationReader {
         for (index, text) in given.enumerated() {
             add(text, place: "key \(index + 1)", of: .registryAccessKeys, to: &keys)
         }
-        if !given.isEmpty, case .file(let path, _) = origin(of: .registryAccessKeys), SmallFile.isReadableByOthers(path)
+        if !given.isEmpty, case .file(let path, _) = origin(of: .registryAccessKeys),
+            ConfigurationFile.isReadableByOthers(path)
         {
             warn(
                 .registryAccessKeys, "other users can read \(path), which holds secrets",
@@ -105,14 +106,14 @@ extension ConfigurationReader {
             return keys
         }
         do {
-            let lines = String(decoding: try SmallFile.read(path), as: UTF8.self).split(
+            let lines = String(decoding: try ConfigurationFile.read(path), as: UTF8.self).split(
                 omittingEmptySubsequences: false, whereSeparator: \.isNewline)
             for (index, line) in lines.enumerated() {
                 let text = line.drop(while: \.isWhitespace)
                 guard !text.isEmpty, !text.hasPrefix("#") else { continue }
                 add(String(text), place: "line \(index + 1) of \(path)", of: .registryAccessKeysFile, to: &keys)
             }
-            if SmallFile.isReadableByOthers(path) {
+            if ConfigurationFile.isReadableByOthers(path) {
                 warn(.registryAccessKeysFile, "other users can read \(path)", "run 'chmod 600 \(path)'")
             }
         } catch {

@@ -68,7 +68,7 @@ extension ConfigurationReader {
                 .rabbitMQURL, "the user is guest, RabbitMQ's built-in administrator, who may only log in locally",
                 "create a separate user for production")
         }
-        if holdsSecret, case .file(let path, _) = origin(of: .rabbitMQURL), SmallFile.isReadableByOthers(path) {
+        if holdsSecret, case .file(let path, _) = origin(of: .rabbitMQURL), ConfigurationFile.isReadableByOthers(path) {
             warn(
                 .rabbitMQURL, "the file holds a password, and other users can read it",
                 "run 'chmod 600 \(path)', or use APUS_RABBITMQ_URL_FILE")
@@ -95,7 +95,7 @@ extension ConfigurationReader {
         do throws(RegistryError) {
             let location = try PostgresLocation(url: url)
             if location.holdsPassword, case .file(let path, _) = origin(of: .registryURL),
-                SmallFile.isReadableByOthers(path)
+                ConfigurationFile.isReadableByOthers(path)
             {
                 warn(
                     .registryURL, "the file holds a password, and other users can read it",
@@ -176,7 +176,7 @@ extension ConfigurationReader {
         guard let path = resolved(text(key, app: app), of: key, app: app) else { return nil }
         guard checksFile(of: key) else { return path }
         do {
-            let bytes = try SmallFile.read(path)
+            let bytes = try ConfigurationFile.read(path)
             if !String(decoding: bytes, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----") {
                 fail(
                     key, app: app, "\(path) holds no certificate",

@@ -10,7 +10,7 @@ final class CourierTransport: PushTransport {
     private let others: any PushTransport
     private let firstRoute: Int
     private let loop: EventLoop
-    private let sender: LoopBound<CourierSender>
+    private let sender: LoopBound<MailboxWriter>
 
     /// Creates a transport; the registry is opened with the first push that needs it.
     ///
@@ -31,7 +31,7 @@ final class CourierTransport: PushTransport {
         self.firstRoute = firstRoute
         self.loop = loop
         sender = LoopBound(
-            CourierSender(
+            MailboxWriter(
                 apps: apps, firstRoute: firstRoute, logger: logger, nowMilliseconds: nowMilliseconds,
                 openRegistry: openRegistry), to: loop)
     }
@@ -57,7 +57,7 @@ final class CourierTransport: PushTransport {
 }
 
 /// Deposits pushes in the registry, for their clients to fetch; lives on the loop where the registry is written.
-final class CourierSender {
+final class MailboxWriter {
     /// Takes the results.
     var handler: (any PushTransportHandler)?
     private let apps: [String]

@@ -57,11 +57,11 @@ public final class Dispatch: Sendable {
     }
 
     /// What became of the pushes so far, by app; the last entry is for devices of unknown apps.
-    public func ledgers() async throws -> [PushLedger] {
+    public func ledgers() async throws -> [PushCounts] {
         try await loop.run { [pipeline] in pipeline.value.machine.dispatch.ledgers }
     }
 
-    /// Ends in order: no new deliveries, all that was begun is finished, parked messages are confirmed,
+    /// Ends in order: no new deliveries, all that was begun is finished, requeued messages are confirmed,
     /// acknowledgements
     /// are written, connections closed.
     ///
@@ -103,7 +103,7 @@ public final class PipelineHealth: Sendable {
         case source
         /// APNs cannot be reached for any app, so nothing is consumed.
         case apns
-        /// The worker cannot park what fails.
+        /// The worker cannot requeue what fails.
         case publisher
         /// The registry does not answer.
         case registry
@@ -113,8 +113,8 @@ public final class PipelineHealth: Sendable {
         case key
         /// APNs calls most tokens of an app bad.
         case tokens
-        /// The broker does not take parked messages.
-        case parking
+        /// The broker does not take requeued messages.
+        case requeuing = "parking"
         /// The worker is shutting down.
         case draining
     }

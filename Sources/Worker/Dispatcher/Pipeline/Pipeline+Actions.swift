@@ -43,7 +43,7 @@ extension Pipeline {
         switch notice {
         case .health(let notice): report(notice)
         case .publishRefused(let message, let queue, let reason):
-            health.set(.parking, "the queue \(queue) takes no messages: \(reason)")
+            health.set(.requeuing, "the queue \(queue) takes no messages: \(reason)")
             logger.log(
                 .error, "parking.refused",
                 fields(of: message) + [
@@ -142,7 +142,7 @@ extension Pipeline {
         case .keyAccepted(let app):
             logger.log(.info, "apns.key.accepted", [.field("app", machine.renderer.appName(at: app))])
             reportHeldApps()
-        case .tokensInDoubt(let app, let kind, let reason):
+        case .suspectConfiguration(let app, let kind, let reason):
             logger.log(
                 .error, "apns.tokens.in-doubt",
                 [

@@ -5,16 +5,16 @@ import PushCore
 /// What the log says of single events: which one, and what became of it.
 extension Pipeline {
     /// Counts an event, and says at the level `debug` what became of it, once: `event.handled` when it came from a
-    /// backend, `event.retried` when a parked copy came back.
+    /// backend, `event.retried` when a requeued copy came back.
     func report(_ report: EventReport) {
         let event = report.event
         metrics.countEvent(event.type, PipelineMetrics.EventOutcome(report))
         // A page of a large fan-out is no event; that it was planned has been said.
         guard !event.isPage else { return }
-        guard event.parking.isParkedCopy else {
+        guard event.retryState.isRequeuedCopy else {
             return logger.log(.debug, "event.handled", fields(of: report))
         }
-        logger.log(.debug, "event.retried", fields(of: report) + [.field("attempt", event.parking.attempt)])
+        logger.log(.debug, "event.retried", fields(of: report) + [.field("attempt", event.retryState.attempt)])
     }
 
     /// The same for an event that cannot be acted on, and may not be known to be one.
@@ -37,7 +37,7 @@ extension Pipeline {
             .warning, "event.headers-ignored",
             fields(of: delivery.message) + [
                 .field("exchange", delivery.exchange),
-                .field("advice", "Publish without headers that begin with \(ParkingHeader.prefix): Apus ignores them."),
+                .field("advice", "Publish without headers that begin with \(RetryHeader.prefix): Apus ignores them."),
             ])
     }
 

@@ -68,7 +68,7 @@ final class Pipeline {
 
     func publishesEnded(_ outcomes: [(identifier: UInt64, outcome: PublishOutcome)]) {
         machine.publishesEnded(outcomes, at: parts.now())
-        if outcomes.contains(where: { $0.outcome == .confirmed }) { health.set(.parking, nil) }
+        if outcomes.contains(where: { $0.outcome == .confirmed }) { health.set(.requeuing, nil) }
         scheduleTick()
     }
 
@@ -198,7 +198,7 @@ final class PipelineInbox: DeliveryHandler, PublishHandler, PushTransportHandler
 public struct PipelineParts {
     /// Where deliveries come from.
     public var source: any DeliverySource
-    /// Where parked messages go.
+    /// Where requeued messages go.
     public var publisher: any MessagePublisher
     /// What sends pushes.
     public var transport: any PushTransport

@@ -19,8 +19,8 @@ final class PipelineMetrics {
         let expired: Counter
         let coalesced: Counter
         let reduced: Counter
-        let parkedForRetry: Counter
-        let parkedAsDeadLetter: Counter
+        let requeuedForRetry: Counter
+        let deadLettered: Counter
         let inFlight: Gauge
         let duration: Histogram
     }
@@ -38,7 +38,7 @@ final class PipelineMetrics {
     private let apps: [AppInstruments]
     /// By type; nil for an event whose type is not known.
     private let events: [EventType?: [EventOutcome: Counter]]
-    private var reported: [PushLedger]
+    private var reported: [PushCounts]
     private var deadLetters: [String: Counter] = [:]
     private var withoutToken: [String: Counter] = [:]
 
@@ -69,7 +69,7 @@ final class PipelineMetrics {
             "apus_pushes_ambiguous_total",
             help: "Attempts whose answer was lost; each may have made a duplicate push.")
         apps = (appNames + ["unknown"]).map { Self.instruments(registry, app: $0) }
-        reported = Array(repeating: PushLedger(), count: appNames.count + 1)
+        reported = Array(repeating: PushCounts(), count: appNames.count + 1)
         events = Self.eventCounters(registry)
         for reason in EventRejection.Reason.allCases { _ = deadLetterCounter(reason.rawValue) }
     }
@@ -91,8 +91,8 @@ final class PipelineMetrics {
                 help:
                     "Pushes of subscriptions that show nothing because APNs would not take even their shortest texts.",
                 labels: [label]),
-            parkedForRetry: ended("parked_retry"),
-            parkedAsDeadLetter: ended("parked_dead_letter"),
+            requeuedForRetry: ended("parked_retry"),
+            deadLettered: ended("parked_dead_letter"),
             inFlight: registry.gauge(
                 "apus_pushes_in_flight", help: "Pushes matched and not ended.", labels: [label]),
             duration: registry.histogram(
@@ -146,7 +146,7 @@ final class PipelineMetrics {
     func observePush(app: Int, nanoseconds: UInt64) { apps[app].duration.observe(nanoseconds: nanoseconds) }
 
     /// Brings the counters up to date with the ledgers.
-    func report(_ ledgers: [PushLedger]) {
+    func report(_ ledgers: [PushCounts]) {
         for (index, ledger) in ledgers.enumerated() where ledger != reported[index] {
             let last = reported[index]
             apps[index].matched.add(ledger.matched - last.matched)
@@ -154,8 +154,8 @@ final class PipelineMetrics {
             apps[index].tokenDead.add(ledger.tokenDead - last.tokenDead)
             apps[index].expired.add(ledger.expired - last.expired)
             apps[index].coalesced.add(ledger.coalesced - last.coalesced)
-            apps[index].parkedForRetry.add(ledger.parkedForRetry - last.parkedForRetry)
-            apps[index].parkedAsDeadLetter.add(ledger.parkedAsDeadLetter - last.parkedAsDeadLetter)
+            apps[index].requeuedForRetry.add(ledger.requeuedForRetry - last.requeuedForRetry)
+            apps[index].deadLettered.add(ledger.deadLettered - last.deadLettered)
             apps[index].inFlight.set(ledger.inFlight)
             reported[index] = ledger
         }

@@ -19,7 +19,7 @@ extension RegistryResponder {
         let matching = try matchingSubscriptions(questions.map { matchedChange(of: $0.event) }) { index in
             let event = questions[index].event
             let mayHaveClaims =
-                questions[index].isRepeated || event.delivery.isRedelivered || event.parking.isParkedCopy
+                questions[index].isRepeated || event.delivery.isRedelivered || event.retryState.isRequeuedCopy
             return mayHaveClaims ? event.digest : nil
         }
         let requests = zip(questions, matching).map(request)
@@ -42,11 +42,11 @@ extension RegistryResponder {
 
     /// What to ask the registry of an event.
     private func request(_ question: AudienceQuestion, subscriptions: [Int64]) -> SubscriberRequest {
-        let parking = question.event.parking
-        if let named = parking.deviceIDs {
-            return SubscriberRequest(subscriptions: [], only: named.compactMap { Subscriber(parkedName: $0) })
+        let retryState = question.event.retryState
+        if let named = retryState.deviceIDs {
+            return SubscriberRequest(subscriptions: [], only: named.compactMap { Subscriber(retryName: $0) })
         }
-        if let job = parking.chunk {
+        if let job = retryState.chunk {
             // Those that were found when the event was planned, whatever the index knows by now.
             return SubscriberRequest(
                 subscriptions: job.chunk.subscriptions, excludedDeviceID: question.excludedDeviceID,
@@ -58,7 +58,8 @@ extension RegistryResponder {
 
     /// The change to match; nil if the event has brought its subscriptions or devices along.
     private func matchedChange(of event: DecodedEvent) -> RecordChange? {
-        guard event.parking.deviceIDs == nil, event.parking.chunk == nil, case .record(let change) = event.event.kind
+        guard event.retryState.deviceIDs == nil, event.retryState.chunk == nil,
+            case .record(let change) = event.event.kind
         else { return nil }
         return change
     }
@@ -111,7 +112,7 @@ extension RegistryResponder {
         }
         guard !deviceIDs.isEmpty else { return [:] }
         let badges = try registry.countBadges(
-            deviceIDs, for: event.digest, isRepeated: event.parking.deviceIDs != nil)
+            deviceIDs, for: event.digest, isRepeated: event.retryState.deviceIDs != nil)
         return Dictionary(zip(deviceIDs.map(ByteText.init), badges), uniquingKeysWith: { first, _ in first })
     }
 }

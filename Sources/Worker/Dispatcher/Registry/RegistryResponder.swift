@@ -10,7 +10,7 @@ public typealias PipelineRegistry = Registry & SubscriptionRegistry & FanOutRegi
 /// It lives on the registry's loop, with the index of subscriptions. A call may take as long as the registry does.
 public final class RegistryResponder {
     let registry: any PipelineRegistry
-    let follower: SubscriptionFollower
+    let follower: SubscriptionIndexUpdater
     let limits: DispatchLimits
     let logger: Logger
     let metrics: RegistryMetrics
@@ -34,7 +34,7 @@ public final class RegistryResponder {
         self.logger = logger
         self.metrics = metrics
         self.nowMilliseconds = nowMilliseconds
-        follower = SubscriptionFollower(registry: registry) { metrics.indexChanged($0) }
+        follower = SubscriptionIndexUpdater(registry: registry) { metrics.indexChanged($0) }
     }
 
     /// Answers a request.
@@ -152,11 +152,11 @@ public final class RegistryResponder {
 
     /// What to ask the registry; nil for a record, whose subscribers are found by its fields.
     private func request(_ question: AudienceQuestion) -> AudienceRequest? {
-        let parking = question.event.parking
+        let retryState = question.event.retryState
         guard let audience = question.event.audience else { return nil }
         return AudienceRequest(
-            audience: audience, excludedDeviceID: question.excludedDeviceID, onlyDeviceIDs: parking.deviceIDs,
-            cursor: question.cursor, through: parking.chunk?.chunk.through, asOfFanOut: parking.chunk?.fanOut)
+            audience: audience, excludedDeviceID: question.excludedDeviceID, onlyDeviceIDs: retryState.deviceIDs,
+            cursor: question.cursor, through: retryState.chunk?.chunk.through, asOfFanOut: retryState.chunk?.fanOut)
     }
 
     // MARK: Chunks

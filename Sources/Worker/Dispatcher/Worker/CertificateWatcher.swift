@@ -46,15 +46,15 @@ public final class CertificateWatcher: Sendable {
                 failure = nil
                 guard !isFirst else { return }
                 logger.log(.info, "registry.certificate.renewed", [.field("file", paths.certificate)])
-            } catch let error as SmallFile.Failure {
+            } catch let error as ConfigurationFile.Failure {
                 failed("\(error.message); \(error.remedy)")
             } catch {
                 failed("\(error)")
             }
         }
 
-        private func read(_ path: String) throws(SmallFile.Failure) -> String {
-            String(decoding: try SmallFile.read(path), as: UTF8.self)
+        private func read(_ path: String) throws(ConfigurationFile.Failure) -> String {
+            String(decoding: try ConfigurationFile.read(path), as: UTF8.self)
         }
 
         private func failed(_ reason: String) {

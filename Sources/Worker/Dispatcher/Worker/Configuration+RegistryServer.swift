@@ -67,7 +67,7 @@ extension Configuration {
 
     private static func text(of path: String) throws(WorkerError) -> String {
         do {
-            return String(decoding: try SmallFile.read(path), as: UTF8.self)
+            return String(decoding: try ConfigurationFile.read(path), as: UTF8.self)
         } catch {
             throw WorkerError(.configuration, "cannot read \(path): \(error.message); \(error.remedy)")
         }

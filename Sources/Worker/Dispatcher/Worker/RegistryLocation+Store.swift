@@ -14,8 +14,8 @@ extension Configuration.RegistryLocation {
         var url = operand
         if operand.hasPrefix("@") {
             let path = String(operand.dropFirst())
-            do throws(SmallFile.Failure) {
-                url = String(decoding: try SmallFile.read(path), as: UTF8.self)
+            do throws(ConfigurationFile.Failure) {
+                url = String(decoding: try ConfigurationFile.read(path), as: UTF8.self)
             } catch {
                 throw RegistryError(.unavailable, "cannot read \(path): \(error.message); \(error.remedy)")
             }

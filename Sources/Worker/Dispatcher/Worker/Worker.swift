@@ -140,7 +140,7 @@ public final class Worker: Sendable {
         return outcome
     }
 
-    private func logLedgers(_ ledgers: [PushLedger]) {
+    private func logLedgers(_ ledgers: [PushCounts]) {
         let names = configuration.apps.map(\.name) + ["unknown"]
         for (name, ledger) in zip(names, ledgers) where ledger.matched > 0 || name != "unknown" {
             logger.log(
@@ -148,8 +148,8 @@ public final class Worker: Sendable {
                 [
                     .field("app", name), .field("matched", ledger.matched), .field("accepted", ledger.accepted),
                     .field("tokenDead", ledger.tokenDead), .field("expired", ledger.expired),
-                    .field("coalesced", ledger.coalesced), .field("parkedForRetry", ledger.parkedForRetry),
-                    .field("parkedAsDeadLetter", ledger.parkedAsDeadLetter), .field("inFlight", ledger.inFlight),
+                    .field("coalesced", ledger.coalesced), .field("parkedForRetry", ledger.requeuedForRetry),
+                    .field("parkedAsDeadLetter", ledger.deadLettered), .field("inFlight", ledger.inFlight),
                     .field("balanced", ledger.isBalanced),
                 ])
         }

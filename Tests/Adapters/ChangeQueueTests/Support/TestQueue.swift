@@ -86,18 +86,18 @@ struct TestQueue {
         }
     }
 
-    /// Puts messages among the dead letters, as the worker parks them.
+    /// Puts messages among the dead letters, as the worker requeues them.
     func bury(_ identifiers: Range<UInt64>, reason: String) async throws {
         let messages = identifiers.map { identifier in
             var message = Message(body: Array("body \(identifier)".utf8))
             message.properties.messageID = "\(identifier)"
             message.headers = [
                 MessageHeader(name: "mine", value: .string("kept")),
-                MessageHeader(name: ParkingHeader.reason, value: .string(reason)),
-                MessageHeader(name: ParkingHeader.detail, value: .string("because")),
-                MessageHeader(name: ParkingHeader.attempt, value: .int64(10)),
-                MessageHeader(name: ParkingHeader.firstSeenMilliseconds, value: .int64(1_700_000_000_000)),
-                MessageHeader(name: ParkingHeader.devices, value: .array([.string("device")])),
+                MessageHeader(name: RetryHeader.reason, value: .string(reason)),
+                MessageHeader(name: RetryHeader.detail, value: .string("because")),
+                MessageHeader(name: RetryHeader.attempt, value: .int64(10)),
+                MessageHeader(name: RetryHeader.firstSeenMilliseconds, value: .int64(1_700_000_000_000)),
+                MessageHeader(name: RetryHeader.devices, value: .array([.string("device")])),
             ]
             return OutgoingMessage(
                 identifier: identifier, exchange: "", routingKey: names.deadLetter, message: message)

@@ -33,10 +33,10 @@ struct DeadLettersCommandTests {
                 message.headers = [
                     MessageHeader(name: "mine\u{202E}", value: .int64(7)),
                     MessageHeader(
-                        name: ParkingHeader.reason, value: .string(index == 1 ? "unknown-app" : "invalid-json")),
-                    MessageHeader(name: ParkingHeader.detail, value: .string("because of \(index)")),
-                    MessageHeader(name: ParkingHeader.attempt, value: .int64(3)),
-                    MessageHeader(name: ParkingHeader.app, value: .string(index % 2 == 0 ? "chat" : "mail")),
+                        name: RetryHeader.reason, value: .string(index == 1 ? "unknown-app" : "invalid-json")),
+                    MessageHeader(name: RetryHeader.detail, value: .string("because of \(index)")),
+                    MessageHeader(name: RetryHeader.attempt, value: .int64(3)),
+                    MessageHeader(name: RetryHeader.app, value: .string(index % 2 == 0 ? "chat" : "mail")),
                 ]
                 return OutgoingMessage(
                     identifier: UInt64(index), exchange: "", routingKey: configuration.names.deadLetter,

@@ -46,7 +46,7 @@ struct RegistryCopyCommandTests {
         let letters = (10..<22).map { number in
             var message = Message(body: [])
             let name = number > 10 ? "7:device" : "device"
-            message.headers = [MessageHeader(name: ParkingHeader.devices, value: .array([.string(name)]))]
+            message.headers = [MessageHeader(name: RetryHeader.devices, value: .array([.string(name)]))]
             return DeadLetter(
                 summary: DeadLetterSummary(
                     identifier: String(repeating: "\(number)", count: 16), reason: "test", deadLetteredMilliseconds: 1,

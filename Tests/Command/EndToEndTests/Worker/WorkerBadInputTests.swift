@@ -195,14 +195,14 @@ struct WorkerBadInputTests {
         try await fixture.publish([message])
         #expect(try await fixture.accepted(reachingDevices: 1).map(\.deviceToken) == [TestDevices.token(1)])
         // Its first retry has been through the ladder, the broker's dead-lettering and the worker; this is the second.
-        let parked = try await fixture.take(from: "\(fixture.namespace).retry.1h")
+        let requeued = try await fixture.take(from: "\(fixture.namespace).retry.1h")
         // RabbitMQ sorts the headers of what it dead-letters, counts how often it has delivered it, and has no type
         // for unsigned numbers of 64 bits: it hands them on as signed ones.
-        let own = parked.headers.filter { !$0.name.hasPrefix(ParkingHeader.prefix) && $0.name != "x-delivery-count" }
+        let own = requeued.headers.filter { !$0.name.hasPrefix(RetryHeader.prefix) && $0.name != "x-delivery-count" }
         let signed = MessageHeader(name: "uint64", value: .int64(7))
         #expect(own == (Self.headers + [signed]).sorted { $0.name < $1.name })
-        #expect(parked.header(ParkingHeader.attempt) == .int64(2))
-        #expect(parked.body == message.body)
+        #expect(requeued.header(RetryHeader.attempt) == .int64(2))
+        #expect(requeued.body == message.body)
         await worker.drainCleanly()
         try await fixture.stop()
     }

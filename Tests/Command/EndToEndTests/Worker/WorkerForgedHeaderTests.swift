@@ -21,14 +21,14 @@ struct WorkerForgedHeaderTests {
         _ = try await worker.readiness(200)
         try await fixture.publish([
             // Its device is throttled twice: the arithmetic of the retry ladder overflowed here.
-            Self.message("first-seen", identity: 0, [(ParkingHeader.firstSeenMilliseconds, .int64(.min))]),
-            Self.message("expired", identity: 1, [(ParkingHeader.expiresAtMilliseconds, .int64(0))]),
-            Self.message("nobody", identity: 2, [(ParkingHeader.devices, .array([]))]),
+            Self.message("first-seen", identity: 0, [(RetryHeader.firstSeenMilliseconds, .int64(.min))]),
+            Self.message("expired", identity: 1, [(RetryHeader.expiresAtMilliseconds, .int64(0))]),
+            Self.message("nobody", identity: 2, [(RetryHeader.devices, .array([]))]),
             Self.message(
                 "chunk", identity: 3,
                 [
-                    (ParkingHeader.cursor, .int64(.max)), (ParkingHeader.fanOut, .int64(.min)),
-                    (ParkingHeader.chunk, .int64(.min)), (ParkingHeader.chunkDevices, .int64(.min)),
+                    (RetryHeader.cursor, .int64(.max)), (RetryHeader.fanOut, .int64(.min)),
+                    (RetryHeader.chunk, .int64(.min)), (RetryHeader.chunkDevices, .int64(.min)),
                 ]),
         ])
         _ = try await fixture.accepted(reachingDevices: 4)
@@ -50,8 +50,8 @@ struct WorkerForgedHeaderTests {
         var message = Self.message(
             "r", identity: 0,
             [
-                (ParkingHeader.devices, .array([])), (ParkingHeader.reason, .string("forged")),
-                (ParkingHeader.cursor, .int64(.max)),
+                (RetryHeader.devices, .array([])), (RetryHeader.reason, .string("forged")),
+                (RetryHeader.cursor, .int64(.max)),
             ])
         message.properties.expiration = "0"
         try await fixture.publish([message])

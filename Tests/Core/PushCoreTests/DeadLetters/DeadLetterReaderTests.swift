@@ -24,12 +24,12 @@ struct DeadLetterReaderTests {
         message.properties.contentType = "application/cloudevents+json"
         message.headers = [
             MessageHeader(name: "mine", value: .string("kept")),
-            MessageHeader(name: ParkingHeader.attempt, value: .int64(10)),
-            MessageHeader(name: ParkingHeader.firstSeenMilliseconds, value: .int64(firstSeen)),
-            MessageHeader(name: ParkingHeader.reason, value: .string("attempts-exhausted")),
-            MessageHeader(name: ParkingHeader.detail, value: .string("because")),
-            MessageHeader(name: ParkingHeader.devices, value: .array(devices.map { .string($0) })),
-            MessageHeader(name: ParkingHeader.deadLetteredMilliseconds, value: .int64(dead)),
+            MessageHeader(name: RetryHeader.attempt, value: .int64(10)),
+            MessageHeader(name: RetryHeader.firstSeenMilliseconds, value: .int64(firstSeen)),
+            MessageHeader(name: RetryHeader.reason, value: .string("attempts-exhausted")),
+            MessageHeader(name: RetryHeader.detail, value: .string("because")),
+            MessageHeader(name: RetryHeader.devices, value: .array(devices.map { .string($0) })),
+            MessageHeader(name: RetryHeader.deadLetteredMilliseconds, value: .int64(dead)),
         ]
         return message
     }
@@ -87,7 +87,7 @@ struct DeadLetterReaderTests {
         let letter = reader.read(message, publishedTo: "", nowMilliseconds: 1_000)
         #expect((letter.summary.reason, letter.summary.detail) == ("delivery-limit", nil))
         #expect(letter.summary.deadLetteredMilliseconds == 1_700_000_000_000)
-        #expect(!letter.replay.headers.contains { $0.name.hasPrefix(ParkingHeader.prefix) })
+        #expect(!letter.replay.headers.contains { $0.name.hasPrefix(RetryHeader.prefix) })
     }
 
     @Test("Of what came by another exchange than that of Apus' own copies no header of Apus counts")
@@ -100,7 +100,7 @@ struct DeadLetterReaderTests {
     @Test("A replay keeps the publisher's headers and the devices, and forgets the attempts")
     func replay() {
         let names = reader.read(message(), publishedTo: "", nowMilliseconds: 1).replay.headers.map(\.name)
-        #expect(names.sorted() == [ParkingHeader.devices, "mine"].sorted())
+        #expect(names.sorted() == [RetryHeader.devices, "mine"].sorted())
     }
 
     @Test("What cannot be read is left out, and what is too long or a NUL does not get into a registry")

@@ -83,7 +83,7 @@ struct DecisionTests {
 
     @Test("The breaker lets one probe through after its interval, and another after one that was not answered")
     func breaker() {
-        var breaker = KeyBreaker()
+        var breaker = KeyCircuitBreaker()
         var admitted: [Bool] = [breaker.admits(at: Samples.monotonic(0))]
         breaker.keyWasRejected(at: Samples.monotonic(1_000_000))
         for now: Int64 in [1_029_999, 1_030_000, 1_030_000] {
@@ -104,13 +104,13 @@ struct DecisionTests {
             MessageHeader(name: "x-delivery-count", value: .int64(3)),
         ]
         let delivery = Samples.delivery(headers: [MessageHeader(name: "own", value: .void)] + brokers)
-        var record = ParkingRecord(of: delivery, nowMilliseconds: 7)
+        var record = RetryState(of: delivery, nowMilliseconds: 7)
         record.attempt = 2
         record.expiresAt = WallTime(milliseconds: 99)
         record.deviceIDs = ["a", "b"]
         record.cursor = AudienceCursor(position: 4)
         record.notifiesOrigin = true
-        let copy = record.parkedCopy(of: delivery.message, reason: "r", detail: "d")
+        let copy = record.requeuedCopy(of: delivery.message, reason: "r", detail: "d")
         #expect(copy.headers.map(\.name).filter { $0.hasPrefix("x-") }.isEmpty && copy.header("own") == .void)
 
         var again = delivery
@@ -118,9 +118,9 @@ struct DecisionTests {
         again.exchange = ""
         again.routingKey = "apus.work"
         var expected = record
-        expected.isParkedCopy = true
-        let read = ParkingRecord(of: again, nowMilliseconds: 1_000)
+        expected.isRequeuedCopy = true
+        let read = RetryState(of: again, nowMilliseconds: 1_000)
         #expect(read == expected)
-        #expect(read.parkedCopy(of: copy, reason: "r", detail: "d") == copy)
+        #expect(read.requeuedCopy(of: copy, reason: "r", detail: "d") == copy)
     }
 }

@@ -31,12 +31,12 @@ struct DispatchClockTests {
             Moment(wall: WallTime(milliseconds: wallMilliseconds), monotonic: Samples.monotonic(milliseconds))
         }
 
-        mutating func arrive(_ app: AppRoute, devices: Int, lane: DeliveryLane = .work) {
+        mutating func arrive(_ app: AppRoute, devices: Int, lane: DeliveryClass = .work) {
             nextDelivery += 1
             let devices = (0..<devices).map { Samples.device("\(nextDelivery)-\($0)", app: app.name) }
-            let parking = ParkingRecord(of: Samples.delivery(), nowMilliseconds: Self.start)
+            let retryState = RetryState(of: Samples.delivery(), nowMilliseconds: Self.start)
             machine.jobArrived(
-                Samples.job(number: nextDelivery, devices: devices, lane: lane, apps: [app], parking: parking),
+                Samples.job(number: nextDelivery, devices: devices, lane: lane, apps: [app], retryState: retryState),
                 into: &actions)
         }
 

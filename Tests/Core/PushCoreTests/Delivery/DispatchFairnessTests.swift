@@ -19,13 +19,13 @@ struct DispatchFairnessTests {
     }
 
     private mutating func arrive(
-        _ app: AppRoute, devices: Int, lane: DeliveryLane = .work, platform: Platform = .apns,
-        parking: ParkingRecord? = nil
+        _ app: AppRoute, devices: Int, lane: DeliveryClass = .work, platform: Platform = .apns,
+        retryState: RetryState? = nil
     ) {
         nextDelivery += 1
         let devices = (0..<devices).map { Samples.device("\(nextDelivery)-\($0)", app: app.name, platform: platform) }
         machine.jobArrived(
-            Samples.job(number: nextDelivery, devices: devices, lane: lane, apps: [app], parking: parking),
+            Samples.job(number: nextDelivery, devices: devices, lane: lane, apps: [app], retryState: retryState),
             into: &actions)
     }
 
@@ -217,10 +217,10 @@ struct DispatchFairnessTests {
         for _ in 0..<10 { arrive(Samples.app, devices: 1) }
         let held = send()
         #expect(held.isEmpty)
-        let parked = actions.publishes
-        #expect(parked.count == 10)
-        #expect(parked.allSatisfy { $0.message.header(ParkingHeader.reason) == .string("congested") })
-        #expect(parked.allSatisfy { $0.message.header(ParkingHeader.attempt) == .int64(0) })
+        let requeued = actions.publishes
+        #expect(requeued.count == 10)
+        #expect(requeued.allSatisfy { $0.message.header(RetryHeader.reason) == .string("congested") })
+        #expect(requeued.allSatisfy { $0.message.header(RetryHeader.attempt) == .int64(0) })
         arrive(Samples.mail, devices: 5)
         let others = send()
         #expect(others.count == 5, "others are not held back")
@@ -248,7 +248,7 @@ struct DispatchFairnessTests {
         #expect(machine.health.slowApps == [0])
         // Growing by one in 5 ms, it may be silent for as long as it takes to hold half of the hundred; and its silence
         // counts as soon as so many of the others have ended.
-        let heldMaximum = max(50, AppLoad.othersEndedLeast + 1)
+        let heldMaximum = max(50, AppBacklog.othersEndedLeast + 1)
         #expect(machine.pushesInFlight <= heldMaximum && machine.jobCount == 200)
         #expect(actions.publishes.count == 200 - machine.pushesInFlight)
     }
@@ -262,15 +262,15 @@ struct DispatchFairnessTests {
         #expect(machine.health.slowApps == [0] && actions.publishes.isEmpty, "perhaps the worker has stood still")
         now += 1_000
         _ = send()
-        let parked = actions.publishes
-        #expect(parked.count == 60)
-        #expect(parked.allSatisfy { $0.message.header(ParkingHeader.reason) == .string("unanswered") })
+        let requeued = actions.publishes
+        #expect(requeued.count == 60)
+        #expect(requeued.allSatisfy { $0.message.header(RetryHeader.reason) == .string("unanswered") })
         confirmAll()
         #expect(actions.settles.count == 60 && machine.jobCount == 0)
         #expect(machine.pushesInFlight == 60, "their streams are still open")
         end(stuck)
         #expect(machine.pushesInFlight == 0 && machine.health.slowApps.isEmpty)
-        #expect(machine.ledgers[0].parkedForRetry == 60 && machine.ledgers.allSatisfy { $0.isBalanced })
+        #expect(machine.ledgers[0].requeuedForRetry == 60 && machine.ledgers.allSatisfy { $0.isBalanced })
         arrive(Samples.app, devices: 1)
         let taken = send()
         #expect(taken.count == 1)
@@ -288,7 +288,7 @@ struct DispatchFairnessTests {
             let job = Samples.job(number: UInt64(number + 1), devices: [Samples.device("device \(number)")])
             machine.jobArrived(
                 DispatchJob(
-                    tags: job.tags, message: job.message, parking: job.parking, identity: job.identity,
+                    tags: job.tags, message: job.message, retryState: job.retryState, identity: job.identity,
                     renderings: job.renderings, devices: job.devices, announcement: announcement),
                 into: &actions)
         }
@@ -314,7 +314,7 @@ struct DispatchFairnessTests {
             _ = send()
         }
         confirmAll()
-        #expect(machine.jobCount == 1 && machine.ledgers[0].parkedForRetry == 60)
+        #expect(machine.jobCount == 1 && machine.ledgers[0].requeuedForRetry == 60)
     }
 
     @Test("The only app is never called slow: nobody would gain by it")
@@ -339,10 +339,10 @@ struct DispatchFairnessTests {
         arrive(Samples.mail, devices: 2)
         let sent = send()
         #expect(sent.map(\.route) == [Samples.mail.productionRoute, Samples.mail.productionRoute])
-        let parked = actions.publishes
-        #expect(parked.count == 1)
-        #expect(parked.first?.message.header(ParkingHeader.attempt) == .int64(0))
-        #expect(parked.first?.message.header(ParkingHeader.heldMilliseconds) == .int64(60_000))
+        let requeued = actions.publishes
+        #expect(requeued.count == 1)
+        #expect(requeued.first?.message.header(RetryHeader.attempt) == .int64(0))
+        #expect(requeued.first?.message.header(RetryHeader.heldMilliseconds) == .int64(60_000))
         machine.routeChanged(Samples.app.productionRoute, isReachable: true)
         arrive(Samples.app, devices: 2)
         let resumed = send()
@@ -358,7 +358,7 @@ struct DispatchFairnessTests {
         end([requests[1]], .ambiguous("connection lost"))
         #expect(actions.sends.isEmpty)
         #expect(actions.publishes.count == 1, "both fail in the same way, so one message has both")
-        #expect(actions.publishes.first?.message.header(ParkingHeader.attempt) == .int64(0))
+        #expect(actions.publishes.first?.message.header(RetryHeader.attempt) == .int64(0))
         confirmAll()
         #expect(actions.settles.count == 1)
     }
@@ -380,9 +380,9 @@ struct DispatchFairnessTests {
 
     @Test("A push whose time passes while it waits for APNs is not sent again, and counts as expired")
     mutating func expiresWhileOut() {
-        var parking = ParkingRecord(of: Samples.delivery(), nowMilliseconds: 0)
-        parking.expiresAt = WallTime(milliseconds: 10_000)
-        arrive(Samples.app, devices: 2, parking: parking)
+        var retryState = RetryState(of: Samples.delivery(), nowMilliseconds: 0)
+        retryState.expiresAt = WallTime(milliseconds: 10_000)
+        arrive(Samples.app, devices: 2, retryState: retryState)
         let requests = send()
         now = 10_000
         end([requests[0]], .notProcessed("no stream"))
@@ -393,10 +393,10 @@ struct DispatchFairnessTests {
 
     @Test("A push that would come back too late from a retry queue expires at once, also in an outage")
     mutating func expiresInAnOutage() {
-        var parking = ParkingRecord(of: Samples.delivery(), nowMilliseconds: 0)
-        parking.expiresAt = WallTime(milliseconds: 20_000)
+        var retryState = RetryState(of: Samples.delivery(), nowMilliseconds: 0)
+        retryState.expiresAt = WallTime(milliseconds: 20_000)
         machine.routeChanged(Samples.app.productionRoute, isReachable: false)
-        arrive(Samples.app, devices: 3, parking: parking)
+        arrive(Samples.app, devices: 3, retryState: retryState)
         let sent = send()
         #expect(sent.isEmpty && actions.publishes.isEmpty)
         #expect(machine.ledgers[0].expired == 3 && machine.jobCount == 0)

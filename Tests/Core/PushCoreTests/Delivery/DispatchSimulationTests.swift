@@ -26,7 +26,7 @@ struct DispatchSimulationTests {
     func nothingIsLost(seed: UInt64) {
         var limits = DispatchLimits()
         limits.pushesInFlightMaximum = 7
-        limits.devicesPerParkedMessageMaximum = 3
+        limits.devicesPerRequeuedMessageMaximum = 3
         limits.devicesWaitingMaximum = 20
         limits.deliveriesInHandMaximum = 10
         let apps = seed.isMultiple(of: 2) ? [Samples.app] : [Samples.app, Samples.mail]
@@ -66,7 +66,7 @@ struct DispatchSimulationTests {
             let app = world.apps.randomElement(using: &world.random)?.name ?? ""
             return Samples.device("d\(world.nextDelivery)-\(index)", app: index == 5 ? "other" : app)
         }
-        let lane = Int.random(in: 0..<3, using: &world.random) == 0 ? DeliveryLane.fanout : .work
+        let lane = Int.random(in: 0..<3, using: &world.random) == 0 ? DeliveryClass.fanout : .work
         world.owed[world.nextDelivery] = Set(devices.map(\.deviceID))
         let job = Samples.job(number: world.nextDelivery, devices: devices, lane: lane, apps: world.apps)
         world.machine.jobArrived(job, into: &world.actions)
@@ -88,7 +88,7 @@ struct DispatchSimulationTests {
             let outcome =
                 [.confirmed, .confirmed, .confirmed, .confirmed, .returned("no route"), .rejected("too large")]
                 .randomElement(using: &world.random) ?? PublishOutcome.confirmed
-            if outcome == .confirmed { noteParked(message, &world) }
+            if outcome == .confirmed { noteRequeued(message, &world) }
             world.machine.publishEnded(message.identifier, outcome, into: &world.actions)
         }
     }
@@ -106,7 +106,7 @@ struct DispatchSimulationTests {
         }
     }
 
-    private func endedWithoutBroker(_ ledgers: [PushLedger]) -> Int {
+    private func endedWithoutBroker(_ ledgers: [PushCounts]) -> Int {
         ledgers.reduce(0) { $0 + $1.accepted + $1.tokenDead + $1.expired }
     }
 
@@ -116,8 +116,8 @@ struct DispatchSimulationTests {
         world.owed[delivery]?.remove(device)
     }
 
-    private func noteParked(_ message: OutgoingMessage, _ world: inout World) {
-        guard case .array(let devices) = message.message.header(ParkingHeader.devices) else { return }
+    private func noteRequeued(_ message: OutgoingMessage, _ world: inout World) {
+        guard case .array(let devices) = message.message.header(RetryHeader.devices) else { return }
         for case .string(let device) in devices { forget(device, &world) }
     }
 

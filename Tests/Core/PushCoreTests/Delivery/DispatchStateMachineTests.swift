@@ -62,20 +62,20 @@ struct DispatchStateMachineTests {
     }
 
     @Test("A push that must wait is parked for its device alone, and the delivery is settled by the confirm")
-    mutating func parkedAlone() {
+    mutating func requeuedAlone() {
         let sends = send(Samples.job(devices: [Samples.device("a"), Samples.device("b")]))
         answer(sends[0], 200)
         answer(sends[1], 429, "TooManyRequests")
         #expect(actions.settles.isEmpty)
         #expect(actions.publishes.map(\.routingKey) == ["retry.1s"])
         let message = actions.publishes[0].message
-        #expect(message.header(ParkingHeader.devices) == .array([.string("b")]))
-        #expect(message.header(ParkingHeader.attempt) == .int64(1))
-        #expect(message.header(ParkingHeader.reason) == .string("throttled"))
+        #expect(message.header(RetryHeader.devices) == .array([.string("b")]))
+        #expect(message.header(RetryHeader.attempt) == .int64(1))
+        #expect(message.header(RetryHeader.reason) == .string("throttled"))
         #expect(machine.ledgers[0].inFlight == 1)
         confirmAll()
         #expect(actions.settles.count == 1)
-        #expect(machine.ledgers[0].parkedForRetry == 1 && machine.ledgers[0].isBalanced)
+        #expect(machine.ledgers[0].requeuedForRetry == 1 && machine.ledgers[0].isBalanced)
     }
 
     @Test("A chunk of which a page is a dead letter ends with the pushes of its other pages, and not before")
@@ -83,7 +83,7 @@ struct DispatchStateMachineTests {
         let chunk = DeliveryTag(epoch: 1, number: 7)
         let sends = send(Samples.job(devices: [Samples.device("a")], chunk: chunk))
         machine.deliveryRejected(
-            [], message: Samples.delivery().message, parking: ParkingRecord(of: Samples.delivery(), nowMilliseconds: 0),
+            [], message: Samples.delivery().message, retryState: RetryState(of: Samples.delivery(), nowMilliseconds: 0),
             chunk: chunk, reason: "payload-too-large", detail: "", into: &actions)
         #expect(actions.publishes.map(\.routingKey) == ["dead"])
         confirmAll()
@@ -112,7 +112,7 @@ struct DispatchStateMachineTests {
         let tags = [delivery.tag, DeliveryTag(epoch: 1, number: 2)]
         let sends = send(
             DispatchJob(
-                tags: tags, message: delivery.message, parking: ParkingRecord(of: delivery, nowMilliseconds: 0),
+                tags: tags, message: delivery.message, retryState: RetryState(of: delivery, nowMilliseconds: 0),
                 identity: PushIdentity(source: "test", identifier: "1"),
                 renderings: [AppRendering(app: Samples.app, content: Samples.content)],
                 devices: [Samples.device("a"), Samples.device("b")], continuation: AudienceCursor(position: 9)))
@@ -127,7 +127,7 @@ struct DispatchStateMachineTests {
         #expect(actions.rejections.map(\.tags) == [tags] && actions.settles.isEmpty)
         #expect(actions.rejections[0].detail.contains("too large"))
         #expect(actions.publishesToRepeat.isEmpty && machine.jobCount == 0)
-        #expect(machine.ledgers[0].parkedAsDeadLetter == 1 && machine.ledgers[0].isBalanced)
+        #expect(machine.ledgers[0].deadLettered == 1 && machine.ledgers[0].isBalanced)
     }
 
     @Test("A chunk whose page the broker takes no copy of is to be rejected, and an event whose chunk it does not take")
@@ -141,7 +141,7 @@ struct DispatchStateMachineTests {
         let planned = FanOutChunk(number: 1, after: nil, through: nil, deviceCount: 5)
         machine.chunkPlanned(
             FanOutChunkJob(fanOut: 3, chunk: planned), of: 4, message: Samples.delivery().message,
-            parking: ParkingRecord(of: Samples.delivery(), nowMilliseconds: 0), into: &actions)
+            retryState: RetryState(of: Samples.delivery(), nowMilliseconds: 0), into: &actions)
         machine.publishEnded(actions.publishes[1].identifier, .rejected("too large"), into: &actions)
         #expect(actions.plansRejected.keys.map(\.self) == [4] && actions.chunksConfirmed.isEmpty)
         #expect(actions.publishesToRepeat.isEmpty && machine.jobCount == 0)
@@ -166,7 +166,7 @@ struct DispatchStateMachineTests {
         }
         end(first, .notProcessed("refused"))
         #expect(actions.sends.isEmpty)
-        #expect(actions.publishes[0].message.header(ParkingHeader.reason) == .string("unreachable"))
+        #expect(actions.publishes[0].message.header(RetryHeader.reason) == .string("unreachable"))
     }
 
     @Test("A push whose answer was lost is resent once, then it waits")
@@ -194,16 +194,16 @@ struct DispatchStateMachineTests {
         answer(first, 403, "InvalidProviderToken")
         #expect(machine.health.heldApps == [0])
         #expect(actions.notices == [.health(.keyRejected(app: 0, reason: "InvalidProviderToken"))])
-        #expect(actions.publishes[0].message.header(ParkingHeader.attempt) == .int64(0))
+        #expect(actions.publishes[0].message.header(RetryHeader.attempt) == .int64(0))
         let held = send(Samples.job(number: 2, devices: [Samples.device("b")]))
         #expect(held.isEmpty)
         #expect(actions.publishes.map(\.routingKey) == ["retry.1m", "retry.1m"])
 
         machine.jobArrived(
             Samples.job(number: 3, devices: [Samples.device("c"), Samples.device("d")]), into: &actions)
-        machine.sendWaiting(at: Samples.moment(KeyBreaker.probeIntervalMilliseconds), into: &actions)
+        machine.sendWaiting(at: Samples.moment(KeyCircuitBreaker.probeIntervalMilliseconds), into: &actions)
         #expect(actions.sends.count == 1, "one probe, the other push waits")
-        answer(actions.sends[0], 200, now: KeyBreaker.probeIntervalMilliseconds)
+        answer(actions.sends[0], 200, now: KeyCircuitBreaker.probeIntervalMilliseconds)
         #expect(machine.health.heldApps.isEmpty)
     }
 
@@ -234,9 +234,9 @@ struct DispatchStateMachineTests {
         end(sends[2], .notProcessed("no stream"))
         #expect(actions.sends.isEmpty, "they do not go out again")
         #expect(actions.publishes.count == 1)
-        #expect(actions.publishes[0].message.header(ParkingHeader.attempt) == .int64(0))
+        #expect(actions.publishes[0].message.header(RetryHeader.attempt) == .int64(0))
         confirmAll()
-        #expect(machine.ledgers[0].parkedForRetry == 3)
+        #expect(machine.ledgers[0].requeuedForRetry == 3)
     }
 
     @Test("A probe whose provider token has expired leaves the breaker open, and another is sent after the interval")
@@ -244,13 +244,13 @@ struct DispatchStateMachineTests {
         answer(send(Samples.job(number: 1, devices: [Samples.device("a")]))[0], 403, "InvalidProviderToken")
         machine.jobArrived(Samples.job(number: 2, devices: [Samples.device("b")]), into: &actions)
         actions.sends = []
-        machine.sendWaiting(at: Samples.moment(KeyBreaker.probeIntervalMilliseconds), into: &actions)
+        machine.sendWaiting(at: Samples.moment(KeyCircuitBreaker.probeIntervalMilliseconds), into: &actions)
         let probe = actions.sends[0]
         actions.sends = []
-        answer(probe, 403, "ExpiredProviderToken", now: KeyBreaker.probeIntervalMilliseconds)
+        answer(probe, 403, "ExpiredProviderToken", now: KeyCircuitBreaker.probeIntervalMilliseconds)
         #expect(actions.sends.isEmpty)
         machine.jobArrived(Samples.job(number: 3, devices: [Samples.device("c")]), into: &actions)
-        machine.sendWaiting(at: Samples.moment(2 * KeyBreaker.probeIntervalMilliseconds), into: &actions)
+        machine.sendWaiting(at: Samples.moment(2 * KeyCircuitBreaker.probeIntervalMilliseconds), into: &actions)
         #expect(actions.sends.count == 1)
     }
 
@@ -261,7 +261,7 @@ struct DispatchStateMachineTests {
         #expect(actions.deadTokens.isEmpty)
         #expect(machine.health.doubtedApps == [0])
         #expect(actions.publishes.count == 1)
-        #expect(machine.ledgers[0].tokenDead == BadTokenWatch.evidenceMinimum - 1)
+        #expect(machine.ledgers[0].tokenDead == TokenRejectionMonitor.evidenceMinimum - 1)
     }
 
     @Test("One bad token among good ones is pruned")
@@ -290,7 +290,7 @@ struct DispatchStateMachineTests {
         }
         #expect(actions.deadTokens.isEmpty)
         #expect(
-            actions.notices == [.health(.tokensInDoubt(app: 0, kind: .voip, reason: "DeviceTokenNotForTopic"))])
+            actions.notices == [.health(.suspectConfiguration(app: 0, kind: .voip, reason: "DeviceTokenNotForTopic"))])
         let devices = (0..<40).map { Samples.device("device-\($0)") }
         let alerts = send(Samples.job(number: 2, devices: devices))
         for request in alerts.dropLast() { answer(request, 200) }
@@ -302,7 +302,7 @@ struct DispatchStateMachineTests {
     mutating func continuation() {
         let sends = send(Samples.job(devices: [Samples.device("a")], continuation: AudienceCursor(position: 9)))
         #expect(actions.publishes.map(\.routingKey) == ["fanout"])
-        #expect(actions.publishes[0].message.header(ParkingHeader.cursor) == .int64(9))
+        #expect(actions.publishes[0].message.header(RetryHeader.cursor) == .int64(9))
         answer(sends[0], 200)
         #expect(actions.settles.isEmpty)
         confirmAll()
@@ -312,14 +312,14 @@ struct DispatchStateMachineTests {
     @Test("A chunk that has to wait stays what it is, spends nothing, and is settled by the confirm of its copy")
     mutating func heldBackChunk() {
         let delivery = Samples.delivery()
-        var parking = ParkingRecord(of: delivery, nowMilliseconds: 0)
-        parking.cursor = AudienceCursor(position: 9)
+        var retryState = RetryState(of: delivery, nowMilliseconds: 0)
+        retryState.cursor = AudienceCursor(position: 9)
         let chunk = FanOutChunk(
-            number: 2, after: parking.cursor, through: AudienceCursor(position: 20), deviceCount: 5)
-        parking.chunk = FanOutChunkJob(fanOut: 3, chunk: chunk)
-        parking.expiresAt = WallTime(milliseconds: 1)
+            number: 2, after: retryState.cursor, through: AudienceCursor(position: 20), deviceCount: 5)
+        retryState.chunk = FanOutChunkJob(fanOut: 3, chunk: chunk)
+        retryState.expiresAt = WallTime(milliseconds: 1)
         let isHeldBack = machine.deliveryHeldBack(
-            delivery.tag, message: delivery.message, parking: parking, at: Samples.moment(2), into: &actions)
+            delivery.tag, message: delivery.message, retryState: retryState, at: Samples.moment(2), into: &actions)
         #expect(isHeldBack && actions.settles.isEmpty)
         #expect(actions.publishes.map(\.routingKey) == ["retry.1m"])
         var copy = delivery
@@ -327,28 +327,28 @@ struct DispatchStateMachineTests {
         copy.exchange = ""
         confirmAll()
         #expect(actions.settles == [delivery.tag])
-        parking.heldMilliseconds = 60_000
-        parking.isParkedCopy = true
-        let history = ParkingRecord(of: copy, nowMilliseconds: 60_002)
-        #expect(history == parking && history.isOfFanOutLane)
-        machine.deliveryOfFanOutLane(copy.tag, message: copy.message, parking: history, into: &actions)
+        retryState.heldMilliseconds = 60_000
+        retryState.isRequeuedCopy = true
+        let history = RetryState(of: copy, nowMilliseconds: 60_002)
+        #expect(history == retryState && history.isOfFanOutLane)
+        machine.deliveryOfFanOutLane(copy.tag, message: copy.message, retryState: history, into: &actions)
         #expect(actions.publishes.map(\.routingKey) == ["fanout"] && actions.settles.count == 1)
         copy.message = actions.publishes[0].message
         var moved = history
         moved.hops = 1
-        #expect(ParkingRecord(of: copy, nowMilliseconds: 60_003) == moved)
+        #expect(RetryState(of: copy, nowMilliseconds: 60_003) == moved)
         confirmAll()
         #expect(actions.settles.count == 2 && machine.jobCount == 0)
-        #expect(machine.ledgers.allSatisfy { $0 == PushLedger() })
+        #expect(machine.ledgers.allSatisfy { $0 == PushCounts() })
     }
 
     /// A chunk that came to a work queue, as it is after so many hops to the fan-out queue.
     private mutating func hop(_ delivery: Delivery, times: Int) -> Delivery {
         var delivery = delivery
         for _ in 0..<times {
-            let parking = ParkingRecord(of: delivery, nowMilliseconds: 0)
+            let retryState = RetryState(of: delivery, nowMilliseconds: 0)
             machine.deliveryOfFanOutLane(
-                delivery.tag, message: delivery.message, parking: parking, into: &actions)
+                delivery.tag, message: delivery.message, retryState: retryState, into: &actions)
             delivery.message = actions.publishes[0].message
             if actions.publishes[0].routingKey != "fanout" { break }
             confirmAll()
@@ -359,33 +359,33 @@ struct DispatchStateMachineTests {
     @Test("A chunk that comes back from the fan-out queue again and again, and is never served, becomes a dead letter")
     mutating func circlingChunk() {
         var delivery = Samples.delivery()
-        var parking = ParkingRecord(of: delivery, nowMilliseconds: 0)
-        parking.cursor = AudienceCursor(position: 9)
-        delivery.message = parking.parkedCopy(of: delivery.message, reason: "fan-out", detail: "")
+        var retryState = RetryState(of: delivery, nowMilliseconds: 0)
+        retryState.cursor = AudienceCursor(position: 9)
+        delivery.message = retryState.requeuedCopy(of: delivery.message, reason: "fan-out", detail: "")
         delivery.exchange = ""
         delivery = hop(delivery, times: 100)
         #expect(actions.publishes.map(\.routingKey) == ["dead"])
         #expect(actions.settles.count == DispatchStateMachine.hopsMaximum)
         let letter = actions.publishes[0].message
-        #expect(letter.header(ParkingHeader.reason) == .string("misrouted"))
-        #expect(letter.header(ParkingHeader.hops) == nil, "a replay begins to count anew")
+        #expect(letter.header(RetryHeader.reason) == .string("misrouted"))
+        #expect(letter.header(RetryHeader.hops) == nil, "a replay begins to count anew")
         confirmAll()
         #expect(actions.settles.count == DispatchStateMachine.hopsMaximum + 1 && machine.jobCount == 0)
-        #expect(machine.ledgers.allSatisfy { $0 == PushLedger() })
+        #expect(machine.ledgers.allSatisfy { $0 == PushCounts() })
     }
 
     @Test("A chunk that is deferred in between may come to the fan-out queue as often as it has to")
     mutating func deferredChunk() {
         var delivery = Samples.delivery()
-        var parking = ParkingRecord(of: delivery, nowMilliseconds: 0)
-        parking.cursor = AudienceCursor(position: 9)
-        delivery.message = parking.parkedCopy(of: delivery.message, reason: "fan-out", detail: "")
+        var retryState = RetryState(of: delivery, nowMilliseconds: 0)
+        retryState.cursor = AudienceCursor(position: 9)
+        delivery.message = retryState.requeuedCopy(of: delivery.message, reason: "fan-out", detail: "")
         delivery.exchange = ""
         for _ in 0..<10 {
             delivery = hop(delivery, times: DispatchStateMachine.hopsMaximum)
             #expect(actions.publishes.isEmpty, "all were moved and confirmed")
             let isHeldBack = machine.deliveryHeldBack(
-                delivery.tag, message: delivery.message, parking: ParkingRecord(of: delivery, nowMilliseconds: 0),
+                delivery.tag, message: delivery.message, retryState: RetryState(of: delivery, nowMilliseconds: 0),
                 at: Samples.moment(0), into: &actions)
             #expect(isHeldBack && actions.publishes.map(\.routingKey) == ["retry.1m"])
             delivery.message = actions.publishes[0].message
@@ -409,14 +409,14 @@ struct DispatchStateMachineTests {
         let own = MessageHeader(name: "tenant", value: .uint16(7))
         let delivery = Samples.delivery(headers: [own], body: "broken")
         machine.deliveryRejected(
-            [delivery.tag], message: delivery.message, parking: ParkingRecord(of: delivery, nowMilliseconds: 5),
+            [delivery.tag], message: delivery.message, retryState: RetryState(of: delivery, nowMilliseconds: 5),
             reason: "invalid-json", detail: "byte 0", into: &actions)
         let message = actions.publishes[0].message
         #expect(message.body == Array("broken".utf8))
         #expect(message.header("tenant") == .uint16(7))
-        #expect(message.header(ParkingHeader.reason) == .string("invalid-json"))
-        #expect(message.header(ParkingHeader.firstSeenMilliseconds) == .int64(5))
-        #expect(message.header(ParkingHeader.originalExchange) == .string("apus.changes"))
+        #expect(message.header(RetryHeader.reason) == .string("invalid-json"))
+        #expect(message.header(RetryHeader.firstSeenMilliseconds) == .int64(5))
+        #expect(message.header(RetryHeader.originalExchange) == .string("apus.changes"))
         confirmAll()
         #expect(actions.settles == [delivery.tag])
     }
@@ -426,30 +426,30 @@ struct DispatchStateMachineTests {
         let delivery = Samples.delivery()
         machine.clocksRead(Samples.moment(9_000))
         machine.deliveryRejected(
-            [delivery.tag], message: delivery.message, parking: ParkingRecord(of: delivery, nowMilliseconds: 5),
+            [delivery.tag], message: delivery.message, retryState: RetryState(of: delivery, nowMilliseconds: 5),
             reason: "invalid-json", detail: "byte 0", into: &actions)
         let letter = actions.publishes[0].message
-        #expect(letter.header(ParkingHeader.deadLetteredMilliseconds) == .int64(9_000))
+        #expect(letter.header(RetryHeader.deadLetteredMilliseconds) == .int64(9_000))
     }
 
     @Test("An expired push is not sent")
     mutating func expired() {
-        var parking = ParkingRecord(of: Samples.delivery(), nowMilliseconds: 0)
-        parking.expiresAt = .earliest
-        let sends = send(Samples.job(devices: [Samples.device("a")], parking: parking))
+        var retryState = RetryState(of: Samples.delivery(), nowMilliseconds: 0)
+        retryState.expiresAt = .earliest
+        let sends = send(Samples.job(devices: [Samples.device("a")], retryState: retryState))
         #expect(sends.isEmpty)
         #expect(machine.ledgers[0].expired == 1 && actions.settles.count == 1)
     }
 
     @Test("After the last attempt a push is a dead letter")
     mutating func exhausted() {
-        var parking = ParkingRecord(of: Samples.delivery(), nowMilliseconds: 0)
-        parking.attempt = 2
-        let sends = send(Samples.job(devices: [Samples.device("a")], parking: parking))
+        var retryState = RetryState(of: Samples.delivery(), nowMilliseconds: 0)
+        retryState.attempt = 2
+        let sends = send(Samples.job(devices: [Samples.device("a")], retryState: retryState))
         answer(sends[0], 429)
         #expect(actions.publishes.map(\.routingKey) == ["dead"])
-        #expect(actions.publishes[0].message.header(ParkingHeader.attempt) == .int64(3))
-        #expect(actions.publishes[0].message.header(ParkingHeader.reason) == .string("attempts-exhausted"))
+        #expect(actions.publishes[0].message.header(RetryHeader.attempt) == .int64(3))
+        #expect(actions.publishes[0].message.header(RetryHeader.reason) == .string("attempts-exhausted"))
     }
 
     @Test("No more pushes are out than the limit, and the rest follows as answers come")

@@ -7,12 +7,12 @@ import Testing
 @Suite("Headers that are not what Apus writes")
 struct HostileHeaderTests {
     private static let names = [
-        ParkingHeader.attempt, ParkingHeader.firstSeenMilliseconds, ParkingHeader.publishedMilliseconds,
-        ParkingHeader.heldMilliseconds, ParkingHeader.expiresAtMilliseconds, ParkingHeader.reason, ParkingHeader.detail,
-        ParkingHeader.devices, ParkingHeader.cursor, ParkingHeader.cursorSubscription, ParkingHeader.fanOut,
-        ParkingHeader.chunk, ParkingHeader.chunkDevices, ParkingHeader.through, ParkingHeader.throughSubscription,
-        ParkingHeader.subscriptions, ParkingHeader.notifiesOrigin, ParkingHeader.originalExchange,
-        ParkingHeader.originalRoutingKey, ParkingHeader.unreadableHeaders, ParkingHeader.hops,
+        RetryHeader.attempt, RetryHeader.firstSeenMilliseconds, RetryHeader.publishedMilliseconds,
+        RetryHeader.heldMilliseconds, RetryHeader.expiresAtMilliseconds, RetryHeader.reason, RetryHeader.detail,
+        RetryHeader.devices, RetryHeader.cursor, RetryHeader.cursorSubscription, RetryHeader.fanOut,
+        RetryHeader.chunk, RetryHeader.chunkDevices, RetryHeader.through, RetryHeader.throughSubscription,
+        RetryHeader.subscriptions, RetryHeader.notifiesOrigin, RetryHeader.originalExchange,
+        RetryHeader.originalRoutingKey, RetryHeader.unreadableHeaders, RetryHeader.hops,
     ]
     private static let values: [HeaderValue] = [
         .int64(.min), .int64(.min + 1), .int64(-1), .int64(0), .int64(1 << 62), .int64(.max), .uint64(.max),
@@ -36,25 +36,25 @@ struct HostileHeaderTests {
         return delivery
     }
 
-    /// Leads a push with that history to its end, in each of the ways that there are, and reads what is parked again.
-    private func play(_ parking: ParkingRecord, now: Int64) {
+    /// Leads a push with that history to its end, in each of the ways that there are, and reads what is requeued again.
+    private func play(_ retryState: RetryState, now: Int64) {
         for outcome in Self.outcomes {
             var machine = Samples.machine()
             var actions = DispatchActions()
-            machine.jobArrived(Samples.job(devices: [Samples.device("a")], parking: parking), into: &actions)
+            machine.jobArrived(Samples.job(devices: [Samples.device("a")], retryState: retryState), into: &actions)
             machine.sendWaiting(at: Samples.moment(now), into: &actions)
             for request in actions.sends {
                 let result = PushResult(identifier: request.identifier, outcome: outcome, durationNanoseconds: 1)
                 machine.pushEnded(result, at: Samples.moment(now), into: &actions)
             }
             _ = machine.deliveryHeldBack(
-                DeliveryTag(epoch: 1, number: 2), message: Samples.delivery().message, parking: parking,
+                DeliveryTag(epoch: 1, number: 2), message: Samples.delivery().message, retryState: retryState,
                 at: Samples.moment(now), into: &actions)
             for publish in actions.publishes {
                 let copy = Delivery(
                     tag: DeliveryTag(epoch: 1, number: 3), lane: .work, isRedelivered: false, exchange: "",
                     routingKey: "", message: publish.message)
-                _ = ParkingRecord(of: copy, nowMilliseconds: now)
+                _ = RetryState(of: copy, nowMilliseconds: now)
                 machine.publishEnded(publish.identifier, .confirmed, into: &actions)
             }
         }
@@ -66,7 +66,7 @@ struct HostileHeaderTests {
             for value in Self.values {
                 for now in Self.clocks {
                     let headers = [MessageHeader(name: name, value: value)]
-                    play(ParkingRecord(of: Self.delivery(headers, exchange: ""), nowMilliseconds: now), now: now)
+                    play(RetryState(of: Self.delivery(headers, exchange: ""), nowMilliseconds: now), now: now)
                 }
             }
         }
@@ -77,7 +77,7 @@ struct HostileHeaderTests {
         for value in Self.values {
             let headers = Self.names.map { MessageHeader(name: $0, value: value) }
             for now in Self.clocks {
-                play(ParkingRecord(of: Self.delivery(headers, exchange: ""), nowMilliseconds: now), now: now)
+                play(RetryState(of: Self.delivery(headers, exchange: ""), nowMilliseconds: now), now: now)
             }
         }
     }
@@ -87,15 +87,15 @@ struct HostileHeaderTests {
         for value in Self.values {
             let headers = Self.names.map { MessageHeader(name: $0, value: value) }
             let delivery = Self.delivery(headers, exchange: "apus.changes")
-            let read = ParkingRecord(of: delivery, nowMilliseconds: 7)
+            let read = RetryState(of: delivery, nowMilliseconds: 7)
             #expect(read.ignoresHeaders)
-            #expect(read.attempt == 0 && read.firstSeen == WallTime(milliseconds: 7) && !read.isParkedCopy)
+            #expect(read.attempt == 0 && read.firstSeen == WallTime(milliseconds: 7) && !read.isRequeuedCopy)
             #expect(read.expiresAt == nil && read.deviceIDs == nil && read.cursor == nil && read.chunk == nil)
-            let copy = read.parkedCopy(of: delivery.message, reason: "throttled", detail: "d")
-            #expect(copy.header(ParkingHeader.firstSeenMilliseconds) == .int64(7))
-            #expect(copy.header(ParkingHeader.devices) == nil && copy.header(ParkingHeader.fanOut) == nil)
+            let copy = read.requeuedCopy(of: delivery.message, reason: "throttled", detail: "d")
+            #expect(copy.header(RetryHeader.firstSeenMilliseconds) == .int64(7))
+            #expect(copy.header(RetryHeader.devices) == nil && copy.header(RetryHeader.fanOut) == nil)
         }
-        let plain = ParkingRecord(of: Self.delivery([], exchange: "apus.changes"), nowMilliseconds: 7)
+        let plain = RetryState(of: Self.delivery([], exchange: "apus.changes"), nowMilliseconds: 7)
         #expect(!plain.ignoresHeaders)
     }
 
@@ -119,17 +119,17 @@ struct HostileHeaderTests {
     func replays() {
         let headers = [
             MessageHeader(name: "own", value: .void),
-            MessageHeader(name: ParkingHeader.devices, value: .array([.string("a")])),
-            MessageHeader(name: ParkingHeader.attempt, value: .int64(10)),
-            MessageHeader(name: ParkingHeader.publishedMilliseconds, value: .int64(1)),
+            MessageHeader(name: RetryHeader.devices, value: .array([.string("a")])),
+            MessageHeader(name: RetryHeader.attempt, value: .int64(10)),
+            MessageHeader(name: RetryHeader.publishedMilliseconds, value: .int64(1)),
         ]
         var message = Message(headers: headers, body: [])
         message.properties.timestampSeconds = 1
-        #expect(message.replayed(publishedTo: "").headers.map(\.name) == ["own", ParkingHeader.devices])
+        #expect(message.replayed(publishedTo: "").headers.map(\.name) == ["own", RetryHeader.devices])
         #expect(message.replayed(publishedTo: "apus.changes").headers.map(\.name) == ["own"])
         var delivery = Self.delivery([], exchange: "")
         delivery.message = message.replayed(publishedTo: "")
-        #expect(ParkingRecord(of: delivery, nowMilliseconds: 9_000).published == WallTime(milliseconds: 9_000))
+        #expect(RetryState(of: delivery, nowMilliseconds: 9_000).published == WallTime(milliseconds: 9_000))
     }
 
     @Test("Age and time to live count from the end of the second that the publisher names, and never from the future")
@@ -137,7 +137,7 @@ struct HostileHeaderTests {
         func published(_ seconds: UInt64?, now: Int64 = 1_769_860_800_500) -> Int64 {
             var delivery = Samples.delivery()
             delivery.message.properties.timestampSeconds = seconds
-            return ParkingRecord(of: delivery, nowMilliseconds: now).published.milliseconds
+            return RetryState(of: delivery, nowMilliseconds: now).published.milliseconds
         }
         #expect(published(nil) == 1_769_860_800_500)
         #expect(published(1_769_860_700) == 1_769_860_700_999)

@@ -9,11 +9,11 @@ struct RetryPolicyTests {
         delaysMilliseconds: [1_000, 5_000, 30_000, 120_000, 900_000, 3_600_000], attemptsMaximum: 10,
         ageMaximumMilliseconds: 86_400_000, serverErrorDelayMilliseconds: 900_000)
 
-    private func parking(attempt: Int, firstSeen: Int64 = 0, expiresAt: Int64? = nil) -> ParkingRecord {
-        var parking = ParkingRecord(of: Samples.delivery(), nowMilliseconds: firstSeen)
-        parking.attempt = attempt
-        parking.expiresAt = expiresAt.map { WallTime(milliseconds: $0) }
-        return parking
+    private func retryState(attempt: Int, firstSeen: Int64 = 0, expiresAt: Int64? = nil) -> RetryState {
+        var retryState = RetryState(of: Samples.delivery(), nowMilliseconds: firstSeen)
+        retryState.attempt = attempt
+        retryState.expiresAt = expiresAt.map { WallTime(milliseconds: $0) }
+        return retryState
     }
 
     private func decide(
@@ -22,7 +22,7 @@ struct RetryPolicyTests {
     ) -> RetryPolicy.Decision {
         policy.decide(
             cause, retryAfterSeconds: after,
-            parking: parking(attempt: attempt, firstSeen: firstSeen, expiresAt: expiresAt),
+            retryState: retryState(attempt: attempt, firstSeen: firstSeen, expiresAt: expiresAt),
             at: WallTime(milliseconds: now))
     }
 
@@ -57,31 +57,31 @@ struct RetryPolicyTests {
     @Test("A held app spends no attempt and waits half a minute")
     func held() {
         #expect(decide(.keyRejected, attempt: 0) == .retry(delayMilliseconds: 30_000))
-        #expect(decide(.tokensInDoubt, attempt: 9) == .retry(delayMilliseconds: 3_600_000))
+        #expect(decide(.suspectConfiguration, attempt: 9) == .retry(delayMilliseconds: 3_600_000))
     }
 
     @Test("An outage spends neither attempts nor age, and each wait is as long as all before it, up to fifteen minutes")
     func outage() {
-        var parking = parking(attempt: 9)
+        var retryState = retryState(attempt: 9)
         var now: Int64 = 0
         var delays: [Int64] = []
         for _ in 0..<200 {
             guard
                 case .retry(let delay) = policy.decide(
-                    .unreachable, retryAfterSeconds: nil, parking: parking, at: WallTime(milliseconds: now))
+                    .unreachable, retryAfterSeconds: nil, retryState: retryState, at: WallTime(milliseconds: now))
             else {
                 Issue.record("given up after \(now) ms")
                 return
             }
             delays.append(delay)
             now += delay
-            parking.heldMilliseconds += delay
+            retryState.heldMilliseconds += delay
         }
         #expect(delays.prefix(5) == [30_000, 30_000, 120_000, 900_000, 900_000])
         #expect(now > policy.ageMaximumMilliseconds)
-        parking.attempt = 0
+        retryState.attempt = 0
         #expect(
-            policy.decide(.throttled, retryAfterSeconds: nil, parking: parking, at: WallTime(milliseconds: now))
+            policy.decide(.throttled, retryAfterSeconds: nil, retryState: retryState, at: WallTime(milliseconds: now))
                 == .retry(delayMilliseconds: 1_000), "the age begins where the outage ended")
     }
 

@@ -41,14 +41,14 @@ enum Samples {
     }
 
     static func job(
-        number: UInt64 = 1, devices: [Recipient], lane: DeliveryLane = .work, apps: [AppRoute] = [app],
-        parking: ParkingRecord? = nil, continuation: AudienceCursor? = nil, chunk: DeliveryTag? = nil,
+        number: UInt64 = 1, devices: [Recipient], lane: DeliveryClass = .work, apps: [AppRoute] = [app],
+        retryState: RetryState? = nil, continuation: AudienceCursor? = nil, chunk: DeliveryTag? = nil,
         pushType: PushType = .alert
     ) -> DispatchJob {
         let delivery = delivery(number: number)
         return DispatchJob(
             tags: chunk == nil ? [delivery.tag] : [], lane: lane, message: delivery.message,
-            parking: parking ?? ParkingRecord(of: delivery, nowMilliseconds: 0),
+            retryState: retryState ?? RetryState(of: delivery, nowMilliseconds: 0),
             identity: PushIdentity(source: "test", identifier: "\(number)"),
             renderings: apps.map { AppRendering(app: $0, content: content(pushType)) }, devices: devices,
             continuation: continuation, chunk: chunk)

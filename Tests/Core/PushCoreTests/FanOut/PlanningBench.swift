@@ -41,7 +41,7 @@ struct PlanningBench {
         let delivery = Samples.delivery(body: identifier)
         return FanOutPlanning.LargeEvent(
             event: event(identifier), message: delivery.message,
-            parking: ParkingRecord(of: delivery, nowMilliseconds: 0), audience: audience,
+            retryState: RetryState(of: delivery, nowMilliseconds: 0), audience: audience,
             excludedDeviceID: excludedDeviceID)
     }
 

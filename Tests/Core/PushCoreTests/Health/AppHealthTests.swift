@@ -50,11 +50,11 @@ struct AppHealthTests {
         for _ in 0..<3 { refuse(app: 0) }
         let atOnce = [verdict(app: 0), verdict(app: 0, asksAPNs: false), verdict(app: 1)]
         #expect(atOnce == [.keyRejected, nil, nil] && health.heldApps == [0])
-        now += KeyBreaker.probeIntervalMilliseconds
+        now += KeyCircuitBreaker.probeIntervalMilliseconds
         let probes = [verdict(app: 0), verdict(app: 0)]
         #expect(probes == [nil, .keyRejected])
         health.pushWasUnanswered(app: 0, at: moment)
-        now += KeyBreaker.probeIntervalMilliseconds
+        now += KeyCircuitBreaker.probeIntervalMilliseconds
         let again = verdict(app: 0)
         #expect(again == nil)
         for _ in 0..<3 { health.keyWasAccepted(app: 0) }
@@ -66,7 +66,7 @@ struct AppHealthTests {
     @Test("A route that leads nowhere uses up no probe of a key")
     mutating func probeIsKept() {
         refuse(app: 0)
-        now += KeyBreaker.probeIntervalMilliseconds
+        now += KeyCircuitBreaker.probeIntervalMilliseconds
         health.routeChanged(0, isReachable: false)
         let unreachable = verdict(app: 0)
         health.routeChanged(0, isReachable: true)
@@ -76,12 +76,12 @@ struct AppHealthTests {
 
     @Test("Tokens in doubt are told of once, until they are good again")
     mutating func tokens() {
-        var verdicts: [BadTokenWatch.Verdict] = []
+        var verdicts: [TokenRejectionMonitor.Verdict] = []
         for _ in 0..<40 { verdicts.append(health.tokenWasBad(app: 1, kind: .voip, reason: "BadDeviceToken")) }
         #expect(verdicts.last == .hold && health.doubtedApps == [1])
-        let notice = AppHealth.Notice.tokensInDoubt(app: 1, kind: .voip, reason: "BadDeviceToken")
+        let notice = AppHealth.Notice.suspectConfiguration(app: 1, kind: .voip, reason: "BadDeviceToken")
         #expect(health.takeNotices() == [notice] && health.notices.isEmpty)
-        for _ in 0..<BadTokenWatch.recentMaximum { health.tokenWasGood(app: 1, kind: .voip) }
+        for _ in 0..<TokenRejectionMonitor.recentMaximum { health.tokenWasGood(app: 1, kind: .voip) }
         #expect(health.doubtedApps.isEmpty)
         let pruned = health.tokenWasBad(app: 1, kind: .voip, reason: "BadDeviceToken")
         #expect(pruned == .prune && health.notices.isEmpty)
@@ -104,8 +104,8 @@ struct AppHealthTests {
         becomeSlow()
         look()
         #expect(health.slowApps == [0] && health.isWatching)
-        let isHoldingUp = [0, 1].map { health.isHoldingUp(app: $0, devicesWaiting: 0, at: moment) }
-        #expect(isHoldingUp == [true, false])
+        let shouldDefer = [0, 1].map { health.shouldDefer(app: $0, devicesWaiting: 0, at: moment) }
+        #expect(shouldDefer == [true, false])
         health.deliveriesSettled(60, app: 0, at: moment)
         look()
         #expect(health.slowApps.isEmpty && health.deliveriesInHand == 0 && !health.isWatching)
@@ -138,10 +138,10 @@ struct AppHealthTests {
         health = AppHealth(appCount: 1, limits: DispatchLimits())
         let start = moment
         now += 60_000
-        let isHoldingUp = health.isHoldingUp(app: 0, devicesWaiting: .max, at: moment)
+        let shouldDefer = health.shouldDefer(app: 0, devicesWaiting: .max, at: moment)
         health.look(devicesWaiting: [.max, 0], at: moment)
         let looks = health.looksForOverduePushes(at: moment)
-        #expect(!isHoldingUp && !looks && health.slowApps.isEmpty && health.notices.isEmpty)
+        #expect(!shouldDefer && !looks && health.slowApps.isEmpty && health.notices.isEmpty)
         #expect(!health.isHanging(apps: [0], outSince: start, at: moment))
     }
 

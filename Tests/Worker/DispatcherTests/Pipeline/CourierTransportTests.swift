@@ -27,7 +27,7 @@ struct CourierTransportTests {
             return messages.map { $0.token.bytes.first != 0 }
         }
 
-        func collect(_ tokens: [DeviceToken], nowMilliseconds: Int64) throws(RegistryError) -> [CourierMail] { [] }
+        func collect(_ tokens: [DeviceToken], nowMilliseconds: Int64) throws(RegistryError) -> [MailboxResult] { [] }
     }
 
     private final class Others: PushTransport {

@@ -54,13 +54,13 @@ struct DatasetTurnPipelineTests {
     /// A retry of an event of the dataset, as a retry queue holds it.
     private func retry(_ bench: PipelineBench) -> Message {
         let message = event("0")
-        var parking = ParkingRecord(
+        var retryState = RetryState(
             of: Delivery(
                 tag: DeliveryTag(epoch: 1, number: 1), lane: .work, isRedelivered: false, exchange: "apus.changes",
                 routingKey: "test", message: message), nowMilliseconds: bench.clock.nowMilliseconds)
-        parking.attempt = 1
-        parking.deviceIDs = ["large-3"]
-        return parking.parkedCopy(of: message, reason: "throttled", detail: "")
+        retryState.attempt = 1
+        retryState.deviceIDs = ["large-3"]
+        return retryState.requeuedCopy(of: message, reason: "throttled", detail: "")
     }
 
     @Test("What comes together with the change of a large dataset takes its turn, and so do the chunks of both")
@@ -69,8 +69,8 @@ struct DatasetTurnPipelineTests {
             let bench = try bench()
             bench.broker.deliver([event("1", count: 7), event("2", type: type, count: 8)])
             try await waitForNothing(unacknowledgedBy: bench)
-            #expect(bench.broker.parked(in: Self.chunks).count == 6)
-            bench.broker.deliverParked(in: Self.chunks)
+            #expect(bench.broker.requeued(in: Self.chunks).count == 6)
+            bench.broker.deliverQueued(in: Self.chunks)
             try await waitForNothing(unacknowledgedBy: bench)
             #expect(bench.transport.requests.count == 120)
             bench.stop()
@@ -88,7 +88,7 @@ struct DatasetTurnPipelineTests {
             bench.broker.deliver([retry], exchange: "")
         }
         try await waitForNothing(unacknowledgedBy: bench)
-        bench.broker.deliverParked(in: Self.chunks)
+        bench.broker.deliverQueued(in: Self.chunks)
         try await waitForNothing(unacknowledgedBy: bench)
         bench.stop()
     }
@@ -98,7 +98,7 @@ struct DatasetTurnPipelineTests {
         let bench = try bench(FakeTransport { _, _ in nil })
         bench.broker.deliver([event("1", count: 7)])
         try await waitForNothing(unacknowledgedBy: bench)
-        bench.broker.deliver(Array(bench.broker.parked(in: Self.chunks).prefix(1)), lane: .fanout)
+        bench.broker.deliver(Array(bench.broker.requeued(in: Self.chunks).prefix(1)), lane: .fanout)
         try await eventually("the first page", equals: 10) {
             await bench.settledLoop()
             return bench.transport.requests.count
@@ -141,7 +141,7 @@ struct DatasetTurnPipelineTests {
             let isLost = Int.random(in: 0..<6, using: &random) == 0
             try await bench.loop.run {
                 bench.broker.deliver(events, isRedelivered: isRedelivered)
-                for queue in queues { bench.broker.deliverParked(in: queue) }
+                for queue in queues { bench.broker.deliverQueued(in: queue) }
                 if isLost { bench.broker.reconnect() }
             }
             bench.clock.advance(milliseconds: .random(in: 0...2_000, using: &random))
@@ -159,10 +159,10 @@ struct DatasetTurnPipelineTests {
         var random = SeededGenerator(seed: seed)
         try await mix(bench, &random)
         try await eventually("all to be settled, and nothing to be parked", within: .seconds(60)) {
-            for queue in Self.retryQueues + [Self.chunks] { bench.broker.deliverParked(in: queue) }
+            for queue in Self.retryQueues + [Self.chunks] { bench.broker.deliverQueued(in: queue) }
             bench.clock.advance(milliseconds: 1_000)
             await bench.settledLoop()
-            return (Self.retryQueues + [Self.chunks]).map { bench.broker.parked(in: $0).count }
+            return (Self.retryQueues + [Self.chunks]).map { bench.broker.requeued(in: $0).count }
                 + [bench.broker.unacknowledgedCount]
         } until: {
             $0 == [0, 0, 0, 0]

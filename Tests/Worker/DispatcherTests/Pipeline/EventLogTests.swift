@@ -126,15 +126,15 @@ struct EventLogTests {
         ]
         for number in 0..<60 { expected["chat-\(number)"] = ["matched"] }
         #expect(outcomes(of: "event.handled") == expected)
-        #expect(bench.broker.parked(in: "apus.retry.5s").count == 1)
+        #expect(bench.broker.requeued(in: "apus.retry.5s").count == 1)
 
-        bench.broker.deliverParked(in: "apus.retry.5s")
+        bench.broker.deliverQueued(in: "apus.retry.5s")
         await bench.broker.wait { $0.settledTags.count == 5 }
         #expect(outcomes(of: "event.retried") == ["chat-60": ["deferred"]])
         way.turnOn([0])
         bench.transport.answerAll(.answered(PushAnswer(status: 200)))
         await bench.broker.wait { $0.settledTags.count == 65 }
-        for queue in ["apus.retry.5s", "apus.retry.1m"] { bench.broker.deliverParked(in: queue) }
+        for queue in ["apus.retry.5s", "apus.retry.1m"] { bench.broker.deliverQueued(in: queue) }
         await bench.broker.wait { $0.settledTags.count == 66 }
         #expect(outcomes(of: "event.retried") == ["chat-60": ["deferred", "matched"]])
         #expect(book.entries(of: "event.retried").allSatisfy { $0.fields["attempt"] == "0" })
@@ -163,10 +163,10 @@ struct EventLogTests {
         let transport = FakeTransport { _, _ in .answered(PushAnswer(status: 413, reason: "PayloadTooLarge")) }
         let bench = try PipelineBench(transport: transport)
         bench.broker.deliver([PipelineBench.push(1)])
-        await bench.broker.wait { !$0.parked(in: "apus.dead-letter").isEmpty }
-        let letter = try #require(bench.broker.parked(in: "apus.dead-letter").first)
-        #expect(letter.header(ParkingHeader.app) == .string("chat"))
-        #expect(letter.header(ParkingHeader.deadLetteredMilliseconds) == .int64(bench.clock.nowMilliseconds))
+        await bench.broker.wait { !$0.requeued(in: "apus.dead-letter").isEmpty }
+        let letter = try #require(bench.broker.requeued(in: "apus.dead-letter").first)
+        #expect(letter.header(RetryHeader.app) == .string("chat"))
+        #expect(letter.header(RetryHeader.deadLetteredMilliseconds) == .int64(bench.clock.nowMilliseconds))
         bench.stop()
     }
 }

@@ -91,7 +91,7 @@ extension FanOutPipelineTests {
     }
 
     func serve(_ bench: PipelineBench) async {
-        bench.broker.deliverParked(in: Self.chunks)
+        bench.broker.deliverQueued(in: Self.chunks)
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
     }
 

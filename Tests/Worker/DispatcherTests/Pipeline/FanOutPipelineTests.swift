@@ -20,7 +20,7 @@ struct FanOutPipelineTests {
         let bench = try bench()
         await plan(bench, event("1"))
         #expect(bench.transport.requests.isEmpty)
-        #expect(bench.broker.parked(in: Self.chunks).count == 3)
+        #expect(bench.broker.requeued(in: Self.chunks).count == 3)
         let registry = try bench.registry()
         try registry.register([try registration("late")])
         #expect(try registry.removeDevice("device-30"))
@@ -41,7 +41,7 @@ struct FanOutPipelineTests {
         let bench = try bench(devices: count)
         await plan(bench, event("1"))
         #expect(bench.transport.requests.count == (count == 20 ? 10 : 0))
-        #expect(bench.broker.parked(in: Self.chunks).count == 1)
+        #expect(bench.broker.requeued(in: Self.chunks).count == 1)
         #expect(try bench.registry().fanOuts(before: nil, limit: 10).count == (count == 20 ? 0 : 1))
         await serve(bench)
         try await expectEachOnce(bench, count)
@@ -54,13 +54,13 @@ struct FanOutPipelineTests {
         await plan(bench, event("1"))
         await plan(bench, event("1"), isRedelivered: true)
         await plan(bench, event("1"))
-        #expect(bench.broker.parked(in: Self.chunks).count == 3)
+        #expect(bench.broker.requeued(in: Self.chunks).count == 3)
         await serve(bench)
         await plan(bench, event("1"), isRedelivered: true)
         let registry = try bench.registry()
         for number in 5..<60 { _ = try registry.removeDevice("device-\(number)") }
         await plan(bench, event("1"), isRedelivered: true)
-        #expect(bench.broker.parked(in: Self.chunks).isEmpty)
+        #expect(bench.broker.requeued(in: Self.chunks).isEmpty)
         try await expectEachOnce(bench)
         #expect(bench.metrics.render().contains("apus_fanouts_found_total 4\n"))
         bench.stop()
@@ -85,9 +85,9 @@ struct FanOutPipelineTests {
         #expect(bench.broker.unacknowledgedCount == 1, "the other planner may still be there")
         bench.clock.advance(milliseconds: FanOutRules.planningMilliseconds)
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
-        let chunks = bench.broker.parked(in: Self.chunks)
+        let chunks = bench.broker.requeued(in: Self.chunks)
         #expect(chunks.count == 4)
-        #expect(chunks.first?.header(ParkingHeader.through) == end.map { .int64($0.position) })
+        #expect(chunks.first?.header(RetryHeader.through) == end.map { .int64($0.position) })
         await serve(bench)
         try await expectEachOnce(bench)
         bench.stop()
@@ -101,10 +101,10 @@ struct FanOutPipelineTests {
         bench.broker.deliver([event("1")])
         bench.broker.deliver((0..<10).map { PipelineBench.push($0) })
         await bench.broker.wait { $0.unacknowledgedCount == 1 }
-        #expect(bench.transport.requests.count == 10 && bench.broker.parked(in: Self.chunks).isEmpty)
+        #expect(bench.transport.requests.count == 10 && bench.broker.requeued(in: Self.chunks).isEmpty)
         gate.signal()
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
-        #expect(bench.broker.parked(in: Self.chunks).count == 3)
+        #expect(bench.broker.requeued(in: Self.chunks).count == 3)
         bench.stop()
     }
 
@@ -117,7 +117,7 @@ struct FanOutPipelineTests {
         await plan(bench, event("1"))
         try await eventually("no chunk to be left") {
             await serve(bench)
-            return bench.broker.parked(in: Self.chunks).isEmpty
+            return bench.broker.requeued(in: Self.chunks).isEmpty
         }
         try await expectEachOnce(bench)
         bench.stop()
@@ -127,8 +127,8 @@ struct FanOutPipelineTests {
     func rejectsOnce() async throws {
         let bench = try bench()
         await plan(bench, event("1", body: String(repeating: "x", count: 5_000)))
-        #expect(bench.broker.parked(in: "apus.dead-letter").count == 1)
-        #expect(bench.broker.parked(in: Self.chunks).isEmpty)
+        #expect(bench.broker.requeued(in: "apus.dead-letter").count == 1)
+        #expect(bench.broker.requeued(in: Self.chunks).isEmpty)
         bench.stop()
     }
 
@@ -154,7 +154,7 @@ struct FanOutPipelineTests {
             })
         bench.broker.setRejecting(queue: PipelineBench.retryQueue(1_000))
         await plan(bench, event("1"))
-        let chunks = bench.broker.parked(in: Self.chunks)
+        let chunks = bench.broker.requeued(in: Self.chunks)
         await serve(bench)
         #expect(bench.transport.requests.count == 60)
         #expect(bench.broker.rejectedMessages == [chunks[0]])
@@ -167,7 +167,7 @@ struct FanOutPipelineTests {
     func servesChunkOnce() async throws {
         let bench = try bench()
         await plan(bench, event("1"))
-        let chunks = bench.broker.parked(in: Self.chunks)
+        let chunks = bench.broker.requeued(in: Self.chunks)
         await serve(bench)
         bench.broker.deliver(chunks, lane: .fanout, isRedelivered: true)
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
@@ -179,7 +179,7 @@ struct FanOutPipelineTests {
     @Test("A chunk is settled when its last push has ended, and not before")
     func settlesAfterLastPush() async throws {
         let bench = try await plannedBench()
-        bench.broker.deliver(Array(bench.broker.parked(in: Self.chunks).prefix(1)), lane: .fanout)
+        bench.broker.deliver(Array(bench.broker.requeued(in: Self.chunks).prefix(1)), lane: .fanout)
         try await waitForRequests(25, bench)
         #expect(bench.broker.unacknowledgedCount == 1)
         answerAll(bench)
@@ -194,7 +194,7 @@ struct FanOutPipelineTests {
         let registry = try bench.registry()
         let ends = try registry.chunks(of: 1, after: 0, limit: 10).map(\.deviceCount)
         #expect(ends == [25, 25, 10])
-        bench.broker.deliverParked(in: Self.chunks)
+        bench.broker.deliverQueued(in: Self.chunks)
         try await waitForRequests(35, bench)
         for _ in 0..<5 { await bench.settledLoop() }
         let order = names(bench)
@@ -216,8 +216,8 @@ struct FanOutPipelineTests {
         try registerCrowds(bench, apps: ["chat", "mail"])
         await plan(bench, event("1"))
         await plan(bench, event("2", app: "mail"))
-        #expect(bench.broker.parked(in: Self.chunks).count == 6)
-        bench.broker.deliverParked(in: Self.chunks)
+        #expect(bench.broker.requeued(in: Self.chunks).count == 6)
+        bench.broker.deliverQueued(in: Self.chunks)
         try await waitForRequests(70, bench)
         for _ in 0..<5 { await bench.settledLoop() }
         #expect(bench.transport.requests.count == 70)
@@ -242,11 +242,11 @@ struct FanOutPipelineTests {
             transport: transport, apps: ["chat", "mail"], delaysMilliseconds: [5_000, 60_000], limits: limits)
         try registerCrowds(bench, apps: ["chat", "mail"])
         await plan(bench, event("1"))
-        bench.broker.deliverParked(in: Self.chunks)
+        bench.broker.deliverQueued(in: Self.chunks)
         try await waitForRequests(20, bench)
         await plan(bench, event("2", app: "mail"), unacknowledged: 3)
         // The chunk of the app that hangs has a page that waits for a free place.
-        bench.broker.deliverParked(in: Self.chunks)
+        bench.broker.deliverQueued(in: Self.chunks)
         await bench.broker.wait { $0.unacknowledgedCount == 3 }
         #expect(bench.transport.requests.count { $0.route == 2 } == 60)
         bench.broker.setMissing(true, queue: "apus.retry.5s")
@@ -254,15 +254,15 @@ struct FanOutPipelineTests {
         try await bench.waitForHealth { $0.contains { $0.contains("apus.retry.5s") } }
         #expect(bench.broker.unacknowledgedCount == 3, "nothing is settled before the broker has its copy")
         bench.broker.setMissing(false, queue: "apus.retry.5s")
-        await bench.broker.wait { $0.parked(in: "apus.retry.5s").count == 2 && $0.unacknowledgedCount == 1 }
-        bench.broker.deliverParked(in: "apus.retry.5s")
-        await bench.broker.wait { $0.parked(in: Self.chunks).count == 2 && $0.unacknowledgedCount == 1 }
-        bench.broker.deliverParked(in: Self.chunks)
+        await bench.broker.wait { $0.requeued(in: "apus.retry.5s").count == 2 && $0.unacknowledgedCount == 1 }
+        bench.broker.deliverQueued(in: "apus.retry.5s")
+        await bench.broker.wait { $0.requeued(in: Self.chunks).count == 2 && $0.unacknowledgedCount == 1 }
+        bench.broker.deliverQueued(in: Self.chunks)
         for count in (1...3).reversed() { try await answerAll(bench, whileUnacknowledged: count) }
-        while !bench.broker.parked(in: "apus.retry.5s").isEmpty {
-            bench.broker.deliverParked(in: "apus.retry.5s")
+        while !bench.broker.requeued(in: "apus.retry.5s").isEmpty {
+            bench.broker.deliverQueued(in: "apus.retry.5s")
             await bench.broker.wait { $0.unacknowledgedCount == 0 }
-            bench.broker.deliverParked(in: Self.chunks)
+            bench.broker.deliverQueued(in: Self.chunks)
             try await bench.turn("the end of all deliveries") {
                 answerAll(bench)
             } until: {
@@ -278,7 +278,7 @@ struct FanOutPipelineTests {
     @Test("With one app the chunks of a fan-out that APNs does not answer stay where they are")
     func holdsBackNothingOfOnlyApp() async throws {
         let bench = try await plannedBench()
-        bench.broker.deliverParked(in: Self.chunks)
+        bench.broker.deliverQueued(in: Self.chunks)
         try await waitForRequests(35, bench)
         bench.clock.advance(milliseconds: 60_000)
         bench.broker.deliver([message("no event")])
@@ -301,9 +301,9 @@ struct FanOutPipelineTests {
         await plan(bench, event("1"))
         await serve(bench)
         #expect(try bench.registry().fanOut(1)?.state == .done)
-        let parked = bench.broker.parked(in: "apus.retry.1s")
-        #expect(!parked.isEmpty && parked.allSatisfy { $0.header(ParkingHeader.fanOut) == nil })
-        bench.broker.deliverParked(in: "apus.retry.1s")
+        let requeued = bench.broker.requeued(in: "apus.retry.1s")
+        #expect(!requeued.isEmpty && requeued.allSatisfy { $0.header(RetryHeader.fanOut) == nil })
+        bench.broker.deliverQueued(in: "apus.retry.1s")
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
         let names = names(bench)
         #expect(names.count == 66 && Set(names).count == 60)
@@ -315,7 +315,7 @@ struct FanOutPipelineTests {
     @Test("A chunk whose end cannot be written down is not settled until it can")
     func recordsBeforeSettling() async throws {
         let bench = try await plannedBench()
-        bench.broker.deliverParked(in: Self.chunks)
+        bench.broker.deliverQueued(in: Self.chunks)
         try await waitForRequests(35, bench)
         let lock = try bench.lockRegistry()
         answerAll(bench)
@@ -333,7 +333,7 @@ struct FanOutPipelineTests {
     @Test("A worker that is told to stop serves the chunk that it has begun to its end, and no other")
     func drainsBegunChunk() async throws {
         let bench = try await plannedBench(pushesInFlightMaximum: 10)
-        let chunks = bench.broker.parked(in: Self.chunks)
+        let chunks = bench.broker.requeued(in: Self.chunks)
         bench.broker.deliver(Array(chunks.prefix(1)), lane: .fanout)
         try await waitForRequests(10, bench)
         bench.broker.deliver(Array(chunks.dropFirst()), lane: .fanout)
@@ -354,8 +354,8 @@ struct FanOutPipelineTests {
         let bench = try bench()
         await plan(bench, event("1"))
         let registry = try bench.registry()
-        let first = bench.broker.parked(in: Self.chunks).prefix(1)
-        let rest = bench.broker.parked(in: Self.chunks).dropFirst()
+        let first = bench.broker.requeued(in: Self.chunks).prefix(1)
+        let rest = bench.broker.requeued(in: Self.chunks).dropFirst()
         bench.broker.deliver(Array(first), lane: .fanout)
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
         #expect(try registry.cancelFanOut(1, nowMilliseconds: 1)?.state == .cancelled)
@@ -371,7 +371,7 @@ struct FanOutPipelineTests {
     @Test("A chunk under way stops at its next page when its fan-out is cancelled")
     func cancelsChunkUnderWay() async throws {
         let bench = try await plannedBench(pushesInFlightMaximum: 10)
-        bench.broker.deliver(Array(bench.broker.parked(in: Self.chunks).prefix(1)), lane: .fanout)
+        bench.broker.deliver(Array(bench.broker.requeued(in: Self.chunks).prefix(1)), lane: .fanout)
         try await waitForRequests(10, bench)
         #expect(try bench.registry().cancelFanOut(1, nowMilliseconds: 1)?.state == .cancelled)
         try await answerAll(bench, whileUnacknowledged: 1)
@@ -408,7 +408,7 @@ struct FanOutPipelineTests {
         }
         try save("s1", "s2")
         await plan(bench, song(#","deviceId":"device-3""#))
-        #expect(bench.broker.parked(in: Self.chunks).count == 5)
+        #expect(bench.broker.requeued(in: Self.chunks).count == 5)
         try save("s3")
         try registry.register([try registration("late")])
         await serve(bench)

@@ -48,7 +48,7 @@ struct IsolationPipelineTests {
             await bench.broker.wait { expected.isSubset(of: $0.settledTags) }
         }
         let ledgers = try await bench.dispatch.ledgers()
-        #expect(ledgers[1].accepted == 100 && ledgers[1].parked == 0)
+        #expect(ledgers[1].accepted == 100 && ledgers[1].requeued == 0)
         #expect(transport.requests.count { $0.route == 2 } == 100)
         #expect(ledgers[0].accepted == 0 && ledgers.allSatisfy { $0.isBalanced })
         bench.stop()
@@ -72,12 +72,12 @@ struct IsolationPipelineTests {
         }
         await bench.settledLoop()
         let ledger = try await bench.dispatch.ledgers()[0]
-        #expect(ledger.parkedForRetry > 20 && ledger.isBalanced, "\(ledger)")
+        #expect(ledger.requeuedForRetry > 20 && ledger.isBalanced, "\(ledger)")
         #expect(bench.broker.unacknowledgedCount < 80)
-        let parked = bench.broker.parked(in: "apus.retry.5s") + bench.broker.parked(in: "apus.retry.1m")
+        let requeued = bench.broker.requeued(in: "apus.retry.5s") + bench.broker.requeued(in: "apus.retry.1m")
         // What never went out has spent nothing; what went out and was given up has spent an attempt.
-        let spent = Dictionary(grouping: parked) { $0.header(ParkingHeader.reason) }
-            .mapValues { Set($0.map { $0.header(ParkingHeader.attempt) }) }
+        let spent = Dictionary(grouping: requeued) { $0.header(RetryHeader.reason) }
+            .mapValues { Set($0.map { $0.header(RetryHeader.attempt) }) }
         #expect(spent == [.string("congested"): [.int64(0)], .string("unanswered"): [.int64(1)]])
         #expect(bench.metrics.render().contains("apus_slow_apps 1"))
         bench.stop()

@@ -154,10 +154,10 @@ struct LookalikePipelineTests {
         ]
         bench.broker.deliver(bad)
         await bench.broker.wait {
-            $0.parked(in: "apus.dead-letter").count == bad.count && $0.unacknowledgedCount == 0
+            $0.requeued(in: "apus.dead-letter").count == bad.count && $0.unacknowledgedCount == 0
         }
-        for letter in bench.broker.parked(in: "apus.dead-letter") {
-            let detail = letter.headers.first { $0.name == ParkingHeader.detail }
+        for letter in bench.broker.requeued(in: "apus.dead-letter") {
+            let detail = letter.headers.first { $0.name == RetryHeader.detail }
             guard case .string(let text)? = detail?.value else { continue }
             #expect(text.contains("without control characters"), "\(text)")
             #expect(text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
@@ -166,7 +166,7 @@ struct LookalikePipelineTests {
             "9", "record.created", #"{"recordType":"T","recordName":"r","fields":{"title":"a\n\#(control)"}}"#)
         bench.broker.deliver([fine])
         await bench.broker.wait { $0.settledTags.count == bad.count + 1 }
-        #expect(bench.broker.parked(in: "apus.dead-letter").count == bad.count)
+        #expect(bench.broker.requeued(in: "apus.dead-letter").count == bad.count)
         bench.stop()
     }
 }

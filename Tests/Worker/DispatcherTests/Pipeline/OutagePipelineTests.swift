@@ -30,7 +30,7 @@ struct OutagePipelineTests {
         for delay in Self.ladder {
             let steps = max(1, delay / (Self.secondsPerStep * 1_000))
             guard step % steps == 0 else { continue }
-            count += bench.broker.deliverParked(in: PipelineBench.retryQueue(delay)).count
+            count += bench.broker.deliverQueued(in: PipelineBench.retryQueue(delay)).count
         }
         return count
     }
@@ -46,7 +46,7 @@ struct OutagePipelineTests {
         bench.transport.setReachable(false, routes: [0, 2])
         bench.transport.answerAll(.notProcessed("no stream to APNs was free in time"))
         await bench.broker.wait { $0.isPaused && $0.unacknowledgedCount == 0 }
-        #expect(bench.broker.parked(in: "apus.retry.30s").count == 500)
+        #expect(bench.broker.requeued(in: "apus.retry.30s").count == 500)
         #expect(bench.dispatch.health.problems.contains { $0.contains("APNs cannot be reached") })
 
         let attempted = bench.transport.requests.count
@@ -65,7 +65,7 @@ struct OutagePipelineTests {
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
         let ledgers = try await bench.dispatch.ledgers()
         #expect(ledgers[0].accepted + ledgers[1].accepted == next)
-        #expect(ledgers.allSatisfy { $0.isBalanced && $0.parkedAsDeadLetter == 0 && $0.expired == 0 })
+        #expect(ledgers.allSatisfy { $0.isBalanced && $0.deadLettered == 0 && $0.expired == 0 })
         #expect(bench.broker.pauseCount == 1 && bench.dispatch.health.problems.isEmpty)
         bench.stop()
     }
@@ -90,8 +90,8 @@ struct OutagePipelineTests {
             await bench.broker.wait { $0.unacknowledgedCount == 0 }
         }
         let during = try await bench.dispatch.ledgers()
-        #expect(during[1].accepted == sent && during[1].parked == 0)
-        #expect(during[0].accepted == 0 && during[0].parkedAsDeadLetter == 0)
+        #expect(during[1].accepted == sent && during[1].requeued == 0)
+        #expect(during[0].accepted == 0 && during[0].deadLettered == 0)
         #expect(bench.transport.requests.allSatisfy { $0.route == 2 }, "nothing was tried in vain")
         #expect(returned < 8 * sent, "each comes back a few times, not every half a minute: \(returned)")
         #expect(bench.broker.pauseCount == 0)
@@ -104,7 +104,7 @@ struct OutagePipelineTests {
         }
         let after = try await bench.dispatch.ledgers()
         #expect(after[0].accepted == sent, "a quarter of an hour after its end at the latest")
-        #expect(after.allSatisfy { $0.isBalanced && $0.parkedAsDeadLetter == 0 })
+        #expect(after.allSatisfy { $0.isBalanced && $0.deadLettered == 0 })
         bench.stop()
     }
 
@@ -120,11 +120,11 @@ struct OutagePipelineTests {
         await bench.settledLoop()
         bench.transport.setReachable(false, routes: [0])
         bench.transport.answerAll(.notProcessed("no stream to APNs was free in time"))
-        await bench.broker.wait { $0.parked(in: "apus.retry.30s").count == 10 && $0.unacknowledgedCount == 0 }
+        await bench.broker.wait { $0.requeued(in: "apus.retry.30s").count == 10 && $0.unacknowledgedCount == 0 }
         bench.broker.deliver((10..<30).map { PipelineBench.push($0, options: late) })
         bench.broker.deliver([PipelineBench.push(30)])
         bench.clock.advance(milliseconds: 120_000)
-        bench.broker.deliverParked(in: "apus.retry.30s")
+        bench.broker.deliverQueued(in: "apus.retry.30s")
         let attempted = bench.transport.requests.count
         way.turnOn([0])
         bench.transport.setReachable(true, routes: [0])
@@ -135,7 +135,7 @@ struct OutagePipelineTests {
         let expired = "apus_events_total{type=\"push.requested\",outcome=\"expired\"} 20\n"
         #expect(bench.metrics.render().contains(expired))
         #expect(bench.transport.requests.count == attempted + 1)
-        #expect(bench.broker.parked(in: "apus.dead-letter").isEmpty)
+        #expect(bench.broker.requeued(in: "apus.dead-letter").isEmpty)
         bench.stop()
     }
 
@@ -147,9 +147,9 @@ struct OutagePipelineTests {
         let bench = try PipelineBench(transport: transport)
         let soon = bench.clock.nowMilliseconds / 1_000 + 30
         bench.broker.deliver([PipelineBench.push(1, options: #"{"expiration":\#(soon)}"#)])
-        await bench.broker.wait { !$0.parked(in: "apus.retry.1s").isEmpty && $0.unacknowledgedCount == 0 }
+        await bench.broker.wait { !$0.requeued(in: "apus.retry.1s").isEmpty && $0.unacknowledgedCount == 0 }
         bench.clock.advance(milliseconds: 31_000)
-        bench.broker.deliverParked(in: "apus.retry.1s")
+        bench.broker.deliverQueued(in: "apus.retry.1s")
         await bench.broker.wait { $0.settledTags.count == 2 }
         #expect(transport.requests.count == 1)
         let ledger = try await bench.dispatch.ledgers()[0]

@@ -107,14 +107,14 @@ struct PipelineTests {
         }
         let bench = try bench(transport: transport)
         bench.broker.deliver([event("1")])
-        await bench.broker.wait { $0.unacknowledgedCount == 0 && !$0.parked(in: "apus.retry.1s").isEmpty }
-        bench.broker.deliverParked(in: "apus.retry.1s")
+        await bench.broker.wait { $0.unacknowledgedCount == 0 && !$0.requeued(in: "apus.retry.1s").isEmpty }
+        bench.broker.deliverQueued(in: "apus.retry.1s")
         await bench.broker.wait { $0.settledTags.count == 2 }
         #expect(transport.requests.count == 3)
         let retried = transport.requests.filter { $0.token.bytes == Array("device-1".utf8) }
         #expect(Set(retried.map(\.apnsID)).count == 1, "every attempt bears the same apns-id")
         let ledger = try await bench.dispatch.ledgers()[0]
-        #expect(ledger.accepted == 2 && ledger.parkedForRetry == 1 && ledger.isBalanced)
+        #expect(ledger.accepted == 2 && ledger.requeuedForRetry == 1 && ledger.isBalanced)
         bench.stop()
     }
 
@@ -125,11 +125,11 @@ struct PipelineTests {
         }
         let bench = try bench(transport: transport, devices: 1)
         bench.broker.deliver([event("1", count: 1)])
-        await bench.broker.wait { !$0.parked(in: "apus.retry.1s").isEmpty }
+        await bench.broker.wait { !$0.requeued(in: "apus.retry.1s").isEmpty }
         bench.clock.advance(milliseconds: 10)
         bench.broker.deliver([event("2", count: 2)])
         await bench.broker.wait { $0.settledTags.count == 2 }
-        bench.broker.deliverParked(in: "apus.retry.1s")
+        bench.broker.deliverQueued(in: "apus.retry.1s")
         await bench.broker.wait { $0.settledTags.count == 3 }
         #expect(transport.requests.count == 2)
         let ledger = try await bench.dispatch.ledgers()[0]
@@ -191,7 +191,7 @@ struct PipelineTests {
         if ending == .expired { first.properties.expiration = "2000" }
         await deliver(first, to: bench)
         bench.clock.advance(milliseconds: 2_000)
-        bench.broker.deliverParked(in: "apus.retry.1s")
+        bench.broker.deliverQueued(in: "apus.retry.1s")
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
         #expect(bench.transport.requests.count == 2, "neither device is tried again")
         var device = PipelineBench.device("device-0", identity: Self.identity, pool: Self.pool)
@@ -223,7 +223,7 @@ struct PipelineTests {
             }, devices: 1)
         await deliver(event("1", count: 500), to: bench)
         await deliver(event("deleted", type: "dataset.deleted", count: 501), to: bench)
-        bench.broker.deliverParked(in: "apus.retry.1s")
+        bench.broker.deliverQueued(in: "apus.retry.1s")
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
         await deliver(event("anew", count: 1), to: bench)
         #expect(syncCounts(bench.transport.requests) == ["500", "501", "500", "1"])
@@ -269,12 +269,12 @@ struct PipelineTests {
         ]
         bench.broker.deliver(broken.map(\.0) + [event("good")])
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
-        let reasons = bench.broker.parked(in: "apus.dead-letter").map { message -> String in
-            guard case .string(let reason) = message.header(ParkingHeader.reason) else { return "none" }
+        let reasons = bench.broker.requeued(in: "apus.dead-letter").map { message -> String in
+            guard case .string(let reason) = message.header(RetryHeader.reason) else { return "none" }
             return reason
         }
         #expect(reasons == broken.map(\.1))
-        #expect(bench.broker.parked(in: "apus.dead-letter").map(\.body) == broken.map(\.0.body))
+        #expect(bench.broker.requeued(in: "apus.dead-letter").map(\.body) == broken.map(\.0.body))
         #expect(bench.transport.requests.count == 2)
         bench.stop()
     }
@@ -294,7 +294,7 @@ struct PipelineTests {
         }
         bench.broker.deliver(messages)
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
-        let letters = bench.broker.parked(in: "apus.dead-letter")
+        let letters = bench.broker.requeued(in: "apus.dead-letter")
         #expect(letters.map(\.body) == messages.prefix(3).map(\.body))
         #expect(bench.transport.requests.isEmpty)
         bench.stop()
@@ -327,7 +327,7 @@ struct PipelineTests {
         #expect(bench.broker.unacknowledgedCount == 1)
         bench.broker.setMissing(false, queue: "apus.retry.1s")
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
-        #expect(bench.broker.parked(in: "apus.retry.1s").count == 1)
+        #expect(bench.broker.requeued(in: "apus.retry.1s").count == 1)
         bench.stop()
     }
 
@@ -340,8 +340,8 @@ struct PipelineTests {
         bench.broker.deliver([event("1", device: "device-7")])
         var pages = 1
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
-        while !bench.broker.parked(in: "apus.fanout").isEmpty {
-            bench.broker.deliverParked(in: "apus.fanout")
+        while !bench.broker.requeued(in: "apus.fanout").isEmpty {
+            bench.broker.deliverQueued(in: "apus.fanout")
             pages += 1
             await bench.broker.wait { $0.unacknowledgedCount == 0 }
         }
@@ -363,9 +363,9 @@ struct PipelineTests {
         bench.broker.deliver([event("1")])
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
         #expect(bench.transport.requests.isEmpty)
-        let chunks = bench.broker.parked(in: "apus.fanout")
+        let chunks = bench.broker.requeued(in: "apus.fanout")
         #expect(chunks.count == count / DispatchLimits().devicesPerChunkMaximum)
-        bench.broker.deliverParked(in: "apus.fanout")
+        bench.broker.deliverQueued(in: "apus.fanout")
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
         let tokens = bench.transport.requests.map(\.token)
         #expect(tokens.count == count && Set(tokens).count == count)

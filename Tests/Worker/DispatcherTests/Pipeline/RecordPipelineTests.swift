@@ -91,7 +91,7 @@ struct RecordPipelineTests {
         #expect(payloads(bench).first?.contains(#""p":1,"qry":{"dbs":1,"sid":"s1","fo":1,"rid":"r1"}"#) == true)
         #expect(bench.metrics.render().contains("\napus_pushes_reduced_total{app=\"chat\"} 2\n"))
         let ledger = try await bench.dispatch.ledgers()[0]
-        #expect(ledger.accepted == 2 && ledger.parkedAsDeadLetter == 0 && ledger.isBalanced)
+        #expect(ledger.accepted == 2 && ledger.deadLettered == 0 && ledger.isBalanced)
         bench.stop()
     }
 
@@ -196,8 +196,8 @@ struct RecordPipelineTests {
             try subscription("s1") { $0.firesOnce = true }, try subscription("s2", user: "ben"),
         ])
         bench.broker.deliver([event("1")])
-        await bench.broker.wait { $0.parked(in: "apus.retry.1s").count == 1 }
-        bench.broker.deliverParked(in: "apus.retry.1s")
+        await bench.broker.wait { $0.requeued(in: "apus.retry.1s").count == 1 }
+        bench.broker.deliverQueued(in: "apus.retry.1s")
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
         #expect(names(bench) == ["a1", "a2", "a2", "b1"])
         let identifiers = bench.transport.requests.filter { $0.token.bytes == Array("a2".utf8) }.map(\.apnsID)
@@ -269,8 +269,8 @@ struct RecordPipelineTests {
         try registry.upsert(devices)
         _ = try registry.save(subscriptions)
         bench.broker.deliver([event("1")])
-        await bench.broker.wait { $0.parked(in: "apus.fanout").count == 1 && $0.settledTags.count == 1 }
-        bench.broker.deliverParked(in: "apus.fanout")
+        await bench.broker.wait { $0.requeued(in: "apus.fanout").count == 1 && $0.settledTags.count == 1 }
+        bench.broker.deliverQueued(in: "apus.fanout")
         await bench.broker.wait { $0.settledTags.count == 2 && $0.unacknowledgedCount == 0 }
         #expect(names(bench) == devices.map(\.deviceID).sorted())
         bench.stop()
@@ -299,9 +299,9 @@ struct RecordPipelineTests {
     func refusesOwnerless() async throws {
         let bench = try bench()
         bench.broker.deliver([event("1", extra: ",\"database\":\"private\"")])
-        await bench.broker.wait { $0.parked(in: "apus.dead-letter").count == 1 && $0.unacknowledgedCount == 0 }
-        let headers = try #require(bench.broker.parked(in: "apus.dead-letter").first).headers
-        #expect(headers.contains { $0.name == ParkingHeader.reason && $0.value == .string("missing-field") })
+        await bench.broker.wait { $0.requeued(in: "apus.dead-letter").count == 1 && $0.unacknowledgedCount == 0 }
+        let headers = try #require(bench.broker.requeued(in: "apus.dead-letter").first).headers
+        #expect(headers.contains { $0.name == RetryHeader.reason && $0.value == .string("missing-field") })
         bench.stop()
     }
 

@@ -157,8 +157,8 @@ struct TokenKindPipelineTests {
             message("1", type: .voip, target: #""deviceIds":["device-0","device-1"]"#),
             message("2", type: .voip, target: targetOfTokens([call])),
         ])
-        await bench.broker.wait { $0.parked(in: "apus.retry.1s").count == 2 }
-        bench.broker.deliverParked(in: "apus.retry.1s")
+        await bench.broker.wait { $0.requeued(in: "apus.retry.1s").count == 2 }
+        bench.broker.deliverQueued(in: "apus.retry.1s")
         await bench.broker.wait { $0.settledTags.count == 4 }
         #expect(transport.requests.map(\.token) == [call, call, call, call])
         #expect(transport.requests.allSatisfy { $0.route == 1 && $0.content.topic == "com.example.chat.voip" })
@@ -183,10 +183,10 @@ struct TokenKindPipelineTests {
         try bench.registry().register((0..<2).map { DeviceRegistration(device: device($0), topics: ["news"]) })
         bench.broker.deliver([message("1", type: .voip, target: target)])
         await bench.broker.wait { $0.settledTags.count == 1 }
-        let letters = bench.broker.parked(in: "apus.dead-letter")
-        #expect(letters.map { $0.header(ParkingHeader.reason) } == [.string("no-token")])
-        #expect("\(letters[0].header(ParkingHeader.detail) as Any)".contains("voip"))
-        #expect(bench.transport.requests.isEmpty && bench.broker.parked(in: "apus.fanout").isEmpty)
+        let letters = bench.broker.requeued(in: "apus.dead-letter")
+        #expect(letters.map { $0.header(RetryHeader.reason) } == [.string("no-token")])
+        #expect("\(letters[0].header(RetryHeader.detail) as Any)".contains("voip"))
+        #expect(bench.transport.requests.isEmpty && bench.broker.requeued(in: "apus.fanout").isEmpty)
     }
 
     @Test("A token that is registered as another kind is left out, and tokens that nobody registered are pushed to")
@@ -206,7 +206,7 @@ struct TokenKindPipelineTests {
         let voip = bench.transport.requests.filter { $0.content.pushType == .voip }.map(\.token)
         let alerts = bench.transport.requests.filter { $0.content.pushType == .alert }.map(\.token)
         #expect(voip == [call, unknown] && alerts == [alert, unknown])
-        #expect(bench.broker.parked(in: "apus.dead-letter").isEmpty)
+        #expect(bench.broker.requeued(in: "apus.dead-letter").isEmpty)
     }
 
     @Test("An update of a Live Activity to devices is refused, because their tokens only start one")
@@ -224,8 +224,8 @@ struct TokenKindPipelineTests {
         }
         bench.broker.deliver(messages)
         await bench.broker.wait { $0.settledTags.count == 2 }
-        let letters = bench.broker.parked(in: "apus.dead-letter")
-        #expect(letters.map { $0.header(ParkingHeader.reason) } == [.string("no-token")])
+        let letters = bench.broker.requeued(in: "apus.dead-letter")
+        #expect(letters.map { $0.header(RetryHeader.reason) } == [.string("no-token")])
         #expect(bench.transport.requests.map(\.token) == [activity])
     }
 }

@@ -118,14 +118,14 @@ public struct Subscriber: Hashable, Sendable {
         self.deviceID = deviceID
     }
 
-    /// How a parked message names it: the row, a colon, the device.
-    public var parkedName: String { "\(subscription):\(deviceID)" }
+    /// How a requeued message names it: the row, a colon, the device.
+    public var retryName: String { "\(subscription):\(deviceID)" }
 
-    /// Reads the name in a parked message; nil if it is none.
-    public init?(parkedName: String) {
-        guard let colon = parkedName.utf8.firstIndex(of: UInt8(ascii: ":")),
-            let subscription = Int64(parkedName[..<colon])
+    /// Reads the name in a requeued message; nil if it is none.
+    public init?(retryName: String) {
+        guard let colon = retryName.utf8.firstIndex(of: UInt8(ascii: ":")),
+            let subscription = Int64(retryName[..<colon])
         else { return nil }
-        self.init(subscription: subscription, deviceID: String(parkedName[parkedName.utf8.index(after: colon)...]))
+        self.init(subscription: subscription, deviceID: String(retryName[retryName.utf8.index(after: colon)...]))
     }
 }

@@ -1,0 +1,192 @@
+import AMQP
+import EventLoop
+import Notifications
+import Synchronization
+
+/// The work queues beyond those that the configuration asks for, which a worker empties and then lets go of.
+///
+/// `apus topology apply` deletes such a queue when nobody consumes it, so a worker must not hold on to one that is
+/// empty; nor may it forget one that still gets events, because nobody has applied the new number yet. So it stops
+/// consuming a queue that was quiet for a while, and looks again from time to time.
+struct RetiredQueues {
+    private struct Queue {
+        var isConsumed = true
+        var isQuiet = true
+        var heldCount = 0
+    }
+
+    /// A look costs a connection, and what comes meanwhile waits for it.
+    private static let ticksBetweenLooksMaximum = 4
+
+    private var queues: [String: Queue]
+    private var ticksBetweenLooks = 1
+    private var ticksUntilLook = 1
+    /// The deliveries of these queues that are not settled.
+    private var held: [UInt64: String] = [:]
+
+    /// Begins with queues that are consumed.
+    init(tags: [String] = []) { queues = Dictionary(uniqueKeysWithValues: tags.map { ($0, Queue()) }) }
+
+    var isEmpty: Bool { queues.isEmpty }
+
+    var count: Int { queues.count }
+
+    /// The tags of all of them, consumed or not.
+    var tags: [String] { queues.keys.sorted() }
+
+    /// Those that are not consumed, to be looked at again.
+    var unconsumedTags: [String] { queues.filter { !$0.value.isConsumed }.keys.sorted() }
+
+    /// A delivery came, of any queue.
+    mutating func received(_ number: UInt64, tag: String) {
+        guard queues[tag] != nil else { return }
+        held[number] = tag
+        queues[tag]?.heldCount += 1
+        queues[tag]?.isQuiet = false
+    }
+
+    /// The work of a delivery has ended, of any queue.
+    mutating func settled(_ number: UInt64) {
+        guard let tag = held.removeValue(forKey: number) else { return }
+        queues[tag]?.heldCount -= 1
+    }
+
+    /// Time has passed: gives those that brought nothing since the last time and of which nothing is held.
+    ///
+    /// They count as not consumed from now on.
+    mutating func takeQuiet() -> [String] {
+        var quiet: [String] = []
+        for (tag, queue) in queues where queue.isConsumed {
+            let isDone = queue.isQuiet && queue.heldCount == 0
+            queues[tag]?.isQuiet = true
+            guard isDone else { continue }
+            queues[tag]?.isConsumed = false
+            quiet.append(tag)
+        }
+        return quiet.sorted()
+    }
+
+    /// Time has passed: whether to look at the queues that are not consumed.
+    mutating func isLookDue() -> Bool {
+        ticksUntilLook -= 1
+        return ticksUntilLook <= 0 && queues.contains { !$0.value.isConsumed }
+    }
+
+    /// A look has ended; those that find nothing become rarer.
+    mutating func looked(hasFoundMessages: Bool) {
+        ticksBetweenLooks = hasFoundMessages ? 1 : min(2 * ticksBetweenLooks, Self.ticksBetweenLooksMaximum)
+        ticksUntilLook = ticksBetweenLooks
+    }
+
+    /// A queue is consumed again.
+    mutating func consume(_ tag: String) {
+        queues[tag]?.isConsumed = true
+        queues[tag]?.isQuiet = false
+    }
+
+    /// A queue is not there any more.
+    mutating func remove(_ tag: String) { queues[tag] = nil }
+}
+
+/// One look at queues that are not consumed: what they hold, or that they are gone.
+///
+/// By a connection of its own: on the consumer's no request may wait while deliveries flow, and asking there for a
+/// queue that is gone would end it. The consumer's loop looks at the result with its next tick.
+final class RetiredQueueProbe: Sendable {
+    private let found = Mutex<[String: Int?]?>(nil)
+
+    /// Begins to look.
+    ///
+    /// - Parameters:
+    ///   - queues: their tags and names.
+    ///   - configuration: where the broker is.
+    init(_ queues: [(tag: String, name: String)], _ configuration: BrokerConfiguration) {
+        Task {
+            let counts = try? await configuration.withSession(purpose: "surplus") { session in
+                try queues.map { ($0.tag, try session.queueStatus($0.name)?.messageCount) }
+            }
+            found.withLock { $0 = Dictionary(uniqueKeysWithValues: counts ?? []) }
+        }
+    }
+
+    /// Whether the broker has answered, or cannot be had.
+    var hasEnded: Bool { found.withLock { $0 != nil } }
+
+    /// How many messages each queue has, by its tag: none if it is gone; empty if the broker could not be had.
+    var messageCounts: [String: Int?] { found.withLock { $0 ?? [:] } }
+}
+
+/// Emptying the work queues that are left over from a time when there were more.
+extension ConsumerCore {
+    private static let surplusTickNanoseconds: UInt64 = 3_000_000_000
+
+    /// Begins to look after them, if the connection found any.
+    func watchRetired() {
+        guard !retired.isEmpty else { return }
+        logger.log(
+            .warning, "amqp.consumer.surplus",
+            [
+                .field("queues", retired.tags.map { "\(configuration.namespace).\($0)" }.joined(separator: ",")),
+                .field("workQueues", configuration.workQueueCount),
+                .field("advice", "The worker empties them; `apus topology apply` takes them out of use."),
+            ])
+        scheduleRetired()
+    }
+
+    /// The connection has ended, and with it all consumers.
+    func forgetRetired() {
+        if let surplusTimer { loop.cancel(surplusTimer) }
+        surplusTimer = nil
+        retiredQueueProbe = nil
+        retired = RetiredQueues()
+    }
+
+    private func scheduleRetired() {
+        surplusTimer = loop.schedule(afterNanoseconds: Self.surplusTickNanoseconds) { [weak self] in
+            guard let self else { return }
+            surplusTimer = nil
+            // After a pause it begins anew, with a new connection.
+            guard connection != nil, !isCancelled, !isPaused, !retired.isEmpty else { return }
+            if let look = retiredQueueProbe, look.hasEnded {
+                retiredQueueProbe = nil
+                take(look.messageCounts)
+            }
+            letGoOfQuiet()
+            if retiredQueueProbe == nil, retired.isLookDue() { retiredQueueProbe = startLook() }
+            scheduleRetired()
+        }
+    }
+
+    private func letGoOfQuiet() {
+        let quiet = retired.takeQuiet()
+        guard !quiet.isEmpty else { return }
+        logger.log(
+            .info, "amqp.consumer.surplus.empty",
+            [.field("queues", quiet.map { "\(configuration.namespace).\($0)" }.joined(separator: ","))])
+        connection?.burst { session throws(AMQPError) in
+            for tag in quiet { try session.cancelConsumer(tag: tag) }
+        }
+    }
+
+    private func startLook() -> RetiredQueueProbe {
+        let queues = retired.unconsumedTags.map { (tag: $0, name: "\(configuration.namespace).\($0)") }
+        return RetiredQueueProbe(queues, configuration)
+    }
+
+    private func take(_ messageCounts: [String: Int?]) {
+        retired.looked(hasFoundMessages: messageCounts.values.contains { ($0 ?? 0) > 0 })
+        for (tag, messageCount) in messageCounts {
+            guard let messageCount else {
+                retired.remove(tag)
+                continue
+            }
+            guard messageCount > 0 else { continue }
+            retired.consume(tag)
+            activeTags.insert(tag)
+            connection?.burst { session throws(AMQPError) in
+                try session.startConsumer(of: "\(configuration.namespace).\(tag)", tag: tag)
+            }
+        }
+        shareOutPrefetch()
+    }
+}

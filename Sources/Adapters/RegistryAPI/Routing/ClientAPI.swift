@@ -1,0 +1,118 @@
+import HTTPServer
+
+/// A family of routes that speak alike: how requests are authenticated, and what errors look like.
+protocol ClientAPI: Sendable {
+    /// The first segments of the paths that it answers for, whether there is a route or not.
+    var firstSegments: [String] { get }
+    /// What it can do.
+    var routes: [Route] { get }
+
+    /// Says that something is wrong which has nothing to do with a single route.
+    ///
+    /// - Parameters:
+    ///   - status: 400, 404, 405, 413, 429, 500 or 503.
+    ///   - message: what is wrong, for people.
+    ///   - retryAfterSeconds: when to try again, if that is known.
+    /// - Returns: the response in the api's own form.
+    func refusal(_ status: Int, _ message: String, retryAfterSeconds: Int?) -> HTTPResponse
+
+    /// Decides whether a long body is read, as far as the head tells who sends it.
+    func admitBody(of request: HTTPRequest) -> BodyAdmission
+
+    /// Decides on a request for which there is no route.
+    ///
+    /// - Parameters:
+    ///   - request: what has come.
+    ///   - refusal: what is answered to whoever may know what there is.
+    /// - Returns: the refusal, unless the api asks for a credential first.
+    func admitStray(_ request: HTTPRequest, _ refusal: HTTPResponse) -> Admission
+
+    /// Adds to an answer what depends on the header fields of the request alone, whatever the answer is.
+    func completed(_ response: HTTPResponse, for fields: [HTTPField]) -> HTTPResponse
+}
+
+extension ClientAPI {
+    /// Says that something is wrong which does not pass by itself.
+    func refusal(_ status: Int, _ message: String) -> HTTPResponse {
+        refusal(status, message, retryAfterSeconds: nil)
+    }
+
+    func admitBody(of _: HTTPRequest) -> BodyAdmission { .allowed }
+
+    func admitStray(_: HTTPRequest, _ refusal: HTTPResponse) -> Admission { .answered(refusal) }
+
+    func completed(_ response: HTTPResponse, for _: [HTTPField]) -> HTTPResponse { response }
+}
+
+/// Whether a request may go on to the registry.
+enum Admission: Sendable {
+    /// It ends here, with this answer.
+    case answered(HTTPResponse)
+    /// It waits for its turn among the requests of this credential, and then this is done.
+    case admitted(as: String, RegistryStep)
+    /// The answer waits for something to happen: this is done on the loop that writes, and answers then or later.
+    case held(@Sendable (RegistryContext, SuspendedRequest) -> Void)
+}
+
+/// Whether the sender of a request may fill the memory with a long body, as far as the head tells.
+enum BodyAdmission: Sendable {
+    /// It may come.
+    case allowed
+    /// It does not come: this is the answer.
+    case refused(HTTPResponse)
+    /// The registry knows: this is done on the loop that reads, in turns between these credentials, and gives the
+    /// answer if the body may not come.
+    case asked(as: String, @Sendable (RegistryContext) -> HTTPResponse?)
+}
+
+/// What is next for a request whose sender is known, or is to be found out.
+enum RegistryStep: Sendable {
+    /// Nothing: this is the answer.
+    case answered(HTTPResponse)
+    /// This is done on the loop that reads, and tells what follows.
+    case reading(@Sendable (RegistryContext) -> RegistryStep)
+    /// This is done on the loop that writes, and tells what follows.
+    case writing(@Sendable (RegistryContext) -> RegistryStep)
+
+    /// The last step of a request.
+    ///
+    /// - Parameters:
+    ///   - writes: whether it changes something.
+    ///   - work: gives the answer.
+    /// - Returns: the step.
+    static func last(writes: Bool, _ work: @escaping @Sendable (RegistryContext) -> HTTPResponse) -> RegistryStep {
+        writes ? .writing { .answered(work($0)) } : .reading { .answered(work($0)) }
+    }
+
+    /// The last step of a request that is on the loop that reads already.
+    ///
+    /// - Parameters:
+    ///   - writes: whether it changes something.
+    ///   - context: that of the loop which reads.
+    ///   - work: gives the answer.
+    /// - Returns: the step, or the answer if it is there.
+    static func last(
+        writes: Bool, from context: RegistryContext,
+        _ work: @escaping @Sendable (RegistryContext) -> HTTPResponse
+    ) -> RegistryStep {
+        writes ? last(writes: true, work) : .answered(work(context))
+    }
+}
+
+/// A request whose answer waits for something to happen.
+struct SuspendedRequest: Sendable {
+    let responder: HTTPResponder
+    let metrics: RouteMetrics
+    let beganNanoseconds: UInt64
+    /// Adds to the answer what depends on the request alone.
+    let complete: @Sendable (HTTPResponse) -> HTTPResponse
+
+    /// Whether nobody would read an answer.
+    var isAbandoned: Bool { responder.isAbandoned }
+
+    /// Answers, and counts it.
+    func answer(_ response: HTTPResponse) {
+        metrics.count(response, sinceNanoseconds: beganNanoseconds)
+        responder.respond(complete(response))
+    }
+}

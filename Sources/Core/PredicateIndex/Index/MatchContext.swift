@@ -1,0 +1,128 @@
+import Hashing
+import Predicates
+
+/// A change whose subscriptions are being searched, and how far that is; its memory is used again for later changes.
+struct MatchContext: ~Copyable {
+    /// Which change it is; what was made for another is out of date.
+    private(set) var change: UInt64 = 0
+    /// The bits of what happened to the record.
+    private(set) var operations: UInt8 = 0
+    /// The scopes that it is searched in.
+    private(set) var scopes: [UInt32] = []
+    /// How many steps it may take.
+    private(set) var stepsMaximum = 0
+    /// Whether nothing was left out so far.
+    var isComplete = true
+    /// Whether it has so many keys that it has to be searched alone.
+    private(set) var isLarge = false
+
+    var record: RecordView
+    /// The numbers of its fields' paths; 0 for those that nobody asks for.
+    var pathNumbers = ScratchArray<UInt32>()
+    /// What the record adds to keys for each member of a scope; nothing for those that it does not have, and for
+    /// `ScopeMember.nobody`.
+    var memberDigests = ScratchArray<WordDigest>()
+    /// The set of the scope's members that the record has.
+    var membersFound: UInt64 = 0
+    var probes = ScratchArray<WordDigest>()
+    var hits = ScratchArray<Candidate>()
+    var candidates = ScratchArray<Candidate>()
+    var found = ScratchArray<UInt32>()
+
+    init(_ hashes: ValueDigests) {
+        record = RecordView(hashes)
+        for _ in 0...ScopeMember.nobody { memberDigests.append(.zero) }
+    }
+
+    /// Begins a change.
+    mutating func begin(_ input: MatchInput, _ change: UInt64, scopes: [UInt32], stepsMaximum: Int) {
+        self.change = change
+        self.scopes = scopes
+        self.stepsMaximum = stepsMaximum
+        operations = input.operations.rawValue
+        isComplete = true
+        isLarge = false
+        record.begin(input.fields.values)
+    }
+
+    /// Whether it goes on with others in the scope at a place.
+    func isToBeSearched(_ place: Int) -> Bool { place < scopes.count && isComplete && !isLarge }
+
+    /// Leaves the change to a search of its own.
+    mutating func becomeLarge() {
+        isLarge = true
+        probes.removeAll()
+    }
+
+    /// Begins the search anew.
+    mutating func beginAgain() {
+        isComplete = true
+        record.steps = 0
+        found.removeAll()
+    }
+
+    /// Gives the search up if it has taken too many steps.
+    @inline(__always)
+    mutating func checkSteps() {
+        if record.steps > stepsMaximum { isComplete = false }
+    }
+
+    /// Ends a lookup: its keys are done with.
+    mutating func endLookup() {
+        probes.removeAll()
+        hits.removeAll()
+        candidates.removeAll()
+    }
+
+    /// Ends the change: nothing of it is kept.
+    mutating func end() {
+        record.end()
+        pathNumbers.removeAll()
+        found.removeAll()
+    }
+
+    /// The memory that is held, in bytes.
+    var memoryBytes: Int {
+        record.memoryBytes + pathNumbers.memoryBytes + memberDigests.memoryBytes + probes.memoryBytes
+            + hits.memoryBytes + candidates.memoryBytes + found.memoryBytes
+    }
+}
+
+/// The changes that are searched together.
+struct MatchContexts: ~Copyable {
+    /// How many changes are searched together at most.
+    ///
+    /// Measured: four wait for too little memory at a time, and sixteen for no more than eight.
+    static let count = 8
+
+    /// Where they lie.
+    let turns: UnsafeMutablePointer<MatchContext>
+
+    init(_ hashes: ValueDigests) {
+        turns = .allocate(capacity: Self.count)
+        for place in 0..<Self.count { (turns + place).initialize(to: MatchContext(hashes)) }
+    }
+
+    deinit {
+        turns.deinitialize(count: Self.count)
+        turns.deallocate()
+    }
+
+    /// The memory that is held, in bytes.
+    var memoryBytes: Int { (0..<Self.count).reduce(0) { $0 + turns[$1].memoryBytes } }
+}
+
+/// A posting that a probe has led to.
+struct Candidate: BitwiseCopyable {
+    /// A `proof` that only the posting tells.
+    static let unknownProof = UInt32.max
+
+    /// The place of the probe.
+    var probe: UInt32
+    /// The posting; while it is being looked for, what the key table has.
+    var posting: UInt32 = 0
+    /// The places of the members that its proof has beside the key, as in a `BucketNode.Entry`, or `unknownProof`.
+    var proof = Candidate.unknownProof
+    /// The address of its residual; 0 if it has none.
+    var residual: UInt32 = 0
+}

@@ -1,0 +1,272 @@
+public import Essentials
+import Notifications
+
+extension DispatchStateMachine {
+    /// The broker answered for a message that was to be published.
+    public mutating func publishEnded(
+        _ identifier: UInt64, _ outcome: PublishOutcome, into actions: inout DispatchActions
+    ) {
+        // What is published again may be answered for once more after it has ended.
+        guard let publish = publishes[identifier] else { return }
+        switch outcome {
+        case .confirmed:
+            publishes.remove(identifier)
+            publishConfirmed(publish, into: &actions)
+        case .returned(let text): publishRefused(publish, text, into: &actions)
+        case .rejected(let text):
+            publishes.remove(identifier)
+            publishRejected(publish, text, into: &actions)
+        case .refused:
+            publishRefused(
+                publish, "the broker refused it (basic.nack): the queue is full, or has just lost its leader",
+                into: &actions)
+        }
+    }
+
+    private func publishRefused(_ publish: Publish, _ reason: String, into actions: inout DispatchActions) {
+        actions.publishesToRepeat.append(publish.message)
+        actions.notices.append(
+            .publishRefused(publish.message.message, queue: publish.message.routingKey, reason: reason))
+    }
+
+    private mutating func publishConfirmed(_ publish: Publish, into actions: inout DispatchActions) {
+        if case .failure(let destination, let app, let pushes) = publish.kind {
+            let index = app ?? ledgers.count - 1
+            leave(pushes, index)
+            switch destination {
+            case .retry: ledgers[index].requeuedForRetry += pushes
+            case .deadLetter:
+                ledgers[index].deadLettered += pushes
+                actions.notices.append(
+                    .deadLettered(publish.message.message, reason: publish.reason, detail: publish.detail))
+            case .fanOut: break
+            }
+        }
+        if case .chunk = publish.kind { return actions.chunksConfirmed.append(publish.job) }
+        copyEnded(of: publish.job, rejection: nil, into: &actions)
+    }
+
+    /// The broker takes a copy never, so nothing is gained by publishing it again.
+    ///
+    /// The delivery is rejected when all else of its job has ended: then the broker itself makes a dead letter of the
+    /// original, which it has already. What was pushed or requeued of it meanwhile is pushed again by a replay.
+    private mutating func publishRejected(_ publish: Publish, _ reason: String, into actions: inout DispatchActions) {
+        var detail = "RabbitMQ takes no copy for \(publish.message.routingKey), now or later: \(reason)."
+        if !publish.reason.isEmpty { detail += " The copy's reason was \(publish.reason). \(publish.detail)" }
+        switch publish.kind {
+        case .chunk:
+            actions.plansRejected[publish.job] = detail
+        case .continuation:
+            copyEnded(of: publish.job, rejection: detail, into: &actions)
+        case .failure(_, let app, let pushes):
+            let index = app ?? ledgers.count - 1
+            leave(pushes, index)
+            ledgers[index].deadLettered += pushes
+            copyEnded(of: publish.job, rejection: detail, into: &actions)
+        }
+    }
+
+    private mutating func copyEnded(of number: UInt64, rejection: String?, into actions: inout DispatchActions) {
+        jobs.modify(number) { job in
+            job.publishesOut -= 1
+            assert(job.publishesOut >= 0, "a copy of the job ended, and none was out")
+            job.rejection = job.rejection ?? rejection
+        }
+        jobAdvanced(number, into: &actions)
+    }
+
+    /// A delivery of a large fan-out that has not begun has to wait, because the pushes of its app hang.
+    ///
+    /// - Parameters:
+    ///   - tag: the delivery.
+    ///   - message: its message.
+    ///   - retryState: its history.
+    ///   - now: when it is.
+    ///   - actions: takes what is to be done.
+    /// - Returns: whether it is requeued; if not, its attempts are spent, and it stays where it is.
+    public mutating func deliveryHeldBack(
+        _ tag: DeliveryTag, message: Message, retryState: RetryState, at now: Moment,
+        into actions: inout DispatchActions
+    ) -> Bool {
+        var history = retryState
+        // What is of no use any more is told so when it is served: until then it must not be in the way either.
+        history.expiresAt = nil
+        latest = now
+        let decision = policy.decide(.congested, retryAfterSeconds: nil, retryState: history, at: now.wall)
+        guard case .retry(let delay) = decision else { return false }
+        move(
+            tag, message, retryState,
+            Failure(
+                destination: .retry(delayMilliseconds: delay), reason: Disposition.RetryCause.congested.rawValue,
+                detail: "Waits \(delay) ms, because its app is not answered; no attempt is spent.",
+                attempt: retryState.attempt, heldMilliseconds: delay, deviceIDs: []), into: &actions)
+        return true
+    }
+
+    /// How often a part of a large fan-out may go from a work queue to the fan-out queue without being served.
+    ///
+    /// Once is the rule: what was deferred, and what an operator replays, comes back through a work queue. More often
+    /// it comes only if something outside of Apus moves messages from the fan-out queue to a work queue, a shovel for
+    /// example. Without a limit they would circle as fast as the broker can carry them.
+    public static let hopsMaximum = 3
+
+    /// Moves a part of a large fan-out from a work queue to the fan-out queue, or after too many hops to the dead
+    /// letters.
+    ///
+    /// It is there because it was held back, or because an operator replayed it.
+    public mutating func deliveryOfFanOutLane(
+        _ tag: DeliveryTag, message: Message, retryState: RetryState, into actions: inout DispatchActions
+    ) {
+        var retryState = retryState
+        retryState.hops += 1
+        guard retryState.hops <= Self.hopsMaximum else {
+            let detail = """
+                A part of a large fan-out came from a work queue \(retryState.hops) times and was never served: \
+                expected at most \(Self.hopsMaximum). Remove what moves messages from \(queues.fanout) to a work \
+                queue, for example a shovel, then replay it.
+                """
+            return move(
+                tag, message, retryState,
+                Failure(
+                    destination: .deadLetter, reason: "misrouted", detail: detail, attempt: retryState.attempt,
+                    deviceIDs: []), into: &actions)
+        }
+        move(
+            tag, message, retryState,
+            Failure(
+                destination: .fanOut, reason: "fan-out", detail: "A part of a large fan-out that has waited.",
+                attempt: retryState.attempt, deviceIDs: []), into: &actions)
+    }
+
+    private mutating func move(
+        _ tag: DeliveryTag, _ message: Message, _ retryState: RetryState, _ failure: Failure,
+        into actions: inout DispatchActions
+    ) {
+        let work = DispatchJob(
+            tags: [tag], message: message, retryState: retryState, identity: PushIdentity(source: "", identifier: ""),
+            renderings: [], devices: [])
+        var job = Job(work: work)
+        job.failures = [failure]
+        jobAdvanced(jobs.insert { _ in job }, into: &actions)
+    }
+
+    /// Asks for the rest of an audience to be published as a job of its own, before this page is done.
+    mutating func publishContinuation(
+        _ cursor: AudienceCursor, of number: UInt64, into actions: inout DispatchActions
+    ) {
+        let work = work(of: number)
+        var retryState = work.retryState
+        retryState.hops = 0
+        retryState.cursor = cursor
+        let copy = retryState.requeuedCopy(
+            of: work.message, reason: "fan-out", detail: "The rest of a large audience, in pages.")
+        jobs.modify(number) { $0.publishesOut += 1 }
+        publish(copy, to: queues.fanout, job: number, .continuation, reason: "fan-out", detail: "", into: &actions)
+    }
+
+    /// A chunk of a large fan-out is to be published.
+    ///
+    /// - Parameters:
+    ///   - chunk: the chunk.
+    ///   - plan: whose chunk it is; comes back in `DispatchActions.chunksConfirmed`.
+    ///   - message: the message of the event.
+    ///   - retryState: the history of the event.
+    ///   - actions: takes what is to be done.
+    public mutating func chunkPlanned(
+        _ chunk: FanOutChunkJob, of plan: UInt64, message: Message, retryState: RetryState,
+        into actions: inout DispatchActions
+    ) {
+        var retryState = retryState
+        retryState.hops = 0
+        retryState.cursor = chunk.chunk.after
+        retryState.chunk = chunk
+        let copy = retryState.requeuedCopy(
+            of: message, reason: "fan-out", detail: "Chunk \(chunk.chunk.number) of the large fan-out \(chunk.fanOut).")
+        publish(copy, to: queues.fanout, job: plan, .chunk, reason: "fan-out", detail: "", into: &actions)
+    }
+
+    /// A job has made progress: requeues its failures when its last push has ended, settles it when nothing is left.
+    mutating func jobAdvanced(_ number: UInt64, into actions: inout DispatchActions) {
+        let (failures, isOver) = jobs.modify(number) { job -> ([Failure], Bool) in
+            guard job.isSent else { return ([], false) }
+            defer { job.failures = [] }
+            return (job.failures, job.failures.isEmpty && job.publishesOut == 0)
+        }
+        if isOver { return settle(jobs.remove(number), into: &actions) }
+        for failure in failures { requeue(failure, of: number, into: &actions) }
+    }
+
+    private mutating func settle(_ job: Job, into actions: inout DispatchActions) {
+        let work = job.work
+        if let detail = job.rejection {
+            if let chunk = work.chunk { actions.chunksRejected[chunk] = detail }
+            if !work.tags.isEmpty {
+                actions.rejections.append(.init(tags: work.tags, message: work.message, detail: detail))
+            }
+        } else {
+            actions.settles.append(contentsOf: work.tags)
+        }
+        if let dataset = work.dataset { actions.datasetsSettled.append(dataset) }
+        if let app = job.loadedApp { health.deliveriesSettled(work.tags.count, app: app, at: latest.monotonic) }
+        if let chunk = work.chunk { actions.chunkPagesEnded.append(chunk) }
+    }
+
+    private mutating func requeue(_ failure: Failure, of number: UInt64, into actions: inout DispatchActions) {
+        let work = work(of: number)
+        var rest = failure.deviceIDs[...]
+        var copies: [(message: Message, pushes: Int)] = []
+        repeat {
+            let part = rest.prefix(limits.devicesPerRequeuedMessageMaximum)
+            rest = rest.dropFirst(part.count)
+            var retryState = work.retryState
+            retryState.attempt = failure.attempt
+            if failure.destination != .fanOut { retryState.hops = 0 }
+            retryState.heldMilliseconds += failure.heldMilliseconds
+            if !part.isEmpty {
+                retryState.cursor = nil
+                retryState.chunk = nil
+                retryState.deviceIDs = Array(part)
+            }
+            var copy = retryState.requeuedCopy(of: work.message, reason: failure.reason, detail: failure.detail)
+            if failure.destination == .deadLetter { copy.headers += deadLetterHeaders(failure) }
+            copies.append((copy, work.devices.isEmpty ? 0 : part.count))
+        } while !rest.isEmpty
+        jobs.modify(number) { $0.publishesOut += copies.count }
+        for copy in copies {
+            publish(
+                copy.message, to: queue(failure.destination), job: number,
+                .failure(failure.destination, appIndex: failure.appIndex, pushes: copy.pushes),
+                reason: failure.reason, detail: failure.detail, into: &actions)
+        }
+    }
+
+    private func deadLetterHeaders(_ failure: Failure) -> [MessageHeader] {
+        let time = MessageHeader(name: RetryHeader.deadLetteredMilliseconds, value: .int64(latest.wall.milliseconds))
+        guard let app = failure.app else { return [time] }
+        return [time, MessageHeader(name: RetryHeader.app, value: .string(app))]
+    }
+
+    private func queue(_ destination: Destination) -> String {
+        switch destination {
+        case .retry(let delay):
+            guard let queue = queues.retry[delay] else {
+                preconditionFailure("the delay of \(delay) ms has no queue, which the initialiser checked")
+            }
+            return queue
+        case .deadLetter: return queues.deadLetter
+        case .fanOut: return queues.fanout
+        }
+    }
+
+    private mutating func publish(
+        _ message: Message, to queue: String, job: UInt64, _ kind: Publish.Kind, reason: String, detail: String,
+        into actions: inout DispatchActions
+    ) {
+        var outgoing = OutgoingMessage(identifier: 0, exchange: "", routingKey: queue, message: message)
+        _ = publishes.insert { identifier in
+            outgoing.identifier = identifier
+            return Publish(job: job, kind: kind, message: outgoing, reason: reason, detail: detail)
+        }
+        actions.publishes.append(outgoing)
+    }
+}

@@ -1,0 +1,134 @@
+public import Essentials
+
+/// Tells an app that is slow from one that is only busy, by what becomes of what it has in hand.
+///
+/// An app that holds more than its share of the deliveries in hand is slow in two cases:
+///
+/// | it is | when | until |
+/// |---|---|---|
+/// | silent | nothing of it was answered or ended for `silenceMilliseconds`, others went on | something of it is |
+/// | late | what was in hand took longer than the patience to end | a turnover is quick, or nothing is left |
+///
+/// The more an app holds, the sooner its silence counts, so that it is noticed before it holds everything: the time is
+/// for one that holds all, one that holds half of it may be silent for twice as long. Silence counts only if others
+/// have ended a good many deliveries meanwhile, because a worker that was stopped hears from nobody.
+public struct AppBacklog: Hashable, Sendable {
+    /// How long an app that holds all deliveries may be silent.
+    public static let silenceMilliseconds: Int64 = 125
+    /// How many deliveries of others must have ended meanwhile.
+    public static let othersEndedLeast = 64
+    /// How long an app that has nothing in hand is remembered as a silent one.
+    public static let memoryMilliseconds: Int64 = 60_000
+
+    private var watchedSince: MonotonicTime?
+    private var endedWhenTurnedOver = 0
+    private var isLate = false
+
+    private var silentSince = MonotonicTime(nanoseconds: 0)
+    private var othersEndedBefore = 0
+    private var isSilent = false
+
+    /// How many deliveries of the app are in hand.
+    public private(set) var unsettled = 0
+    /// How many have ended so far.
+    public private(set) var ended = 0
+
+    /// Whether it was slow when it was last looked at.
+    public var isSlow: Bool { isSilent || isLate }
+
+    /// Creates the load of an app of which nothing is in hand.
+    public init() {}
+
+    /// Deliveries of the app are in hand.
+    ///
+    /// - Parameters:
+    ///   - count: how many.
+    ///   - othersEnded: how many deliveries of other apps have ended so far.
+    ///   - now: when it is.
+    public mutating func arrived(_ count: Int, othersEnded: Int, at now: MonotonicTime) {
+        if unsettled == 0, !isSilent { listen(othersEnded, now) }
+        unsettled += count
+    }
+
+    /// A push of the app was answered.
+    public mutating func wasAnswered(othersEnded: Int, at now: MonotonicTime) {
+        isSilent = false
+        listen(othersEnded, now)
+    }
+
+    /// Deliveries of the app have been settled.
+    public mutating func settled(_ count: Int, othersEnded: Int, at now: MonotonicTime) {
+        ended += count
+        wasAnswered(othersEnded: othersEnded, at: now)
+        release(count)
+    }
+
+    /// Deliveries of the app are waited for no more; that says nothing for it.
+    public mutating func givenUp(_ count: Int) { release(count) }
+
+    private mutating func release(_ count: Int) {
+        unsettled -= count
+        assert(unsettled >= 0, "more deliveries have ended than were in hand")
+        guard unsettled == 0 else { return }
+        isLate = false
+        watchedSince = nil
+    }
+
+    /// Looks at the app.
+    ///
+    /// - Parameters:
+    ///   - isOverShare: whether it holds more than its share now.
+    ///   - inHandMaximum: the most deliveries of all apps that can be in hand.
+    ///   - othersEnded: how many deliveries of other apps have ended so far.
+    ///   - now: when it is.
+    /// - Returns: whether it is slow and holds more than its share, so that more of it must not be taken in hand.
+    public mutating func shouldDefer(
+        isOverShare: Bool, inHandMaximum: Int, othersEnded: Int, at now: MonotonicTime
+    ) -> Bool {
+        lookForSilence(isOverShare, inHandMaximum, othersEnded, now)
+        lookForTurnover(isOverShare, now)
+        return isSlow && isOverShare
+    }
+
+    // MARK: Silence
+
+    private mutating func lookForSilence(
+        _ isOverShare: Bool, _ inHandMaximum: Int, _ othersEnded: Int, _ now: MonotonicTime
+    ) {
+        let silence = now.milliseconds(since: silentSince)
+        if unsettled == 0 {
+            if silence >= Self.memoryMilliseconds { isSilent = false }
+        } else if isOverShare, othersEnded - othersEndedBefore >= Self.othersEndedLeast,
+            silence * Int64(unsettled) >= Self.silenceMilliseconds * Int64(inHandMaximum)
+        {
+            isSilent = true
+        }
+    }
+
+    private mutating func listen(_ othersEnded: Int, _ now: MonotonicTime) {
+        silentSince = now
+        othersEndedBefore = othersEnded
+    }
+
+    // MARK: Turnover
+
+    private mutating func lookForTurnover(_ isOverShare: Bool, _ now: MonotonicTime) {
+        guard unsettled > 0, isLate || isOverShare else {
+            watchedSince = nil
+            return
+        }
+        guard let since = watchedSince else { return watch(now) }
+        let isOverdue = now.milliseconds(since: since) > AppHealth.patienceMilliseconds
+        if ended >= endedWhenTurnedOver {
+            isLate = isOverdue
+            watch(now)
+        } else if isOverdue {
+            isLate = true
+        }
+    }
+
+    private mutating func watch(_ now: MonotonicTime) {
+        watchedSince = now
+        endedWhenTurnedOver = ended + unsettled
+    }
+}

@@ -1,0 +1,117 @@
+/// What a proxy does to all bytes, for as long as it lasts.
+public struct ProxyConditions: Hashable, Sendable {
+    /// What becomes of those who connect.
+    public enum Welcome: Hashable, Sendable {
+        /// They are connected with the server.
+        case connect
+        /// They are reset at once.
+        case reset
+        /// They are left alone: accepted, and never answered.
+        case ignore
+    }
+
+    /// What becomes of those who connect.
+    public var welcome = Welcome.connect
+    /// The directions in which nothing arrives, and what becomes of the bytes.
+    public var silences: [ProxyDirection: ProxySilence] = [:]
+    /// How long bytes are under way in one direction, in milliseconds; drawn anew for what is read at once.
+    public var delayMilliseconds: ClosedRange<UInt64> = 0...0
+    /// How many bytes are written at once.
+    public var writeBytesMaximum = Int.max
+    /// How many bytes of one connection pass in one direction in a second.
+    public var bytesPerSecondMaximum = Int.max
+
+    /// Bytes pass as if there were no proxy.
+    public static let calm = ProxyConditions()
+    /// 200 ms there and back, more or less.
+    public static let distant = ProxyConditions(delayMilliseconds: 50...150)
+    /// Whoever reads gets one byte, and another, and another.
+    public static let dripping = ProxyConditions(writeBytesMaximum: 1)
+
+    /// Creates a weather.
+    ///
+    /// - Parameters:
+    ///   - welcome: what becomes of those who connect.
+    ///   - delayMilliseconds: how long bytes are under way in one direction.
+    ///   - writeBytesMaximum: how many bytes are written at once.
+    ///   - bytesPerSecondMaximum: how many bytes pass in a second.
+    public init(
+        welcome: Welcome = .connect, delayMilliseconds: ClosedRange<UInt64> = 0...0,
+        writeBytesMaximum: Int = .max, bytesPerSecondMaximum: Int = .max
+    ) {
+        self.welcome = welcome
+        self.delayMilliseconds = delayMilliseconds
+        self.writeBytesMaximum = writeBytesMaximum
+        self.bytesPerSecondMaximum = bytesPerSecondMaximum
+    }
+
+    /// Nothing arrives in some directions.
+    ///
+    /// - Parameters:
+    ///   - directions: which.
+    ///   - silence: what becomes of the bytes.
+    /// - Returns: the weather.
+    public static func silent(_ directions: [ProxyDirection], _ silence: ProxySilence) -> ProxyConditions {
+        var weather = ProxyConditions()
+        for direction in directions { weather.silences[direction] = silence }
+        return weather
+    }
+}
+
+/// What becomes of bytes in a direction in which nothing arrives any more; the connections stay open.
+public enum ProxySilence: Hashable, Sendable {
+    /// They wait, and arrive when it is over: a long pause.
+    case held
+    /// They are gone, though the sender's kernel was told that they arrived; when it is over, the connection is reset.
+    case swallowed
+}
+
+/// Waits for something to pass through a proxy, and then strikes the connection, once.
+public struct FaultTrigger: Hashable, Sendable {
+    /// What springs it.
+    public enum Trigger: Hashable, Sendable {
+        /// Somebody connects.
+        case connection
+        /// So many bytes of a connection that was made after the trap was set have passed in a direction.
+        case bytes(ProxyDirection, Int)
+        /// A method of AMQP is about to pass, has passed in part, or has passed with all that belongs to it.
+        case method(AMQPMarker, Moment)
+    }
+
+    /// When it springs, as seen from the method that passes.
+    public enum Moment: Hashable, Sendable, CaseIterable {
+        /// Nothing of the method has passed.
+        case before
+        /// The first bytes of its frame have passed, and the rest has not.
+        case within
+        /// All has passed, and no answer has come.
+        case after
+    }
+
+    /// What happens to the connection.
+    public enum Strike: Hashable, Sendable {
+        /// Both ends see it reset.
+        case reset
+        /// It stays open, and nothing arrives any more in these directions.
+        case silence([ProxyDirection])
+    }
+
+    /// What springs it.
+    public let trigger: Trigger
+    /// At which occurrence it springs, counted from 1 over all connections from when the trap was set.
+    public let occurrence: Int
+    /// What happens then.
+    public let strike: Strike
+
+    /// Creates a trap.
+    ///
+    /// - Parameters:
+    ///   - trigger: what springs it.
+    ///   - occurrence: at which occurrence, counted from 1.
+    ///   - strike: what happens then.
+    public init(_ trigger: Trigger, occurrence: Int = 1, strike: Strike = .reset) {
+        self.trigger = trigger
+        self.occurrence = occurrence
+        self.strike = strike
+    }
+}

@@ -1,0 +1,56 @@
+import Glibc
+
+/// Reads files that people write: keys, certificates, configurations.
+enum ConfigurationFile {
+    /// Why a file cannot be read.
+    struct Failure: Error {
+        /// What is wrong, without the path.
+        let message: String
+        /// What to do.
+        let remedy: String
+        /// Whether there simply is no such file.
+        var isMissingFile = false
+    }
+
+    /// The longest file that is read, in bytes.
+    static let sizeBytesMaximum = 1 << 20
+
+    /// Reads a whole file.
+    static func read(_ path: String) throws(Failure) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+        guard descriptor >= 0 else { throw failure(errno) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure(errno) }
+        guard status.st_mode & S_IFMT != S_IFDIR else {
+            throw Failure(message: "it is a folder", remedy: "name a file")
+        }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw failure(errno) }
+            if count == 0 { return bytes }
+            bytes.append(contentsOf: chunk[..<count])
+            guard bytes.count <= sizeBytesMaximum else {
+                throw Failure(message: "it is longer than \(sizeBytesMaximum) bytes", remedy: "name the right file")
+            }
+        }
+    }
+
+    /// Whether someone other than the owner may read the file; false if it is not there.
+    static func isReadableByOthers(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & 0o077 != 0
+    }
+
+    private static func failure(_ code: Int32) -> Failure {
+        let text = String(cString: strerror(code))
+        return switch code {
+        case ENOENT, ENOTDIR: Failure(message: "there is no such file", remedy: "check the path", isMissingFile: true)
+        case EACCES: Failure(message: "no permission to read it", remedy: "give this user the right to read it")
+        default: Failure(message: text, remedy: "check the file")
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import AMQP
+import ChangeQueue
+import EventLoop
+import Foundation
+import PushTestKit
+import Synchronization
+
+extension Environment {
+    private static let drainSeconds = 60.0
+    /// A message that goes from one queue to another stands in one of them at any time, but not in both looks.
+    private static let emptyLooksNeeded = 2
+
+    /// Waits until the queues are empty, the dead letters apart.
+    ///
+    /// - Returns: how many messages were left at the limit; 0 as a rule.
+    func settle() async throws -> Int {
+        let end = Deadline.now() + scenario.setting.settleSeconds
+        var emptyLooks = 0
+        while true {
+            let left = try await waitingCount()
+            emptyLooks = left == 0 ? emptyLooks + 1 : 0
+            if emptyLooks == Self.emptyLooksNeeded { return 0 }
+            if Deadline.now() > end { return left }
+            if left > 0 { try await Pause.seconds(0.2) }
+        }
+    }
+
+    /// How many messages stand in the queues, with workers or not, the dead letters apart.
+    func waitingCount() async throws -> Int {
+        let counts = try await broker.messageCounts(namespace: namespace)
+        return counts.filter { $0.key != "\(namespace).dead-letter" }.values.reduce(0) { $0 + abs($1) }
+    }
+
+    /// Ends the workers in order; what goes wrong with that is a problem.
+    func drainWorkers() async {
+        for worker in workers {
+            let end = await worker.drain(seconds: Self.drainSeconds)
+            guard let end else { continue }
+            if end.exitCode != 0 { report(problem: "worker \(worker.number) ended with \(end.exitCode) at last") }
+            if !end.errors.contains(#""balanced":true"#) {
+                report(problem: "worker \(worker.number): its own ledger does not balance")
+            }
+        }
+        for worker in workers where !scenario.mayEndWorkers {
+            for exitCode in worker.unexpectedExitCodes {
+                report(problem: "worker \(worker.number) ended with \(exitCode) by itself")
+            }
+        }
+    }
+
+    /// Takes the books together: the publisher's, the simulator's, and what is left in the queues.
+    func closeBooks() async throws -> Ledger {
+        var ledger = Ledger(population: population)
+        let load = try publisher.load.value
+        for event in load.events { ledger.attempted(event) }
+        for (number, milliseconds) in load.confirmedMilliseconds {
+            ledger.confirmed(number, atMilliseconds: milliseconds)
+        }
+        let destruction = state.withLock { ($0.destroyedMaximum, $0.destroyedBeforeMilliseconds) }
+        ledger.mayBeDestroyed(destruction.0, confirmedByMilliseconds: destruction.1)
+        let names = try await broker.messageCounts(namespace: namespace)
+        for (queue, count) in names where count > 0 {
+            let identifiers = try await identifiers(in: queue)
+            if queue != "\(namespace).dead-letter" { ledger.holdsUnread(max(0, count - identifiers.count)) }
+            for identifier in identifiers {
+                if queue == "\(namespace).dead-letter" {
+                    ledger.isDeadLettered(identifier)
+                } else {
+                    ledger.isRequeued(identifier)
+                }
+            }
+        }
+        let end = try await simulator.stop()
+        if end.exitCode != 0 { report(problem: "the simulator ended with \(end.exitCode): \(end.errors)") }
+        var record = AcceptedRecord(path: "\(folder.path)/record.ndjson")
+        while case let pushes = try record.next(), !pushes.isEmpty { for push in pushes { ledger.accepted(push) } }
+        for device in try await removedDevices(calledDead: record.deadTokens) { ledger.isRemoved(device) }
+        return ledger
+    }
+
+    /// The identifiers of all messages of a queue that nobody consumes any more; they stay there.
+    private func identifiers(in queue: String) async throws -> [String] {
+        let endpoint = try AMQPEndpoint(try broker.url)
+        let loop = try EventLoop(name: "books")
+        defer { loop.stopAndJoin() }
+        return try await loop.run {
+            let session = try AMQPSession(endpoint, options: AMQPOptions())
+            defer { session.close() }
+            var identifiers: [String] = []
+            while let (delivery, _) = try session.get(queue) {
+                identifiers.append(delivery.message.properties.messageID ?? "")
+            }
+            return identifiers
+        }
+    }
+
+    /// Ends whatever still runs.
+    func close() async {
+        for worker in workers { await worker.kill() }
+        if let simulator = state.withLock({ $0.simulator }) { simulator.signal(SIGKILL) }
+        let closings = state.withLock { state in
+            defer { state.closings = [] }
+            return state.closings
+        }
+        for closing in closings.reversed() { await closing() }
+    }
+
+    /// Keeps configuration, record and logs.
+    ///
+    /// - Returns: the folder where they are.
+    func keep() throws -> String {
+        let path = "/tmp/apus-fault-\(scenario.name)-\(seed)"
+        try? FileManager.default.removeItem(atPath: path)
+        try FileManager.default.copyItem(atPath: folder.path, toPath: path)
+        for worker in workers {
+            try Data(worker.log.utf8).write(to: URL(fileURLWithPath: "\(path)/worker-\(worker.number).log"))
+        }
+        return path
+    }
+}

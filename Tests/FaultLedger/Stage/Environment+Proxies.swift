@@ -1,0 +1,72 @@
+import PushTestKit
+import Synchronization
+
+extension Environment {
+    /// What a proxy can stand before, as the workers see it.
+    enum ProxyPlace: Hashable, Sendable {
+        case broker, apns, registry
+    }
+
+    private static let strikeSeconds = 60.0
+
+    /// Puts a proxy between the workers and something; for `prepare`.
+    func putProxy(before place: ProxyPlace) async throws {
+        let port: UInt16 =
+            switch place {
+            case .broker: try broker.port
+            case .apns: try simulator.port
+            case .registry: try database.port
+            }
+        let proxy = try await FaultProxy.start(to: port, readsAMQP: place == .broker, seed: seed)
+        state.withLock { $0.proxies[place] = proxy }
+        atEnd { try? await proxy.stop() }
+        switch place {
+        case .broker: addresses.brokerURLs = ["amqp://guest:guest@127.0.0.1:\(proxy.port)/"]
+        case .apns: addresses.apns = "127.0.0.1:\(proxy.port)"
+        case .registry:
+            addresses.registryURL = addresses.registryURL.replacing(":\(port)/", with: ":\(proxy.port)/")
+        }
+    }
+
+    /// The proxy before something.
+    func proxy(_ place: ProxyPlace) throws -> FaultProxy {
+        guard let proxy = state.withLock({ $0.proxies[place] }) else {
+            throw EnvironmentFailure("no proxy before \(place)")
+        }
+        return proxy
+    }
+
+    /// A whole number that follows from the seed.
+    func draw(_ range: ClosedRange<Int>) -> Int {
+        state.withLock { Int.random(in: range, using: &$0.generator) }
+    }
+
+    /// Sets a trap, waits until it has sprung, and then until the workers are ready again.
+    ///
+    /// - Parameters:
+    ///   - trap: what to wait for.
+    ///   - place: where.
+    ///   - provoke: makes the workers do what springs it, if they do not by themselves.
+    /// - Throws: `EnvironmentFailure` if nothing sprang it, or the workers are not ready any more.
+    func spring(
+        _ trap: FaultTrigger, _ place: ProxyPlace, provoke: (FaultProxy) async throws -> Void = { _ in }
+    ) async throws {
+        let proxy = try proxy(place)
+        let count = proxy.record.value.sprung.count
+        try await proxy.set(trap)
+        try await provoke(proxy)
+        guard await proxy.waitForStrikes(count + 1, deadlineSeconds: Self.strikeSeconds) else {
+            try await proxy.removeTriggers()
+            throw EnvironmentFailure("nothing sprang the trap \(trap)")
+        }
+        try await waitUntilReady()
+    }
+
+    /// Changes what a proxy does to all bytes for some seconds, and then waits until the workers are ready.
+    func weather(_ weather: ProxyConditions, _ place: ProxyPlace, seconds: Double) async throws {
+        try await proxy(place).setConditions(weather)
+        try await Pause.seconds(seconds)
+        try await proxy(place).setConditions(.calm)
+        try await waitUntilReady()
+    }
+}

@@ -1,0 +1,111 @@
+import PushTestKit
+import Synchronization
+
+extension Environment {
+    /// Starts everything but the load.
+    ///
+    /// - Throws: `EnvironmentFailure` and whatever a part throws that does not start.
+    func start() async throws {
+        try folder.write("script.ndjson", population.scriptLines)
+        try folder.write("faults.ndjson", standingFaults)
+        let simulator = try await SimulatorProcess.start(
+            in: folder,
+            [
+                "--topic", Population.bundleID, "--record", "record.ndjson", "--script", "script.ndjson", "--faults",
+                "faults.ndjson", "--latency", "20-120", "--seed", "\(seed % 1_000_000)",
+            ])
+        state.withLock { $0.simulator = simulator }
+        let urls = try await startBroker()
+        addresses = EnvironmentAddresses(
+            brokerURLs: urls, publisherURLs: urls, apns: "127.0.0.1:\(simulator.port)",
+            registryURL: try await startRegistry())
+        try await scenario.prepare(self)
+        try writeConfiguration()
+        try await succeed("topology apply", apus("topology", "apply"))
+        try await succeed("device import", apus("device", "import", input: population.importLines))
+        for room in 0..<Population.roomCount {
+            try await succeed(
+                "subscription save", CommandRunner.apus(Population.subscriptionArguments(room: room), in: folder))
+        }
+        try startWorkers()
+        try await waitUntilReady()
+    }
+
+    private func startBroker() async throws -> [String] {
+        let setting = scenario.setting
+        guard setting.brokerNodes == 1 else { return try await startCluster() }
+        let broker =
+            setting.isBrokerPrivate
+            ? try await PrivateRabbitMQ.start(configuration: setting.brokerConfiguration)
+            : try await PrivateRabbitMQ.shared()
+        state.withLock { $0.broker = broker }
+        if setting.isBrokerPrivate { atEnd { broker.stop() } }
+        return [broker.url]
+    }
+
+    private func startCluster() async throws -> [String] {
+        let cluster = try await PrivateRabbitMQCluster.start(configuration: scenario.setting.brokerConfiguration)
+        state.withLock { state in
+            state.cluster = cluster
+            state.broker = cluster.nodes[0]
+        }
+        atEnd { cluster.stop() }
+        return cluster.urls
+    }
+
+    private func startRegistry() async throws -> String {
+        switch scenario.setting.registry {
+        case .sqlite: return "sqlite:\(folder.path)/registry.db"
+        case .postgreSQL:
+            let database = try await PrivatePostgreSQL.start()
+            state.withLock { $0.database = database }
+            atEnd { database.stop() }
+            return database.url(database: try await database.makeDatabase())
+        }
+    }
+
+    private func startWorkers() throws {
+        for number in 1...scenario.setting.workers {
+            let seat = WorkerSupervisor(number: number, folder: folder)
+            let environment = state.withLock { state in
+                state.seats.append(seat)
+                return state.workerEnvironment
+            }
+            if !environment.isEmpty {
+                seat.setPrefix(["/usr/bin/env"] + environment.map { "\($0.key)=\($0.value)" }.sorted())
+            }
+            try seat.start()
+        }
+    }
+
+    /// Writes `apus.toml`, with the addresses as they are now; workers read it when they start.
+    ///
+    /// The ladder ends at a second instead of an hour, so that ten attempts would be over before some faults are: there
+    /// are as many as a minute of any fault can spend.
+    func writeConfiguration() throws {
+        var app = TestConfiguration.App(endpoint: addresses.apns)
+        (app.name, app.bundleID) = (Population.app, Population.bundleID)
+        var configuration = TestConfiguration(brokerURLs: addresses.brokerURLs, apps: [app])
+        configuration.broker = "namespace = \"\(namespace)\"\nprefetch = \(Self.prefetch)"
+        configuration.registryURL = addresses.registryURL
+        configuration.retry += "\nmax_attempts = 40"
+        configuration.sections = scenario.setting.workerConfiguration
+        try folder.write("apus.toml", configuration.text)
+    }
+
+    private func succeed(_ what: String, _ result: CommandResult) throws {
+        guard result.exitCode == 0 else { throw EnvironmentFailure("\(what): \(result.output)\(result.errors)") }
+    }
+
+    /// Starts the load.
+    func startLoad() throws {
+        let publisher = try LoadPublisher(
+            urls: addresses.publisherURLs, exchange: "\(namespace).changes",
+            source: Workload(
+                population: population, seed: seed, announcementInterval: scenario.setting.announcementInterval),
+            pace: LoadPace(
+                eventsPerSecond: Double(scenario.setting.eventsPerSecond), openMaximum: 256, tickMilliseconds: 10))
+        state.withLock { $0.publisher = publisher }
+        publisher.start()
+    }
+}
