@@ -49,9 +49,11 @@ enum BenchmarkDocuments {
     private static let rows = [
         Row(text: "processor time a push", figure: "cpu_per_push_beside_aioapns", unit: " µs", reference: "aioapns"),
         Row(
-            text: "pushes a second, one connection", figure: "pushes_per_second_beside_aioapns", reference: "aioapns"),
+            text: "pushes a second of the client, beside aioapns", figure: "pushes_per_second_beside_aioapns",
+            reference: "aioapns"),
         Row(
-            text: "pushes a second, beside a load generator", figure: "pushes_per_second_client_simulator_1_connection",
+            text: "pushes a second of the client, beside h2load",
+            figure: "pushes_per_second_client_simulator_1_connection",
             reference: "h2load"),
         Row(
             text: "events a second, from the queue to a push each", figure: "events_per_second_worker_one_to_one",
@@ -64,10 +66,10 @@ enum BenchmarkDocuments {
             figure: "resident_memory_1000000_devices_1000_in_flight", unit: " MiB"),
     ]
 
-    /// The short table: Apus beside what one would use instead.
+    /// The short table: Apus beside what it is compared with.
     static func summary(_ results: [BenchmarkResult]) throws(BenchmarkFailure) -> String {
         let newest = try newest(results)
-        var text = "| \(newest.date), \(newest.machine) | Apus | instead |\n|---|---|---|\n"
+        var text = "| \(newest.date), \(newest.machine) | Apus | compared with |\n|---|---|---|\n"
         for row in rows {
             let result = try result(row.figure, in: results)
             text += "| \(row.text) | \(number(result.value))\(row.unit) |"

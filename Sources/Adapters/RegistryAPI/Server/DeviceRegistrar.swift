@@ -32,14 +32,17 @@ struct DeviceRegistrar {
         _ token: DeviceToken, platform: Platform, for holder: Holder, nowMilliseconds: Int64
     ) throws(RegistryError) -> String {
         let old = try device(with: token)
-        var device = Device(
-            deviceID: identifier(token, holder), platform: platform, token: token, app: app,
-            registeredAtMilliseconds: nowMilliseconds)
+        var device: Device
         if let old, isHeld(old, by: holder) {
-            device.deviceID = old.deviceID
-            device.identityPoolID = old.identityPoolID
-            device.identityID = old.identityID
-            device.userID = old.userID
+            device = old
+            device.platform = platform
+            device.token = token
+            device.app = app
+            device.registeredAtMilliseconds = nowMilliseconds
+        } else {
+            device = Device(
+                deviceID: identifier(token, holder), platform: platform, token: token, app: app,
+                registeredAtMilliseconds: nowMilliseconds)
         }
         switch holder {
         case .identity(let identity, let pool):

@@ -3,8 +3,9 @@ public import Notifications
 
 /// When a push that could not be delivered is tried again, and when that ends.
 ///
-/// The ladder is a list of delays, one retry queue each. Attempt n waits for the n-th delay (the last one repeats), but
-/// never less than its cause demands: the answer's `retry-after`, or `serverErrorDelayMilliseconds` after a 5xx.
+/// The ladder is a list of delays, one retry queue each. Attempt n waits for the n-th delay (the last one repeats), or
+/// for the first delay that its cause demands: the answer's `retry-after`, or `serverErrorDelayMilliseconds` after a
+/// 5xx. If no delay is so long, it waits for the last one.
 ///
 /// | attempts had | delays 1s 5s 30s 2m 15m 1h | after a 5xx, 15m demanded |
 /// |---|---|---|
@@ -14,7 +15,7 @@ public import Notifications
 public struct RetryPolicy: Hashable, Sendable {
     /// What to do with a push that failed.
     public enum Decision: Hashable, Sendable {
-        /// Park it in the retry queue of this delay.
+        /// Requeue it in the retry queue of this delay.
         case retry(delayMilliseconds: Int64)
         /// Its time has passed.
         case expired
@@ -36,7 +37,7 @@ public struct RetryPolicy: Hashable, Sendable {
     public static let congestionDelayMilliseconds: Int64 = 5_000
     /// The longest wait that an outage demands: each wait is as long as all before it, up to this.
     ///
-    /// So what an outage of an hour has parked is published seven times or eight, and is back a quarter of an hour
+    /// So what an outage of an hour has requeued is published seven times or eight, and is back a quarter of an hour
     /// after its end at the latest.
     public static let outageDelayMaximumMilliseconds: Int64 = 900_000
 
@@ -63,20 +64,21 @@ public struct RetryPolicy: Hashable, Sendable {
     /// - Parameters:
     ///   - cause: why it failed.
     ///   - retryAfterSeconds: what the answer asked for.
-    ///   - parking: its history; `attempt` counts the attempts before the one that just failed.
+    ///   - retryState: its history; `attempt` counts the attempts before the one that just failed.
     ///   - now: the date.
     /// - Returns: where the push goes.
     public func decide(
-        _ cause: Disposition.RetryCause, retryAfterSeconds: Int?, parking: ParkingRecord, at now: WallTime
+        _ cause: Disposition.RetryCause, retryAfterSeconds: Int?, retryState: RetryState, at now: WallTime
     ) -> Decision {
-        let attempt = parking.attempt + (cause.spendsAttempt ? 1 : 0)
+        let attempt = retryState.attempt + (cause.consumesAttempt ? 1 : 0)
         if attempt >= attemptsMaximum { return .exhausted(reason: "attempts-exhausted") }
         let delay = delay(
-            attempt: attempt, cause, retryAfterSeconds: retryAfterSeconds, heldMilliseconds: parking.heldMilliseconds)
+            attempt: attempt, cause, retryAfterSeconds: retryAfterSeconds, heldMilliseconds: retryState.heldMilliseconds
+        )
         let due = now.advanced(byMilliseconds: delay)
-        if let expiresAt = parking.expiresAt, due >= expiresAt { return .expired }
+        if let expiresAt = retryState.expiresAt, due >= expiresAt { return .expired }
         // What an outage took does not count: it must not make dead letters.
-        if !cause.isOutage, due - parking.published - parking.heldMilliseconds > ageMaximumMilliseconds {
+        if !cause.isOutage, due - retryState.published - retryState.heldMilliseconds > ageMaximumMilliseconds {
             return .exhausted(reason: "too-old")
         }
         return .retry(delayMilliseconds: delay)
@@ -90,7 +92,7 @@ public struct RetryPolicy: Hashable, Sendable {
         var least = max(step, Int64(min(max(retryAfterSeconds ?? 0, 0), 1_000_000)) * 1_000)
         switch cause {
         case .serverError: least = max(least, serverErrorDelayMilliseconds)
-        case .keyRejected, .tokensInDoubt: least = max(least, Self.holdDelayMilliseconds)
+        case .keyRejected, .suspectConfiguration: least = max(least, Self.holdDelayMilliseconds)
         case .throttled, .providerTokenUpdates, .unanswered, .unreachable, .congested: break
         }
         return firstDelay(notBelow: least)

@@ -28,7 +28,7 @@ public enum Audience: Hashable, Sendable {
             left == right && leftApp.hasBytes(of: rightApp)
         case (.topic(let left, let leftApp), .topic(let right, let rightApp)):
             left.hasBytes(of: right) && leftApp.hasBytes(of: rightApp)
-        default: false
+        case (.dataset, _), (.devices, _), (.identities, _), (.users, _), (.tokens, _), (.topic, _): false
         }
     }
 
@@ -124,7 +124,7 @@ public struct AudienceExtent: Hashable, Sendable {
     }
 }
 
-/// A device as a push needs it: where it is reached, and what it is called when its push must be parked.
+/// A device as a push needs it: where it is reached, and what it is called when its push must be requeued.
 ///
 /// It leaves out what a `Device` has besides, because every push of a fan-out carries one.
 public struct Recipient: Hashable, Sendable {

@@ -44,10 +44,7 @@ struct ExampleEventTests {
     func everyTypeIsDocumented() throws {
         let parser = JSONParser()
         let examples = try ExampleEvents.files(in: "deploy/examples")
-        for type in [
-            "dataset.changed", "dataset.deleted", "datasets.merged", "push.requested", "record.created",
-            "record.updated", "record.deleted",
-        ] {
+        for type in EventType.allCases.map(\.rawValue) {
             #expect(examples.contains("\(type).json"))
             let schema = try parser.parse(try ExampleEvents.bytes("deploy/schemas/\(type).json"))
             #expect(schema["$schema"]?.string == "https://json-schema.org/draft/2020-12/schema")
