@@ -50,7 +50,7 @@ struct Program {
         let counts = result.counts
         Progress.say(
             "  \(result.isValid ? "valid" : "INVALID") after \(Int(result.seconds)) s: \(counts.confirmed) confirmed, "
-                + "\(counts.delivered) delivered, \(counts.requeued) parked, \(counts.deadLettered) dead, "
+                + "\(counts.delivered) delivered, \(counts.queued) queued, \(counts.deadLettered) dead, "
                 + "\(counts.lost) lost, \(counts.unexpected) unexpected, \(counts.duplicated) duplicated")
         for line in result.verdict + result.counts.details { Progress.say("    \(line)") }
         if let folder = result.folder { Progress.say("    see \(folder)") }

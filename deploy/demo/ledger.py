@@ -180,7 +180,7 @@ def check_dead_letters(findings, workload, metrics, dead_letters, is_whole):
     findings.heading("Dead letters")
     findings.equal("broken events in the dead-letter queue", workload.broken_count, len(set(dead_letters)))
     if not is_whole:
-        # One that was parked just before the worker was killed is parked again.
+        # One that was requeued just before the worker was killed is requeued again.
         findings.note("messages there", len(dead_letters))
     else:
         findings.equal("messages there", workload.broken_count, len(dead_letters))
@@ -211,7 +211,7 @@ def check_worker(findings, workload, metrics, record, is_whole):
     findings.equal("accepted by the worker's count, 200 by the simulator's", answers[200], outcomes["accepted"])
     findings.equal("token dead by the worker's count, 410 by the simulator's", answers[410], outcomes["token_dead"])
     findings.equal(
-        "parked for a retry, 429 500 503 by the simulator's",
+        "requeued for a retry, 429 500 503 by the simulator's",
         answers[429] + answers[500] + answers[503], outcomes["parked_retry"])
     refused = sum(count for status, count in answers.items() if status not in (200, 410, 429, 500, 503))
     findings.equal("any other answer of the simulator's", 0, refused)

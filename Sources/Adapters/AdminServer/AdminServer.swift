@@ -74,7 +74,7 @@ public struct AdminRoutes: Sendable {
 
 /// One of the things that health depends on.
 public struct HealthCheck: Hashable, Sendable {
-    /// What is looked at, for example `consuming`.
+    /// The name of the check, for example `consuming`.
     public let name: String
     /// Nil if all is well, else what is wrong, for an operator to read.
     public let failure: String?

@@ -99,7 +99,7 @@ enum HelpText {
           --keep           keep configuration, record and logs of valid scenarios as well
 
         The columns count events that were attempted, confirmed by the broker, and of the confirmed
-        ones those that were delivered, parked (left in a queue), dead letters, destroyed (by a
+        ones those that were delivered, queued (left in a queue), dead letters, destroyed (by a
         scenario that deletes the queue they were in) or lost; then pushes that nobody asked for
         (unexpected) and that came again (duplicated), with the bound that the fault explains; and
         the seconds from the end of the fault until its backlog was pushed.

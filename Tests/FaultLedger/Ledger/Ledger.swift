@@ -27,7 +27,7 @@ struct Ledger: Sendable {
     private var pushCount = 0
     private var duplicateCount = 0
     private var strangers: [AcceptedPush] = []
-    private var requeued: Set<String> = []
+    private var queued: Set<String> = []
     private var unreadCount = 0
     private var deadLettered: Set<String> = []
     private var destroyedMaximum = 0
@@ -69,7 +69,7 @@ struct Ledger: Sendable {
     }
 
     /// At the end a message with this identifier stands in a queue.
-    mutating func isRequeued(_ identifier: String) { requeued.insert(identifier) }
+    mutating func isQueued(_ identifier: String) { queued.insert(identifier) }
 
     /// At the end so many messages stand in a queue that does not let them be read.
     ///
@@ -119,8 +119,8 @@ struct Ledger: Sendable {
         counts.details = strangers.prefix(Self.detailsMaximum).map { "unexpected: \($0)" }
         for number in missing {
             let event = events[number]
-            if requeued.contains(event.identifier) {
-                counts.requeued += 1
+            if queued.contains(event.identifier) {
+                counts.queued += 1
             } else if deadLettered.contains(event.identifier) {
                 counts.deadLettered += 1
                 if event.content != .broken { counts.soundDeadLettered += 1 }
@@ -130,13 +130,13 @@ struct Ledger: Sendable {
                 counts.destroyed += 1
             } else if counts.unread < unreadCount, event.content != .broken {
                 counts.unread += 1
-                counts.requeued += 1
+                counts.queued += 1
             } else {
                 counts.lost += 1
                 if counts.lost <= Self.detailsMaximum { counts.details.append("lost: \(event)") }
             }
         }
-        counts.delivered = counts.confirmed - counts.requeued - counts.deadLettered - counts.destroyed - counts.lost
+        counts.delivered = counts.confirmed - counts.queued - counts.deadLettered - counts.destroyed - counts.lost
         return counts
     }
 
@@ -233,8 +233,8 @@ struct LedgerCounts: Sendable, Hashable {
     /// Confirmed events of which every push was accepted, or said by a newer one.
     var delivered = 0
     /// Confirmed events that stand in a queue at the end and have not all been pushed.
-    var requeued = 0
-    /// Of those that are requeued, how many are taken to be the messages that cannot be read.
+    var queued = 0
+    /// Of those that are queued, how many are taken to be the messages that cannot be read.
     var unread = 0
     /// Confirmed events that are dead letters and have not all been pushed; the broken ones have to be here.
     var deadLettered = 0

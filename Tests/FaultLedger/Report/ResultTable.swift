@@ -4,7 +4,7 @@ import JSON
 /// Lays out results for people: Markdown, so that it can be copied into a document as it is.
 enum ResultTable {
     private static let heads = [
-        "scenario", "attempted", "confirmed", "delivered", "parked", "dead", "destroyed", "lost", "unexpected",
+        "scenario", "attempted", "confirmed", "delivered", "queued", "dead", "destroyed", "lost", "unexpected",
         "duplicated", "bound", "recovery", "",
     ]
 
@@ -23,7 +23,7 @@ enum ResultTable {
     private static func cells(_ result: ScenarioResult) -> [String] {
         let counts = result.counts
         let numbers = [
-            counts.attempted, counts.confirmed, counts.delivered, counts.requeued, counts.deadLettered,
+            counts.attempted, counts.confirmed, counts.delivered, counts.queued, counts.deadLettered,
             counts.destroyed,
             counts.lost, counts.unexpected, counts.duplicated, result.duplicatesMaximum,
         ]
@@ -50,7 +50,7 @@ enum ResultLine {
         let counts = result.counts
         let numbers: [(StaticString, Int)] = [
             ("attempted", counts.attempted), ("confirmed", counts.confirmed), ("delivered", counts.delivered),
-            ("parked", counts.requeued), ("deadLettered", counts.deadLettered), ("destroyed", counts.destroyed),
+            ("queued", counts.queued), ("deadLettered", counts.deadLettered), ("destroyed", counts.destroyed),
             ("lost", counts.lost), ("unexpected", counts.unexpected), ("duplicated", counts.duplicated),
             ("duplicatesMaximum", result.duplicatesMaximum), ("pushes", counts.pushes),
         ]

@@ -21,7 +21,7 @@ extension Scenario {
         try await makeAgain(environment)
     }
 
-    /// Somebody deletes the retry queues: what is to be requeued finds no queue, comes back, and must not be
+    /// Somebody deletes the retry queues: what is to be queued finds no queue, comes back, and must not be
     /// acknowledged.
     static let brokerRetryQueuesDeleted = Scenario(
         name: "broker-retry-queues-deleted", domain: .broker,

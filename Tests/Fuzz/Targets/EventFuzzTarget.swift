@@ -154,7 +154,7 @@ struct EventFuzzTarget: FuzzTarget {
             message: AMQPMessage(message), hasUnreadableHeaders: false)
         let read = Message(delivery)
         // As text, because a number that is none does not equal itself.
-        try promise("\(read)" == "\(message)", "a parked message comes back as another one: \(read)")
+        try promise("\(read)" == "\(message)", "a requeued message comes back as another one: \(read)")
         return read
     }
 

@@ -98,22 +98,22 @@ struct LedgerTests {
         #expect(ledger.settledMilliseconds(ofEventsConfirmedBy: 20) == 50)
     }
 
-    @Test("What is parked, dead or destroyed is not lost, and is counted only while a push is missing")
+    @Test("What is queued, dead or destroyed is not lost, and is counted only while a push is missing")
     func accountsForWhatStands() {
         var ledger = Ledger(population: population)
         for number in 0..<4 {
             ledger.attempted(request(number, [4]))
             ledger.confirmed(number, atMilliseconds: 1)
         }
-        ledger.isRequeued("e0")
+        ledger.isQueued("e0")
         ledger.isDeadLettered("e1")
         ledger.mayBeDestroyed(1, confirmedByMilliseconds: 1)
         var counts = ledger.counts()
-        #expect(counts.requeued == 1 && counts.deadLettered == 1 && counts.destroyed == 1 && counts.lost == 1)
+        #expect(counts.queued == 1 && counts.deadLettered == 1 && counts.destroyed == 1 && counts.lost == 1)
         #expect(counts.soundDeadLettered == 1)
         for number in 0..<4 { ledger.accepted(push(4, .request(number: number))) }
         counts = ledger.counts()
-        #expect(counts.delivered == 4 && counts.requeued + counts.deadLettered + counts.destroyed + counts.lost == 0)
+        #expect(counts.delivered == 4 && counts.queued + counts.deadLettered + counts.destroyed + counts.lost == 0)
     }
 
     @Test("Devices that are gone are not waited for")

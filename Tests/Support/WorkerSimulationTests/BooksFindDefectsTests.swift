@@ -54,7 +54,7 @@ struct BooksFindDefectsTests {
     @Test("A delivery that is settled before its pushes ended")
     func earlySettling() { #expect(finds(SettlesBeforeAnswers.self, faults: []) == .settledLast) }
 
-    @Test("A delivery that is settled before its parked copy is confirmed")
+    @Test("A delivery that is settled before its requeued copy is confirmed")
     func earlyParking() {
         #expect(finds(SettlesBeforeConfirms.self, faults: [.answers, .publisher, .kill, .throttled]) == .eventEnds)
     }

@@ -34,7 +34,7 @@ final class ConsumerCore {
     private(set) var isPaused = false
     private var resumeTimer: EventLoop.Timer?
     var retired = RetiredQueues()
-    var surplusTimer: EventLoop.Timer?
+    var retiredTimer: EventLoop.Timer?
     var retiredQueueProbe: RetiredQueueProbe?
     private var cancelWaiters: [() -> Void] = []
 

@@ -3,11 +3,10 @@ import EventLoop
 import Notifications
 import Synchronization
 
-/// The work queues beyond those that the configuration asks for, which a worker empties and then lets go of.
+/// The work queues beyond the configured number.
 ///
-/// `apus topology apply` deletes such a queue when nobody consumes it, so a worker must not hold on to one that is
-/// empty; nor may it forget one that still gets events, because nobody has applied the new number yet. So it stops
-/// consuming a queue that was quiet for a while, and looks again from time to time.
+/// A worker empties them and then stops consuming them, because `apus topology apply` deletes such a queue only when
+/// it has no consumer. Until then a quiet queue may get further events, so the worker probes it from time to time.
 struct RetiredQueues {
     private struct Queue {
         var isConsumed = true
@@ -15,12 +14,14 @@ struct RetiredQueues {
         var heldCount = 0
     }
 
-    /// A look costs a connection, and what comes meanwhile waits for it.
-    private static let ticksBetweenLooksMaximum = 4
+    /// The longest pause between probes.
+    ///
+    /// A probe costs a connection; an event in a quiet queue waits for the next probe.
+    private static let ticksBetweenProbesMaximum = 4
 
     private var queues: [String: Queue]
-    private var ticksBetweenLooks = 1
-    private var ticksUntilLook = 1
+    private var ticksBetweenProbes = 1
+    private var ticksUntilProbe = 1
     /// The deliveries of these queues that are not settled.
     private var held: [UInt64: String] = [:]
 
@@ -34,7 +35,7 @@ struct RetiredQueues {
     /// The tags of all of them, consumed or not.
     var tags: [String] { queues.keys.sorted() }
 
-    /// Those that are not consumed, to be looked at again.
+    /// The tags of the queues that have no consumer at present, and are probed.
     var unconsumedTags: [String] { queues.filter { !$0.value.isConsumed }.keys.sorted() }
 
     /// A delivery came, of any queue.
@@ -66,16 +67,18 @@ struct RetiredQueues {
         return quiet.sorted()
     }
 
-    /// Time has passed: whether to look at the queues that are not consumed.
-    mutating func isLookDue() -> Bool {
-        ticksUntilLook -= 1
-        return ticksUntilLook <= 0 && queues.contains { !$0.value.isConsumed }
+    /// Counts a tick, and says whether to probe the queues that have no consumer.
+    mutating func isProbeDue() -> Bool {
+        ticksUntilProbe -= 1
+        return ticksUntilProbe <= 0 && queues.contains { !$0.value.isConsumed }
     }
 
-    /// A look has ended; those that find nothing become rarer.
-    mutating func looked(hasFoundMessages: Bool) {
-        ticksBetweenLooks = hasFoundMessages ? 1 : min(2 * ticksBetweenLooks, Self.ticksBetweenLooksMaximum)
-        ticksUntilLook = ticksBetweenLooks
+    /// A probe has ended.
+    ///
+    /// Probes that find nothing become rarer.
+    mutating func probed(hasFoundMessages: Bool) {
+        ticksBetweenProbes = hasFoundMessages ? 1 : min(2 * ticksBetweenProbes, Self.ticksBetweenProbesMaximum)
+        ticksUntilProbe = ticksBetweenProbes
     }
 
     /// A queue is consumed again.
@@ -88,14 +91,14 @@ struct RetiredQueues {
     mutating func remove(_ tag: String) { queues[tag] = nil }
 }
 
-/// One look at queues that are not consumed: what they hold, or that they are gone.
+/// One probe of queues that have no consumer: how many messages each holds, or that it is gone.
 ///
 /// By a connection of its own: on the consumer's no request may wait while deliveries flow, and asking there for a
 /// queue that is gone would end it. The consumer's loop looks at the result with its next tick.
 final class RetiredQueueProbe: Sendable {
     private let found = Mutex<[String: Int?]?>(nil)
 
-    /// Begins to look.
+    /// Starts the probe.
     ///
     /// - Parameters:
     ///   - queues: their tags and names.
@@ -118,9 +121,9 @@ final class RetiredQueueProbe: Sendable {
 
 /// Emptying the work queues that are left over from a time when there were more.
 extension ConsumerCore {
-    private static let surplusTickNanoseconds: UInt64 = 3_000_000_000
+    private static let retiredTickNanoseconds: UInt64 = 3_000_000_000
 
-    /// Begins to look after them, if the connection found any.
+    /// Watches the retired queues, if the connection found any.
     func watchRetired() {
         guard !retired.isEmpty else { return }
         logger.log(
@@ -135,29 +138,29 @@ extension ConsumerCore {
 
     /// The connection has ended, and with it all consumers.
     func forgetRetired() {
-        if let surplusTimer { loop.cancel(surplusTimer) }
-        surplusTimer = nil
+        if let retiredTimer { loop.cancel(retiredTimer) }
+        retiredTimer = nil
         retiredQueueProbe = nil
         retired = RetiredQueues()
     }
 
     private func scheduleRetired() {
-        surplusTimer = loop.schedule(afterNanoseconds: Self.surplusTickNanoseconds) { [weak self] in
+        retiredTimer = loop.schedule(afterNanoseconds: Self.retiredTickNanoseconds) { [weak self] in
             guard let self else { return }
-            surplusTimer = nil
-            // After a pause it begins anew, with a new connection.
+            retiredTimer = nil
+            // A consumer that resumes after a pause opens a new connection, which finds the retired queues again.
             guard connection != nil, !isCancelled, !isPaused, !retired.isEmpty else { return }
-            if let look = retiredQueueProbe, look.hasEnded {
+            if let probe = retiredQueueProbe, probe.hasEnded {
                 retiredQueueProbe = nil
-                take(look.messageCounts)
+                take(probe.messageCounts)
             }
-            letGoOfQuiet()
-            if retiredQueueProbe == nil, retired.isLookDue() { retiredQueueProbe = startLook() }
+            cancelQuiet()
+            if retiredQueueProbe == nil, retired.isProbeDue() { retiredQueueProbe = startProbe() }
             scheduleRetired()
         }
     }
 
-    private func letGoOfQuiet() {
+    private func cancelQuiet() {
         let quiet = retired.takeQuiet()
         guard !quiet.isEmpty else { return }
         logger.log(
@@ -168,13 +171,13 @@ extension ConsumerCore {
         }
     }
 
-    private func startLook() -> RetiredQueueProbe {
+    private func startProbe() -> RetiredQueueProbe {
         let queues = retired.unconsumedTags.map { (tag: $0, name: "\(configuration.namespace).\($0)") }
         return RetiredQueueProbe(queues, configuration)
     }
 
     private func take(_ messageCounts: [String: Int?]) {
-        retired.looked(hasFoundMessages: messageCounts.values.contains { ($0 ?? 0) > 0 })
+        retired.probed(hasFoundMessages: messageCounts.values.contains { ($0 ?? 0) > 0 })
         for (tag, messageCount) in messageCounts {
             guard let messageCount else {
                 retired.remove(tag)

@@ -321,7 +321,7 @@ extension PublisherCore: AMQPConnectionHandler {
     }
 }
 
-/// What waits to be published, in order.
+/// The messages that are still to be published, in order.
 struct MessageQueue {
     private var messages: [OutgoingMessage] = []
     private var head = 0

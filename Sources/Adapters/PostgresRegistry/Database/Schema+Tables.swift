@@ -168,9 +168,9 @@ extension Schema {
     ///   planner would take it for others, too; so it is of an expression that only they use, and not partial.
     /// - `cloudkit_json` is what clients of CloudKit Web Services saved, in their own words. PostgreSQL stores long
     ///   ones outside the row, so a query without this column does not read them.
-    /// - Whatever happens to a subscription, by whatever way (a device that is removed takes its own along), stands in
-    ///   `subscription_log`, which workers follow; it keeps the last million entries, and who is further behind reads
-    ///   everything anew.
+    /// - Triggers write each change of a subscription to `subscription_log`, also when a device takes its subscriptions
+    ///   along. Workers follow this log. It keeps the last million entries; a worker further behind reads all
+    ///   subscriptions again.
     /// - Its entries become visible in the order of their numbers: writers take a lock before they take a number, and
     ///   keep it until they have committed. So a reader who has seen one has missed none before it.
     private static let subscriptions = """
@@ -309,7 +309,7 @@ extension Schema {
         CREATE TABLE pool_configuration (identity_pool text COLLATE "C" PRIMARY KEY, content bytea NOT NULL);
         """
 
-    /// Everything by name, for whoever opens the database with psql.
+    /// Views with names in place of numbers, for people who open the database with psql.
     private static let views = """
         CREATE VIEW registered_device AS
             SELECT d.device_id, p.name AS platform, encode(d.token, 'hex') AS token, a.name AS app,

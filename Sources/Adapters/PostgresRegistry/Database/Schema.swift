@@ -16,10 +16,10 @@ enum Schema {
     /// The SQLSTATE of what would exceed a quota; the message is the quota's name and its limit.
     static let quotaState = "AP001"
 
-    /// Whoever makes the tables holds this advisory lock: the letters `APUS`, then `REGI`.
+    /// The advisory lock of the process that makes the tables: the letters `APUS`, then `REGI`.
     private static let lock: Int64 = 0x4150_5553_5245_4749
 
-    /// Whoever writes into `subscription_log` holds this advisory lock: the letters `APUS`, then `SLOG`.
+    /// The advisory lock of the transaction that writes `subscription_log`: the letters `APUS`, then `SLOG`.
     static let logLock: Int64 = 0x4150_5553_534C_4F47
 
     /// The first half of the advisory locks on users, whose second half is a number of the user's name: `APUS`.

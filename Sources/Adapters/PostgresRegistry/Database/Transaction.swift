@@ -73,7 +73,10 @@ struct Deadline {
         endNanoseconds = MonotonicClock.nowNanoseconds() &+ UInt64(max(milliseconds, 0)) * 1_000_000
     }
 
-    /// A deadline for the first of several tries that share what is left of this one.
+    /// Returns the deadline of one try, when several tries share the time that is left.
+    ///
+    /// - Parameter count: how many tries are still to come, this one included.
+    /// - Returns: a deadline after an equal share of the time.
     func share(of count: Int) -> Deadline {
         count > 1 ? Deadline(milliseconds: Int(remainingMilliseconds) / count) : self
     }

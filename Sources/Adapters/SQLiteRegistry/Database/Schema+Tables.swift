@@ -99,9 +99,9 @@ extension Schema {
     /// - A row's number is never used again (`AUTOINCREMENT`), because workers name subscriptions by it.
     /// - `cloudkit_json`, what clients of CloudKit Web Services saved in their own words, is the last column, so SQLite
     ///   does not read it for a query without it.
-    /// - Whatever happens to a subscription, by whatever way (a device that is removed takes its own along), stands in
-    ///   `subscription_log`, which workers follow; it keeps the last million entries, and who is further behind reads
-    ///   everything anew.
+    /// - Triggers write each change of a subscription to `subscription_log`, also when a device takes its subscriptions
+    ///   along. Workers follow this log. It keeps the last million entries; a worker further behind reads all
+    ///   subscriptions again.
     /// - `app_usage` is what each app keeps, so that its quota is looked up and not counted. Saving adds to it, once
     ///   for all of a transaction. The trigger takes away, because a subscription ends in many ways.
     private static let subscriptions = """
@@ -254,7 +254,7 @@ extension Schema {
         CREATE TABLE pool_configuration (identity_pool TEXT PRIMARY KEY, content TEXT NOT NULL) WITHOUT ROWID;
         """
 
-    /// Everything by name, for whoever opens the file with sqlite3.
+    /// Views with names in place of numbers, for people who open the file with sqlite3.
     private static let views = """
         CREATE VIEW registered_device AS
             SELECT d.device_id, p.name AS platform, hex(d.token) AS token, a.name AS app, o.name AS identity_pool,

@@ -96,11 +96,7 @@ struct FanOutShowCommand: Command {
         let number = try FanOutReport.number(invocation.operands[0])
         try FanOutCommands.use(invocation, mode: .readOnly) { registry in
             guard let fanOut = try registry.fanOut(number) else { throw FanOutReport.missing(number) }
-            if invocation.isJSON {
-                invocation.output.line(FanOutReport.json(fanOut))
-            } else {
-                for line in FanOutReport.lines(fanOut) { invocation.output.line(line) }
-            }
+            invocation.show(json: FanOutReport.json(fanOut), lines: FanOutReport.lines(fanOut))
         }
         return .ok
     }

@@ -61,7 +61,7 @@ extension DispatchStateMachine {
         if job.publishesOut != tally.copiesOfJob[number, default: 0] {
             broken.append("job \(number) waits for \(job.publishesOut) copies, and others are out")
         }
-        if job.isSent, !job.failures.isEmpty { broken.append("job \(number) has ended, and failures are not parked") }
+        if job.isSent, !job.failures.isEmpty { broken.append("job \(number) has ended, and failures are not requeued") }
         if job.isSent, job.publishesOut == 0 { broken.append("job \(number) has ended, and is not settled") }
         tally.devicesWaiting[Self.place(of: job.work.lane)] += rest
         tally.pushesInFlight += rest + job.pushesOut

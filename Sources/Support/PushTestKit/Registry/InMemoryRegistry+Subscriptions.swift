@@ -90,7 +90,7 @@ extension InMemoryRegistry: SubscriptionRegistry {
         return Array(wanted.sorted { place($0) < place($1) }.prefix(max(limit, 0)))
     }
 
-    /// What has changed since a cursor: everything anew, each time.
+    /// The changes since a cursor: all subscriptions, each time.
     public func subscriptionChanges(
         after cursor: SubscriptionCursor?, limit: Int
     ) throws(RegistryError) -> SubscriptionChanges {

@@ -78,7 +78,7 @@ final class PipelineMetrics {
         let label = MetricsRegistry.Label("app", app)
         func ended(_ outcome: String) -> Counter {
             registry.counter(
-                "apus_pushes_total", help: "Pushes that ended, by outcome; parked ones wait in a queue.",
+                "apus_pushes_total", help: "Pushes that ended, by outcome; requeued ones wait in a queue.",
                 labels: [label, MetricsRegistry.Label("outcome", outcome)])
         }
         return AppInstruments(

@@ -45,7 +45,7 @@ struct WorkerDispositionTests {
         }
     }
 
-    @Test("A wrong key parks the pushes of its app only, and those of the others are sent")
+    @Test("A wrong key requeues the pushes of its app only, and those of the others are sent")
     func wrongKeyOfOneApp() async throws {
         let fixture = try await WorkerFixture()
         try fixture.register(200)

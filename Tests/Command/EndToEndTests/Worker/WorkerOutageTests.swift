@@ -58,7 +58,7 @@ struct WorkerOutageTests {
         try await fixture.stop()
     }
 
-    @Test("A worker that starts while APNs is away parks what it has taken, and sends it when APNs is there")
+    @Test("A worker that starts while APNs is away requeues what it has taken, and sends it when APNs is there")
     func startsInAnOutage() async throws {
         let (fixture, proxy) = try await fixture()
         try await proxy.redirect(to: Self.nowhere)

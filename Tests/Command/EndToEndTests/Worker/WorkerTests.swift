@@ -220,7 +220,7 @@ struct WorkerTests {
         try await fixture.stop()
     }
 
-    @Test("A key that APNs does not accept parks the pushes, turns readiness red, and says what to check")
+    @Test("A key that APNs does not accept requeues the pushes, turns readiness red, and says what to check")
     func wrongKey() async throws {
         let fixture = try await WorkerFixture()
         try fixture.register(3)

@@ -97,7 +97,7 @@ struct DecisionTests {
         #expect(breaker.state == .closed)
     }
 
-    @Test("A parked copy is read back as it was written, and parking it twice adds nothing")
+    @Test("A requeued copy is read back as it was written, and requeuing it twice adds nothing")
     func parkingRoundTrip() {
         let brokers = [
             MessageHeader(name: "x-death", value: .array([])),

@@ -205,7 +205,7 @@ struct DispatchFairnessTests {
 
     // MARK: Slow apps
 
-    @Test("A slow app's deliveries beyond its share are parked without an attempt, and taken again when it is quick")
+    @Test("A slow app's deliveries beyond its share are requeued without an attempt, and taken again when it is quick")
     mutating func slowApp() {
         for _ in 0..<60 { arrive(Samples.app, devices: 1) }
         let stuck = send()
@@ -253,7 +253,8 @@ struct DispatchFairnessTests {
         #expect(actions.publishes.count == 200 - machine.pushesInFlight)
     }
 
-    @Test("What a slow app holds for too long is parked and let go of, once, and an answer that comes late is nothing")
+    @Test(
+        "What a slow app holds for too long is requeued and let go of, once, and an answer that comes late is nothing")
     mutating func givenUp() {
         for _ in 0..<60 { arrive(Samples.app, devices: 1) }
         let stuck = send()
@@ -330,7 +331,7 @@ struct DispatchFairnessTests {
 
     // MARK: Outage
 
-    @Test("While a route leads nowhere its pushes are parked at once, and neither attempts nor age are spent")
+    @Test("While a route leads nowhere its pushes are requeued at once, and neither attempts nor age are spent")
     mutating func unreachable() {
         machine.routeChanged(Samples.app.productionRoute, isReachable: false)
         machine.routeChanged(Samples.mail.productionRoute, isReachable: true)
@@ -349,7 +350,7 @@ struct DispatchFairnessTests {
         #expect(resumed.count == 2)
     }
 
-    @Test("A push that comes back when its route has gone is not sent again but parked, unspent")
+    @Test("A push that comes back when its route has gone is not sent again but requeued, unspent")
     mutating func lostOnTheWay() {
         arrive(Samples.app, devices: 2)
         let requests = send()

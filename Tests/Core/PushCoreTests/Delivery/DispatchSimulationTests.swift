@@ -21,7 +21,7 @@ struct DispatchSimulationTests {
     }
 
     @Test(
-        "Every delivery is settled once, after all its pushes ended or are parked, or rejected if one cannot be parked",
+        "Every delivery is settled once, after its pushes ended or are requeued, or rejected if one cannot be requeued",
         arguments: 0..<10 as Range<UInt64>)
     func nothingIsLost(seed: UInt64) {
         var limits = DispatchLimits()

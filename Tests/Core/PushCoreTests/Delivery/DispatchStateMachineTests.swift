@@ -61,7 +61,7 @@ struct DispatchStateMachineTests {
         #expect(actions.settles.count == 1 && machine.jobCount == 0)
     }
 
-    @Test("A push that must wait is parked for its device alone, and the delivery is settled by the confirm")
+    @Test("A push that must wait is requeued for its device alone, and the delivery is settled by the confirm")
     mutating func requeuedAlone() {
         let sends = send(Samples.job(devices: [Samples.device("a"), Samples.device("b")]))
         answer(sends[0], 200)
@@ -188,7 +188,7 @@ struct DispatchStateMachineTests {
         #expect(machine.ledgers[0] == ledger && actions.settles.count == 1 && actions.deadTokens.isEmpty)
     }
 
-    @Test("A wrong key parks the app's pushes without spending an attempt, and one probe finds out when it is right")
+    @Test("A wrong key requeues the app's pushes without spending an attempt, and one probe finds out when it is right")
     mutating func wrongKey() {
         let first = send(Samples.job(number: 1, devices: [Samples.device("a")]))[0]
         answer(first, 403, "InvalidProviderToken")
@@ -226,7 +226,8 @@ struct DispatchStateMachineTests {
         #expect(actions.deadTokens.isEmpty && machine.health.doubtedApps == [0])
     }
 
-    @Test("Pushes that waited for a stream while the key was found to be wrong are parked without spending an attempt")
+    @Test(
+        "Pushes that waited for a stream while the key was found to be wrong are requeued without spending an attempt")
     mutating func wrongKeyWithPushesWaiting() {
         let sends = send(Samples.job(devices: [Samples.device("a"), Samples.device("b"), Samples.device("c")]))
         answer(sends[0], 403, "InvalidProviderToken")

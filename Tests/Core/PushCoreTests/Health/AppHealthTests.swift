@@ -33,7 +33,7 @@ struct AppHealthTests {
         #expect(health.maySendAgain(app: 0, route: 0, asksAPNs: true))
     }
 
-    @Test("A route that leads nowhere parks its pushes, and each change is told once")
+    @Test("A route that leads nowhere requeues its pushes, and each change is told once")
     mutating func unreachable() {
         health.routeChanged(1, isReachable: true)
         for _ in 0..<3 { health.routeChanged(0, isReachable: false) }
@@ -45,7 +45,7 @@ struct AppHealthTests {
         #expect(health.unreachableRouteCount == 0)
     }
 
-    @Test("A refused key parks what goes to APNs, but for a probe in each interval, and each change is told once")
+    @Test("A refused key requeues what goes to APNs, but for a probe in each interval, and each change is told once")
     mutating func refusedKey() {
         for _ in 0..<3 { refuse(app: 0) }
         let atOnce = [verdict(app: 0), verdict(app: 0, asksAPNs: false), verdict(app: 1)]

@@ -158,7 +158,7 @@ struct DatasetTurnPipelineTests {
             })
         var random = SeededGenerator(seed: seed)
         try await mix(bench, &random)
-        try await eventually("all to be settled, and nothing to be parked", within: .seconds(60)) {
+        try await eventually("all to be settled, and nothing to be requeued", within: .seconds(60)) {
             for queue in Self.retryQueues + [Self.chunks] { bench.broker.deliverQueued(in: queue) }
             bench.clock.advance(milliseconds: 1_000)
             await bench.settledLoop()

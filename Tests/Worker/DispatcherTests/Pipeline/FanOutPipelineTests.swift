@@ -291,7 +291,7 @@ struct FanOutPipelineTests {
         bench.stop()
     }
 
-    @Test("Devices of a chunk that have to wait are parked by their names, and the chunk has ended")
+    @Test("Devices of a chunk that have to wait are requeued by their names, and the chunk has ended")
     func parksDevicesOfChunk() async throws {
         let transport = FakeTransport { request, attempt in
             let isBusy = attempt == 1 && request.token.bytes.last == UInt8(ascii: "7")

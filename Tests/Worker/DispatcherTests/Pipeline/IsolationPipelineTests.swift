@@ -54,7 +54,8 @@ struct IsolationPipelineTests {
         bench.stop()
     }
 
-    @Test("An app that is silent is parked beyond its share after some seconds, so that its deliveries free the window")
+    @Test(
+        "An app that is silent is requeued beyond its share after some seconds, so that its deliveries free the window")
     func silentAppLeavesWindow() async throws {
         let transport = FakeTransport { request, _ in request.route == 0 ? nil : .answered(PushAnswer(status: 200)) }
         var limits = DispatchLimits()

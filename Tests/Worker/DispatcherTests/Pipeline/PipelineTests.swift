@@ -315,7 +315,7 @@ struct PipelineTests {
         bench.stop()
     }
 
-    @Test("When a retry queue is missing the delivery is kept until the parked message is confirmed")
+    @Test("When a retry queue is missing the delivery is kept until the requeued message is confirmed")
     func missingRetryQueue() async throws {
         let transport = FakeTransport { _, attempt in
             .answered(attempt == 1 ? PushAnswer(status: 429) : PushAnswer(status: 200))

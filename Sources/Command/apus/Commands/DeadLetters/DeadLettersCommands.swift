@@ -30,6 +30,9 @@ enum DeadLettersCommands {
     /// The options that say which letters are meant.
     static let filters = [reason, app, type, source, eventID, since, until]
 
+    /// The options of a command that changes letters.
+    static let changing = filters + [all, limit, dryRun] + CommandOption.configuration
+
     /// The group with its commands.
     static let node = CommandNode.group(
         name: "dead-letters",

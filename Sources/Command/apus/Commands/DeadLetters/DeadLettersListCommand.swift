@@ -79,11 +79,8 @@ struct DeadLettersShowCommand: Command {
         let selection = DeadLetterSelection(identifiers: invocation.operands)
         return try await DeadLettersCommands.read(invocation) { registry in
             try DeadLetterReport.forEachLetter(selection, in: registry) { letter in
-                if invocation.isJSON {
-                    invocation.output.line(DeadLetterReport.json(letter.summary, letter.message))
-                } else {
-                    for line in DeadLetterReport.lines(letter) { invocation.output.line(line) }
-                }
+                invocation.show(
+                    json: DeadLetterReport.json(letter.summary, letter.message), lines: DeadLetterReport.lines(letter))
                 return !invocation.output.isBroken
             }
         }

@@ -20,10 +20,7 @@ struct DeadLettersReplayCommand: Command {
         ],
         exitCodes: DeadLettersCommands.exitCodes
     )
-    let options =
-        DeadLettersCommands.filters
-        + [DeadLettersCommands.all, DeadLettersCommands.limit, DeadLettersCommands.dryRun]
-        + CommandOption.configuration
+    let options = DeadLettersCommands.changing
     let operands = Operands.any("ID")
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
@@ -50,10 +47,7 @@ struct DeadLettersPurgeCommand: Command {
         ],
         exitCodes: DeadLettersCommands.exitCodes
     )
-    let options =
-        DeadLettersCommands.filters
-        + [DeadLettersCommands.all, DeadLettersCommands.limit, DeadLettersCommands.dryRun]
-        + CommandOption.configuration
+    let options = DeadLettersCommands.changing
     let operands = Operands.any("ID")
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {

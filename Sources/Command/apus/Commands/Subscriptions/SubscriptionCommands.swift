@@ -105,11 +105,7 @@ struct SubscriptionShowCommand: Command {
         let key = try SubscriptionOptions.key(invocation)
         try DeviceRegistry.use(invocation, mode: .readOnly) { registry, _ in
             guard let stored = try registry.subscription(key) else { throw SubscriptionOptions.notFound(key) }
-            if invocation.isJSON {
-                invocation.output.line(SubscriptionReport.json(stored))
-            } else {
-                for line in SubscriptionReport.lines(stored) { invocation.output.line(line) }
-            }
+            invocation.show(json: SubscriptionReport.json(stored), lines: SubscriptionReport.lines(stored))
         }
         return .ok
     }

@@ -6,10 +6,10 @@ import PushCore
 /// Prints subscriptions, for people or for programs.
 enum SubscriptionReport {
     /// The JSON of a subscription in one line.
-    static func json(_ stored: StoredSubscription) -> [UInt8] {
+    static func json(_ stored: StoredSubscription) -> String {
         var writer = JSONWriter()
         stored.subscription.write(to: &writer)
-        return writer.bytes
+        return String(decoding: writer.bytes, as: UTF8.self)
     }
 
     /// One line of a list.

@@ -202,7 +202,7 @@ final class Environment: Sendable {
     /// Whether an exit code is that of a signal, which no worker sends itself but by a failed precondition.
     private static func isCrash(_ exitCode: Int32) -> Bool { exitCode >= 128 }
 
-    /// Now and then APNs is not available, so that events are requeued and retried throughout.
+    /// Now and then APNs is not available, so that events are queued and retried throughout.
     static let usualFaults =
         #"{"fault":"answer","status":503,"reason":"ServiceUnavailable","probability":0.02}"# + "\n"
 

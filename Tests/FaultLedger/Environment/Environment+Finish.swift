@@ -66,7 +66,7 @@ extension Environment {
                 if queue == "\(namespace).dead-letter" {
                     ledger.isDeadLettered(identifier)
                 } else {
-                    ledger.isRequeued(identifier)
+                    ledger.isQueued(identifier)
                 }
             }
         }
