@@ -23,7 +23,7 @@ struct ConformanceTests {
         try conformance.check(InMemoryRegistry())
     }
 
-    @Test("Whatever is done to it, the SQLite registry answers as the in-memory one does", arguments: 0..<10)
+    @Test("Whatever is done to it, the SQLite registry answers as the in-memory one does", arguments: 0..<5)
     func agreesWithTheOracle(_ round: Int) throws {
         let folder = try TemporaryFolder()
         let registry = try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .create)
@@ -31,7 +31,7 @@ struct ConformanceTests {
         try walk.run(steps: 400)
     }
 
-    @Test("Whatever is done to its subscriptions, the SQLite registry answers as the in-memory one", arguments: 0..<10)
+    @Test("Whatever is done to its subscriptions, the SQLite registry answers as the in-memory one", arguments: 0..<5)
     func agreesWithTheOracleOnSubscriptions(_ round: Int) throws {
         let folder = try TemporaryFolder()
         let registry = try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .create)

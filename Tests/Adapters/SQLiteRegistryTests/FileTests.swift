@@ -64,7 +64,7 @@ struct FileTests {
         }
     }
 
-    @Test("A file that was cut off or has wrong bytes gives errors, never a crash", arguments: 0..<40)
+    @Test("A file that was cut off or has wrong bytes gives errors, never a crash", arguments: 0..<20)
     func damagedFile(_ round: Int) throws {
         let registry = try SQLiteRegistry.open(path: path, mode: .create)
         try registry.register(try Fixture.registrations(0..<500))

@@ -8,7 +8,7 @@ struct PoolSimulationTests {
     func keepsItsPromisesInRandomWorlds() {
         let base = UInt64.random(in: 0...UInt64.max / 2)
         var answered = 0
-        for seed in base..<base + 200 {
+        for seed in base..<base + 100 {
             var world = PoolWorld(seed: seed)
             for _ in 0..<1_000 where world.faults.isEmpty { world.step() }
             if world.faults.isEmpty { world.close() }

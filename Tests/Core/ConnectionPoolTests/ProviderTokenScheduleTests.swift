@@ -106,7 +106,7 @@ struct ProviderTokenScheduleTests {
 
     @Test("Over days of uses, rejections and clock jumps, tokens are never minted too often nor used too old")
     func keepsBothLimitsUnderClockJumps() {
-        for seed in (1...200 as ClosedRange<UInt64>) {
+        for seed in (1...80 as ClosedRange<UInt64>) {
             var random = SplitMix(seed: seed)
             var clocks = SimulatedClocks()
             var schedule = ProviderTokenSchedule()

@@ -6,8 +6,9 @@ import Testing
 @Suite("Recent rejections")
 struct RecentRejectionsTests {
     private func token(_ number: Int) throws -> DeviceToken {
-        let digits = String(number, radix: 16)
-        return try #require(DeviceToken(hexadecimal: String(repeating: "0", count: 64 - digits.count) + digits))
+        var bytes = [UInt8](repeating: 0, count: 32)
+        for index in 0..<4 { bytes[31 - index] = UInt8(truncatingIfNeeded: number >> (8 * index)) }
+        return try #require(DeviceToken(bytes: bytes))
     }
 
     @Test("A token is in it from its rejection until it is accepted or an hour has passed")

@@ -27,7 +27,7 @@ struct IndexMemoryTests {
         let memory = IndexMemory(bytesBeforeSlabs: 100_000)
         var parts: [Part] = []
         var isSlabUsed = false
-        for number in UInt64(0)..<6_000 {
+        for number in UInt64(0)..<3_000 {
             // There are more and more parts, then fewer and fewer.
             let isAdded = Int.random(in: 0..<100, using: &random) < (number < 3_000 ? 60 : 40)
             if isAdded || parts.isEmpty {

@@ -16,7 +16,7 @@ struct FilterByWritingTests {
         var random = RandomPredicates(seed: seed)
         let parser = JSONParser()
         var count = 0
-        for _ in 0..<20_000 {
+        for _ in 0..<8_000 {
             guard let predicate = try? Predicate(anyOf: [(0..<3).map { _ in random.term() }]),
                 let json = written(predicate)
             else { continue }

@@ -6,7 +6,7 @@ import Testing
 struct PublishLedgerTests {
     @Test(
         "Each publish has exactly one outcome, the one that the broker gave it, in whatever way it confirms",
-        arguments: 0..<100)
+        arguments: 0..<50)
     func agreesWithOracle(_ run: Int) {
         let seed = UInt64.random(in: 0 ... .max)
         var generator = SeededGenerator(seed: seed)

@@ -9,7 +9,7 @@ struct FakeBrokerTests {
     func seesTheLastAcknowledgement() async {
         let broker = FakeBroker()
         let worker = DispatchQueue(label: "worker")
-        for round in 1...50_000 {
+        for round in 1...20_000 {
             let tags = broker.deliver([Message(properties: MessageProperties(), body: [])])
             worker.async { broker.settle(tags) }
             await broker.wait { $0.settledTags.count == round }

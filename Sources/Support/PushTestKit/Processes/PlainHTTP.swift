@@ -109,12 +109,14 @@ public enum PlainHTTP {
             status: status, headers: headers, body: lines.dropFirst(head.count + 1).joined(separator: "\r\n"))
     }
 
-    /// Sends a request as `request` does, on a thread that may wait: one of Swift's own would be missed by other tests.
+    /// Sends a request as `request` does, on a thread of its own.
+    ///
+    /// The threads of the global queue run Swift's tasks, too: a few that wait would hold up all other tests.
     public static func requestInBackground(
         _ method: String, _ path: String, port: UInt16, body: String = ""
     ) async -> Answer {
         await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
+            DispatchQueue(label: "request").async {
                 continuation.resume(returning: request(method, path, port: port, body: body))
             }
         }
@@ -131,7 +133,7 @@ public enum PlainLine {
     /// - Returns: the answer without its line feed; empty if nothing listens there or the server closed.
     public static func ask(_ line: String, port: UInt16) async -> String {
         await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
+            DispatchQueue(label: "request").async {
                 continuation.resume(returning: exchange(line, port))
             }
         }

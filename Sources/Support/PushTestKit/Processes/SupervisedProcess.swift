@@ -63,7 +63,7 @@ enum SupervisedProcess {
         _ arguments: [String], environment: [String: String]
     ) async throws -> (status: Int32, output: String) {
         try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
+            DispatchQueue(label: "process").async {
                 continuation.resume(with: Result { try runToEnd(arguments, environment: environment) })
             }
         }

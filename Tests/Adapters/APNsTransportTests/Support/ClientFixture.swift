@@ -43,8 +43,10 @@ final class ClientFixture: Sendable {
             app: "chat", environment: .production, endpoint: "\(host):\(port)",
             extraTrustAnchorsFile: trustAnchorsFile, tokenSource: tokenSource, limits: limits,
             proxy: proxy)
+        var configuration = APNsClientConfiguration(routes: [route])
+        configuration.closeTimeoutNanoseconds = 1_000_000_000
         client = try APNsClient(
-            configuration: APNsClientConfiguration(routes: [route]), logger: log.logger, metrics: metrics)
+            configuration: configuration, logger: log.logger, metrics: metrics)
         client.start(handler: results)
     }
 

@@ -23,7 +23,7 @@ struct AcknowledgementFrontierTests {
 
     @Test(
         "In any order of deliveries and endings, exactly what has ended is acknowledged or rejected, once and in time",
-        arguments: 0..<100)
+        arguments: 0..<50)
     func agreesWithOracle(_ run: Int) {
         let seed = UInt64.random(in: 0 ... .max)
         var generator = SeededGenerator(seed: seed)

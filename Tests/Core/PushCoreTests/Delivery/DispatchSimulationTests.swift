@@ -33,7 +33,7 @@ struct DispatchSimulationTests {
         var world = World(
             machine: Samples.machine(limits: limits, appCount: apps.count), random: SeededGenerator(seed: seed),
             apps: apps)
-        for _ in 0..<3_000 {
+        for _ in 0..<1_500 {
             step(&world)
             check(world, seed)
         }

@@ -8,7 +8,7 @@ import Testing
 struct FanOutServingWalkTests {
     @Test(
         "Pages come in order, flows take turns, each chunk is settled once after it is recorded, and none is left",
-        arguments: 0..<20 as Range<UInt64>)
+        arguments: 0..<10 as Range<UInt64>)
     func walks(seed: UInt64) {
         var world = ServingWorld(seed: seed)
         for _ in 0..<1_000 {

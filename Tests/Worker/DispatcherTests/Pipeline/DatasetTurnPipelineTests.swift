@@ -149,7 +149,7 @@ struct DatasetTurnPipelineTests {
         }
     }
 
-    @Test("Whatever events of a dataset come together, and however their pushes end, each is settled", arguments: 1...8)
+    @Test("Whatever events of a dataset come together, and however their pushes end, each is settled", arguments: 1...4)
     func settlesAll(_ seed: UInt64) async throws {
         let bench = try bench(
             FakeTransport { request, attempt in

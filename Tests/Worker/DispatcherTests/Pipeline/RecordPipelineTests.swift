@@ -306,11 +306,11 @@ struct RecordPipelineTests {
     }
 
     @Test(
-        "Ten thousand times: subscribe and publish at once, and none is missed; unsubscribe and publish, none is sent")
+        "Two thousand times: subscribe and publish at once, and none is missed; unsubscribe and publish, none is sent")
     func neverMissesNorHaunts() async throws {
         let bench = try bench()
         let registry = try bench.registry()
-        let fields = (0..<10_000).map { "{\"round\":\($0)}" }
+        let fields = (0..<2_000).map { "{\"round\":\($0)}" }
         // Fifty at a time: each step hands over to the thread of the worker, which costs more than the step.
         for start in stride(from: 0, to: fields.count, by: 50) {
             let rounds = start..<start + 50
@@ -327,8 +327,8 @@ struct RecordPipelineTests {
             bench.broker.deliver(rounds.map { event("out-\($0)", fields: fields[$0]) })
             await bench.broker.wait { $0.settledTags.count == 2 * start + 100 }
         }
-        #expect(bench.transport.requests.count == 10_000)
-        #expect(Set(bench.transport.requests.map(\.apnsID)).count == 10_000)
+        #expect(bench.transport.requests.count == 2_000)
+        #expect(Set(bench.transport.requests.map(\.apnsID)).count == 2_000)
         bench.stop()
     }
 }

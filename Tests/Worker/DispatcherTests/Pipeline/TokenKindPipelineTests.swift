@@ -74,7 +74,7 @@ struct TokenKindPipelineTests {
         #""deviceTokens":[\#(tokens.map { "\"\($0.hexadecimal)\"" }.joined(separator: ","))]"#
     }
 
-    @Test("No request whatever removes a device, or a token of it, that APNs would still serve", arguments: 1...12)
+    @Test("No request whatever removes a device, or a token of it, that APNs would still serve", arguments: 1...6)
     func removesNothingThatIsServed(seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         var apns = OracleAPNs()
