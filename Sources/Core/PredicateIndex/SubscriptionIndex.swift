@@ -67,11 +67,11 @@ public final class SubscriptionIndex {
     /// - Parameters:
     ///   - records: the changes, in any number.
     ///   - stepsMaximum: how many steps each may take.
-    ///   - found: is called for each change in order, with its place, the rows (in any order) and how the search went.
-    ///     It must not use the index.
+    ///   - found: is called for each change in order, with its index in `records`, the rows (in any order) and how the
+    ///     search went. It must not use the subscription index.
     public func match(
         _ records: [MatchInput], stepsMaximum: Int = SubscriptionIndex.stepsMaximum,
-        found: (_ place: Int, _ rows: [Int64], _ outcome: MatchOutcome) -> Void
+        found: (_ index: Int, _ rows: [Int64], _ outcome: MatchOutcome) -> Void
     ) {
         var begin = 0
         while begin < records.count {
@@ -110,7 +110,7 @@ public struct MatchInput: Hashable, Sendable {
 /// How matching one change went.
 ///
 /// A search that reaches its limit reports no row at all: part of the subscribers is no answer. Match the change again
-/// with a larger limit, where it keeps nobody else waiting.
+/// with a larger limit, where no other change has to wait for it.
 public struct MatchOutcome: Hashable, Sendable {
     /// Whether all subscriptions were found; if not, none is reported.
     public var isComplete: Bool

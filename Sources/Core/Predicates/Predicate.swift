@@ -24,7 +24,7 @@ public struct Predicate: Hashable, Sendable {
 
 /// One test of one field, or its opposite.
 ///
-/// The opposite is exact: whatever fails the test, a missing field too, passes its negation.
+/// The opposite is exact: a field that fails the test, or is missing, passes its negation.
 public struct PredicateTerm: Hashable, Sendable {
     /// The path of the field, in NFC (`author.name`); empty for all fields, which only `containsAnyToken` can ask.
     public var path: String
@@ -43,8 +43,8 @@ public struct PredicateTerm: Hashable, Sendable {
 
 /// What a term asks of the value of a field.
 ///
-/// Whatever the three languages can say comes down to these, so one index serves all. A missing field passes none of
-/// them; neither does a value of a kind that the test does not speak of.
+/// All three languages are reduced to these tests, so one index serves all. A missing field passes none of them;
+/// neither does a value of a kind that the test does not apply to.
 public enum FieldTest: Hashable, Sendable {
     /// The value equals this one.
     case equals(FieldValue, TextFolding)

@@ -20,7 +20,7 @@ public struct PredicateError: Error, Hashable, Sendable, CustomStringConvertible
     }
 
     /// Where the fault is.
-    public enum Place: Hashable, Sendable {
+    public enum Location: Hashable, Sendable {
         /// In a text: its line, and the character in that line, both counted from one.
         case text(line: Int, column: Int)
         /// In a JSON document, for example `filterBy[2].comparator`.
@@ -32,20 +32,20 @@ public struct PredicateError: Error, Hashable, Sendable, CustomStringConvertible
     /// The machine-readable reason.
     public let code: Code
     /// Where the fault is; nil if it is in the predicate as a whole.
-    public let place: Place?
+    public let location: Location?
     /// What is wrong, and what would be right.
     public let message: String
 
     /// Creates an error.
-    public init(_ code: Code, at place: Place? = nil, _ message: String) {
+    public init(_ code: Code, at location: Location? = nil, _ message: String) {
         self.code = code
-        self.place = place
+        self.location = location
         self.message = message
     }
 
-    /// The place, if there is one, and the message.
+    /// The location, if there is one, and the message.
     public var description: String {
-        switch place {
+        switch location {
         case .text(let line, let column): "line \(line), column \(column): \(message)"
         case .member(let path): "\(path): \(message)"
         case .byte(let offset): "byte \(offset): \(message)"
@@ -53,11 +53,11 @@ public struct PredicateError: Error, Hashable, Sendable, CustomStringConvertible
         }
     }
 
-    /// The same error with a place, unless it has one already.
+    /// The same error with a location, unless it has one already.
     ///
-    /// To find a place costs a walk through the text, so it is looked for only if it is needed.
-    func located(at place: @autoclosure () -> Place) -> PredicateError {
-        self.place == nil ? PredicateError(code, at: place(), message) : self
+    /// To find the location costs a walk through the text, so it is evaluated only if it is needed.
+    func located(at location: @autoclosure () -> Location) -> PredicateError {
+        self.location == nil ? PredicateError(code, at: location(), message) : self
     }
 }
 
@@ -93,7 +93,7 @@ enum PredicateFault {
         }
     }
 
-    /// Runs something whose errors have no place yet.
+    /// Runs a closure whose errors have no location yet, and adds the path to them.
     static func locating<Result>(
         _ path: String, _ body: () throws(PredicateError) -> Result
     ) throws(PredicateError) -> Result {

@@ -24,7 +24,7 @@ public enum PredicateLimits {
 
     /// The length of a predicate as it is written, as text or as JSON, in bytes.
     ///
-    /// Whatever is longer is refused before it is read.
+    /// A longer predicate is refused before it is read.
     public static let writtenBytesMaximum = 64 * 1024
     /// How many conditions may be written, before what repeats itself is taken out: as many as the largest predicate in
     /// normal form has.

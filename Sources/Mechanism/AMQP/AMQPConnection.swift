@@ -3,8 +3,8 @@ public import EventLoop
 /// A connection that lives on an event loop: frames are taken as they come, and nothing waits for an answer.
 ///
 /// It watches the socket level-triggered and reads until nothing is left, puts deliveries together itself, and hands
-/// over what one tick brought as one batch. Once a second it lets librabbitmq look after the heartbeats. Whatever could
-/// stand still in librabbitmq runs under the eyes of a `SendWatchdog`.
+/// over what one tick brought as one batch. Once a second it lets librabbitmq look after the heartbeats. Every
+/// call that could block in librabbitmq runs under a `SendWatchdog`.
 ///
 /// Lives on one loop; every method must be called there.
 public final class AMQPConnection {

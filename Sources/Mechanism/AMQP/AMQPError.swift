@@ -4,7 +4,7 @@ public struct AMQPError: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Code: String, CaseIterable, Sendable {
         /// The broker refused the user, the password or the permission (403, or 530 for a virtual host).
         case refused
-        /// Nobody answered at that address.
+        /// No broker answered at that address.
         case unreachable
         /// An exchange, a queue or a virtual host is not there (404).
         case missing

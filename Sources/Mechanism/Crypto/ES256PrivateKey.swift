@@ -39,7 +39,7 @@ public final class ES256PrivateKey: @unchecked Sendable {
 
     /// Makes a new key.
     ///
-    /// - Returns: a key that nobody else has.
+    /// - Returns: a fresh random key.
     /// - Throws: `CryptoError` if the system has no random numbers or no memory.
     public static func generate() throws(CryptoError) -> ES256PrivateKey {
         ERR_clear_error()

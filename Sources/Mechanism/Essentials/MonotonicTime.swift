@@ -1,7 +1,7 @@
 /// A point in time of the monotonic clock, in nanoseconds since an arbitrary start.
 ///
-/// Spans and deadlines are measured with it, because nobody can set it. It has nothing in common with `WallTime`, and
-/// says nothing to another process.
+/// Spans and deadlines are measured with it, because it cannot be set. It has nothing in common with `WallTime`, and
+/// means nothing to another process.
 public struct MonotonicTime: Hashable, Comparable, Sendable {
     /// Nanoseconds since the start of the clock.
     public let nanoseconds: UInt64

@@ -4,7 +4,7 @@ import Synchronization
 
 /// One thread that waits for file descriptors, timers and work from other threads, and runs all of it in turn.
 ///
-/// A loop is the home of C handles that must stay on one thread: whatever is registered, scheduled or submitted runs on
+/// A loop is the home of C handles that must stay on one thread: everything registered, scheduled or submitted runs on
 /// the loop's own thread, never two at a time. Work that other threads submit is taken in batches, and only the first
 /// submission since the last batch pays for the wake-up.
 ///
@@ -306,7 +306,7 @@ public final class EventLoop: @unchecked Sendable {
         endOfTickRunning.removeAll(keepingCapacity: true)
     }
 
-    /// Lets go of everything that handlers hold, on the thread that they belong to.
+    /// Releases everything that handlers hold, on the thread that they belong to.
     private func release() {
         handlers = [:]
         timers = TimerHeap()
@@ -328,7 +328,7 @@ public struct ReadyEvents: OptionSet, Sendable {
     public static let writable = ReadyEvents(rawValue: 0x004)
     /// An error is pending (`EPOLLERR`); always reported, asked for or not.
     public static let error = ReadyEvents(rawValue: 0x008)
-    /// The peer has closed its side (`EPOLLRDHUP`), whatever of it has been read.
+    /// The peer has closed its side (`EPOLLRDHUP`); bytes may still be unread.
     public static let peerClosed = ReadyEvents(rawValue: 0x2000)
     /// Both directions are closed (`EPOLLHUP`); always reported, asked for or not.
     public static let hangUp = ReadyEvents(rawValue: 0x010)

@@ -2,7 +2,9 @@ import Glibc
 
 /// A listening socket on a loop, which hands every accepted connection to a closure.
 public final class TCPListener {
-    /// Connections taken in one tick at most; the rest wait for the next, so that accepting starves nobody.
+    /// Connections taken in one tick at most.
+    ///
+    /// The rest wait for the next tick, so that accepting does not starve other handlers.
     private static let acceptsPerTickMaximum = 64
     /// Pause after the kernel refused a connection, usually for want of descriptors, in nanoseconds.
     private static let refusalPauseNanoseconds: UInt64 = 100_000_000
@@ -50,7 +52,7 @@ public final class TCPListener {
         self.loop = loop
         self.accepted = accepted
         do throws(EventLoopError) {
-            // The registration holds the listener, so it listens until it is closed, whoever else holds it.
+            // The registration retains the listener, which therefore listens until it is closed.
             registration = try loop.register(descriptor, for: .readable) { [self] _ in acceptWaiting() }
         } catch {
             isClosed = true

@@ -134,7 +134,7 @@ public enum TCPSocket {
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
         }
         guard code == 0 else { throw EventLoopError(call: "getsockname") }
-        // The port has the same place, and the highest byte first, in both families.
+        // The port has the same offset, and the highest byte first, in both families.
         return withUnsafeBytes(of: address) { UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)) }
     }
 

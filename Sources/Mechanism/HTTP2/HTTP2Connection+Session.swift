@@ -30,7 +30,7 @@ extension HTTP2Connection {
             throw HTTP2Error(.libraryFailed, "nghttp2 has no memory")
         }
         defer { nghttp2_option_del(options) }
-        // Closed streams are kept only for the priorities of RFC 7540, which nobody uses.
+        // Closed streams would be kept only for the priorities of RFC 7540, which RFC 9113 deprecates.
         nghttp2_option_set_no_closed_streams(options, 1)
         if !configuration.opensWindows { nghttp2_option_set_no_auto_window_update(options, 1) }
         let context = Unmanaged.passUnretained(self).toOpaque()

@@ -113,7 +113,7 @@ extension HTTP2Connection {
         if let closeReason { tearDown(closeReason) }
     }
 
-    /// A connection that this side closes says so first; one that is lost has nobody to say it to.
+    /// Whether output can still be written: a connection that has failed, or that the peer has ended, takes none.
     private var canStillWrite: Bool {
         switch closeReason {
         case nil, .local: !isWriteBlocked

@@ -43,7 +43,7 @@ public final class HTTP2Connection {
 
     /// Why the connection is to end at the end of this tick; once set, the handler hears only the end.
     var closeReason: HTTP2CloseReason? { didSet { isEnding = closeReason != nil } }
-    /// Whether there is a `closeReason`, for the many places that ask no more.
+    /// Whether there is a `closeReason`, for the many callers that need no more.
     private(set) var isEnding = false
     /// What the peer did wrong, once nghttp2 has told the peer so.
     var violation: String?

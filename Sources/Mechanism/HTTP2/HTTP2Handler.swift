@@ -33,7 +33,7 @@ public protocol HTTP2Handler: AnyObject {
         _ connection: HTTP2Connection, lastStreamID: Int32, errorCode: UInt32, debugData: [UInt8])
     /// The peer answered the PING with this content.
     func http2PingAcknowledged(_ connection: HTTP2Connection, opaque: UInt64)
-    /// The connection has ended; called exactly once, at the end of a tick, after which the handler is let go of.
+    /// The connection has ended; called exactly once, at the end of a tick. The connection then releases the handler.
     func http2Closed(_ connection: HTTP2Connection, reason: HTTP2CloseReason)
 }
 

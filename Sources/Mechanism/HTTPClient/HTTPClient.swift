@@ -22,9 +22,9 @@ public struct HTTPClient: Sendable {
     /// libcurl asks for this once in a process, before it is used.
     private static let isSetUp = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-    /// Who asks; empty for nobody.
+    /// The name of the user; empty for a request without credentials.
     public var user = ""
-    /// The password of who asks.
+    /// The password of the user.
     public var password = ""
     /// A file of PEM certificates to trust beside the system's; empty for none.
     public var caFile = ""

@@ -1,8 +1,8 @@
 /// Remembers a value for each of many keys, in memory of a fixed size: what was written longest ago is forgotten first.
 ///
 /// Keys are digests under a secret seed, so that two keys are never taken for one but by a chance of 2^-128. The table
-/// is divided into sets of sixteen places; a key belongs to one set, and pushes out the oldest entry there. Sets of so
-/// many are nearly never full before three in ten places of all are in use (with four places some are when one in ten
+/// is divided into sets of sixteen slots; a key belongs to one set, and pushes out the oldest entry there. Sets of so
+/// many are nearly never full before three in ten of all slots are in use (with four slots some are when one in ten
 /// is). In steady state nothing is allocated, hashed again or counted by reference.
 public struct DigestCache<Value: BitwiseCopyable & Sendable>: Sendable {
     @usableFromInline
@@ -17,7 +17,7 @@ public struct DigestCache<Value: BitwiseCopyable & Sendable>: Sendable {
         }
     }
 
-    /// How many places a set has.
+    /// How many slots a set has.
     @usableFromInline let ways: Int
     @usableFromInline let setMask: UInt64
     @usableFromInline var entries: [Entry?]
@@ -37,12 +37,12 @@ public struct DigestCache<Value: BitwiseCopyable & Sendable>: Sendable {
     func start(_ digest: WordDigest) -> Int { Int(digest.high & setMask) * ways }
 
     @inlinable
-    func place(_ digest: WordDigest) -> Int? {
+    func slot(of digest: WordDigest) -> Int? {
         let start = start(digest)
-        var place = start
-        while place < start + ways {
-            if entries[place]?.digest == digest { return place }
-            place += 1
+        var slot = start
+        while slot < start + ways {
+            if entries[slot]?.digest == digest { return slot }
+            slot += 1
         }
         return nil
     }
@@ -50,18 +50,18 @@ public struct DigestCache<Value: BitwiseCopyable & Sendable>: Sendable {
     /// The value of a key, unless it was forgotten.
     @inlinable
     public subscript(digest: WordDigest) -> Value? {
-        guard let place = place(digest) else { return nil }
-        return entries[place]?.value
+        guard let slot = slot(of: digest) else { return nil }
+        return entries[slot]?.value
     }
 
     /// Remembers a value, as the newest entry.
     @inlinable
     public mutating func set(_ value: Value, for digest: WordDigest) {
         let start = start(digest)
-        var place = place(digest) ?? start + ways - 1
-        while place > start {
-            entries[place] = entries[place - 1]
-            place -= 1
+        var slot = slot(of: digest) ?? start + ways - 1
+        while slot > start {
+            entries[slot] = entries[slot - 1]
+            slot -= 1
         }
         entries[start] = Entry(digest: digest, value: value)
     }
@@ -69,7 +69,7 @@ public struct DigestCache<Value: BitwiseCopyable & Sendable>: Sendable {
     /// Forgets a key.
     @inlinable
     public mutating func remove(_ digest: WordDigest) {
-        guard let place = place(digest) else { return }
-        entries[place] = nil
+        guard let slot = slot(of: digest) else { return }
+        entries[slot] = nil
     }
 }

@@ -18,7 +18,7 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The machine-readable reason.
     public let code: Code
-    /// Where the fault is, counted in bytes from the start of the document; nil if it is not at one place.
+    /// The offset of the fault in bytes from the start of the document; nil if the fault has no offset.
     public let byteOffset: Int?
     /// What is wrong and what would be right.
     public let message: String
@@ -30,7 +30,7 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
-    /// The message, with the place of the fault if it has one.
+    /// The message, with the offset of the fault if it has one.
     public var description: String {
         guard let byteOffset else { return message }
         return "byte \(byteOffset): \(message)"

@@ -4,8 +4,8 @@ internal import CSimdJSON
 ///
 /// The work is simdjson's. A document is laid out as its *tape*, and the values that `parse` gives are positions on it:
 /// they cost no allocation, and hold the parser. A value is good until its parser parses again; using it later is a
-/// programmer's error that traps. Where a document is refused, simdjson knows only that it is: the place and the reason
-/// are found by a second reading (`JSONFaultFinder`), which good documents never pay for.
+/// programmer's error that traps. simdjson reports only that a document is refused. A second reading
+/// (`JSONFaultFinder`), which good documents never pay for, finds the offset and the reason.
 ///
 /// What is accepted is RFC 8259 to the letter: no comments, no trailing commas, no byte order mark, no lone surrogates.
 /// Integers are exact up to 64 bits (-2^63 to 2^64-1); numbers with a fraction or an exponent are doubles. A larger

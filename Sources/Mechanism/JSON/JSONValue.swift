@@ -62,7 +62,7 @@ public struct JSONValue {
         }
     }
 
-    /// The integer, or nil if it is none: `1.0` and `1e3` are doubles, and 2^63 has no place in an `Int64`.
+    /// The integer, or nil if it is none: `1.0` and `1e3` are doubles, and 2^63 does not fit into an `Int64`.
     @inlinable public var int64: Int64? {
         let tape = tape
         guard tape.type(index) == JSONTape.WordType.signed else { return nil }

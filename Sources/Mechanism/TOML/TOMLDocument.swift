@@ -77,7 +77,7 @@ public struct TOMLError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The column at which it was noticed, from 1; 0 if it concerns the whole text.
     public let column: Int
 
-    /// The place and the message.
+    /// The line, the column and the message.
     public var description: String { line > 0 ? "line \(line), column \(column): \(message)" : message }
 }
 
@@ -107,16 +107,16 @@ final class TreeBuilder {
         case CTOML_END:
             let done = open.removeLast()
             let value: TOMLNode.Value = done.isTable ? .table(done.entries) : .array(done.elements)
-            place(TOMLNode(value, line: done.line), key: done.key)
-        case CTOML_STRING: place(TOMLNode(.string(Self.text(node.text, node.text_length)), line: line), key: key)
-        case CTOML_INTEGER: place(TOMLNode(.integer(Int(node.integer)), line: line), key: key)
-        case CTOML_NUMBER: place(TOMLNode(.number(node.number), line: line), key: key)
-        case CTOML_BOOLEAN: place(TOMLNode(.boolean(node.integer != 0), line: line), key: key)
-        default: place(TOMLNode(.dateTime(Self.text(node.text, node.text_length)), line: line), key: key)
+            append(TOMLNode(value, line: done.line), key: done.key)
+        case CTOML_STRING: append(TOMLNode(.string(Self.text(node.text, node.text_length)), line: line), key: key)
+        case CTOML_INTEGER: append(TOMLNode(.integer(Int(node.integer)), line: line), key: key)
+        case CTOML_NUMBER: append(TOMLNode(.number(node.number), line: line), key: key)
+        case CTOML_BOOLEAN: append(TOMLNode(.boolean(node.integer != 0), line: line), key: key)
+        default: append(TOMLNode(.dateTime(Self.text(node.text, node.text_length)), line: line), key: key)
         }
     }
 
-    private func place(_ node: TOMLNode, key: String?) {
+    private func append(_ node: TOMLNode, key: String?) {
         if let key {
             open[open.count - 1].entries.append(TOMLEntry(key: key, node: node))
         } else {

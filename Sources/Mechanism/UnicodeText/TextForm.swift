@@ -40,9 +40,9 @@ public enum TextForm: Sendable {
 
     private static func lowercased(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
         String(unsafeUninitializedCapacity: bytes.count) { buffer in
-            for (place, byte) in bytes.enumerated() {
+            for (index, byte) in bytes.enumerated() {
                 let isUppercase = byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z")
-                buffer[place] = isUppercase ? byte | 0x20 : byte
+                buffer[index] = isUppercase ? byte | 0x20 : byte
             }
             return bytes.count
         }

@@ -16,7 +16,7 @@ struct IndexMemoryTests {
         var count: Int
         var number: UInt64
 
-        func write() { for place in 0..<count { words[place] = number &* 0x9E37_79B9 &+ UInt64(place) } }
+        func write() { for index in 0..<count { words[index] = number &* 0x9E37_79B9 &+ UInt64(index) } }
 
         func isWhole() -> Bool { (0..<count).allSatisfy { words[$0] == number &* 0x9E37_79B9 &+ UInt64($0) } }
     }
@@ -59,8 +59,8 @@ struct IndexMemoryTests {
         let memory = IndexMemory(bytesBeforeSlabs: 0)
         let small = (0..<255).map { _ in memory.allocate(UInt64.self, count: 1_024) }
         #expect(memory.unusedBytes == Self.slabBytes - 255 * 8_192)
-        for place in stride(from: 0, to: 255, by: 2) { memory.deallocate(small[place], count: 1_024) }
-        for place in stride(from: 1, to: 255, by: 2) { memory.deallocate(small[place], count: 1_024) }
+        for index in stride(from: 0, to: 255, by: 2) { memory.deallocate(small[index], count: 1_024) }
+        for index in stride(from: 1, to: 255, by: 2) { memory.deallocate(small[index], count: 1_024) }
         let large = (0..<31).map { _ in memory.allocate(UInt64.self, count: 8_192) }
         #expect(memory.unusedBytes == Self.slabBytes - 31 * 65_536)
         for part in large { memory.deallocate(part, count: 8_192) }

@@ -81,14 +81,16 @@ struct IndexWorld {
         earlier.append(change)
         let changes = Array(earlier.shuffled(using: &random.generator).prefix(number(1...20)))
         let stepsMaximum = number(0...1) == 0 ? .max : number(1...2_000)
-        var together: [(place: Int, rows: [Int64], isComplete: Bool)] = []
+        var together: [(changeIndex: Int, rows: [Int64], isComplete: Bool)] = []
         index.match(changes, stepsMaximum: stepsMaximum) { together.append(($0, $1.sorted(), $2.isComplete)) }
-        guard together.map(\.place) == Array(changes.indices) else { return "seed \(seed): \(together) of \(changes)" }
-        for (place, rows, isComplete) in together {
+        guard together.map(\.changeIndex) == Array(changes.indices) else {
+            return "seed \(seed): \(together) of \(changes)"
+        }
+        for (changeIndex, rows, isComplete) in together {
             var alone: [Int64] = []
-            let outcome = index.match(changes[place], into: &alone, stepsMaximum: stepsMaximum)
+            let outcome = index.match(changes[changeIndex], into: &alone, stepsMaximum: stepsMaximum)
             guard rows == alone.sorted(), isComplete == outcome.isComplete else {
-                return "seed \(seed): \(changes[place]) among \(changes.count) has \(rows), alone \(alone)"
+                return "seed \(seed): \(changes[changeIndex]) among \(changes.count) has \(rows), alone \(alone)"
             }
         }
         return nil

@@ -65,7 +65,7 @@ struct MatchingStorageTests {
                 let alignmentBytes = min(4 * (size & -size), IndexMemory.lineBytes)
                 let start = Int(bitPattern: store.pointer(address))
                 #expect(start.isMultiple(of: alignmentBytes), "seed \(seed): \(count) words")
-                for (place, word) in words.enumerated() { store.pointer(address)[place] = word }
+                for (index, word) in words.enumerated() { store.pointer(address)[index] = word }
                 blocks.append((address, words))
             }
         }

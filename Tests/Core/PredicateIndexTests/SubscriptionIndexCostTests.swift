@@ -103,8 +103,8 @@ struct SubscriptionIndexCostTests {
             ordinary, large, endless, ordinary, large, ordinary, ordinary, ordinary, large, endless, ordinary,
         ]
         var found: [(rows: [Int64], isComplete: Bool)] = []
-        index.match(changes, stepsMaximum: 20_000) { place, rows, outcome in
-            #expect(place == found.count)
+        index.match(changes, stepsMaximum: 20_000) { changeIndex, rows, outcome in
+            #expect(changeIndex == found.count)
             found.append((rows.sorted(), outcome.isComplete))
         }
         try #require(found.count == changes.count)
@@ -113,9 +113,9 @@ struct SubscriptionIndexCostTests {
             if change == ordinary { #expect(found.rows == [-1]) }
             if change == endless { #expect(found.rows == [-1] && found.isComplete) }
         }
-        index.match([ordinary, endless, large, ordinary], stepsMaximum: 7_000) { place, rows, outcome in
-            #expect(rows == (place % 3 == 0 ? [-1] : []))
-            #expect(outcome.isComplete == (place % 3 == 0))
+        index.match([ordinary, endless, large, ordinary], stepsMaximum: 7_000) { changeIndex, rows, outcome in
+            #expect(rows == (changeIndex % 3 == 0 ? [-1] : []))
+            #expect(outcome.isComplete == (changeIndex % 3 == 0))
         }
     }
 

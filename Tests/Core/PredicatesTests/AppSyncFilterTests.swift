@@ -134,7 +134,7 @@ struct AppSyncFilterTests {
         ])
     func groupFaults(json: String, path: String, message: String) {
         let fault = JSONPredicates.fault { try JSONPredicates.filterGroup(json) }
-        #expect(fault?.place == .member(path), "\(String(describing: fault))")
+        #expect(fault?.location == .member(path), "\(String(describing: fault))")
         #expect(fault?.message.hasPrefix(message) == true, "\(String(describing: fault))")
     }
 
@@ -161,7 +161,7 @@ struct AppSyncFilterTests {
         ])
     func inputFaults(json: String, path: String, message: String) {
         let fault = JSONPredicates.fault { try JSONPredicates.filterInput(json) }
-        #expect(fault?.place == .member(path), "\(String(describing: fault))")
+        #expect(fault?.location == .member(path), "\(String(describing: fault))")
         #expect(fault?.message.hasPrefix(message) == true, "\(String(describing: fault))")
     }
 

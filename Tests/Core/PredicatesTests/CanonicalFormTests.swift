@@ -31,11 +31,11 @@ struct CanonicalFormTests {
             let predicate = try isPlain ? Predicate(anyOf: [[random.term(), random.term()]]) : random.predicate()
             var bytes = predicate.canonicalBytes
             for _ in 0..<Int.random(in: 1...3, using: &random.generator) where !bytes.isEmpty {
-                let place = Int.random(in: 0..<bytes.count, using: &random.generator)
+                let index = Int.random(in: 0..<bytes.count, using: &random.generator)
                 switch Int.random(in: 0...2, using: &random.generator) {
-                case 0: bytes[place] = .random(in: 0...255, using: &random.generator)
-                case 1: bytes.remove(at: place)
-                default: bytes.insert(.random(in: 0...9, using: &random.generator), at: place)
+                case 0: bytes[index] = .random(in: 0...255, using: &random.generator)
+                case 1: bytes.remove(at: index)
+                default: bytes.insert(.random(in: 0...9, using: &random.generator), at: index)
                 }
             }
             guard let read = try? Predicate(canonicalBytes: bytes) else { continue }

@@ -238,7 +238,7 @@ struct CloudKitFilterTests {
         ])
     func faults(json: String, path: String, message: String) {
         let fault = JSONPredicates.fault { try JSONPredicates.filterBy(json) }
-        #expect(fault?.place == .member(path), "\(String(describing: fault))")
+        #expect(fault?.location == .member(path), "\(String(describing: fault))")
         #expect(fault?.message.hasPrefix(message) == true, "\(String(describing: fault))")
     }
 
@@ -273,7 +273,7 @@ struct CloudKitFilterTests {
                         #"[{"comparator": "\#(comparator)", "fieldName": "a", "fieldValue": {"value": \#(list)}}]"#)
                 }
                 #expect(
-                    fault?.place == .member("filterBy[0].fieldValue.value\(rest)\(path)"),
+                    fault?.location == .member("filterBy[0].fieldValue.value\(rest)\(path)"),
                     "\(String(describing: fault))")
                 #expect(fault?.message.hasPrefix(message) == true, "\(String(describing: fault))")
             }

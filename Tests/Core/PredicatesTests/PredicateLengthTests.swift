@@ -23,7 +23,7 @@ struct PredicateLengthTests {
     @Test("A text that is too long is refused for its length, whatever is in it; one byte less is read")
     func texts() {
         let long = refusal { () throws(PredicateError) in try Predicate(parsing: text(bytes: Self.bytesMaximum + 1)) }
-        #expect(long?.code == .tooLarge && long?.place == nil)
+        #expect(long?.code == .tooLarge && long?.location == nil)
         let fits = refusal { () throws(PredicateError) in try Predicate(parsing: text(bytes: Self.bytesMaximum)) }
         #expect(fits?.code == .invalidSyntax)
         let blanks = String(repeating: " ", count: Self.bytesMaximum - 5)
@@ -57,7 +57,7 @@ struct PredicateLengthTests {
         let parser = JSONParser()
         let value = try parser.parse(#"{"and":[\#(rules),{"a":{"eq":1}}]}"#)
         let error = refusal { () throws(PredicateError) in try Predicate(filterInput: value) }
-        #expect(error?.code == .tooLarge && error?.place == .member("filter.and[16].a"))
+        #expect(error?.code == .tooLarge && error?.location == .member("filter.and[16].a"))
     }
 
     @Test("The work of cutting values and ranges with each other is counted")

@@ -143,7 +143,7 @@ struct PredicateTextTests {
             try Predicate(parsing: text)
         } throws: { error in
             guard let error = error as? PredicateError else { return false }
-            #expect(error.place == .text(line: line, column: column), "\(error)")
+            #expect(error.location == .text(line: line, column: column), "\(error)")
             #expect(error.message.hasPrefix(message), "\(error)")
             return true
         }
@@ -175,8 +175,8 @@ struct PredicateTextTests {
                 }
             } else {
                 var scalars = Array(try random.predicate().description.unicodeScalars)
-                let place = Int.random(in: 0..<scalars.count, using: &random.generator)
-                scalars[place] = Unicode.Scalar(UInt8.random(in: 0...255, using: &random.generator))
+                let index = Int.random(in: 0..<scalars.count, using: &random.generator)
+                scalars[index] = Unicode.Scalar(UInt8.random(in: 0...255, using: &random.generator))
                 for scalar in scalars { text.unicodeScalars.append(scalar) }
             }
             guard let predicate = try? Predicate(parsing: text) else { continue }

@@ -45,7 +45,7 @@ final class EchoHandler: HTTPHandler {
         for responder in waiting { responder.respond(.text(200, "late")) }
     }
 
-    /// Whether nobody would read the answers.
+    /// Whether all answers would be lost.
     var isAbandoned: Bool { responders.withLock { $0.allSatisfy(\.isAbandoned) } }
 
     /// Waits until so many requests wait.

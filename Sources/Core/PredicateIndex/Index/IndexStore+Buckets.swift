@@ -4,7 +4,7 @@ import Hashing
 extension IndexStore {
     /// Puts a posting where its key finds it.
     mutating func addToBucket(_ number: UInt32) {
-        let hash = postings.place(of: number).pointee.tableHash
+        let hash = postings.location(of: number).pointee.tableHash
         let first = keyTable.first(hash)
         guard first != 0 else {
             keyTable.add(hash, number)
@@ -40,10 +40,10 @@ extension IndexStore {
         let old = BucketNode(words: blocks.pointer(address))
         let moved = addNode(capacity: capacity, next: old.next)
         let node = BucketNode(words: blocks.pointer(moved))
-        for place in 0..<old.count { postings.prefetchPlace(of: old[place].posting) }
-        for place in 0..<old.count {
-            node[place] = old[place]
-            postings.place(of: old[place].posting).pointee.node = moved
+        for index in 0..<old.count { postings.prefetchLocation(of: old[index].posting) }
+        for index in 0..<old.count {
+            node[index] = old[index]
+            postings.location(of: old[index].posting).pointee.node = moved
         }
         node.count = old.count
         blocks.release(address, wordCount: BucketNode.wordCount(capacity: old.capacity))
@@ -54,7 +54,7 @@ extension IndexStore {
         let node = BucketNode(words: blocks.pointer(address))
         node[node.count] = glimpse(of: number)
         node.count += 1
-        postings.place(of: number).pointee.node = address
+        postings.location(of: number).pointee.node = address
     }
 
     /// What a node tells of a posting.
@@ -78,31 +78,31 @@ extension IndexStore {
         let key = shapes.pointer(posting.keyShape).pointee.members
         var further = shapes.pointer(posting.proofShape).pointee.members & ~key
         guard key != 0, further != 0, further.nonzeroBitCount <= BucketNode.Entry.membersMaximum else { return nil }
-        var places = BucketNode.Entry.noMembers
+        var indices = BucketNode.Entry.noMembers
         while further != 0 {
-            places = places << 6 | UInt32(further.trailingZeroBitCount)
+            indices = indices << 6 | UInt32(further.trailingZeroBitCount)
             further &= further - 1
         }
-        return places & BucketNode.Entry.noMembers
+        return indices & BucketNode.Entry.noMembers
     }
 
     /// Removes a posting from where its key finds it.
     mutating func removeFromBucket(_ number: UInt32) {
-        let place = postings.place(of: number).pointee
-        guard place.node != 0 else {
-            keyTable.remove(place.tableHash, number)
+        let location = postings.location(of: number).pointee
+        guard location.node != 0 else {
+            keyTable.remove(location.tableHash, number)
             return
         }
         // The newest entry fills the hole, so that all nodes but the first stay full.
-        let first = keyTable.first(place.tableHash)
+        let first = keyTable.first(location.tableHash)
         let address = BucketNode.address(first)
         let head = BucketNode(words: blocks.pointer(address))
-        let node = BucketNode(words: blocks.pointer(place.node))
+        let node = BucketNode(words: blocks.pointer(location.node))
         let newest = head[head.count - 1]
         for entry in 0..<node.count where node[entry].posting == number { node[entry] = newest }
-        postings.place(of: newest.posting).pointee.node = place.node
+        postings.location(of: newest.posting).pointee.node = location.node
         head.count -= 1
-        if let replacement = shrunk(address) { keyTable.replace(place.tableHash, first, by: replacement) }
+        if let replacement = shrunk(address) { keyTable.replace(location.tableHash, first, by: replacement) }
     }
 
     /// Makes the first node of a bucket smaller if it has far too much room; returns what its slot has from now on.
@@ -115,7 +115,7 @@ extension IndexStore {
         }
         if head.count == 1, head.next == 0 {
             let only = head[0].posting
-            postings.place(of: only).pointee.node = 0
+            postings.location(of: only).pointee.node = 0
             blocks.release(address, wordCount: BucketNode.wordCount(capacity: head.capacity))
             return only
         }

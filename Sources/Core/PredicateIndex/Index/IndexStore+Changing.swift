@@ -92,8 +92,8 @@ extension IndexStore {
         residuals.removeAll()
         newPostings.removeAll()
         var residualCount = 0
-        for (place, terms) in conjunctions.enumerated() {
-            let options = content.options(ofConjunction: place)
+        for (index, terms) in conjunctions.enumerated() {
+            let options = content.options(ofConjunction: index)
             let chosen = chosenOptions(options, scope: scope)
             let residual = writeResidual(terms, options, chosen)
             residualCount += residual == nil ? 0 : 1
@@ -121,13 +121,13 @@ extension IndexStore {
         _ terms: [PredicateTerm], _ options: KeyOptions, _ chosen: KeyOptionSet
     ) -> Int? {
         var settled: UInt64 = 0
-        for place in chosen where options[place].isExact { settled |= 1 << UInt64(options[place].term) }
+        for index in chosen where options[index].isExact { settled |= 1 << UInt64(options[index].term) }
         let settledCount = settled.nonzeroBitCount
         guard settledCount < terms.count else { return nil }
         let start = residuals.begin(termCount: terms.count - settledCount)
-        for place in terms.indices where settled >> UInt64(place) & 1 == 0 {
-            let path = usePath(terms[place].path, hashes.of(terms[place].path))
-            residuals.write(terms[place], path: path)
+        for index in terms.indices where settled >> UInt64(index) & 1 == 0 {
+            let path = usePath(terms[index].path, hashes.of(terms[index].path))
+            residuals.write(terms[index], path: path)
         }
         return start
     }
@@ -138,9 +138,9 @@ extension IndexStore {
         let furtherCount = newPostings.count - 1
         let block = addBlock(furtherCount: furtherCount, residualCount: residualCount, first: first.residual)
         postings.pointer(first.number).pointee.block = block
-        for place in 0..<furtherCount {
-            let further = newPostings[place + 1]
-            blocks.pointer(block)[PredicateBlock.headerWords + place] = further.number
+        for index in 0..<furtherCount {
+            let further = newPostings[index + 1]
+            blocks.pointer(block)[PredicateBlock.headerWords + index] = further.number
             let posting = postings.pointer(further.number)
             posting.pointee.link = first.number
             posting.pointee.block =
@@ -168,7 +168,7 @@ extension IndexStore {
     private mutating func link(_ number: UInt32, _ tableHash: UInt32, level: Int) {
         let posting = postings.pointer(number)
         posting.pointee.isInTable = true
-        postings.place(of: number).pointee.tableHash = tableHash
+        postings.location(of: number).pointee.tableHash = tableHash
         posting.pointee.level = level
         addToBucket(number)
         addKey(shape: posting.pointee.keyShape, level: level)
@@ -183,9 +183,9 @@ extension IndexStore {
         if posting.isInTable { unlink(first) }
         if posting.block != 0 {
             let block = PredicateBlock(words: blocks.pointer(posting.block))
-            for place in 0..<block.furtherCount {
-                unlink(block.further(place))
-                postings.remove(block.further(place))
+            for index in 0..<block.furtherCount {
+                unlink(block.further(index))
+                postings.remove(block.further(index))
             }
             block.forEachPath { releasePath($0) }
             blocks.release(posting.block, wordCount: block.wordCount)

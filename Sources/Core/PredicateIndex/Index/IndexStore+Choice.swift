@@ -11,14 +11,14 @@ extension IndexStore {
         var choice = KeyChoice(options)
         var equalities = KeyOptionSet()
         var others = KeyOptionSet()
-        for place in options.all {
-            let salt = options[place].salt
-            let isRepeated = (0..<place).contains { options[$0].salt == salt }
+        for index in options.all {
+            let salt = options[index].salt
+            let isRepeated = (0..<index).contains { options[$0].salt == salt }
             guard !isRepeated else { continue }
-            if options[place].isEquality, equalities.count < KeyShape.dimensionsMaximum {
-                equalities = equalities + KeyOptionSet(place)
+            if options[index].isEquality, equalities.count < KeyShape.dimensionsMaximum {
+                equalities = equalities + KeyOptionSet(index)
             } else {
-                others = others + KeyOptionSet(place)
+                others = others + KeyOptionSet(index)
             }
         }
         if !equalities.isEmpty { consider(equalities, scope, &choice) }
@@ -34,10 +34,10 @@ extension IndexStore {
             return
         }
         var others = set
-        while let place = others.next() {
-            offer(KeyOptionSet(place), scope, &choice)
+        while let index = others.next() {
+            offer(KeyOptionSet(index), scope, &choice)
             for other in others {
-                let pair = KeyOptionSet(place) + KeyOptionSet(other)
+                let pair = KeyOptionSet(index) + KeyOptionSet(other)
                 if isAvailable(choice.options, pair, scope) { offer(pair, scope, &choice) }
             }
         }

@@ -6,18 +6,18 @@ import Hashing
 extension IndexStore {
     /// Leaves the keys that the filter knows of, and asks for their slots.
     func askTheFilter(_ turn: inout MatchContext) {
-        for place in 0..<turn.probes.count {
-            turn.hits.append(Candidate(probe: UInt32(place)), if: keyTable.mayHave(turn.probes[place].tableHash))
+        for index in 0..<turn.probes.count {
+            turn.hits.append(Candidate(probe: UInt32(index)), if: keyTable.mayHave(turn.probes[index].tableHash))
         }
         turn.record.steps += turn.hits.count
-        for place in 0..<turn.hits.count { keyTable.prefetch(turn.probes[Int(turn.hits[place].probe)].tableHash) }
+        for index in 0..<turn.hits.count { keyTable.prefetch(turn.probes[Int(turn.hits[index].probe)].tableHash) }
     }
 
     /// Reads what the key table has: nodes stay, and are asked for; postings that are alone become candidates.
     func readSlots(_ turn: inout MatchContext) {
         var nodeCount = 0
-        for place in 0..<turn.hits.count {
-            var hit = turn.hits[place]
+        for index in 0..<turn.hits.count {
+            var hit = turn.hits[index]
             hit.posting = keyTable.first(turn.probes[Int(hit.probe)].tableHash)
             let isNode = hit.posting & BucketNode.mark != 0
             turn.candidates.append(hit, if: !isNode && hit.posting != 0)
@@ -28,26 +28,26 @@ extension IndexStore {
         turn.record.steps += turn.candidates.count
         // The processor does not go far beyond a page that it has to look for, but looks for several at a time if they
         // are asked for one right after the other.
-        for place in 0..<nodeCount {
-            let reference = turn.hits[place].posting
+        for index in 0..<nodeCount {
+            let reference = turn.hits[index].posting
             blocks.prefetch(BucketNode.address(reference), lineCount: BucketNode.lineCount(reference))
         }
-        for place in 0..<turn.candidates.count { postings.prefetch(turn.candidates[place].posting) }
+        for index in 0..<turn.candidates.count { postings.prefetch(turn.candidates[index].posting) }
     }
 
     /// Adds the candidates in the nodes, and asks for their postings.
     mutating func gather(_ turn: inout MatchContext) {
         let aloneCount = turn.candidates.count
-        var place = 0
+        var hitIndex = 0
         // Further nodes are added behind all hits: each comes from memory while others are looked at.
-        while place < turn.hits.count, turn.isComplete {
-            gather(&turn, turn.hits[place])
-            place += 1
+        while hitIndex < turn.hits.count, turn.isComplete {
+            gather(&turn, turn.hits[hitIndex])
+            hitIndex += 1
         }
-        for place in 0..<aloneCount {
-            shapes.prefetch(postings.pointer(turn.candidates[place].posting).pointee.proofShape)
+        for index in 0..<aloneCount {
+            shapes.prefetch(postings.pointer(turn.candidates[index].posting).pointee.proofShape)
         }
-        for place in aloneCount..<turn.candidates.count { postings.prefetch(turn.candidates[place].posting) }
+        for index in aloneCount..<turn.candidates.count { postings.prefetch(turn.candidates[index].posting) }
     }
 
     private mutating func gather(_ turn: inout MatchContext, _ hit: Candidate) {
@@ -60,8 +60,8 @@ extension IndexStore {
         turn.checkSteps()
         guard turn.isComplete else { return }
         let key = turn.probes[Int(hit.probe)]
-        for place in 0..<node.count {
-            let entry = node[place]
+        for index in 0..<node.count {
+            let entry = node[index]
             // This leaves few, so that what comes after it need not be quick.
             guard entry.isShape || (key + further(turn, entry.proof)).check == entry.check else { continue }
             guard entry.operations & turn.operations != 0 else { continue }
@@ -71,19 +71,19 @@ extension IndexStore {
         }
     }
 
-    /// What the record adds to a key for the members at the places of a `BucketNode.Entry`.
+    /// What the record adds to a key for the members at the indices in a `BucketNode.Entry`.
     @inline(__always)
-    private func further(_ turn: borrowing MatchContext, _ places: UInt32) -> WordDigest {
+    private func further(_ turn: borrowing MatchContext, _ indices: UInt32) -> WordDigest {
         let digests = turn.memberDigests.pointer(0)
-        return digests[Int(places & 0x3F)] + digests[Int(places >> 6 & 0x3F)] + digests[Int(places >> 12 & 0x3F)]
-            + digests[Int(places >> 18)]
+        return digests[Int(indices & 0x3F)] + digests[Int(indices >> 6 & 0x3F)] + digests[Int(indices >> 12 & 0x3F)]
+            + digests[Int(indices >> 18)]
     }
 
     /// Leaves the candidates that have the key, and asks for what it leaves to test.
     mutating func readPostings(_ turn: inout MatchContext) {
         var count = 0
-        for place in 0..<turn.candidates.count {
-            var candidate = turn.candidates[place]
+        for index in 0..<turn.candidates.count {
+            var candidate = turn.candidates[index]
             let posting = postings.pointer(candidate.posting)
             let isKept = posting.pointee.operations & turn.operations != 0 && hasKey(&turn, posting, candidate)
             candidate.residual = posting.pointee.block
@@ -111,8 +111,8 @@ extension IndexStore {
 
     /// Finds the predicates of the candidates that hold, and ends the lookup.
     mutating func prove(_ turn: inout MatchContext) {
-        for place in 0..<turn.candidates.count where turn.isComplete {
-            let candidate = turn.candidates[place]
+        for index in 0..<turn.candidates.count where turn.isComplete {
+            let candidate = turn.candidates[index]
             if candidate.residual != 0 {
                 turn.checkSteps()
                 guard turn.isComplete, holds(&turn, candidate) else { continue }

@@ -20,15 +20,15 @@ extension IndexStore {
         _ inputs: ArraySlice<MatchInput>, stepsMaximum: Int, _ found: (Int, [Int64], MatchOutcome) -> Void
     ) {
         let turns = together.turns
-        for (place, input) in inputs.enumerated() { begin(input, &turns[place], stepsMaximum) }
+        for (index, input) in inputs.enumerated() { begin(input, &turns[index], stepsMaximum) }
         searchTogether(inputs.count)
         var rows: [Int64] = []
         swap(&rows, &foundRows)
         defer { swap(&rows, &foundRows) }
-        for place in 0..<inputs.count {
+        for index in 0..<inputs.count {
             rows.removeAll(keepingCapacity: true)
-            let outcome = end(&turns[place], into: &rows)
-            found(inputs.startIndex + place, rows, outcome)
+            let outcome = end(&turns[index], into: &rows)
+            found(inputs.startIndex + index, rows, outcome)
         }
     }
 
@@ -50,7 +50,7 @@ extension IndexStore {
 
     private mutating func end(_ turn: inout MatchContext, into rows: inout [Int64]) -> MatchOutcome {
         if turn.isComplete {
-            for place in 0..<turn.found.count { appendRows(of: postings.pointer(turn.found[place]), to: &rows) }
+            for index in 0..<turn.found.count { appendRows(of: postings.pointer(turn.found[index]), to: &rows) }
         }
         let outcome = MatchOutcome(isComplete: turn.isComplete, steps: turn.record.steps)
         turn.end()
@@ -61,8 +61,8 @@ extension IndexStore {
 
     /// Searches the scopes of a change.
     private mutating func searchAlone(_ turn: inout MatchContext) {
-        for place in 0..<turn.scopes.count where turn.isComplete {
-            let scope = turn.scopes[place]
+        for index in 0..<turn.scopes.count where turn.isComplete {
+            let scope = turn.scopes[index]
             addProbes(&turn, scope: scope, isAlone: true)
             if turn.isComplete { lookUp(&turn) }
         }
@@ -83,20 +83,20 @@ extension IndexStore {
         let turns = together.turns
         var round = 0
         while addProbesTogether(count, round) {
-            for place in 0..<count { askTheFilter(&turns[place]) }
-            for place in 0..<count { readSlots(&turns[place]) }
-            for place in 0..<count { gather(&turns[place]) }
-            for place in 0..<count { readPostings(&turns[place]) }
-            for place in 0..<count {
-                prove(&turns[place])
+            for index in 0..<count { askTheFilter(&turns[index]) }
+            for index in 0..<count { readSlots(&turns[index]) }
+            for index in 0..<count { gather(&turns[index]) }
+            for index in 0..<count { readPostings(&turns[index]) }
+            for index in 0..<count {
+                prove(&turns[index])
                 // The next change may find the same postings; this one finds none of them in another scope.
-                unmark(turns[place])
+                unmark(turns[index])
             }
             round += 1
         }
-        for place in 0..<count where turns[place].isLarge {
-            turns[place].beginAgain()
-            searchAlone(&turns[place])
+        for index in 0..<count where turns[index].isLarge {
+            turns[index].beginAgain()
+            searchAlone(&turns[index])
         }
     }
 
@@ -104,15 +104,15 @@ extension IndexStore {
     private mutating func addProbesTogether(_ count: Int, _ round: Int) -> Bool {
         let turns = together.turns
         var isAny = false
-        for place in 0..<count where turns[place].isToBeSearched(round) {
+        for index in 0..<count where turns[index].isToBeSearched(round) {
             isAny = true
-            let scope = turns[place].scopes[round]
-            addProbes(&turns[place], scope: scope, isAlone: false)
+            let scope = turns[index].scopes[round]
+            addProbes(&turns[index], scope: scope, isAlone: false)
         }
         return isAny
     }
 
     private func unmark(_ turn: borrowing MatchContext) {
-        for place in 0..<turn.found.count { postings.pointer(turn.found[place]).pointee.isFound = false }
+        for index in 0..<turn.found.count { postings.pointer(turn.found[index]).pointee.isFound = false }
     }
 }

@@ -18,7 +18,7 @@ extension IndexStore {
         return number
     }
 
-    /// The number of a path; 0 if nobody asks for it.
+    /// The number of a path; 0 if no predicate uses it.
     func pathNumber(_ digest: WordDigest) -> UInt32 {
         pathTable.first(digest.tableHash) { paths[$0].digest == digest }
     }
@@ -75,8 +75,8 @@ extension IndexStore {
         shapeTable.first(shapeHash(scope: scope, options, set)) { number in
             let shape = shapes.pointer(number)
             guard shape.pointee.scope == scope, shape.pointee.dimensionCount == set.count else { return false }
-            return set.allSatisfy { place in
-                let salt = options[place].salt
+            return set.allSatisfy { index in
+                let salt = options[index].salt
                 return (0..<shape.pointee.dimensionCount).contains {
                     dimensions.pointer(shape.pointee.dimensions[$0]).pointee.salt == salt
                 }
@@ -93,9 +93,9 @@ extension IndexStore {
             var members = InlineArray<8, UInt32>(repeating: 0)
             var count = 0
             var manifold = -1
-            for place in set {
-                members[count] = useDimension(options[place], path: terms[options[place].term].path)
-                if !options[place].kind.isSingle { manifold = count }
+            for index in set {
+                members[count] = useDimension(options[index], path: terms[options[index].term].path)
+                if !options[index].kind.isSingle { manifold = count }
                 count += 1
             }
             let hash = shapeHash(scope: scope, options, set)
@@ -117,7 +117,7 @@ extension IndexStore {
         guard shape.pointee.users == 0 else { return }
         shapeTable.remove(shape.pointee.tableHash, number)
         releaseMembers(shape.pointee.members, scopes.pointer(shape.pointee.scope))
-        for place in 0..<shape.pointee.dimensionCount { releaseDimension(shape.pointee.dimensions[place]) }
+        for index in 0..<shape.pointee.dimensionCount { releaseDimension(shape.pointee.dimensions[index]) }
         shapes.remove(number)
     }
 }

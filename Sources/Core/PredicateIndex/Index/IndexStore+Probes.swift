@@ -16,12 +16,12 @@ extension IndexStore {
         findMembers(&turn, of: scope)
         let list = blocks.pointer(scope.shapes)
         turn.record.steps += scope.shapeCount
-        for place in 0..<scope.shapeCount {
-            let entry = ShapeEntry(list, place)
+        for index in 0..<scope.shapeCount {
+            let entry = ShapeEntry(list, index)
             if entry.members == 0 {
                 addProbes(&turn, entry.shape, scope.digest)
             } else if entry.members & ~turn.membersFound == 0 {
-                addProbe(&turn, sum(turn, ofMembers: entry.places, scope.digest))
+                addProbe(&turn, sum(turn, ofMembers: entry.memberIndices, scope.digest))
             }
             guard turn.probes.count >= Self.probesAtOnce else { continue }
             guard isAlone else { return turn.becomeLarge() }
@@ -33,12 +33,12 @@ extension IndexStore {
     /// Makes the digests of a scope's members, and the set of those that the record has.
     private mutating func findMembers(_ turn: inout MatchContext, of scope: IndexScope) {
         turn.membersFound = 0
-        for place in 0..<scope.memberCount {
-            let dimension = ScopeMember(blocks.pointer(scope.members), place).dimension
+        for index in 0..<scope.memberCount {
+            let dimension = ScopeMember(blocks.pointer(scope.members), index).dimension
             // A member that the record does not have adds nothing, so that no sum that needs it comes out right.
             let digest = dimension == 0 ? nil : digest(&turn, of: dimension)
-            turn.memberDigests[place] = digest ?? .zero
-            turn.membersFound |= digest == nil ? 0 : 1 << UInt64(place)
+            turn.memberDigests[index] = digest ?? .zero
+            turn.membersFound |= digest == nil ? 0 : 1 << UInt64(index)
         }
     }
 
@@ -57,30 +57,30 @@ extension IndexStore {
         }
         var base = scope
         var many = RecordView.Extent()
-        for place in 0..<shape.pointee.dimensionCount {
-            let extent = digests(&turn, of: shape.pointee.dimensions[place])
+        for index in 0..<shape.pointee.dimensionCount {
+            let extent = digests(&turn, of: shape.pointee.dimensions[index])
             guard extent.count > 0 else { return }
-            if place == shape.pointee.manifold {
+            if index == shape.pointee.manifold {
                 many = extent
             } else {
                 base = base + turn.record.digests[extent.start]
             }
         }
         turn.record.steps += many.count
-        for place in many.start..<many.start + many.count { addProbe(&turn, base + turn.record.digests[place]) }
+        for index in many.start..<many.start + many.count { addProbe(&turn, base + turn.record.digests[index]) }
     }
 
     // MARK: - Sums
 
     /// The sum of the record's digests for members, all of which it has.
     @inline(__always)
-    private func sum(_ turn: borrowing MatchContext, ofMembers places: UInt64, _ scope: WordDigest) -> WordDigest {
+    private func sum(_ turn: borrowing MatchContext, ofMembers indices: UInt64, _ scope: WordDigest) -> WordDigest {
         let digests = turn.memberDigests.pointer(0)
         var sum = scope
-        // Most shapes have four members at most; what is nobody adds nothing, and costs less than to ask for it.
-        for part in 0..<4 { sum = sum + digests[Int(places >> UInt64(8 * part) & 0xFF)] }
-        if places >> 32 != ShapeEntry.noPlaces >> 32 {
-            for part in 4..<8 { sum = sum + digests[Int(places >> UInt64(8 * part) & 0xFF)] }
+        // Most shapes have four members at most. An unused index adds nothing, which costs less than a branch.
+        for part in 0..<4 { sum = sum + digests[Int(indices >> UInt64(8 * part) & 0xFF)] }
+        if indices >> 32 != ShapeEntry.noMemberIndices >> 32 {
+            for part in 4..<8 { sum = sum + digests[Int(indices >> UInt64(8 * part) & 0xFF)] }
         }
         return sum
     }
@@ -91,8 +91,8 @@ extension IndexStore {
         _ turn: inout MatchContext, _ shape: UnsafeMutablePointer<KeyShape>, _ scope: WordDigest
     ) -> WordDigest? {
         var sum = scope
-        for place in 0..<shape.pointee.dimensionCount {
-            guard let digest = digest(&turn, of: shape.pointee.dimensions[place]) else { return nil }
+        for index in 0..<shape.pointee.dimensionCount {
+            guard let digest = digest(&turn, of: shape.pointee.dimensions[index]) else { return nil }
             sum = sum + digest
         }
         return sum
@@ -103,7 +103,7 @@ extension IndexStore {
         let shape = shapes.pointer(number)
         if shape.pointee.members != 0 {
             guard shape.pointee.members & ~turn.membersFound == 0 else { return nil }
-            return sum(turn, ofMembers: shape.pointee.places, scopes.pointer(shape.pointee.scope).pointee.digest)
+            return sum(turn, ofMembers: shape.pointee.memberIndices, scopes.pointer(shape.pointee.scope).pointee.digest)
         }
         if shape.pointee.madeFor != turn.change {
             shape.pointee.madeFor = turn.change

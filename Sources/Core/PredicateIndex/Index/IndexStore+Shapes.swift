@@ -44,11 +44,11 @@ extension IndexStore {
                 to: capacity * ShapeEntry.wordCount)
             scope.pointee.shapeCapacity = capacity
         }
-        shape.pointee.place = UInt32(scope.pointee.shapeCount)
+        shape.pointee.entryIndex = UInt32(scope.pointee.shapeCount)
         let entry = ShapeEntry(blocks.pointer(scope.pointee.shapes), scope.pointee.shapeCount)
         entry.shape = number
         entry.members = shape.pointee.members
-        entry.places = shape.pointee.places
+        entry.memberIndices = shape.pointee.memberIndices
         scope.pointee.shapeCount += 1
     }
 
@@ -58,9 +58,9 @@ extension IndexStore {
         if shape.pointee.dimensionCount > 1 { scope.pointee.compositeCount -= 1 }
         scope.pointee.shapeCount -= 1
         let list = blocks.pointer(scope.pointee.shapes)
-        let entry = ShapeEntry(list, Int(shape.pointee.place))
+        let entry = ShapeEntry(list, Int(shape.pointee.entryIndex))
         let last = ShapeEntry(list, scope.pointee.shapeCount)
-        shapes.pointer(last.shape).pointee.place = shape.pointee.place
+        shapes.pointer(last.shape).pointee.entryIndex = shape.pointee.entryIndex
         if entry.shape != last.shape { entry.words.update(from: last.words, count: ShapeEntry.wordCount) }
     }
 
@@ -81,41 +81,41 @@ extension IndexStore {
         let shape = shapes.pointer(number)
         let scope = scopes.pointer(shape.pointee.scope)
         var members: UInt64 = 0
-        var places = ShapeEntry.noPlaces
+        var indices = ShapeEntry.noMemberIndices
         for dimension in 0..<shape.pointee.dimensionCount {
-            guard let place = member(shape.pointee.dimensions[dimension], scope) else {
+            guard let index = member(shape.pointee.dimensions[dimension], scope) else {
                 return releaseMembers(members, scope)
             }
-            ScopeMember(blocks.pointer(scope.pointee.members), place).users += 1
-            members |= 1 << UInt64(place)
-            places = places & ~(0xFF << UInt64(8 * dimension)) | UInt64(place) << UInt64(8 * dimension)
+            ScopeMember(blocks.pointer(scope.pointee.members), index).users += 1
+            members |= 1 << UInt64(index)
+            indices = indices & ~(0xFF << UInt64(8 * dimension)) | UInt64(index) << UInt64(8 * dimension)
         }
         shape.pointee.members = members
-        shape.pointee.places = places
+        shape.pointee.memberIndices = indices
     }
 
-    /// The place of a dimension among the members, which it is given if it has none; nil if there are too many.
+    /// Returns the index of a dimension among the members, and adds the dimension if needed; nil if there are too many.
     private mutating func member(_ dimension: UInt32, _ scope: UnsafeMutablePointer<IndexScope>) -> Int? {
         var free: Int?
-        for place in 0..<scope.pointee.memberCount {
-            let member = ScopeMember(blocks.pointer(scope.pointee.members), place)
-            if member.dimension == dimension { return place }
-            if member.dimension == 0, free == nil { free = place }
+        for index in 0..<scope.pointee.memberCount {
+            let member = ScopeMember(blocks.pointer(scope.pointee.members), index)
+            if member.dimension == dimension { return index }
+            if member.dimension == 0, free == nil { free = index }
         }
-        let place = free ?? scope.pointee.memberCount
-        guard place < ScopeMember.countMaximum else { return nil }
-        if place == scope.pointee.memberCapacity {
+        let index = free ?? scope.pointee.memberCount
+        guard index < ScopeMember.countMaximum else { return nil }
+        if index == scope.pointee.memberCapacity {
             let capacity = max(8, 2 * scope.pointee.memberCapacity)
             scope.pointee.members = enlarge(
                 scope.pointee.members, from: scope.pointee.memberCapacity * ScopeMember.wordCount,
                 to: capacity * ScopeMember.wordCount)
             scope.pointee.memberCapacity = capacity
         }
-        scope.pointee.memberCount = max(scope.pointee.memberCount, place + 1)
-        let member = ScopeMember(blocks.pointer(scope.pointee.members), place)
+        scope.pointee.memberCount = max(scope.pointee.memberCount, index + 1)
+        let member = ScopeMember(blocks.pointer(scope.pointee.members), index)
         member.dimension = dimension
         member.users = 0
-        return place
+        return index
     }
 
     /// Makes dimensions members no more, if no other shape has them.

@@ -9,7 +9,7 @@ extension IndexStore {
     private func reference(_ row: Int64) -> UInt32 {
         rowTable.first(hash(row)) { reference in
             guard reference & SubscriberNode.mark != 0 else { return postings.pointer(reference).pointee.row == row }
-            return nodes.pointer(reference & ~SubscriberNode.mark).pointee.place(of: row) != nil
+            return nodes.pointer(reference & ~SubscriberNode.mark).pointee.index(of: row) != nil
         }
     }
 
@@ -56,8 +56,8 @@ extension IndexStore {
         guard reference & SubscriberNode.mark != 0 else { return (true, reference) }
         let node = reference & ~SubscriberNode.mark
         let entry = nodes.pointer(node)
-        if let place = entry.pointee.place(of: row) {
-            entry.pointee.rows[place] = entry.pointee.rows[Int(entry.pointee.count) - 1]
+        if let index = entry.pointee.index(of: row) {
+            entry.pointee.rows[index] = entry.pointee.rows[Int(entry.pointee.count) - 1]
             entry.pointee.count -= 1
         }
         tidy(node)
@@ -78,8 +78,8 @@ extension IndexStore {
         } else {
             let room = older == 0 ? 0 : SubscriberNode.capacity - Int(nodes.pointer(older).pointee.count)
             guard entry.pointee.count <= min(room, SubscriberNode.capacity / 4) else { return }
-            for place in 0..<Int(entry.pointee.count) {
-                let row = entry.pointee.rows[place]
+            for index in 0..<Int(entry.pointee.count) {
+                let row = entry.pointee.rows[index]
                 rowTable.replace(hash(row), node | SubscriberNode.mark, by: older | SubscriberNode.mark)
                 put(row, into: older)
             }
@@ -105,7 +105,7 @@ extension IndexStore {
         var node = posting.pointee.link
         while node != 0 {
             let entry = nodes.pointer(node)
-            for place in 0..<Int(entry.pointee.count) { rows.append(entry.pointee.rows[place]) }
+            for index in 0..<Int(entry.pointee.count) { rows.append(entry.pointee.rows[index]) }
             node = entry.pointee.next
         }
     }
@@ -134,6 +134,6 @@ struct SubscriberNode: BitwiseCopyable {
         self.next = next
     }
 
-    /// Where a row is; nil if it is not in the node.
-    func place(of row: Int64) -> Int? { (0..<Int(count)).first { rows[$0] == row } }
+    /// The index of a row; nil if it is not in the node.
+    func index(of row: Int64) -> Int? { (0..<Int(count)).first { rows[$0] == row } }
 }

@@ -17,10 +17,10 @@ struct MatchContext: ~Copyable {
     private(set) var isLarge = false
 
     var record: RecordView
-    /// The numbers of its fields' paths; 0 for those that nobody asks for.
+    /// The numbers of its fields' paths; 0 for those that no predicate uses.
     var pathNumbers = ScratchArray<UInt32>()
     /// What the record adds to keys for each member of a scope; nothing for those that it does not have, and for
-    /// `ScopeMember.nobody`.
+    /// `ScopeMember.unusedIndex`.
     var memberDigests = ScratchArray<WordDigest>()
     /// The set of the scope's members that the record has.
     var membersFound: UInt64 = 0
@@ -31,7 +31,7 @@ struct MatchContext: ~Copyable {
 
     init(_ hashes: ValueDigests) {
         record = RecordView(hashes)
-        for _ in 0...ScopeMember.nobody { memberDigests.append(.zero) }
+        for _ in 0...ScopeMember.unusedIndex { memberDigests.append(.zero) }
     }
 
     /// Begins a change.
@@ -45,8 +45,8 @@ struct MatchContext: ~Copyable {
         record.begin(input.fields.values)
     }
 
-    /// Whether it goes on with others in the scope at a place.
-    func isToBeSearched(_ place: Int) -> Bool { place < scopes.count && isComplete && !isLarge }
+    /// Whether the scope at an index is to be searched together with those of other changes.
+    func isToBeSearched(_ index: Int) -> Bool { index < scopes.count && isComplete && !isLarge }
 
     /// Leaves the change to a search of its own.
     mutating func becomeLarge() {
@@ -54,7 +54,7 @@ struct MatchContext: ~Copyable {
         probes.removeAll()
     }
 
-    /// Begins the search anew.
+    /// Begins the search again.
     mutating func beginAgain() {
         isComplete = true
         record.steps = 0
@@ -100,7 +100,7 @@ struct MatchContexts: ~Copyable {
 
     init(_ hashes: ValueDigests) {
         turns = .allocate(capacity: Self.count)
-        for place in 0..<Self.count { (turns + place).initialize(to: MatchContext(hashes)) }
+        for index in 0..<Self.count { (turns + index).initialize(to: MatchContext(hashes)) }
     }
 
     deinit {
@@ -117,11 +117,11 @@ struct Candidate: BitwiseCopyable {
     /// A `proof` that only the posting tells.
     static let unknownProof = UInt32.max
 
-    /// The place of the probe.
+    /// The index of the probe.
     var probe: UInt32
     /// The posting; while it is being looked for, what the key table has.
     var posting: UInt32 = 0
-    /// The places of the members that its proof has beside the key, as in a `BucketNode.Entry`, or `unknownProof`.
+    /// The indices of the members that its proof has beside the key, as in a `BucketNode.Entry`, or `unknownProof`.
     var proof = Candidate.unknownProof
     /// The address of its residual; 0 if it has none.
     var residual: UInt32 = 0

@@ -23,7 +23,7 @@ struct PredicateBlock {
     var firstResidual: UnsafePointer<UInt32>? { words[6] == 0 ? nil : UnsafePointer(words + Int(words[6])) }
 
     /// A further posting.
-    func further(_ place: Int) -> UInt32 { words[Self.headerWords + place] }
+    func further(_ index: Int) -> UInt32 { words[Self.headerWords + index] }
 
     /// Writes all but the further postings, which are set afterwards.
     ///
@@ -42,19 +42,19 @@ struct PredicateBlock {
         words[4] = UInt32(furtherCount)
         words[5] = UInt32(residualCount)
         words[6] = first.map { UInt32(start + $0) } ?? 0
-        for place in residuals.indices { words[start + place] = residuals[place] }
+        for index in residuals.indices { words[start + index] = residuals[index] }
     }
 
     /// Calls `body` with the path of each term of all residuals.
     func forEachPath(_ body: (UInt32) -> Void) {
-        var place = words + Self.headerWords + furtherCount
+        var position = words + Self.headerWords + furtherCount
         for _ in 0..<words[5] {
-            let termCount = place[0]
-            place += 1
+            let termCount = position[0]
+            position += 1
             for _ in 0..<termCount {
-                let term = ResidualTerm(place)
+                let term = ResidualTerm(position)
                 body(term.path)
-                place += term.wordCount
+                position += term.wordCount
             }
         }
     }

@@ -4,7 +4,7 @@ import Predicates
 
 /// A term of a conjunction that can be part of a key, and what it contributes.
 struct KeyOption: BitwiseCopyable {
-    /// The place of the term in its conjunction.
+    /// The index of the term in its conjunction.
     var term: Int
     /// How the field becomes part of the key.
     var kind: KeyKind
@@ -38,14 +38,14 @@ extension KeyOption {
     ///
     /// - Parameters:
     ///   - term: the term.
-    ///   - place: its place in its conjunction.
+    ///   - index: its index in its conjunction.
     ///   - hashes: what makes digests.
     ///   - digests: what the term contributes is appended; if it cannot be part of a key, that is anything.
-    init?(_ term: PredicateTerm, at place: Int, _ hashes: ValueDigests, into digests: inout ScratchArray<WordDigest>) {
+    init?(_ term: PredicateTerm, at index: Int, _ hashes: ValueDigests, into digests: inout ScratchArray<WordDigest>) {
         guard !term.isNegated else { return nil }
         // Of the tests that ask all fields only that for words has a key.
         if term.path.isEmpty { guard case .containsAnyToken = term.test else { return nil } }
-        self.init(place, path: hashes.of(term.path), digestStart: digests.count)
+        self.init(index, path: hashes.of(term.path), digestStart: digests.count)
         switch term.test {
         case .equals(let value, let folding):
             become(folding == .caseInsensitive && value.hasText ? .foldedValue : .value, isExact: true)
@@ -75,8 +75,8 @@ extension KeyOption {
         guard digestCount > 0, digestCount <= Self.digestsMaximum else { return nil }
     }
 
-    private init(_ place: Int, path: WordDigest, digestStart: Int) {
-        term = place
+    private init(_ index: Int, path: WordDigest, digestStart: Int) {
+        term = index
         kind = .value
         isExact = false
         self.path = path
@@ -95,7 +95,7 @@ extension KeyOption {
         _ value: FieldValue, _ folding: TextFolding, _ hashes: ValueDigests, to digests: inout ScratchArray<WordDigest>
     ) {
         guard let digest = hashes.of(value, folding)?.salted(by: salt) else { return }
-        for place in digestStart..<digests.count where digests[place] == digest { return }
+        for index in digestStart..<digests.count where digests[index] == digest { return }
         digests.append(digest)
     }
 

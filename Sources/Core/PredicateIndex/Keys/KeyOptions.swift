@@ -14,23 +14,23 @@ struct KeyOptions: BitwiseCopyable {
         firstDigest = digests
     }
 
-    /// The option at a place.
+    /// The option at an index.
     @inline(__always)
-    subscript(place: Int) -> KeyOption { first[place] }
+    subscript(index: Int) -> KeyOption { first[index] }
 
     /// The set of all options, as far as a set can hold them.
     var all: KeyOptionSet { KeyOptionSet(firstOf: count) }
 
     /// The digests of an option.
     @inline(__always)
-    func digests(of place: Int) -> UnsafeBufferPointer<WordDigest> {
-        UnsafeBufferPointer(start: firstDigest + first[place].digestStart, count: first[place].digestCount)
+    func digests(of index: Int) -> UnsafeBufferPointer<WordDigest> {
+        UnsafeBufferPointer(start: firstDigest + first[index].digestStart, count: first[index].digestCount)
     }
 
     /// How many keys a set makes: one for each combination of digests; counted no further than over the maximum.
     func keyCount(_ set: KeyOptionSet) -> Int {
         var count = 1
-        for place in set where count <= KeyOption.digestsMaximum { count *= first[place].digestCount }
+        for index in set where count <= KeyOption.digestsMaximum { count *= first[index].digestCount }
         return count
     }
 
@@ -42,12 +42,12 @@ struct KeyOptions: BitwiseCopyable {
     /// The keys of a set, in the scope with a digest: all sums of one digest of each option.
     func forEachKey(_ set: KeyOptionSet, _ scope: WordDigest, _ body: (WordDigest) -> Void) {
         var rest = set
-        guard let place = rest.next() else { return body(scope) }
-        for digest in digests(of: place) { forEachKey(rest, scope + digest, body) }
+        guard let index = rest.next() else { return body(scope) }
+        for digest in digests(of: index) { forEachKey(rest, scope + digest, body) }
     }
 }
 
-/// Some of the options of a conjunction, by their places; those beyond the 32nd are never among them.
+/// Some of the options of a conjunction, by their indices; those beyond the 32nd are never among them.
 ///
 /// A sequence that is its own iterator: `next` takes the first out.
 struct KeyOptionSet: BitwiseCopyable, Sequence, IteratorProtocol, Equatable {
@@ -56,8 +56,8 @@ struct KeyOptionSet: BitwiseCopyable, Sequence, IteratorProtocol, Equatable {
     /// No option.
     init() { bits = 0 }
 
-    /// The option at a place.
-    init(_ place: Int) { bits = 1 << UInt32(place) }
+    /// The option at an index.
+    init(_ index: Int) { bits = 1 << UInt32(index) }
 
     /// The first options of a conjunction.
     init(firstOf count: Int) { bits = count < UInt32.bitWidth ? 1 << UInt32(count) - 1 : .max }
@@ -68,7 +68,7 @@ struct KeyOptionSet: BitwiseCopyable, Sequence, IteratorProtocol, Equatable {
     var isEmpty: Bool { bits == 0 }
 
     /// Whether an option is in the set.
-    func contains(_ place: Int) -> Bool { bits >> UInt32(place) & 1 == 1 }
+    func contains(_ index: Int) -> Bool { bits >> UInt32(index) & 1 == 1 }
 
     /// The options of both sets.
     static func + (left: KeyOptionSet, right: KeyOptionSet) -> KeyOptionSet {

@@ -8,15 +8,15 @@ struct KeyShape: BitwiseCopyable {
     /// The set of its dimensions among the members of the scope; empty if they are none, or not all of them are
     /// members.
     var members: UInt64 = 0
-    /// The places of those members, a byte each, and `ScopeMember.nobody` for the rest.
-    var places = ShapeEntry.noPlaces
+    /// The indices of those members, a byte each, and `ScopeMember.unusedIndex` for the rest.
+    var memberIndices = ShapeEntry.noMemberIndices
     /// The scope.
     var scope: UInt32
     /// The dimensions, in order; one at most is not `isSingle`.
     var dimensions: InlineArray<8, UInt32>
     /// How many dimensions there are.
     var dimensionCount: Int
-    /// The place in `dimensions` of the one that a record can have many digests for; -1 if there is none.
+    /// The index in `dimensions` of the one that a record can have many digests for; -1 if there is none.
     var manifold = -1
     /// The change for which the sum was made last, and the sum; only of shapes without `members` and a `manifold`.
     var madeFor: UInt64 = 0
@@ -26,8 +26,8 @@ struct KeyShape: BitwiseCopyable {
     var users: UInt32 = 0
     /// How many postings have a key of this shape.
     var keyCount: UInt32 = 0
-    /// Its place among the shapes for which a record is probed.
-    var place: UInt32 = 0
+    /// The index of its entry in the scope's list of shapes.
+    var entryIndex: UInt32 = 0
     /// Where it is found.
     var tableHash: UInt32
 

@@ -16,15 +16,15 @@ struct PredicateContent: ~Copyable {
     /// The digest of scope and predicate.
     private(set) var digest = WordDigest.zero
 
-    /// Reads a predicate in the place of the one before.
+    /// Reads a predicate, which replaces the one before.
     mutating func read(_ predicate: Predicate, scope: WordDigest, _ hashes: ValueDigests) {
         options.removeAll()
         digests.removeAll()
         ends.removeAll()
         for terms in predicate.conjunctions {
-            for place in terms.indices {
+            for index in terms.indices {
                 let start = digests.count
-                if let option = KeyOption(terms[place], at: place, hashes, into: &digests) {
+                if let option = KeyOption(terms[index], at: index, hashes, into: &digests) {
                     options.append(option)
                 } else {
                     digests.removeLast(digests.count - start)
@@ -46,9 +46,9 @@ struct PredicateContent: ~Copyable {
     }
 
     /// The options of a conjunction, until the next predicate is read.
-    func options(ofConjunction place: Int) -> KeyOptions {
-        let start = place == 0 ? 0 : ends[place - 1]
-        return KeyOptions(options.pointer(start), count: ends[place] - start, digests: digests.pointer(0))
+    func options(ofConjunction index: Int) -> KeyOptions {
+        let start = index == 0 ? 0 : ends[index - 1]
+        return KeyOptions(options.pointer(start), count: ends[index] - start, digests: digests.pointer(0))
     }
 
     /// Whether there is one conjunction, and each of its terms has one digest, of a dimension of its own.
@@ -56,9 +56,9 @@ struct PredicateContent: ~Copyable {
         guard ends.count == 1, options.count == predicate.conjunctions[0].count,
             options.count <= KeyShape.dimensionsMaximum
         else { return false }
-        for place in 0..<options.count {
-            guard options[place].isEquality else { return false }
-            for before in 0..<place where options[before].salt == options[place].salt { return false }
+        for index in 0..<options.count {
+            guard options[index].isEquality else { return false }
+            for before in 0..<index where options[before].salt == options[index].salt { return false }
         }
         return true
     }

@@ -4,7 +4,7 @@ import Hashing
 ///
 /// A key is the digest of a scope plus one digest for each field that it is about. Sums are quick, so that a change is
 /// probed for many sets of fields at the price of one hash for each field. Two sums are equal by accident with a
-/// chance of 2^-96 (that many bits are kept); nobody who does not know the seed can look for such an accident.
+/// chance of 2^-96 (that many bits are kept). An attacker without the seed cannot search for such an accident.
 extension WordDigest {
     /// The digest of the empty set.
     static let zero = WordDigest(high: 0, low: 0)

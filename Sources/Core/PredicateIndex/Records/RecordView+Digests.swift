@@ -32,7 +32,7 @@ extension RecordView {
 
     private mutating func salted(_ extent: Extent, _ salt: WordDigest) -> Int {
         let start = digests.count
-        for place in extent.start..<extent.start + extent.count { digests.append(digests[place].salted(by: salt)) }
+        for index in extent.start..<extent.start + extent.count { digests.append(digests[index].salted(by: salt)) }
         return start
     }
 

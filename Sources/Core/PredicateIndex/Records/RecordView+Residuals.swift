@@ -14,17 +14,17 @@ extension RecordView {
     mutating func satisfies(
         _ words: UnsafePointer<UInt32>, _ paths: borrowing ChunkedArray<PathEntry>, change: UInt64
     ) -> Bool {
-        var place = words + 1
+        var position = words + 1
         for _ in 0..<words[0] {
-            let term = ResidualTerm(place)
+            let term = ResidualTerm(position)
             steps += 1
-            let operands = place + ResidualTerm.headerWords
+            let operands = position + ResidualTerm.headerWords
             let holds =
                 term.path == 0
                 ? anyPasses(term, operands)
                 : paths.pointer(term.path).pointee.field(in: change).map { passes($0, term, operands) } ?? false
             guard holds != term.isNegated else { return false }
-            place += term.wordCount
+            position += term.wordCount
         }
         return true
     }
@@ -79,7 +79,7 @@ extension RecordView {
 
     private mutating func anyOccurs(_ extent: Extent, _ operands: UnsafePointer<UInt32>, _ count: Int) -> Bool {
         steps += extent.count * count / 16
-        for place in extent.start..<extent.start + extent.count where Self.occurs(digests[place], operands, count) {
+        for index in extent.start..<extent.start + extent.count where Self.occurs(digests[index], operands, count) {
             return true
         }
         return false

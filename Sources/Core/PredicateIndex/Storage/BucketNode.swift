@@ -7,22 +7,22 @@
 ///
 ///     word  0      the next node; 0 if there is none
 ///     word  1      how many entries there are, and how many fit, 16 bits each
-///     …            the entries: posting; operations, and a shape or the places of members; bits
+///     …            the entries: posting; operations, and a shape or the indices of members; bits
 ///
 /// Two entries fill half a line of memory, and four a line: most buckets are no longer.
 struct BucketNode {
     /// A posting in a node.
     struct Entry: BitwiseCopyable {
-        /// How many fields a proof shape can have beside the key to be told by their places.
+        /// How many fields a proof shape can have beside the key for the node to keep their indices.
         static let membersMaximum = 4
-        /// The places of no members at all.
+        /// The member indices of an empty set.
         static let noMembers: UInt32 = 0xFF_FFFF
 
         var posting: UInt32
         var operations: UInt8
-        /// Whether `proof` is the proof shape, for want of places, and not places of six bits each.
+        /// Whether `proof` is the proof shape; else it has member indices of six bits each.
         var isShape = false
-        /// The places of the members, `ScopeMember.nobody` for the rest; or the proof shape.
+        /// The indices of the members, `ScopeMember.unusedIndex` for the rest; or the proof shape.
         var proof: UInt32
         /// Bits of the sum of the proof shape.
         var check: UInt32
@@ -62,16 +62,16 @@ struct BucketNode {
         words[1] = UInt32(capacity) << 16
     }
 
-    /// The entry at a place.
-    subscript(place: Int) -> Entry {
+    /// The entry at an index.
+    subscript(index: Int) -> Entry {
         @inline(__always) get {
-            let entry = words + Self.headerWords + place * Self.entryWords
+            let entry = words + Self.headerWords + index * Self.entryWords
             return Entry(
                 posting: entry[0], operations: UInt8(entry[1] & Self.operations), isShape: entry[1] & Self.isShape != 0,
                 proof: entry[1] >> 8, check: entry[2])
         }
         nonmutating set {
-            let entry = words + Self.headerWords + place * Self.entryWords
+            let entry = words + Self.headerWords + index * Self.entryWords
             entry[0] = newValue.posting
             entry[1] = newValue.proof << 8 | UInt32(newValue.operations) | (newValue.isShape ? Self.isShape : 0)
             entry[2] = newValue.check

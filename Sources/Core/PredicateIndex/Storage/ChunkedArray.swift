@@ -2,7 +2,7 @@ internal import Prefetching
 
 /// Elements without references in chunks of memory that never move, known by numbers from 1; 0 stands for none.
 ///
-/// It grows by a chunk at a time, so that no addition costs more than any other, and gives a freed place to the next
+/// It grows by a chunk at a time, so that no addition costs more than any other, and gives a freed slot to the next
 /// element. Elements are not counted by reference, and neither is the array: its one owner frees it.
 struct ChunkedArray<Element: BitwiseCopyable>: ~Copyable {
     private let chunkShift: UInt32

@@ -3,13 +3,13 @@ internal import Prefetching
 /// Gives the parts of an index their memory: from huge pages, once there is enough of it for whole ones.
 ///
 /// A change is looked up all over the memory of its index. In pages of 4 KiB nearly each of these reads would first
-/// have to find out where its page is; a page of 2 MiB the processor remembers. Linux hands them out to who asks for
-/// them (`madvise`, `MADV_HUGEPAGE`; where it does not, a slab is as good as other memory). An index of a few
+/// have to find out where its page is; a page of 2 MiB the processor remembers. Linux hands them out on request
+/// (`madvise`, `MADV_HUGEPAGE`; where it does not, a slab is as good as other memory). An index of a few
 /// subscriptions takes what it needs from the C library instead, and so do parts of unusual size.
 ///
 /// A slab is a huge page in units: a used part takes some in a row, a free one is joined with its free neighbours. The
-/// smallest free part that is large enough is taken. A slab that is empty is given back, but for one. A new one costs
-/// whoever needs it the time to clear 2 MiB, once in some ten thousand additions.
+/// smallest free part that is large enough is taken. One empty slab is kept; any other is given back. A new slab costs
+/// one addition in some ten thousand the time to clear 2 MiB.
 final class IndexMemory {
     /// A free part of a slab: its first words are the part before and the part behind it in the list, and its length in
     /// units, which is in its last word, too.
@@ -156,8 +156,8 @@ final class IndexMemory {
     /// Where the bit of a unit is; it is set in the first and the last unit of each free part.
     private func bit(of unit: Part) -> (word: Part, mask: UInt)? {
         let slab = Self.slab(of: unit)
-        let place = (Int(bitPattern: unit) - Int(bitPattern: slab)) / Self.unitBytes
-        return Part(bitPattern: slab).map { ($0 + place / UInt.bitWidth, 1 << UInt(place % UInt.bitWidth)) }
+        let unitIndex = (Int(bitPattern: unit) - Int(bitPattern: slab)) / Self.unitBytes
+        return Part(bitPattern: slab).map { ($0 + unitIndex / UInt.bitWidth, 1 << UInt(unitIndex % UInt.bitWidth)) }
     }
 
     private func isFree(_ unit: Part) -> Bool {

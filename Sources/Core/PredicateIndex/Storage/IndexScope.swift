@@ -36,19 +36,19 @@ struct IndexScope: BitwiseCopyable {
 
 /// A dimension of which shapes of a scope are made: a bit in the sets of their members.
 ///
-///     word  0      the dimension; 0 if the place is free
+///     word  0      the dimension; 0 if the index is free
 ///     word  1      how many shapes have it
 struct ScopeMember {
     static let wordCount = 2
-    /// How many a scope has at most: a bit of 64 for each, but for `nobody`.
+    /// How many a scope has at most: a bit of 64 for each, but for `unusedIndex`.
     static let countMaximum = 63
-    /// The place at which there is never a member.
-    static let nobody = 63
+    /// The index at which there is never a member.
+    static let unusedIndex = 63
 
     let words: UnsafeMutablePointer<UInt32>
 
-    /// The member at a place of a scope's block.
-    init(_ members: UnsafeMutablePointer<UInt32>, _ place: Int) { words = members + place * Self.wordCount }
+    /// The member at an index of a scope's block.
+    init(_ members: UnsafeMutablePointer<UInt32>, _ index: Int) { words = members + index * Self.wordCount }
 
     var dimension: UInt32 {
         @inline(__always) get { words[0] }
@@ -64,17 +64,17 @@ struct ScopeMember {
 ///
 ///     word  0      the shape
 ///     words 1, 2   the set of its members in the scope; empty if the shape itself must be looked at
-///     words 3, 4   the places of those members, a byte each, and `ScopeMember.nobody` for the rest
+///     words 3, 4   the indices of those members, a byte each, and `ScopeMember.unusedIndex` for the rest
 struct ShapeEntry {
     static let wordCount = 5
-    /// The places of no members at all.
-    static let noPlaces = UInt64(ScopeMember.nobody) * 0x0101_0101_0101_0101
+    /// The member indices of an empty set.
+    static let noMemberIndices = UInt64(ScopeMember.unusedIndex) * 0x0101_0101_0101_0101
 
     let words: UnsafeMutablePointer<UInt32>
 
-    /// The entry at a place of a scope's list.
+    /// The entry at an index of a scope's list.
     @inline(__always)
-    init(_ list: UnsafeMutablePointer<UInt32>, _ place: Int) { words = list + place * Self.wordCount }
+    init(_ list: UnsafeMutablePointer<UInt32>, _ index: Int) { words = list + index * Self.wordCount }
 
     var shape: UInt32 {
         @inline(__always) get { words[0] }
@@ -87,7 +87,7 @@ struct ShapeEntry {
             words[2] = UInt32(truncatingIfNeeded: newValue >> 32)
         }
     }
-    var places: UInt64 {
+    var memberIndices: UInt64 {
         @inline(__always) get { UInt64(words[4]) << 32 | UInt64(words[3]) }
         nonmutating set {
             words[3] = UInt32(truncatingIfNeeded: newValue)

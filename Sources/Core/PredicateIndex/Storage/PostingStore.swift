@@ -1,18 +1,18 @@
-/// The postings and their places: two arrays, of which matching reads only one.
+/// The postings and their locations: two arrays, of which matching reads only one.
 struct PostingStore: ~Copyable {
     private var postings: ChunkedArray<Posting>
-    private var places: ChunkedArray<PostingPlace>
+    private var locations: ChunkedArray<PostingLocation>
 
     init(_ memory: IndexMemory) {
         postings = ChunkedArray(memory, chunkShift: 12)
-        places = ChunkedArray(memory, chunkShift: 12)
+        locations = ChunkedArray(memory, chunkShift: 12)
     }
 
     /// How many postings there are.
     var count: Int { postings.count }
 
     /// The memory that is held, in bytes.
-    var memoryBytes: Int { postings.memoryBytes + places.memoryBytes }
+    var memoryBytes: Int { postings.memoryBytes + locations.memoryBytes }
 
     /// The posting with a number.
     subscript(number: UInt32) -> Posting {
@@ -24,31 +24,31 @@ struct PostingStore: ~Copyable {
     @inline(__always)
     func pointer(_ number: UInt32) -> UnsafeMutablePointer<Posting> { postings.pointer(number) }
 
-    /// Where the place of a posting lies, for as long as the store lives.
+    /// Where the location of a posting is kept, for as long as the store lives.
     @inline(__always)
-    func place(of number: UInt32) -> UnsafeMutablePointer<PostingPlace> { places.pointer(number) }
+    func location(of number: UInt32) -> UnsafeMutablePointer<PostingLocation> { locations.pointer(number) }
 
     /// Asks for the memory of a posting, and does not wait for it.
     @inline(__always)
     func prefetch(_ number: UInt32) { postings.prefetch(number) }
 
-    /// Asks for the memory of a posting's place, and does not wait for it.
+    /// Asks for the memory of a posting's location, and does not wait for it.
     @inline(__always)
-    func prefetchPlace(of number: UInt32) { places.prefetch(number) }
+    func prefetchLocation(of number: UInt32) { locations.prefetch(number) }
 
-    /// Adds a posting, which has no place yet, and returns its number.
+    /// Adds a posting, which has no location yet, and returns its number.
     mutating func add(_ posting: Posting) -> UInt32 {
         let number = postings.add(posting)
         // Both arrays give the same numbers: they are added to and removed from together.
-        let place = places.add(PostingPlace())
-        assert(place == number)
+        let location = locations.add(PostingLocation())
+        assert(location == number)
         return number
     }
 
     /// Removes a posting; its number will be given again.
     mutating func remove(_ number: UInt32) {
         postings.remove(number)
-        places.remove(number)
+        locations.remove(number)
     }
 }
 
@@ -56,7 +56,7 @@ struct PostingStore: ~Copyable {
 ///
 /// A predicate has a posting for each key of each of its conjunctions; the first of them stands for the predicate
 /// itself. It is what matching reads, and has 32 bytes, so that it never lies on two lines of the processor's cache;
-/// what only changes of the index need is a `PostingPlace`.
+/// what only changes of the index need is a `PostingLocation`.
 struct Posting: BitwiseCopyable {
     /// Bits of `proofShapeAndFlags`.
     private enum Flag {
@@ -146,7 +146,7 @@ struct Posting: BitwiseCopyable {
 }
 
 /// Where a posting is found by its key.
-struct PostingPlace: BitwiseCopyable {
+struct PostingLocation: BitwiseCopyable {
     /// The key's bits in the table.
     var tableHash: UInt32 = 0
     /// The node that lists it among the postings with the same bits in the table; 0 if there is no other.

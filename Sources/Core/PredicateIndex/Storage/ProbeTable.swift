@@ -6,8 +6,8 @@ internal import Prefetching
 /// others, 1979) a directory leads from the first bits of a hash to a segment of at most some thousand slots, so many
 /// that the directory stays in the processor's nearest cache. A segment grows by a quarter at a time, which keeps the
 /// slots in use, and splits in two beyond that. So an addition never moves more than a segment. A slot holds the whole
-/// hash beside the number: growing asks nobody else, and a miss ends in this table. Removing moves later slots back, so
-/// there are no tombstones.
+/// hash beside the number: growing reads no other memory, and a miss ends in this table. Removing moves later slots
+/// back, so there are no tombstones.
 ///
 /// A table that is mostly asked for what is not there has a filter (Bloom, 1970; here in single words): two or three
 /// bits for each hash, eight for each slot, so few that they stay in the processor's cache when the slots do not.
@@ -50,10 +50,10 @@ struct ProbeTable: ~Copyable {
     }
 
     deinit {
-        var place = 0
-        while place < 1 << Int(depth) {
-            Self.free(directory[place], memory)
-            place = places(place).upperBound
+        var directoryIndex = 0
+        while directoryIndex < 1 << Int(depth) {
+            Self.free(directory[directoryIndex], memory)
+            directoryIndex = directoryIndices(directoryIndex).upperBound
         }
         directory.deallocate()
     }
@@ -66,7 +66,7 @@ struct ProbeTable: ~Copyable {
     // MARK: - Finding
 
     @inline(__always)
-    private func place(_ hash: UInt32) -> Int { Int((UInt64(hash) &<< UInt64(depth)) >> 32) }
+    private func directoryIndex(_ hash: UInt32) -> Int { Int((UInt64(hash) &<< UInt64(depth)) >> 32) }
 
     @inline(__always)
     private static func home(_ hash: UInt32, _ segment: Segment) -> UInt32 {
@@ -77,9 +77,9 @@ struct ProbeTable: ~Copyable {
     /// Whether a hash may be there; of those that are not, nearly all are told by the filter.
     @inline(__always)
     func mayHave(_ hash: UInt32) -> Bool {
-        let segment = directory[place(hash)]
+        let segment = directory[directoryIndex(hash)]
         let bits = Self.filterBits(hash)
-        return segment.slots[Self.filterPlace(hash, segment)] & bits == bits
+        return segment.slots[Self.filterOffset(hash, segment)] & bits == bits
     }
 
     @inline(__always)
@@ -90,35 +90,35 @@ struct ProbeTable: ~Copyable {
 
     /// Words of the filter lie before the first line of slots and the counts.
     @inline(__always)
-    private static func filterPlace(_ hash: UInt32, _ segment: Segment) -> Int {
+    private static func filterOffset(_ hash: UInt32, _ segment: Segment) -> Int {
         -2 - Int((UInt64(hash &<< UInt32(segment.depth)) * UInt64(segment.filterWords)) >> 32)
     }
 
     /// Asks for the word of the filter that `mayHave` will look at, and does not wait for it.
     @inline(__always)
     func prefetchFilter(_ hash: UInt32) {
-        let segment = directory[place(hash)]
-        Prefetch.line(of: segment.slots + Self.filterPlace(hash, segment))
+        let segment = directory[directoryIndex(hash)]
+        Prefetch.line(of: segment.slots + Self.filterOffset(hash, segment))
     }
 
     /// Asks for the slots of a hash, which `first` or a change will look at, and does not wait for them.
     @inline(__always)
     func prefetch(_ hash: UInt32) {
-        let segment = directory[place(hash)]
+        let segment = directory[directoryIndex(hash)]
         Prefetch.line(of: segment.slots + Int(Self.home(hash, segment)))
     }
 
     /// The number under a hash; 0 if there is none.
     @inline(__always)
     func first(_ hash: UInt32) -> UInt32 {
-        let segment = directory[place(hash)]
+        let segment = directory[directoryIndex(hash)]
         var index = Self.home(hash, segment)
         while true {
             let line = segment.slots + Int(index)
-            // Where in its line a hash is nobody can guess: it is found there without branches.
+            // The offset of a hash in its line cannot be predicted, so the search has no branches.
             var found: UInt64 = 0
-            for place in (0..<Int(Self.lineSlots)).reversed() {
-                let slot = line[place]
+            for offset in (0..<Int(Self.lineSlots)).reversed() {
+                let slot = line[offset]
                 found = UInt32(truncatingIfNeeded: slot >> 32) == hash ? slot : found
             }
             if found != 0 { return UInt32(truncatingIfNeeded: found) }
@@ -131,7 +131,7 @@ struct ProbeTable: ~Copyable {
     /// The number under a hash that is the right one; 0 if there is none.
     @inline(__always)
     func first(_ hash: UInt32, where isRight: (UInt32) -> Bool) -> UInt32 {
-        let segment = directory[place(hash)]
+        let segment = directory[directoryIndex(hash)]
         var index = Self.home(hash, segment)
         while true {
             let slot = segment.slots[Int(index)]
@@ -147,29 +147,29 @@ struct ProbeTable: ~Copyable {
 
     /// Adds a number, which is not 0, under a hash, beside those that are there.
     mutating func add(_ hash: UInt32, _ number: UInt32) {
-        var place = place(hash)
-        while (counts(place).used + 1) << 8 > directory[place].capacity * load {
-            grow(place)
-            place = self.place(hash)
+        var directoryIndex = directoryIndex(hash)
+        while (counts(directoryIndex).used + 1) << 8 > directory[directoryIndex].capacity * load {
+            grow(directoryIndex)
+            directoryIndex = self.directoryIndex(hash)
         }
-        put(UInt64(hash) << 32 | UInt64(number), into: directory[place])
-        var counts = counts(place)
+        put(UInt64(hash) << 32 | UInt64(number), into: directory[directoryIndex])
+        var counts = counts(directoryIndex)
         counts.used += 1
-        setCounts(place, counts)
+        setCounts(directoryIndex, counts)
         count += 1
     }
 
-    /// Puts another number into the place of one that is there.
+    /// Replaces a number under a hash with another.
     mutating func replace(_ hash: UInt32, _ number: UInt32, by other: UInt32) {
         guard let slot = slot(hash, number) else { return }
-        directory[place(hash)].slots[Int(slot)] = UInt64(hash) << 32 | UInt64(other)
+        directory[directoryIndex(hash)].slots[Int(slot)] = UInt64(hash) << 32 | UInt64(other)
     }
 
     /// Removes a number.
     mutating func remove(_ hash: UInt32, _ number: UInt32) {
         guard var hole = slot(hash, number) else { return }
-        let place = place(hash)
-        let segment = directory[place]
+        let directoryIndex = directoryIndex(hash)
+        let segment = directory[directoryIndex]
         var index = hole
         while true {
             index = index + 1 == segment.capacity ? 0 : index + 1
@@ -184,16 +184,16 @@ struct ProbeTable: ~Copyable {
             hole = index
         }
         segment.slots[Int(hole)] = 0
-        var counts = counts(place)
+        var counts = counts(directoryIndex)
         counts.used -= 1
         counts.removed += 1
-        setCounts(place, counts)
+        setCounts(directoryIndex, counts)
         count -= 1
-        tidy(place)
+        tidy(directoryIndex)
     }
 
     private mutating func slot(_ hash: UInt32, _ number: UInt32) -> UInt32? {
-        let segment = directory[place(hash)]
+        let segment = directory[directoryIndex(hash)]
         let wanted = UInt64(hash) << 32 | UInt64(number)
         var index = Self.home(hash, segment)
         while true {
@@ -215,7 +215,7 @@ struct ProbeTable: ~Copyable {
         touchedSlots += 1
         guard hasFilter else { return }
         let hash = UInt32(truncatingIfNeeded: slot >> 32)
-        segment.slots[Self.filterPlace(hash, segment)] |= Self.filterBits(hash)
+        segment.slots[Self.filterOffset(hash, segment)] |= Self.filterBits(hash)
     }
 
     // MARK: - Segments
@@ -252,80 +252,82 @@ struct ProbeTable: ~Copyable {
         memory.deallocate(segment.slots - wordsBeforeSlots(segment.filterWords), count: wordCount(segment))
     }
 
-    private func counts(_ place: Int) -> Counts {
-        let word = directory[place].slots[-1]
+    private func counts(_ directoryIndex: Int) -> Counts {
+        let word = directory[directoryIndex].slots[-1]
         return Counts(used: UInt32(truncatingIfNeeded: word), removed: UInt32(truncatingIfNeeded: word >> 32))
     }
 
-    private func setCounts(_ place: Int, _ counts: Counts) {
-        directory[place].slots[-1] = UInt64(counts.removed) << 32 | UInt64(counts.used)
+    private func setCounts(_ directoryIndex: Int, _ counts: Counts) {
+        directory[directoryIndex].slots[-1] = UInt64(counts.removed) << 32 | UInt64(counts.used)
     }
 
-    /// The places of the directory that lead to the same segment as this one.
-    private func places(_ place: Int) -> Range<Int> {
-        let width = 1 << (Int(depth) - Int(directory[place].depth))
-        let start = place & ~(width - 1)
+    /// The indices of all directory entries that lead to the same segment as this one.
+    private func directoryIndices(_ directoryIndex: Int) -> Range<Int> {
+        let width = 1 << (Int(depth) - Int(directory[directoryIndex].depth))
+        let start = directoryIndex & ~(width - 1)
         return start..<start + width
     }
 
-    private mutating func grow(_ place: Int) {
-        let segment = directory[place]
+    private mutating func grow(_ directoryIndex: Int) {
+        let segment = directory[directoryIndex]
         let larger = segment.capacity + max(segment.capacity / 4, Self.capacityFirst)
         if larger <= Self.capacityMaximum || segment.depth == Self.depthMaximum {
-            resize(place, capacity: larger)
+            resize(directoryIndex, capacity: larger)
         } else {
-            split(place)
+            split(directoryIndex)
         }
     }
 
-    /// Gives back slots of which few are in use, and makes a filter anew that has too much in it.
-    private mutating func tidy(_ place: Int) {
-        let capacity = directory[place].capacity
-        let counts = counts(place)
+    /// Gives back slots of which few are in use, and rebuilds a filter that has too many removed hashes.
+    private mutating func tidy(_ directoryIndex: Int) {
+        let capacity = directory[directoryIndex].capacity
+        let counts = counts(directoryIndex)
         if capacity >= 8 * Self.capacityFirst, counts.used < capacity / 4 {
-            resize(place, capacity: capacity / 2)
+            resize(directoryIndex, capacity: capacity / 2)
         } else if hasFilter, counts.removed > capacity / 4 {
-            resize(place, capacity: capacity)
+            resize(directoryIndex, capacity: capacity)
         }
     }
 
-    private mutating func resize(_ place: Int, capacity: UInt32) {
-        let old = directory[place]
-        let counts = Counts(used: counts(place).used)
-        replace(place, by: Self.segment(capacity: capacity, depth: old.depth, hasFilter, memory))
-        for index in 0..<Int(old.capacity) where old.slots[index] != 0 { put(old.slots[index], into: directory[place]) }
-        setCounts(place, counts)
+    private mutating func resize(_ directoryIndex: Int, capacity: UInt32) {
+        let old = directory[directoryIndex]
+        let counts = Counts(used: counts(directoryIndex).used)
+        replace(directoryIndex, by: Self.segment(capacity: capacity, depth: old.depth, hasFilter, memory))
+        for index in 0..<Int(old.capacity) where old.slots[index] != 0 {
+            put(old.slots[index], into: directory[directoryIndex])
+        }
+        setCounts(directoryIndex, counts)
         Self.free(old, memory)
     }
 
-    /// Lets all places that lead to a segment lead to another.
-    private mutating func replace(_ place: Int, by new: Segment) {
-        wordCount += Self.wordCount(new) - Self.wordCount(directory[place])
-        for place in places(place) { directory[place] = new }
+    /// Replaces a segment in all directory entries that lead to it.
+    private mutating func replace(_ directoryIndex: Int, by new: Segment) {
+        wordCount += Self.wordCount(new) - Self.wordCount(directory[directoryIndex])
+        for directoryIndex in directoryIndices(directoryIndex) { directory[directoryIndex] = new }
     }
 
-    private mutating func split(_ place: Int) {
-        let old = directory[place]
-        var place = place
+    private mutating func split(_ directoryIndex: Int) {
+        let old = directory[directoryIndex]
+        var directoryIndex = directoryIndex
         if old.depth == depth {
             doubleDirectory()
-            place *= 2
+            directoryIndex *= 2
         }
         let bit = UInt64(1) << UInt64(63 - old.depth)
         var upper = Counts(used: 0)
         for index in 0..<Int(old.capacity) where old.slots[index] & bit != 0 { upper.used += 1 }
-        let lower = Counts(used: counts(place).used - upper.used)
-        let places = places(place)
-        let middle = (places.lowerBound + places.upperBound) / 2
+        let lower = Counts(used: counts(directoryIndex).used - upper.used)
+        let indices = directoryIndices(directoryIndex)
+        let middle = (indices.lowerBound + indices.upperBound) / 2
         let halves = [lower, upper].map { counts in
             Self.segment(capacity: capacity(for: counts.used), depth: old.depth + 1, hasFilter, memory)
         }
-        for place in places { directory[place] = halves[place < middle ? 0 : 1] }
+        for directoryIndex in indices { directory[directoryIndex] = halves[directoryIndex < middle ? 0 : 1] }
         wordCount += Self.wordCount(halves[0]) + Self.wordCount(halves[1]) - Self.wordCount(old)
         for index in 0..<Int(old.capacity) where old.slots[index] != 0 {
             put(old.slots[index], into: halves[old.slots[index] & bit == 0 ? 0 : 1])
         }
-        setCounts(places.lowerBound, lower)
+        setCounts(indices.lowerBound, lower)
         setCounts(middle, upper)
         Self.free(old, memory)
     }
@@ -337,8 +339,8 @@ struct ProbeTable: ~Copyable {
 
     private mutating func doubleDirectory() {
         let larger = UnsafeMutablePointer<Segment>.allocate(capacity: 2 << Int(depth))
-        for place in 0..<1 << Int(depth) {
-            (larger + 2 * place).initialize(repeating: directory[place], count: 2)
+        for directoryIndex in 0..<1 << Int(depth) {
+            (larger + 2 * directoryIndex).initialize(repeating: directory[directoryIndex], count: 2)
         }
         directory.deallocate()
         directory = larger

@@ -16,15 +16,15 @@ struct ScratchArray<Element: BitwiseCopyable>: ~Copyable {
 
     deinit { elements.deallocate() }
 
-    /// The element at a place.
-    subscript(place: Int) -> Element {
-        @inline(__always) get { elements[place] }
-        @inline(__always) nonmutating set { elements[place] = newValue }
+    /// The element at an index.
+    subscript(index: Int) -> Element {
+        @inline(__always) get { elements[index] }
+        @inline(__always) nonmutating set { elements[index] = newValue }
     }
 
     /// Where an element lies until the next addition.
     @inline(__always)
-    func pointer(_ place: Int) -> UnsafeMutablePointer<Element> { elements + place }
+    func pointer(_ index: Int) -> UnsafeMutablePointer<Element> { elements + index }
 
     /// Adds an element.
     @inline(__always)

@@ -8,10 +8,10 @@ enum PlainForm {
     static func isCertain(_ conjunctions: [[PredicateTerm]], behind firstCount: Int) -> Bool {
         guard let terms = conjunctions.first else { return true }
         guard conjunctions.count == 1 else { return false }
-        for place in firstCount..<terms.count {
-            guard isPlain(path: terms[place].path), isPlain(terms[place].test) else { return false }
+        for index in firstCount..<terms.count {
+            guard isPlain(path: terms[index].path), isPlain(terms[index].test) else { return false }
             // Two tests of one field could be one.
-            guard place == firstCount || terms[place - 1].path.utf8.lexicographicallyPrecedes(terms[place].path.utf8)
+            guard index == firstCount || terms[index - 1].path.utf8.lexicographicallyPrecedes(terms[index].path.utf8)
             else { return false }
         }
         return true

@@ -179,7 +179,7 @@ struct CloudKitFilter {
         } catch {
             throw PredicateFault.mismatch(error, under: path)
         }
-        // Lists of records lose what cannot be asked for; whoever asks for it is told.
+        // A list in a record loses the members that no predicate can ask for; a list in a filter is refused instead.
         if case .list(let members) = field, members.count != json.array?.count {
             throw PredicateFault.mismatch(
                 path, json, "an array of values, without null and arrays", code: .invalidValue)

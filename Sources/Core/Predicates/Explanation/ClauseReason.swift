@@ -57,11 +57,11 @@ enum ClauseReason {
     }
 
     private static func searchReason(_ test: FieldTest, _ record: RecordFields) -> String {
-        guard let place = record.values.firstIndex(where: test.passes) else {
+        guard let index = record.values.firstIndex(where: test.passes) else {
             return "no field of the record has such a word"
         }
-        let value = record.values[place]
-        return "\(PredicatePrinter.text(ofPath: record.paths[place])) is \(shown(value))"
+        let value = record.values[index]
+        return "\(PredicatePrinter.text(ofPath: record.paths[index])) is \(shown(value))"
     }
 
     // MARK: - Values

@@ -12,7 +12,7 @@ indirect enum ParsedCondition {
     /// The predicate that it means.
     ///
     /// - Parameters:
-    ///   - lexer: names the places of faults.
+    ///   - lexer: tells the line and the column of a fault.
     ///   - work: counts what it costs.
     /// - Returns: the predicate.
     /// - Throws: `PredicateError` `.tooLarge`.
@@ -26,21 +26,21 @@ indirect enum ParsedCondition {
             do {
                 return try Predicate.all(of: predicates, &work)
             } catch {
-                throw error.located(at: lexer.place(of: start))
+                throw error.located(at: lexer.location(of: start))
             }
         case .any(let conditions, let start):
             let predicates = try Self.predicates(conditions, lexer, &work)
             do {
                 return try Predicate.any(of: predicates, &work)
             } catch {
-                throw error.located(at: lexer.place(of: start))
+                throw error.located(at: lexer.location(of: start))
             }
         case .not(let condition, let start):
             let predicate = try condition.predicate(lexer, &work)
             do {
                 return try predicate.negated(&work)
             } catch {
-                throw error.located(at: lexer.place(of: start))
+                throw error.located(at: lexer.location(of: start))
             }
         }
     }

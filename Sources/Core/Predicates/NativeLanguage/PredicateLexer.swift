@@ -10,11 +10,11 @@ struct PredicateLexer {
 
     /// An error that names its line and column.
     func fault(_ code: PredicateError.Code, at start: Int, _ message: String) -> PredicateError {
-        PredicateError(code, at: place(of: start), message)
+        PredicateError(code, at: location(of: start), message)
     }
 
-    /// The line and the character of a place in the text.
-    func place(of start: Int) -> PredicateError.Place {
+    /// The line and the character of an offset in the text.
+    func location(of start: Int) -> PredicateError.Location {
         let before = scalars[..<min(start, scalars.count)]
         let lineStart = before.lastIndex(of: "\n").map { $0 + 1 } ?? 0
         let line = before.count { $0 == "\n" } + 1

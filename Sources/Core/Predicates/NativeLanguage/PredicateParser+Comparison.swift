@@ -38,7 +38,7 @@ extension PredicateParser {
             try advance()
             return path
         } catch {
-            throw error.located(at: lexer.place(of: start))
+            throw error.located(at: lexer.location(of: start))
         }
     }
 

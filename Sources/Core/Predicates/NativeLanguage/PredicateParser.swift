@@ -92,7 +92,7 @@ struct PredicateParser {
         do {
             try work.spendCondition()
         } catch {
-            throw error.located(at: lexer.place(of: start))
+            throw error.located(at: lexer.location(of: start))
         }
         if try accept(.word(.truePredicate)) { return .single(.always) }
         if try accept(.word(.falsePredicate)) { return .single(.never) }
@@ -100,7 +100,7 @@ struct PredicateParser {
         do {
             return .single(try Predicate(term))
         } catch {
-            throw error.located(at: lexer.place(of: start))
+            throw error.located(at: lexer.location(of: start))
         }
     }
 }

@@ -41,11 +41,11 @@ struct NormalConjunction: Hashable {
     /// Whether the other conjunction has all the terms of this one, so that it holds only where this one does.
     func isSubset(of other: NormalConjunction) -> Bool {
         guard terms.count <= other.terms.count else { return false }
-        var place = 0
+        var index = 0
         for term in terms {
-            while place < other.terms.count, other.terms[place] < term { place += 1 }
-            guard place < other.terms.count, other.terms[place] == term else { return false }
-            place += 1
+            while index < other.terms.count, other.terms[index] < term { index += 1 }
+            guard index < other.terms.count, other.terms[index] == term else { return false }
+            index += 1
         }
         return true
     }
@@ -86,23 +86,23 @@ struct NormalConjunction: Hashable {
         _ new: CanonicalTerm, _ work: inout NormalizationWork
     ) throws(PredicateError) -> Bool {
         try work.spend(new, among: terms.count)
-        for place in terms.indices where terms[place].term.path == new.term.path {
-            guard let both = terms[place].term.intersection(new.term) else { continue }
-            try work.spendJoining(terms.remove(at: place), new)
+        for index in terms.indices where terms[index].term.path == new.term.path {
+            guard let both = terms[index].term.intersection(new.term) else { continue }
+            try work.spendJoining(terms.remove(at: index), new)
             switch try both.normalized() {
             case .never: return false
             case .test(let test): return try insert(CanonicalTerm(PredicateTerm(new.term.path, test)), &work)
             }
         }
-        var place = terms.count
-        while place > 0, new < terms[place - 1] { place -= 1 }
-        if place > 0 {
+        var index = terms.count
+        while index > 0, new < terms[index - 1] { index -= 1 }
+        if index > 0 {
             // A term and its opposite differ in their last byte only, so nothing can lie between them.
-            if terms[place - 1] == new { return true }
-            if terms[place - 1].isOpposite(of: new) { return false }
+            if terms[index - 1] == new { return true }
+            if terms[index - 1].isOpposite(of: new) { return false }
         }
-        if place < terms.count, terms[place].isOpposite(of: new) { return false }
-        terms.insert(new, at: place)
+        if index < terms.count, terms[index].isOpposite(of: new) { return false }
+        terms.insert(new, at: index)
         return true
     }
 }

@@ -18,28 +18,28 @@ public struct RecordFields: Hashable, Sendable {
     public subscript(path: String) -> FieldValue? {
         get {
             let path = TextForm.canonical.applied(to: path)
-            let place = place(of: path)
-            return place < paths.count && paths[place].utf8.elementsEqual(path.utf8) ? values[place] : nil
+            let index = insertionIndex(of: path)
+            return index < paths.count && paths[index].utf8.elementsEqual(path.utf8) ? values[index] : nil
         }
         set {
             let path = TextForm.canonical.applied(to: path)
-            let place = place(of: path)
-            let isThere = place < paths.count && paths[place].utf8.elementsEqual(path.utf8)
+            let index = insertionIndex(of: path)
+            let isThere = index < paths.count && paths[index].utf8.elementsEqual(path.utf8)
             switch (isThere, newValue) {
-            case (true, let value?): values[place] = value
+            case (true, let value?): values[index] = value
             case (true, nil):
-                paths.remove(at: place)
-                values.remove(at: place)
+                paths.remove(at: index)
+                values.remove(at: index)
             case (false, let value?):
-                paths.insert(path, at: place)
-                values.insert(value, at: place)
+                paths.insert(path, at: index)
+                values.insert(value, at: index)
             case (false, nil): break
             }
         }
     }
 
-    /// Where a path is, or would be.
-    private func place(of path: String) -> Int {
+    /// The index at which a path is, or would be inserted.
+    private func insertionIndex(of path: String) -> Int {
         var low = 0
         var high = paths.count
         while low < high {

@@ -56,7 +56,7 @@ struct ConnectionShares {
         case taken
         /// It is one too many for its address: one of the same address gives way, or it is refused.
         case addressFull
-        /// All places are taken: any other gives way, or it waits.
+        /// No connection slot is free: another connection gives way, or the new one waits.
         case full
     }
 
@@ -74,7 +74,7 @@ struct ConnectionShares {
         self.unlimitedAddresses = unlimitedAddresses
     }
 
-    /// Whether there is a place for one more of an address.
+    /// Whether one more connection of an address may be taken.
     func verdict(_ address: ClientAddress) -> Verdict {
         if let perAddressMaximum, !unlimitedAddresses.contains(address.text),
             countByShare[address.share, default: 0] >= perAddressMaximum

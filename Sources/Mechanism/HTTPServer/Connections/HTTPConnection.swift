@@ -59,7 +59,7 @@ final class HTTPConnection {
         perform(machine.expired(nowNanoseconds: core.nowNanoseconds))
     }
 
-    /// Gives its place to another, or ends because the server does.
+    /// Ends to free its slot for another connection, or because the server stops.
     func close() { perform(machine.close()) }
 
     /// The request cannot be served.

@@ -8,7 +8,7 @@ public struct HTTPRequest: Sendable {
     public let fields: [HTTPField]
     /// The body; empty if there is none.
     public let body: [UInt8]
-    /// The numeric address of whoever is at the other end of the connection; empty if it is not known.
+    /// The numeric address of the client; empty if it is not known.
     public let clientAddress: String
 
     /// Creates a request.

@@ -1,9 +1,9 @@
 /// Reads requests of HTTP/1.1 from a stream of bytes, strictly (RFC 9112).
 ///
-/// Whatever another recipient could read in another way is refused: a line that does not end with CR LF, a blank before
-/// a colon, a folded field, a length that is told twice, a control character, an extension of a chunk with anything
-/// odd in it. A proxy in front of this server and the server itself agree on where each request ends, or there is no
-/// answer but a refusal.
+/// Input that another recipient could read in another way is refused: a line that does not end with CR LF, a blank
+/// before a colon, a folded field, a length that is told twice, a control character, an extension of a chunk with
+/// anything odd in it. A proxy in front of this server and the server itself agree on where each request ends, or there
+/// is no answer but a refusal.
 ///
 /// Bytes go in with `append`, steps come out of `next`. After `end` the bytes of the next request wait until
 /// `beginNext`; after a refusal nothing more comes.

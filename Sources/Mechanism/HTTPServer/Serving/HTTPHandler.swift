@@ -77,7 +77,7 @@ public final class HTTPResponder: Sendable {
 
     deinit { exchange.end(nil) }
 
-    /// Whether nobody would read an answer: the client has closed its side of the connection, or there was one already.
+    /// Whether an answer would be lost: the client has closed its side of the connection, or has an answer already.
     public var isAbandoned: Bool { exchange.isAbandoned }
 
     /// Answers; only the first call counts.

@@ -166,7 +166,7 @@ public struct HTTPServerError: Error, Hashable, Sendable, CustomStringConvertibl
                 "\(name) cannot listen on \(host): \(reason); give an address of this machine as \(setting)")
             return
         }
-        let place = host.contains(":") ? "[\(host)]:\(configuration.port)" : "\(host):\(configuration.port)"
+        let address = host.contains(":") ? "[\(host)]:\(configuration.port)" : "\(host):\(configuration.port)"
         let reason = String(cString: strerror(error.code))
         let remedy =
             switch error.code {
@@ -179,7 +179,7 @@ public struct HTTPServerError: Error, Hashable, Sendable, CustomStringConvertibl
             }
         self.init(
             error.code == EADDRINUSE ? .addressInUse : .failed,
-            "\(name) cannot listen on \(place): \(reason); \(remedy)")
+            "\(name) cannot listen on \(address): \(reason); \(remedy)")
     }
 
     /// The message.

@@ -6,7 +6,7 @@ import Glibc
 final class HTTPServerCore {
     private static let readBufferBytes = 16 * 1_024
     private static let sweepIntervalNanoseconds: UInt64 = 500_000_000
-    /// How long a head may take before its connection gives way to a new one, if all places are taken.
+    /// How long a head may take before its connection gives way to a new one, if no connection slot is free.
     private static let slowHeadNanoseconds: UInt64 = 1_000_000_000
     /// The same for a body that comes, and an answer that leaves.
     private static let slowTransferNanoseconds: UInt64 = 5_000_000_000
@@ -197,7 +197,7 @@ final class HTTPServerCore {
     /// Ends what takes too long.
     private func sweep() {
         for connection in connections.values { connection.checkDeadline() }
-        // A head that was new when all places were taken may have become slow.
+        // A head that was new when no connection slot was free may have become slow.
         if isListenerPaused, victim(where: { _ in true }) != nil { resumeListener() }
         loop.schedule(afterNanoseconds: Self.sweepIntervalNanoseconds) { [weak self] in
             guard let self, !isStopping || !connections.isEmpty else { return }
