@@ -24,7 +24,7 @@ public final class SubscriptionIndex {
     /// - Parameters:
     ///   - row: the number by which the registry knows it.
     ///   - scope: which records it is about.
-    ///   - operations: the changes that it hears of.
+    ///   - operations: the changes that it fires on.
     ///   - predicate: what it asks of a record.
     public func insert(_ row: Int64, scope: MatchScope, operations: FiringOperations, predicate: Predicate) {
         store.insert(row, scope, operations, predicate)
@@ -81,7 +81,7 @@ public final class SubscriptionIndex {
         }
     }
 
-    /// What additions and removals have cost so far, counted rather than timed: the slots that they looked at or moved.
+    /// The cost of additions and removals so far, counted rather than timed: the slots that they looked at or moved.
     var touchedSlots: Int { store.touchedSlots }
     /// Whether nothing is held, not even a name.
     var isEmptyInside: Bool { store.isEmpty }
@@ -93,7 +93,7 @@ public struct MatchInput: Hashable, Sendable {
     public var application: String?
     /// The type of the record; nil if it has none, so that only subscriptions to any type are asked.
     public var recordType: String?
-    /// What happened to the record: a subscription that fires on any of these is asked.
+    /// The operations on the record: a subscription that fires on any of these is asked.
     public var operations: FiringOperations
     /// The record: after the change, or before its deletion.
     public var fields: RecordFields

@@ -41,7 +41,7 @@ public struct PredicateTerm: Hashable, Sendable {
     }
 }
 
-/// What a term asks of the value of a field.
+/// The test that a term makes of the value of a field.
 ///
 /// All three languages are reduced to these tests, so one index serves all. A missing field passes none of them;
 /// neither does a value of a kind that the test does not apply to.

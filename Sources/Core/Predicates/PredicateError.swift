@@ -33,7 +33,7 @@ public struct PredicateError: Error, Hashable, Sendable, CustomStringConvertible
     public let code: Code
     /// Where the fault is; nil if it is in the predicate as a whole.
     public let location: Location?
-    /// What is wrong, and what would be right.
+    /// The fault, and the value or form that was expected.
     public let message: String
 
     /// Creates an error.

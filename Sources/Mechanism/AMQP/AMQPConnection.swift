@@ -50,8 +50,8 @@ public final class AMQPConnection {
 
     /// Sends a burst: publishes, acknowledgements.
     ///
-    /// What the broker has sent meanwhile is read first, because librabbitmq 0.11 hangs in a publish when it believes
-    /// that a heartbeat is overdue; it is handed over at the end of the tick.
+    /// Frames that the broker has sent meanwhile are read first, because librabbitmq 0.11 hangs in a publish when it
+    /// believes that a heartbeat is overdue. They are handed over at the end of the tick.
     ///
     /// - Parameter body: sends through the session; must not make requests that wait for an answer. What it throws ends
     ///   the connection, but for `AMQPError.Code.invalid`, so it has to handle that.

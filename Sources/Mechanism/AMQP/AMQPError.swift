@@ -1,6 +1,6 @@
 /// Why something with the broker did not work.
 public struct AMQPError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What kind of failure it was.
+    /// The kind of failure.
     public enum Code: String, CaseIterable, Sendable {
         /// The broker refused the user, the password or the permission (403, or 530 for a virtual host).
         case refused
@@ -24,9 +24,9 @@ public struct AMQPError: Error, Hashable, Sendable, CustomStringConvertible {
         case invalid
     }
 
-    /// What kind of failure it was.
+    /// The kind of failure.
     public let code: Code
-    /// What was wrong, where, and what to do; never holds a password.
+    /// The fault, its location, and the remedy; never holds a password.
     public let message: String
     /// Whether the broker closed the channel because of a publish: the exchange is missing, or the message breaks a
     /// rule.

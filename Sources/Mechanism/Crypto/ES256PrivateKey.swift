@@ -6,7 +6,7 @@ import COpenSSL
 public final class ES256PrivateKey: @unchecked Sendable {
     private static let curve = "prime256v1"
 
-    /// The public half as PEM text, for those who verify.
+    /// The public half as PEM text, for verifiers.
     public let publicKeyPEM: String
     /// The key itself as PEM text (PKCS#8), as Apple's .p8 files are; a secret.
     public let pem: String

@@ -36,7 +36,7 @@ public struct MonotonicTime: Hashable, Comparable, Sendable {
     public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool { left.nanoseconds < right.nanoseconds }
 }
 
-/// What both clocks showed at one moment: the wall clock for dates, the monotonic clock for spans and deadlines.
+/// The readings of both clocks at one moment: the wall clock for dates, the monotonic clock for spans and deadlines.
 public struct Moment: Hashable, Sendable {
     /// The date, which an operator may set forwards or backwards.
     public let wall: WallTime

@@ -295,7 +295,7 @@ public final class EventLoop: @unchecked Sendable {
     }
 
     private func runEndOfTick() {
-        // What the end of the tick itself asks for runs in the next tick, so that no tick is endless.
+        // Work that is added at the end of the tick runs in the next tick, so that no tick is endless.
         swap(&endOfTick, &endOfTickRunning)
         var index = 0
         while index < endOfTickRunning.count {
@@ -314,7 +314,7 @@ public final class EventLoop: @unchecked Sendable {
     }
 }
 
-/// What a file descriptor is ready for.
+/// The operations that a file descriptor is ready for.
 public struct ReadyEvents: OptionSet, Sendable {
     /// The bits, in epoll's own values.
     public let rawValue: UInt32

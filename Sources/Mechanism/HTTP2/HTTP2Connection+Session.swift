@@ -9,7 +9,7 @@ import EventLoop
 // A callback never sends: "nghttp2_session_send must not be called from within a callback" (nghttp2's author); what it
 // submits is written at the end of the tick.
 extension HTTP2Connection {
-    /// What a stream's user data says; the slot of a body is added to the last.
+    /// The values of a stream's user data; the slot of a body is added to the last.
     enum StreamMark {
         static let open = 1
         static let answered = 2

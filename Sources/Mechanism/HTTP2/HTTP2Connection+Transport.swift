@@ -75,7 +75,7 @@ extension HTTP2Connection {
             }
             guard closeReason == nil, tls.hasPendingInput else { return }
         }
-        // What waits inside TLS is not announced by the socket again.
+        // The socket does not announce bytes again that wait inside TLS.
         loop.atEndOfTick { [self] in
             guard closeReason == nil, state == .running else { return }
             scheduleEndOfTick()

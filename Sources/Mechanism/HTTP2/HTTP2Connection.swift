@@ -45,7 +45,7 @@ public final class HTTP2Connection {
     var closeReason: HTTP2CloseReason? { didSet { isEnding = closeReason != nil } }
     /// Whether there is a `closeReason`, for the many callers that need no more.
     private(set) var isEnding = false
-    /// What the peer did wrong, once nghttp2 has told the peer so.
+    /// The peer's violation of the protocol, set once nghttp2 has told the peer.
     var violation: String?
     var hasSentOwnGoAway = false
     /// Own GOAWAYs that nghttp2 has not serialised yet; any other GOAWAY that it sends is about a violation.

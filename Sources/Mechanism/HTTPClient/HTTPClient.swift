@@ -33,7 +33,7 @@ public struct HTTPClient: Sendable {
     /// The largest body to take, in bytes.
     public var bytesMaximum = 4 * 1_024 * 1_024
 
-    /// A client that says nothing of who asks.
+    /// Creates a client without credentials.
     public init() {}
 
     /// Fetches a document.

@@ -7,7 +7,7 @@ internal import CSimdJSON
 /// programmer's error that traps. simdjson reports only that a document is refused. A second reading
 /// (`JSONFaultFinder`), which good documents never pay for, finds the offset and the reason.
 ///
-/// What is accepted is RFC 8259 to the letter: no comments, no trailing commas, no byte order mark, no lone surrogates.
+/// The parser accepts exactly RFC 8259: no comments, no trailing commas, no byte order mark, no lone surrogates.
 /// Integers are exact up to 64 bits (-2^63 to 2^64-1); numbers with a fraction or an exponent are doubles. A larger
 /// integer, or a number beyond the range of doubles, is refused, unless the parser is told to round it. A key may occur
 /// more than once in an object: iteration gives each, look-up the first.
@@ -93,7 +93,7 @@ public final class JSONParser {
             let fault = JSONFaultFinder.fault(in: bytes, depthMaximum: depthMaximum)
             guard roundsNumbers, fault.code == .numberOutOfRange else { throw fault }
             let rounded = try JSONFaultFinder.roundingNumbers(of: bytes, depthMaximum: depthMaximum)
-            // What is rounded is in range, so this happens once.
+            // A rounded number is in range, so this happens once.
             let value = try parse(rounded)
             roundedNumber = fault
             return value

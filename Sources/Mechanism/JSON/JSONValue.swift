@@ -37,7 +37,7 @@ public struct JSONValue {
         return tape
     }
 
-    /// What kind of value it is.
+    /// The kind of the value.
     @inlinable public var kind: Kind {
         switch tape.type(index) {
         case JSONTape.WordType.object: .object

@@ -70,7 +70,7 @@ public enum TOMLDocument {
 
 /// A text is not a TOML document.
 public struct TOMLError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong, in the parser's words.
+    /// The fault, in the parser's words.
     public let message: String
     /// The line at which it was noticed, from 1; 0 if it concerns the whole text.
     public let line: Int
@@ -94,7 +94,7 @@ final class TreeBuilder {
 
     private var open = [Open(key: nil, line: 0, isTable: true)]
 
-    /// What has been found at the top level.
+    /// The entries of the top level.
     var entries: [TOMLEntry] { open.first?.entries ?? [] }
 
     /// Takes the next step of the walk.

@@ -57,7 +57,7 @@ extension IndexStore {
         postings.location(of: number).pointee.node = address
     }
 
-    /// What a node tells of a posting.
+    /// The entry of a posting in a node.
     private func glimpse(of number: UInt32) -> BucketNode.Entry {
         let posting = postings[number]
         var entry = BucketNode.Entry(

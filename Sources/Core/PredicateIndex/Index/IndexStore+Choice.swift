@@ -69,7 +69,7 @@ extension IndexStore {
 
 /// Which options of a conjunction are the cheapest keys of those looked at so far.
 struct KeyChoice {
-    /// What a further key costs: as much as this many postings in the way.
+    /// The cost of a further key, as a number of other postings to pass over.
     private static let furtherKeyCost = 2.0
 
     /// The options that there are.
@@ -94,7 +94,7 @@ struct KeyChoice {
         cost = offered
     }
 
-    /// Of two that are as cheap now, more terms are likely to stay so.
+    /// Of two sets that cost the same now, the one with more terms is likely to stay cheap.
     private func isCheaper(_ set: KeyOptionSet, cost offered: Double) -> Bool {
         offered < cost || offered == cost && set.count > best.count
     }

@@ -2,7 +2,7 @@ import Hashing
 
 /// The steps in which the keys of a change are looked up, each of which asks for the memory that the next looks at.
 ///
-/// A step that comes after the search was given up does nothing that matters.
+/// A step after the search was given up has no effect on the result.
 extension IndexStore {
     /// Leaves the keys that the filter knows of, and asks for their slots.
     func askTheFilter(_ turn: inout MatchContext) {
@@ -71,7 +71,7 @@ extension IndexStore {
         }
     }
 
-    /// What the record adds to a key for the members at the indices in a `BucketNode.Entry`.
+    /// The sum of the record's digests for the members at the indices in a `BucketNode.Entry`.
     @inline(__always)
     private func further(_ turn: borrowing MatchContext, _ indices: UInt32) -> WordDigest {
         let digests = turn.memberDigests.pointer(0)

@@ -115,9 +115,9 @@ extension IndexStore {
     }
 }
 
-/// What a record's fields add to the keys for which it is probed.
+/// The digests that a record's fields add to the keys for which it is probed.
 extension IndexStore {
-    /// The digests of the record in a dimension, in `record.digests`; none if the field is missing or of no use.
+    /// The digests of the record in a dimension, in `record.digests`; none if the field has none of that kind.
     mutating func digests(_ turn: inout MatchContext, of number: UInt32) -> RecordView.Extent {
         let dimension = dimensions.pointer(number)
         if dimension.pointee.madeFor != turn.change {
@@ -131,7 +131,7 @@ extension IndexStore {
         return RecordView.Extent(start: Int(dimension.pointee.digestStart), count: Int(dimension.pointee.digestCount))
     }
 
-    /// The digest of the record in a dimension that it has one for; nil if the field is missing or of no use.
+    /// The digest of the record in a dimension of one digest; nil if the field has none of that kind.
     @inline(__always)
     mutating func digest(_ turn: inout MatchContext, of number: UInt32) -> WordDigest? {
         let dimension = dimensions.pointer(number)

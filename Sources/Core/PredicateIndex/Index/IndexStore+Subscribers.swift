@@ -1,11 +1,11 @@
-/// Who subscribes with a predicate: one row in most cases, or a list of nodes.
+/// The subscribers of a predicate: one row in most cases, or a list of nodes.
 ///
 /// The row table leads to the posting that has the row, or to the node, with a mark.
 extension IndexStore {
     /// Where a row is looked up.
     func hash(_ row: Int64) -> UInt32 { hashes.of(row: row).tableHash }
 
-    /// What the row table has for a row; 0 if the row is not there.
+    /// The number that the row table has for a row; 0 if the row is not there.
     private func reference(_ row: Int64) -> UInt32 {
         rowTable.first(hash(row)) { reference in
             guard reference & SubscriberNode.mark != 0 else { return postings.pointer(reference).pointee.row == row }

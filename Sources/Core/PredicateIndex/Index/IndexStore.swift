@@ -87,7 +87,7 @@ struct IndexStore: ~Copyable {
             + foundRows.capacity * MemoryLayout<Int64>.stride
     }
 
-    /// What additions and removals have cost so far: the slots of tables that they looked at or moved.
+    /// The cost of additions and removals so far: the table slots that they looked at or moved.
     var touchedSlots: Int {
         keyTable.touchedSlots + contentTable.touchedSlots + rowTable.touchedSlots + shapeTable.touchedSlots
             + scopeTable.touchedSlots + pathTable.touchedSlots + dimensionTable.touchedSlots + typeTable.touchedSlots

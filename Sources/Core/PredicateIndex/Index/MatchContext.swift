@@ -19,7 +19,7 @@ struct MatchContext: ~Copyable {
     var record: RecordView
     /// The numbers of its fields' paths; 0 for those that no predicate uses.
     var pathNumbers = ScratchArray<UInt32>()
-    /// What the record adds to keys for each member of a scope; nothing for those that it does not have, and for
+    /// The record's digest for each member of a scope; zero for members that it does not have, and for
     /// `ScopeMember.unusedIndex`.
     var memberDigests = ScratchArray<WordDigest>()
     /// The set of the scope's members that the record has.

@@ -2,7 +2,7 @@ internal import Geography
 import Hashing
 import Predicates
 
-/// A term of a conjunction that can be part of a key, and what it contributes.
+/// A term of a conjunction that can be part of a key, and its contribution.
 struct KeyOption: BitwiseCopyable {
     /// The index of the term in its conjunction.
     var term: Int
@@ -12,7 +12,7 @@ struct KeyOption: BitwiseCopyable {
     var path: WordDigest
     /// The digest of path and kind.
     var salt: WordDigest
-    /// Where, among the digests of the predicate, those begin any of which the record must have.
+    /// The index of the option's first digest among those of the predicate; a record must have one of them.
     var digestStart: Int
     /// How many digests there are.
     var digestCount = 0
@@ -25,7 +25,7 @@ struct KeyOption: BitwiseCopyable {
     var isEquality: Bool { kind.isSingle && digestCount == 1 }
 }
 
-/// What each test contributes to a key.
+/// The contribution of each test to a key.
 extension KeyOption {
     /// How many intervals cover a range at most.
     private static let intervalsMaximum: UInt64 = 3
@@ -43,7 +43,7 @@ extension KeyOption {
     ///   - digests: what the term contributes is appended; if it cannot be part of a key, that is anything.
     init?(_ term: PredicateTerm, at index: Int, _ hashes: ValueDigests, into digests: inout ScratchArray<WordDigest>) {
         guard !term.isNegated else { return nil }
-        // Of the tests that ask all fields only that for words has a key.
+        // The search for words is the only test of all fields that has a key.
         if term.path.isEmpty { guard case .containsAnyToken = term.test else { return nil } }
         self.init(index, path: hashes.of(term.path), digestStart: digests.count)
         switch term.test {

@@ -5,7 +5,7 @@ import Predicates
 ///
 /// An index reads all its predicates into the same memory, one after the other: millions come when a worker starts.
 struct PredicateContent: ~Copyable {
-    /// What the terms of all conjunctions contribute to keys, and their digests.
+    /// The key options of the terms of all conjunctions, and their digests.
     private var options = ScratchArray<KeyOption>()
     private var digests = ScratchArray<WordDigest>()
     /// Where the options of each conjunction end.

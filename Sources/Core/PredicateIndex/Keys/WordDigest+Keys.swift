@@ -1,6 +1,6 @@
 import Hashing
 
-/// What the keys of the matching index are made of: digests under a secret seed, whose sums name sets.
+/// The parts of the keys of the matching index: digests under a secret seed, whose sums name sets.
 ///
 /// A key is the digest of a scope plus one digest for each field that it is about. Sums are quick, so that a change is
 /// probed for many sets of fields at the price of one hash for each field. Two sums are equal by accident with a

@@ -2,7 +2,7 @@ internal import Geography
 import Hashing
 import Predicates
 
-/// What the fields of a record add to keys.
+/// The digests that the fields of a record add to keys.
 extension RecordView {
     /// Appends the digests of a dimension, and returns where they begin.
     mutating func make(_ dimension: KeyDimension, _ paths: borrowing ChunkedArray<PathEntry>, change: UInt64) -> Int {

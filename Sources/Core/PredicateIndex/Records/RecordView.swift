@@ -133,7 +133,7 @@ struct RecordField: BitwiseCopyable {
         case other
     }
 
-    /// What has been made.
+    /// The values that have been made.
     struct Known: OptionSet, BitwiseCopyable {
         let rawValue: UInt8
 

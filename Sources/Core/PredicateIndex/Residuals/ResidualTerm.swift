@@ -7,7 +7,7 @@ struct ResidualTerm {
     /// How many words the two are.
     static let headerWords = 2
 
-    /// What is tested.
+    /// The test.
     var operation: ResidualOperation
     /// Whether texts are compared without their case.
     var isFolded = false
@@ -41,7 +41,7 @@ struct ResidualTerm {
     }
 }
 
-/// What a term of a residual tests.
+/// The tests that a term of a residual can make.
 enum ResidualOperation: UInt32 {
     /// Nothing passes.
     case never

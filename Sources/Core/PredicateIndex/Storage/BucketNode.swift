@@ -78,7 +78,7 @@ struct BucketNode {
         }
     }
 
-    /// What a slot of the key table has of a node.
+    /// The value that a slot of the key table has for a node.
     static func reference(_ address: UInt32, capacity: Int) -> UInt32 {
         let lines = (wordCount(capacity: capacity) + BlockStore.lineWords - 1) / BlockStore.lineWords
         return address | mark | UInt32(min(lines, linesMaximum) - 1)

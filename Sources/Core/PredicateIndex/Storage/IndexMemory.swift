@@ -15,7 +15,7 @@ final class IndexMemory {
     /// units, which is in its last word, too.
     private typealias Part = UnsafeMutablePointer<UInt>
 
-    /// What the processor reads from memory at a time.
+    /// The number of bytes that the processor reads from memory at a time.
     static let lineBytes = 64
     private static let slabBytes = HugePage.byteCount
     private static let unitBytes = 512
@@ -33,9 +33,9 @@ final class IndexMemory {
     private var emptySlabs = 0
     /// The first free part of each length in units; all longer ones are in the last list.
     private var free: [Part?]
-    /// What the C library has given.
+    /// The bytes that the C library has given.
     private var libraryBytes = 0
-    /// What of the slabs is in use.
+    /// The bytes of the slabs that are in use.
     private var slabBytesUsed = 0
 
     /// Holds nothing yet, and takes so much from the C library before a first slab.

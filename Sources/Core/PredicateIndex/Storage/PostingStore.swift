@@ -102,7 +102,7 @@ struct Posting: BitwiseCopyable {
         set { proofShapeAndFlags = newValue << 8 | proofShapeAndFlags & 0xFF }
     }
 
-    /// The changes that the predicate's subscribers hear of.
+    /// The operations for which the predicate's subscribers are notified.
     var operations: UInt8 {
         get { UInt8(proofShapeAndFlags & Flag.operations) }
         set { proofShapeAndFlags = proofShapeAndFlags & ~Flag.operations | UInt32(newValue) & Flag.operations }

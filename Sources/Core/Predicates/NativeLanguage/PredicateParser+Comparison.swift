@@ -156,7 +156,7 @@ extension PredicateParser {
             ValueRange(lower: .init(values[0], isIncluded: true), upper: .init(values[1], isIncluded: true)))
     }
 
-    /// What stands behind `ANY field`.
+    /// Parses the comparison after `ANY field`.
     private mutating func parseMemberComparison(_ path: String) throws(PredicateError) -> PredicateTerm {
         let comparison = try parseOperator()
         switch comparison.kind {
@@ -174,7 +174,7 @@ extension PredicateParser {
         }
     }
 
-    /// What stands behind `self`, or a search of one field.
+    /// Parses the search after `self`, or of one field.
     private mutating func parseSearch(
         path: String, _ comparison: PredicateOperator
     ) throws(PredicateError) -> PredicateTerm {

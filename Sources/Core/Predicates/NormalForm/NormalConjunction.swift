@@ -132,7 +132,7 @@ extension PredicateTerm {
 }
 
 extension FieldTest {
-    /// The values one of which the test wants.
+    /// The values of an equality or membership test; nil for any other test.
     fileprivate var equalValues: ([FieldValue], TextFolding)? {
         switch self {
         case .equals(let value, let folding): ([value], folding)
@@ -141,10 +141,10 @@ extension FieldTest {
         }
     }
 
-    /// Those of the values one of which the test wants that lie within a range; nil if the other test is none.
+    /// The values of this test that lie within the range of another; nil if there are no values or no range.
     ///
-    /// Text whose case does not count has no place in an order, and stays as it is. A bound that compares as equal to a
-    /// value may be written differently: both ways are kept, and normal form chooses.
+    /// Case-insensitive text has no order, and stays as it is. A bound that compares as equal to a value may be written
+    /// differently: both ways are kept, and normal form chooses.
     fileprivate func equalValues(within other: FieldTest) -> [FieldValue]? {
         guard case .isInRange(let range) = other, let (values, folding) = equalValues, folding == .exact else {
             return nil

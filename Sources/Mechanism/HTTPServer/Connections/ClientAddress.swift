@@ -49,9 +49,9 @@ struct ClientAddress: Hashable {
     }
 }
 
-/// Who has how many of the connections.
+/// The numbers of connections: in total, and for each address.
 struct ConnectionShares {
-    /// What becomes of a connection that has come.
+    /// The decision about a new connection.
     enum Verdict: Equatable {
         case taken
         /// It is one too many for its address: one of the same address gives way, or it is refused.

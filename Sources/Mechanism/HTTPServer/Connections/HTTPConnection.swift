@@ -40,7 +40,7 @@ final class HTTPConnection {
     }
 
     var hasServed: Bool { machine.hasServed }
-    /// What has come of the present request's head.
+    /// The part of the present request's head that has arrived.
     var head: HTTPRequestHead { machine.head }
     var phase: HTTPConnectionMachine.Phase { machine.phase }
     var phaseBeganNanoseconds: UInt64 { machine.phaseBeganNanoseconds }
@@ -92,7 +92,7 @@ final class HTTPConnection {
     private func read() {
         guard registration != nil else { return }
         readiness.readWantsWrite = false
-        // What a client sends without end is taken in turns with the others.
+        // A client that sends without end is read in turns with the others.
         for _ in 0..<Self.readsPerTurnMaximum where machine.wantsInput && output.isEmpty {
             switch transport.read(into: core.readBuffer) {
             case .bytes(let count):
@@ -252,7 +252,7 @@ final class HTTPConnection {
     }
 }
 
-/// What a connection waits for, and which readiness of its socket that is.
+/// The events that a connection waits for, and the readiness of its socket for each.
 ///
 /// `epoll` reports an event again and again until the connection acts on it, so it asks for no other events.
 struct HTTPReadiness {

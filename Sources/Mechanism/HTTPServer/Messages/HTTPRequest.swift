@@ -51,7 +51,7 @@ public struct HTTPTarget: Hashable, Sendable {
 
     /// The path as it was sent.
     public let rawPath: String
-    /// What is between the slashes of the path, percent-decoded; empty for `/`.
+    /// The segments of the path, percent-decoded; empty for `/`.
     public let segments: [String]
     /// The items of the query in their order, percent-decoded; a plus sign is a plus sign.
     public let queryItems: [HTTPQueryItem]

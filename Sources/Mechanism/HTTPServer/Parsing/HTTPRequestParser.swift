@@ -53,7 +53,7 @@ struct HTTPRequestParser {
     var bodyBytesMaximum = 0
     var part = Part.requestLine
     var head = HTTPRequestHead()
-    /// What has come and is not consumed, from `position` on.
+    /// The bytes that have arrived; those from `position` on are not consumed.
     var input: [UInt8] = []
     var position = 0
     /// Up to where no line feed was found.

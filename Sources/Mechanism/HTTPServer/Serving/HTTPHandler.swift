@@ -13,7 +13,7 @@ public protocol HTTPHandler: Sendable {
     /// Answers a request, or takes the means to answer it later.
     func answer(_ request: HTTPRequest) -> HTTPAnswer
 
-    /// What to say in place of an answer.
+    /// The response to a request that has no answer.
     ///
     /// - Parameters:
     ///   - refusal: why there is none.
@@ -33,7 +33,7 @@ extension HTTPHandler {
     }
 }
 
-/// What becomes of the body of a request whose head has come.
+/// The decision about the body of a request whose head has arrived.
 public enum HTTPAdmission: Sendable {
     /// It is read, up to so many bytes or the server's own limit.
     case read(bytesMaximum: Int)
@@ -58,7 +58,7 @@ public final class HTTPAdmitter: Sendable {
     public func refuse(_ response: HTTPResponse) { exchange.end(.response(response)) }
 }
 
-/// What a handler does with a request.
+/// The answer of a handler: now, or later.
 public enum HTTPAnswer: Sendable {
     /// This is the answer.
     case now(HTTPResponse)

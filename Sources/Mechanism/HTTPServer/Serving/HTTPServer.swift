@@ -148,7 +148,7 @@ public struct HTTPServerError: Error, Hashable, Sendable, CustomStringConvertibl
 
     /// The kind of failure.
     public let code: Code
-    /// What was wrong, where, and what to do.
+    /// The fault, the setting, and the remedy.
     public let message: String
 
     init(_ code: Code, _ message: String) {
@@ -156,7 +156,7 @@ public struct HTTPServerError: Error, Hashable, Sendable, CustomStringConvertibl
         self.message = message
     }
 
-    /// What kept the server's socket from listening, and what to do about it.
+    /// The error of a socket that could not listen, with its remedy.
     init(_ error: EventLoopError, _ configuration: HTTPServerConfiguration) {
         let (name, host, setting) = (configuration.name, configuration.host, configuration.settingName)
         guard error.call != "getaddrinfo" else {

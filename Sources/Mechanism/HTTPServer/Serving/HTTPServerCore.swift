@@ -148,7 +148,7 @@ final class HTTPServerCore {
         return true
     }
 
-    /// Who gives way: first who waits for a request or is slow with its head, then who is slow with all else.
+    /// The connection that gives way: an idle one or one with a slow head first, then one with a slow body or answer.
     private func victim(where isMeant: (HTTPConnection) -> Bool) -> HTTPConnection? {
         let now = nowNanoseconds
         func oldest(_ isSlow: (HTTPConnection, _ sinceNanoseconds: UInt64) -> Bool) -> HTTPConnection? {
@@ -166,7 +166,7 @@ final class HTTPServerCore {
             }
     }
 
-    /// Of the connections that are meant, the one that is in its phase for longest.
+    /// The connection that has been in its phase for longest, of those that a condition selects.
     private func oldestPhase(where isMeant: (HTTPConnection) -> Bool) -> HTTPConnection? {
         var oldest: HTTPConnection?
         for connection in connections.values where isMeant(connection) {
@@ -227,7 +227,7 @@ final class HTTPServerCore {
         checkDrained()
     }
 
-    /// What stands in place of an answer.
+    /// The response to a request that has no answer.
     ///
     /// - Parameters:
     ///   - refusal: why there is none.
