@@ -26,17 +26,17 @@ public struct AddressBook: Sendable {
     /// - Parameters:
     ///   - addresses: what the name stands for now.
     ///   - used: the addresses of the connections that there are.
-    ///   - turn: a number that differs from one connection to the next, so that each begins at another place.
-    /// - Returns: the places in `addresses`: those that failed lately last, those with the fewest connections first.
-    public func order(_ addresses: [String], used: [String], turn: Int) -> [Int] {
+    ///   - rotation: a number that differs from one connection to the next, so that each begins at another address.
+    /// - Returns: the indices in `addresses`: those that failed lately last, those with the fewest connections first.
+    public func order(_ addresses: [String], used: [String], rotation: Int) -> [Int] {
         guard !addresses.isEmpty else { return [] }
         let count = addresses.count
         let uses = addresses.map { address in used.count { $0 == address } }
         let isFailed = addresses.map { failed.contains($0) }
         return addresses.indices.sorted { left, right in
-            let leftTurn = (left - turn % count + count) % count
-            let rightTurn = (right - turn % count + count) % count
-            return (isFailed[left] ? 1 : 0, uses[left], leftTurn) < (isFailed[right] ? 1 : 0, uses[right], rightTurn)
+            let leftRank = (left - rotation % count + count) % count
+            let rightRank = (right - rotation % count + count) % count
+            return (isFailed[left] ? 1 : 0, uses[left], leftRank) < (isFailed[right] ? 1 : 0, uses[right], rightRank)
         }
     }
 }

@@ -155,16 +155,16 @@ extension ConnectionPool {
     enum DrainCause: Hashable {
         /// It is not needed any more, or has to make room: says nothing about the peer.
         case ownChoice
-        /// The peer asked for a replacement, which may be made at once if the connection was of use.
+        /// The peer asked for a replacement, which may be made at once if the connection brought an answer.
         case askedByPeer
         /// The peer fails on it: the next may do no better, so it waits a little.
         case fault
     }
 
-    /// Takes a connection out of use: opens its replacement, then lets it end, at once if nothing is in flight on it.
+    /// Drains a connection: opens its replacement, then lets it end, at once if nothing is in flight on it.
     ///
     /// - Parameters:
-    ///   - index: the place of the connection.
+    ///   - index: the index of the connection.
     ///   - nowNanoseconds: the time.
     ///   - cause: why, which decides whether it counts as a failure.
     /// - Returns: what to do.
@@ -184,9 +184,9 @@ extension ConnectionPool {
 
     /// Decides whether a connection's end was a failure, and when the next may be made.
     ///
-    /// One that brought answers, or was ready for a while, was of use. If it was lost soon after it began, the next
-    /// waits a little all the same, unless the peer asked for its replacement (`wasAsked`), as servers do that limit
-    /// the requests on a connection.
+    /// The end of one that brought answers, or was ready for a while, is no failure. If it was lost soon after it
+    /// began, the next waits a little all the same, unless the peer asked for its replacement (`wasAsked`), as servers
+    /// do that limit the requests on a connection.
     private mutating func countLoss(of connection: PoolConnection, wasAsked: Bool, _ nowNanoseconds: UInt64) {
         let isStable =
             connection.isReady && nowNanoseconds >= connection.readyNanoseconds + limits.stableNanoseconds

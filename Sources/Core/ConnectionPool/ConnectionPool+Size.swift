@@ -36,7 +36,7 @@ extension ConnectionPool {
     var sizeDueNanoseconds: UInt64 { min(growthDueNanoseconds, shrinkingDueNanoseconds) }
 
     private var shrinkingDueNanoseconds: UInt64 {
-        target > limits.connections ? holdBeganNanoseconds &+ limits.holdNanoseconds : .max
+        target > limits.connections ? shrinkIntervalBeganNanoseconds &+ limits.shrinkIntervalNanoseconds : .max
     }
 
     /// When the measure is complete, and those that are waited for have had their time.
@@ -81,28 +81,28 @@ extension ConnectionPool {
         return setTarget(target + added, nowNanoseconds)
     }
 
-    /// Closes one connection if the others would have carried all that there was during the hold time.
+    /// Closes one connection if the others would have carried all pushes of the shrink interval.
     private mutating func decideShrinking(_ nowNanoseconds: UInt64) -> [PoolAction] {
-        // A quarter is kept free, so that a pool does not shrink and grow by turns.
+        // A quarter is kept free, so that a pool does not shrink and grow in alternation.
         let needed = (4 * peakOutstanding + 3 * pushesPerConnection - 1) / (3 * pushesPerConnection)
         let isTooLarge = growth.pressedSinceNanoseconds == nil && needed < target
-        beginHold(nowNanoseconds)
+        beginShrinkInterval(nowNanoseconds)
         return isTooLarge ? retire(1, nowNanoseconds) : []
     }
 
-    private mutating func beginHold(_ nowNanoseconds: UInt64) {
-        holdBeganNanoseconds = nowNanoseconds
+    private mutating func beginShrinkInterval(_ nowNanoseconds: UInt64) {
+        shrinkIntervalBeganNanoseconds = nowNanoseconds
         peakOutstanding = pushes.waitingCount + pushes.inFlightCount
     }
 
     private mutating func setTarget(_ count: Int, _ nowNanoseconds: UInt64) -> [PoolAction] {
         growth.connectionsWanted(count - target)
         target = count
-        beginHold(nowNanoseconds)
+        beginShrinkInterval(nowNanoseconds)
         return replenish(nowNanoseconds)
     }
 
-    /// Lets connections go that are not needed: those with the fewest pushes, and the youngest of these.
+    /// Retires connections that are not needed: those with the fewest pushes, and the youngest of these.
     private mutating func retire(_ count: Int, _ nowNanoseconds: UInt64) -> [PoolAction] {
         var actions: [PoolAction] = []
         for _ in 0..<max(0, count) {
@@ -117,7 +117,7 @@ extension ConnectionPool {
             counts.retired += 1
             actions += drain(least, nowNanoseconds, for: .ownChoice)
         }
-        beginHold(nowNanoseconds)
+        beginShrinkInterval(nowNanoseconds)
         return actions
     }
 }

@@ -15,7 +15,7 @@ import Essentials
 /// A connection goes through `connecting`, `proving`, `open` and `draining`; `PoolConnection.State` says when. How many
 /// there are lies between two limits: the pool grows while pushes wait, because streams or flow-control windows are
 /// exhausted, for as long as growing raises the rate of answers (`PoolGrowth`), and shrinks by one at a time when fewer
-/// would have done for a hold time.
+/// would have done for a shrink interval.
 ///
 /// It cannot be copied: a copy would share its tables, and every change would then copy them.
 public struct ConnectionPool: ~Copyable, Sendable {
@@ -39,7 +39,7 @@ public struct ConnectionPool: ~Copyable, Sendable {
 
     /// How connecting goes.
     public enum Circuit: Hashable, Sendable {
-        /// The last connection was of use.
+        /// The last connection brought an answer or stayed up.
         ///
         /// Can transition to: `failing` when one fails.
         case closed
@@ -74,13 +74,13 @@ public struct ConnectionPool: ~Copyable, Sendable {
     var growth = PoolGrowth()
     /// What a connection carried when the pool last grew: its streams, or what its window allowed.
     var pushesPerConnection = 1
-    /// The most pushes that waited or were in flight during this hold time.
+    /// The most pushes that waited or were in flight during this shrink interval.
     var peakOutstanding = 0
-    var holdBeganNanoseconds: UInt64 = 0
+    var shrinkIntervalBeganNanoseconds: UInt64 = 0
     /// What it has done of its own accord.
     public internal(set) var counts = PoolCounts()
 
-    /// The place of the connection that events were about last: mostly the next is about it, too.
+    /// The index of the connection that events were about last: mostly the next is about it, too.
     private var latestIndex = 0
     /// How many more pushes go to the connection that was chosen last before another is looked for.
     private var runLength = 0
@@ -139,7 +139,7 @@ public struct ConnectionPool: ~Copyable, Sendable {
     public mutating func start(nowNanoseconds: UInt64) -> [PoolAction] {
         target = limits.connections
         growth.connectionsWanted(target)
-        holdBeganNanoseconds = nowNanoseconds
+        shrinkIntervalBeganNanoseconds = nowNanoseconds
         return replenish(nowNanoseconds)
     }
 
@@ -316,8 +316,9 @@ public struct ConnectionPool: ~Copyable, Sendable {
 
     /// A push was certainly not processed: it waits again, unless that has happened too often.
     ///
-    /// It is not counted if its connection was of use to others: a server that takes a hundred requests on a connection
-    /// and then says GOAWAY makes progress, however often the same push is unlucky. Its deadline is the limit then.
+    /// It is not counted if its connection brought answers to others: a server that takes a hundred requests on a
+    /// connection and then says GOAWAY makes progress, however often the same push is unlucky. Its deadline is the
+    /// limit then.
     mutating func giveBackOrEnd(
         _ push: Int, _ cause: PushEnding.NotProcessedCause, isCounted: Bool = true, _ actions: inout [PoolAction]
     ) {

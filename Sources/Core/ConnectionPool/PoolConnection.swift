@@ -46,7 +46,7 @@ struct PoolConnection: Sendable {
 
     var isReady: Bool { state == .proving || state == .open }
 
-    /// Whether it is on its way to being of use.
+    /// Whether it has not opened yet.
     var isComing: Bool { state == .connecting || state == .proving }
 
     /// How many more streams SETTINGS and the state allow now.
@@ -146,7 +146,7 @@ public enum PushEnding: Hashable, Sendable {
         case notAccepted
     }
 
-    /// Why nobody can know whether a push was processed.
+    /// Why it is unknown whether a push was processed.
     public enum AmbiguousCause: Hashable, Sendable {
         /// No answer came before its deadline.
         case deadline

@@ -36,7 +36,7 @@ struct PoolGrowth: Sendable {
     private(set) var pressedSinceNanoseconds: UInt64?
     private(set) var pausedUntilNanoseconds: UInt64 = 0
     private(set) var step: Step?
-    /// How many connections were asked for and are not of use yet, as far as is known.
+    /// How many connections were asked for and have not opened yet, as far as is known.
     private(set) var openingsToCome = 0
     private var measureBeganNanoseconds: UInt64 = 0
     private var answerCountAtBegin: UInt64 = 0
@@ -69,7 +69,7 @@ struct PoolGrowth: Sendable {
         step = nil
     }
 
-    /// A connection has become of use.
+    /// A connection has opened: it brought an answer.
     ///
     /// If it is one that was waited for, and not one that replaces another, what is measured from here on counts for
     /// the pool as it is now.

@@ -46,12 +46,12 @@ public struct PoolLimits: Hashable, Sendable {
     public var failuresToOpenCircuit = 5
     /// How long pushes must have waited, without a pause, before the pool grows.
     public var pressureNanoseconds: UInt64 = 50_000_000
-    /// How long a new connection may take to become of use before the pool grows past it.
+    /// How long a new connection may take to open before the pool grows past it.
     public var growthPatienceNanoseconds: UInt64 = 1_000_000_000
     /// How long the pool does not grow after it has grown in vain; doubled each time that this happens in a row.
     public var growthPauseNanoseconds: UInt64 = 5_000_000_000
     /// How long connections beyond `connections` must have been dispensable before one of them is closed.
-    public var holdNanoseconds: UInt64 = 60_000_000_000
+    public var shrinkIntervalNanoseconds: UInt64 = 60_000_000_000
     /// How long a connection without streams may keep its flow-control window shut while pushes wait for it, before it
     /// is replaced: everything sent has been answered, so the peer has read it and owes us the window.
     public var starvationNanoseconds: UInt64 = 1_000_000_000

@@ -4,8 +4,8 @@
 /// less than once every 60 minutes". A token that is too old is answered with 403 `ExpiredProviderToken`; one that
 /// changes too often with 429 `TooManyProviderTokenUpdates`, which can stay on a connection for an hour.
 ///
-/// What makes a token old is `iat`, which the wall clock wrote; but a wall clock can be set, by mistake or to put a
-/// mistake right, and nobody here can know which. So the age is taken by both clocks, and
+/// The age of a token counts from `iat`, which the wall clock wrote. But a wall clock can be set, by mistake or to put
+/// a mistake right, and the schedule cannot know which. So the age is taken by both clocks, and
 ///
 /// - a token is *due* when it is 50 minutes old by either clock, or when its `iat` lies in the future because the wall
 ///   clock was set back since;

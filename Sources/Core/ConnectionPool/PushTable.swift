@@ -14,12 +14,12 @@ struct PushTable: Sendable {
         var bodyBytes: Int32 = 0
         var previous: Int32 = PushTable.none
         var next: Int32 = PushTable.none
-        var place = Place.free
+        var state = State.free
         var resends: UInt8 = 0
     }
 
-    enum Place: UInt8, Sendable {
-        /// The slot holds no push.
+    enum State: UInt8, Sendable {
+        /// The slot is free.
         ///
         /// Can transition to: `waiting` when a push arrives.
         case free
@@ -85,32 +85,32 @@ struct PushTable: Sendable {
         records[slot].bodyBytes = Int32(clamping: bodyBytes)
         records[slot].resends = 0
         nextSequence += 1
-        records[slot].place = .waiting
+        records[slot].state = .waiting
         waiting.insert(slot, after: waiting.last, in: &records)
         return slot
     }
 
     /// A push that waits has been submitted.
     mutating func submit(_ slot: Int, connection: Int, stream: Int32, nowNanoseconds: UInt64) {
-        precondition(records[slot].place == .waiting, "only a push that waits can be submitted")
+        precondition(records[slot].state == .waiting, "only a push that waits can be submitted")
         waiting.remove(slot, in: &records)
         records[slot].connection = connection
         records[slot].stream = stream
         records[slot].submittedNanoseconds = nowNanoseconds
-        records[slot].place = .inFlight
+        records[slot].state = .inFlight
         inFlight.insert(slot, after: inFlight.last, in: &records)
     }
 
-    /// A push in flight waits again, in its place by age.
+    /// A push in flight waits again, in the order of age.
     ///
-    /// What comes back is older than nearly all that waits, so its place is looked for from the front; several are
-    /// best given back youngest first.
+    /// It is older than nearly all that wait, so its position is searched for from the front; several are best given
+    /// back youngest first.
     ///
     /// - Parameters:
     ///   - slot: the push.
     ///   - isCounted: whether it counts among the resends, which are limited.
     mutating func giveBack(_ slot: Int, isCounted: Bool) {
-        precondition(records[slot].place == .inFlight, "only a push in flight can be given back")
+        precondition(records[slot].state == .inFlight, "only a push in flight can be given back")
         inFlight.remove(slot, in: &records)
         if isCounted { records[slot].resends += 1 }
         var before = Self.none
@@ -119,7 +119,7 @@ struct PushTable: Sendable {
             before = after
             after = records[Int(after)].next
         }
-        records[slot].place = .waiting
+        records[slot].state = .waiting
         waiting.insert(slot, after: before, in: &records)
     }
 
@@ -127,19 +127,19 @@ struct PushTable: Sendable {
     ///
     /// - Returns: how often it has failed to go out by now.
     mutating func countFailedSubmission(_ slot: Int) -> Int {
-        precondition(records[slot].place == .waiting, "only a push that waits can be submitted")
+        precondition(records[slot].state == .waiting, "only a push that waits can be submitted")
         records[slot].resends += 1
         return Int(records[slot].resends)
     }
 
     /// A push ended; its slot is free for another.
     mutating func end(_ slot: Int) {
-        switch records[slot].place {
+        switch records[slot].state {
         case .waiting: waiting.remove(slot, in: &records)
         case .inFlight: inFlight.remove(slot, in: &records)
         case .free: preconditionFailure("a push ends once")
         }
-        records[slot].place = .free
+        records[slot].state = .free
         freeSlots.append(Int32(slot))
     }
 }

@@ -12,9 +12,9 @@ struct AddressBookTests {
             let addresses = (0..<Int.random(in: 1...10, using: &random)).map { "10.0.0.\($0):443" }
             let book = AddressBook()
             var used: [String] = []
-            for turn in 1...Int.random(in: 1...40, using: &random) {
+            for rotation in 1...Int.random(in: 1...40, using: &random) {
                 let shuffled = addresses.shuffled(using: &random)
-                let order = book.order(shuffled, used: used, turn: turn)
+                let order = book.order(shuffled, used: used, rotation: rotation)
                 #expect(Set(order) == Set(shuffled.indices), "seed \(seed)")
                 if let first = order.first { used.append(shuffled[first]) }
             }
@@ -27,13 +27,13 @@ struct AddressBookTests {
     func triesFailedOnesLast() {
         var book = AddressBook()
         book.failed("a")
-        #expect(book.order(["a", "b", "c"], used: ["b", "b", "c"], turn: 0) == [2, 1, 0])
+        #expect(book.order(["a", "b", "c"], used: ["b", "b", "c"], rotation: 0) == [2, 1, 0])
         book.failed("b")
         book.failed("c")
-        #expect(book.order(["a", "b", "c"], used: [], turn: 1) == [1, 2, 0], "better one that failed than none")
+        #expect(book.order(["a", "b", "c"], used: [], rotation: 1) == [1, 2, 0], "better one that failed than none")
         book.succeeded("a")
-        #expect(book.order(["a", "b", "c"], used: [], turn: 1) == [0, 1, 2])
-        #expect(book.order([], used: ["a"], turn: 7) == [])
+        #expect(book.order(["a", "b", "c"], used: [], rotation: 1) == [0, 1, 2])
+        #expect(book.order([], used: ["a"], rotation: 7) == [])
     }
 
     @Test("What it remembers is bounded")
@@ -41,7 +41,7 @@ struct AddressBookTests {
         var book = AddressBook()
         for number in 0..<10_000 { book.failed("\(number)") }
         let addresses = (0..<10_000).map { "\($0)" }
-        let order = book.order(addresses, used: [], turn: 0)
+        let order = book.order(addresses, used: [], rotation: 0)
         #expect(order.suffix(AddressBook.failuresMaximum).contains(9_999))
         #expect(order.first == 0)
     }

@@ -56,7 +56,7 @@ struct PoolSizeTests {
 
     @Test("What is not needed any more is closed, one at a time and after the hold time, down to the least")
     func shrinks() {
-        var world = LinkWorld(.init()) { $0.holdNanoseconds = 5_000_000_000 }
+        var world = LinkWorld(.init()) { $0.shrinkIntervalNanoseconds = 5_000_000_000 }
         world.run(milliseconds: 5_000, outstanding: 4_000)
         #expect(world.connectionCount == 8)
         world.run(milliseconds: 10_000, outstanding: 4_000)

@@ -47,7 +47,7 @@ struct PoolWorld: ~Copyable {
         limits.pressureNanoseconds = 2_000
         limits.growthPatienceNanoseconds = 4_000
         limits.growthPauseNanoseconds = 10_000
-        limits.holdNanoseconds = 15_000
+        limits.shrinkIntervalNanoseconds = 15_000
         limits.starvationNanoseconds = 3_000
         limits.streamsMaximum = Int.random(in: 1...12, using: &random)
         limits.outstandingMaximum = 60

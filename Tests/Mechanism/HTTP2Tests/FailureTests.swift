@@ -121,7 +121,7 @@ struct FailureTests {
     }
 
     @Test("A server that never answers, in TLS or in HTTP/2, is given up after the timeout")
-    func silentServerIsGivenUp() async throws {
+    func silentServerIsAbandoned() async throws {
         let identity = try TestIdentity()
         for context in [nil, try identity.serverContext()] {
             let server = try await RawServer.start(context: context, bytes: [], closesWhenWritten: false)
@@ -133,7 +133,7 @@ struct FailureTests {
     }
 
     @Test("A client that never says anything is given up by the server")
-    func silentClientIsGivenUp() async throws {
+    func silentClientIsAbandoned() async throws {
         let identity = try TestIdentity()
         var limits = HTTP2Connection.Configuration()
         limits.handshakeTimeoutSeconds = 0.2

@@ -12,7 +12,7 @@ final class ClientCore {
     private(set) var fromElsewhere: LoopBound<ClientCore>?
     /// Two for each route: its main pool at twice its number, then its quarantine.
     private var pools: [EndpointPool] = []
-    private var books: [RejectionBook] = []
+    private var rejectionsByRoute: [RouteRejections] = []
     /// The pools to which something happened in this tick.
     private var touchedPools: [EndpointPool] = []
     private var handler: (any PushTransportHandler)?
@@ -33,13 +33,13 @@ final class ClientCore {
 
     /// Adds the routes; once, before `start`.
     func addRoutes(_ parts: [(configuration: APNsRoute, context: TLSContext, log: EndpointPoolLog)], seed: UInt64) {
-        books = parts.map { RejectionBook(seed: seed, log: $0.log) }
+        rejectionsByRoute = parts.map { RouteRejections(seed: seed, log: $0.log) }
         for (route, part) in parts.enumerated() {
             for kind in PoolKind.allCases {
                 let index = pools.count
                 pools.append(
                     EndpointPool(
-                        index: index, kind: kind, part: part, rejections: books[route], owner: self,
+                        index: index, kind: kind, part: part, rejections: rejectionsByRoute[route], owner: self,
                         seed: seed &+ UInt64(index)))
             }
         }
@@ -57,7 +57,7 @@ final class ClientCore {
         // Pushes of one batch are mostly of one route, which is looked up once for all that follow each other.
         while next < requests.count {
             let route = requests[next].route
-            let isKnown = books.indices.contains(route)
+            let isKnown = rejectionsByRoute.indices.contains(route)
             let first = next
             while next < requests.count, requests[next].route == route { next += 1 }
             if isKnown { send(requests[first..<next], by: route, now) } else { refuse(requests[first..<next]) }
@@ -65,9 +65,9 @@ final class ClientCore {
     }
 
     private func send(_ requests: ArraySlice<PushRequest>, by route: Int, _ nowNanoseconds: UInt64) {
-        let (book, main, quarantine) = (books[route], pools[2 * route], pools[2 * route + 1])
+        let (rejections, main, quarantine) = (rejectionsByRoute[route], pools[2 * route], pools[2 * route + 1])
         for request in requests {
-            let isSuspect = book.isSuspect(request.token, nowNanoseconds: nowNanoseconds)
+            let isSuspect = rejections.isSuspect(request.token, nowNanoseconds: nowNanoseconds)
             (isSuspect ? quarantine : main).send(request, nowNanoseconds: nowNanoseconds)
         }
     }
@@ -184,7 +184,7 @@ final class ClientCore {
 /// Which tokens of a route were rejected lately; both pools of the route write it, the client reads it for each push.
 ///
 /// Lives on the client's loop.
-final class RejectionBook {
+final class RouteRejections {
     private var rejections: RecentRejections
     private let log: EndpointPoolLog
 

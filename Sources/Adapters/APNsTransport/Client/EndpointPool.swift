@@ -43,7 +43,7 @@ final class EndpointPool {
     private(set) var dueNanoseconds = UInt64.max
     /// The place of the connection that was looked for last.
     private var latestIndex = 0
-    private let rejections: RejectionBook
+    private let rejections: RouteRejections
     private var encoder: RequestEncoder
     private let parser = AnswerParser()
     private var token: ProviderToken?
@@ -62,12 +62,12 @@ final class EndpointPool {
     ///   - index: its place among the client's pools.
     ///   - kind: which it is; decides the limits of its pool.
     ///   - part: what both pools of the route share.
-    ///   - rejections: the book that both pools of the route keep.
+    ///   - rejections: the rejections of the route, which both of its pools write.
     ///   - owner: the client's part on the loop.
     ///   - seed: of the pool's jitter.
     init(
         index: Int, kind: PoolKind, part: (configuration: APNsRoute, context: TLSContext, log: EndpointPoolLog),
-        rejections: RejectionBook, owner: ClientCore, seed: UInt64
+        rejections: RouteRejections, owner: ClientCore, seed: UInt64
     ) {
         let configuration = part.configuration
         self.index = index
@@ -316,7 +316,7 @@ final class EndpointPool {
 
     /// The addresses in the order in which to try them for a connection.
     func inOrderOfTrial(_ found: [SocketAddress], connection: Int) -> [SocketAddress] {
-        addresses.order(found.map(\.description), used: connections.map(\.address), turn: connection)
+        addresses.order(found.map(\.description), used: connections.map(\.address), rotation: connection)
             .map { found[$0] }
     }
 

@@ -18,7 +18,7 @@ struct ClientFaultTests {
             $0.connectionsMaximum = 5
             $0.deadlineNanoseconds = 2_000_000_000
             $0.pressureNanoseconds = 1_000_000
-            $0.holdNanoseconds = 20_000_000
+            $0.shrinkIntervalNanoseconds = 20_000_000
             $0.growthPauseNanoseconds = 10_000_000
         }
         let count = 1_500
