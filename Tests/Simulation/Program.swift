@@ -74,7 +74,7 @@ struct Program {
             pushes: \(counts.expected) expected, \(counts.accepted) accepted, \(counts.duplicates) twice, \
             \(counts.coalesced) coalesced, \(counts.expired) expired, \(counts.gone) gone, \(counts.claimed) claimed; \
             \(counts.deadLetters) dead letters, \(counts.pruned) pruned; at most \(report.pushesOutMaximum) pushes, \
-            \(report.deliveriesInHandMaximum) deliveries, \(report.publishesOutMaximum) publishes out; longest wait \
+            \(report.unsettledDeliveriesMaximum) deliveries, \(report.publishesOutMaximum) publishes out; longest wait \
             \(rounded(report.longestWaitSeconds)) s; digest \(String(report.digest, radix: 16)); \
             \(report.faultCounts.map { "\($0.fault.rawValue) \($0.count)" }.joined(separator: ", "))
             """

@@ -34,16 +34,16 @@ struct ConsumerTests {
         try await queue.remove()
     }
 
-    @Test("The fan-out lane has a prefetch of its own, and deliveries say which lane they came by")
-    func tellsLanesApart() async throws {
+    @Test("The fan-out queue has a prefetch of its own, and deliveries say their class")
+    func tellsClassesApart() async throws {
         let queue = try await TestQueue.make(prefetch: 10)
-        let lanes = [queue.names.work, queue.names.fanout].flatMap { name in
+        let messages = [queue.names.work, queue.names.fanout].flatMap { name in
             (0..<20).map { _ in
                 OutgoingMessage(identifier: 0, exchange: "", routingKey: name, message: Message(body: [1]))
             }
         }
         _ = try await queue.publish(
-            lanes.enumerated().map { index, message in
+            messages.enumerated().map { index, message in
                 var numbered = message
                 numbered.identifier = UInt64(index)
                 return numbered
@@ -52,8 +52,8 @@ struct ConsumerTests {
         let log = DeliveryLog()
         consumer.start(handler: log)
         #expect(await log.state.wait { $0.deliveries.count == 14 })
-        #expect(log.state.value.deliveries.count { $0.lane == .fanout } == 4)
-        #expect(log.state.value.deliveries.count { $0.lane == .work } == 10)
+        #expect(log.state.value.deliveries.count { $0.deliveryClass == .bulk } == 4)
+        #expect(log.state.value.deliveries.count { $0.deliveryClass == .interactive } == 10)
         consumer.settle(log.state.value.deliveries.map(\.tag).reversed())
         #expect(await log.state.wait { $0.deliveries.count == 28 })
         await consumer.cancel()

@@ -84,7 +84,7 @@ struct PublisherTests {
         #expect(delivered.message.properties.expiration == nil)
         #expect(delivered.exchange == queue.names.changes)
         #expect(delivered.routingKey == "test.0")
-        #expect(delivered.lane == .work)
+        #expect(delivered.deliveryClass == .interactive)
         await consumer.close()
         try await queue.remove()
     }

@@ -260,7 +260,8 @@ struct RegistryCopyTests {
                 #"{"specversion":"1.0","id":"\#(identifier)","source":"/test","type":"com.example.\#(type)"}"#.utf8))
         message.properties.contentType = "application/cloudevents+json"
         let fresh = Delivery(
-            tag: DeliveryTag(epoch: 1, number: 1), lane: .work, isRedelivered: false, exchange: "apus.changes",
+            tag: DeliveryTag(epoch: 1, number: 1), deliveryClass: .interactive, isRedelivered: false,
+            exchange: "apus.changes",
             routingKey: type, message: message)
         var retryState = RetryState(of: fresh, nowMilliseconds: 5)
         change(&retryState)

@@ -46,7 +46,7 @@ struct SubscriptionIndexMeaningTests {
         #expect(try !Self.isFound(.equals(.string("bob"), .exact), nil))
     }
 
-    @Test("A subscription hears of the changes it asked for, in its app and of its type")
+    @Test("A subscription matches the changes it asked for, in its app and of its type")
     func scopes() {
         let index = SubscriptionIndex(hashSeed: 7)
         let scopes = [

@@ -26,7 +26,7 @@ struct EventFuzzTarget: FuzzTarget {
     func run(_ input: FuzzInput) throws(FuzzFailure) {
         var input = input
         let messages = input.parts.prefix(Self.messagesMaximum).map { Self.message($0, &input) }
-        let lanes = messages.map { _ in input.choice([DeliveryClass.work, .work, .fanout]) }
+        let classes = messages.map { _ in input.choice([DeliveryClass.interactive, .interactive, .bulk]) }
         let isRedelivered = input.choice([false, true])
         // The headers of a worker count only on what was published to the default exchange.
         let exchange = input.choice(["apus.changes", ""])
@@ -39,14 +39,16 @@ struct EventFuzzTarget: FuzzTarget {
         let pipeline = try Self.start(world, loop).get()
         // The pipeline and what brings it its answers hold each other.
         defer { Self.onLoop(loop) { pipeline.value.inbox = nil } }
-        world.deliver(zip(messages, lanes).map { ($0, $1) }, exchange: exchange, isRedelivered: isRedelivered)
+        world.deliver(zip(messages, classes).map { ($0, $1) }, exchange: exchange, isRedelivered: isRedelivered)
         for _ in 0..<Self.roundsMaximum {
             try settle(world)
             let requeued = world.takeQueued()
             guard !requeued.isEmpty else { break }
             world.clock.advance(milliseconds: 900_000)
             world.deliver(
-                try requeued.map { message, lane throws(FuzzFailure) in (try Self.throughBroker(message), lane) })
+                try requeued.map { message, deliveryClass throws(FuzzFailure) in
+                    (try Self.throughBroker(message), deliveryClass)
+                })
         }
         try settle(world)
         let ledgers = Self.onLoop(loop) { pipeline.value.machine.dispatch.ledgers }

@@ -32,7 +32,7 @@ final class FuzzWorld: DeliverySource, MessagePublisher, PushTransport {
         /// The deliveries of which the broker takes some copy never.
         var impossible: Set<DeliveryTag> = []
         var lastTag: UInt64 = 0
-        var requeued: [(message: Message, lane: DeliveryClass)] = []
+        var requeued: [(message: Message, deliveryClass: DeliveryClass)] = []
         var failure: String?
 
         mutating func promise(_ isKept: Bool, _ message: @autoclosure () -> String) {
@@ -57,10 +57,11 @@ final class FuzzWorld: DeliverySource, MessagePublisher, PushTransport {
 
     /// Delivers messages as one batch; copies of a worker come through the default exchange, whose name is empty.
     func deliver(
-        _ messages: [(message: Message, lane: DeliveryClass)], exchange: String = "", isRedelivered: Bool = false
+        _ messages: [(message: Message, deliveryClass: DeliveryClass)], exchange: String = "",
+        isRedelivered: Bool = false
     ) {
         let (handler, deliveries) = state.withLock { state in
-            let deliveries = messages.map { message, lane in
+            let deliveries = messages.map { message, deliveryClass in
                 state.lastTag += 1
                 let tag = DeliveryTag(epoch: 1, number: state.lastTag)
                 state.owed.insert(tag)
@@ -68,7 +69,8 @@ final class FuzzWorld: DeliverySource, MessagePublisher, PushTransport {
                 message.headers.removeAll { $0.name == Self.deliveryHeader }
                 message.headers.append(MessageHeader(name: Self.deliveryHeader, value: .uint64(tag.number)))
                 return Delivery(
-                    tag: tag, lane: lane, isRedelivered: isRedelivered, exchange: exchange, routingKey: "test",
+                    tag: tag, deliveryClass: deliveryClass, isRedelivered: isRedelivered, exchange: exchange,
+                    routingKey: "test",
                     message: message)
             }
             if state.deliveryHandler == nil { state.early += deliveries }
@@ -78,7 +80,7 @@ final class FuzzWorld: DeliverySource, MessagePublisher, PushTransport {
     }
 
     /// Takes what was requeued for later.
-    func takeQueued() -> [(message: Message, lane: DeliveryClass)] {
+    func takeQueued() -> [(message: Message, deliveryClass: DeliveryClass)] {
         state.withLock { state in
             defer { state.requeued = [] }
             return state.requeued
@@ -179,7 +181,7 @@ final class FuzzWorld: DeliverySource, MessagePublisher, PushTransport {
         case .confirmed:
             state.unconfirmed[message.identifier] = nil
             guard message.routingKey != deadLetterQueue, state.requeued.count < requeuedMaximum else { return }
-            state.requeued.append((message.message, message.routingKey == fanOutQueue ? .fanout : .work))
+            state.requeued.append((message.message, message.routingKey == fanOutQueue ? .bulk : .interactive))
         }
     }
 

@@ -154,9 +154,10 @@ struct PushServiceWorld: ~Copyable {
 
     private mutating func deliver(_ headers: [MessageHeader]) {
         deliveryCount += 1
-        let lane = input.choice([DeliveryClass.work, .fanout])
+        let deliveryClass = input.choice([DeliveryClass.interactive, .bulk])
         let delivery = Delivery(
-            tag: DeliveryTag(epoch: 1, number: UInt64(deliveryCount)), lane: lane, isRedelivered: false, exchange: "",
+            tag: DeliveryTag(epoch: 1, number: UInt64(deliveryCount)), deliveryClass: deliveryClass,
+            isRedelivered: false, exchange: "",
             routingKey: "test", message: Message(headers: headers, body: Array("{}".utf8)))
         let app = AppRoute(
             index: 0, name: "chat", bundleID: "com.example.chat", productionRoute: 0, sandboxRoute: 1, webRoute: 2)
@@ -171,7 +172,7 @@ struct PushServiceWorld: ~Copyable {
         owed.insert(delivery.tag)
         machine.jobArrived(
             DispatchJob(
-                tags: [delivery.tag], lane: lane, message: delivery.message,
+                tags: [delivery.tag], deliveryClass: deliveryClass, message: delivery.message,
                 retryState: RetryState(of: delivery, nowMilliseconds: milliseconds),
                 identity: PushIdentity(source: "fuzz", identifier: "\(deliveryCount)"),
                 renderings: [AppRendering(app: app, content: content)], devices: devices), into: &actions)

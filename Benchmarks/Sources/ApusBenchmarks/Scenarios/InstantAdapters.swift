@@ -8,7 +8,7 @@ import Synchronization
 /// once.
 final class InstantAdapters: DeliverySource, MessagePublisher, PushTransport {
     private struct State {
-        var messages: [(message: Message, lane: DeliveryClass)]
+        var messages: [(message: Message, deliveryClass: DeliveryClass)]
         var deliveryHandler: (any DeliveryHandler)?
         var publishHandler: (any PublishHandler)?
         var transportHandler: (any PushTransportHandler)?
@@ -34,7 +34,7 @@ final class InstantAdapters: DeliverySource, MessagePublisher, PushTransport {
 
     /// Serves these messages, with the default prefetch.
     init(messages: [Message], whenSettled: @escaping @Sendable () -> Void) {
-        state = Mutex(State(messages: messages.map { ($0, .work) }))
+        state = Mutex(State(messages: messages.map { ($0, .interactive) }))
         self.whenSettled = whenSettled
     }
 
@@ -64,19 +64,21 @@ final class InstantAdapters: DeliverySource, MessagePublisher, PushTransport {
             let (handler, deliveries) = state.withLock { state in
                 let end = min(state.messages.count, state.settledCount + Self.window, state.next + Self.batch)
                 let deliveries = (state.next..<end).map { index in
-                    let (message, lane) = state.messages[index]
+                    let (message, deliveryClass) = state.messages[index]
                     return Delivery(
-                        tag: DeliveryTag(epoch: 1, number: UInt64(index + 1)), lane: lane, isRedelivered: false,
-                        exchange: lane == .work ? "apus.changes" : "", routingKey: "benchmark", message: message)
+                        tag: DeliveryTag(epoch: 1, number: UInt64(index + 1)), deliveryClass: deliveryClass,
+                        isRedelivered: false,
+                        exchange: deliveryClass == .interactive ? "apus.changes" : "", routingKey: "benchmark",
+                        message: message)
                 }
                 state.next = end
                 return (state.deliveryHandler, deliveries)
             }
             if deliveries.isEmpty { break }
             // As from the broker, where each queue has a consumer of its own.
-            for lane in [DeliveryClass.work, .fanout] {
-                let ofLane = deliveries.filter { $0.lane == lane }
-                if !ofLane.isEmpty { handler?.deliveriesReceived(ofLane) }
+            for deliveryClass in [DeliveryClass.interactive, .bulk] {
+                let ofClass = deliveries.filter { $0.deliveryClass == deliveryClass }
+                if !ofClass.isEmpty { handler?.deliveriesReceived(ofClass) }
             }
         }
     }
@@ -110,7 +112,7 @@ final class InstantAdapters: DeliverySource, MessagePublisher, PushTransport {
     func publish(_ messages: [OutgoingMessage]) {
         let handler = state.withLock { state in
             let chunks = messages.filter { $0.routingKey == Self.fanOutQueue }
-            state.messages += chunks.map { ($0.message, .fanout) }
+            state.messages += chunks.map { ($0.message, .bulk) }
             state.strayCount += messages.count - chunks.count
             return state.publishHandler
         }

@@ -351,7 +351,7 @@ extension ConsumerCore: AMQPConnectionHandler {
             converted.append(
                 Delivery(
                     tag: DeliveryTag(epoch: epoch, number: delivery.number),
-                    lane: delivery.consumerTag == Self.fanoutTag ? .fanout : .work,
+                    deliveryClass: delivery.consumerTag == Self.fanoutTag ? .bulk : .interactive,
                     isRedelivered: delivery.isRedelivered, exchange: delivery.exchange,
                     routingKey: delivery.routingKey, message: Message(delivery)))
         }

@@ -86,8 +86,8 @@ final class DeadLetterRun {
         return tally.failure == nil
     }
 
-    /// The rest of a large fan-out goes back to its own lane.
-    private func queue(of letter: DeadLetter) -> String { letter.isOfFanOutLane ? names.fanout : names.work }
+    /// The rest of a large fan-out goes back to the fan-out queue.
+    private func queue(of letter: DeadLetter) -> String { letter.isBulk ? names.fanout : names.work }
 }
 
 /// What has been done with dead letters so far.

@@ -221,7 +221,7 @@ public struct PushContentBuilder {
     ///
     /// - Parameters:
     ///   - change: what happened.
-    ///   - expirationSeconds: until when the push is of use, in seconds since 1970; nil leaves storage to APNs.
+    ///   - expirationSeconds: when the push expires, in seconds since 1970; nil leaves storage to APNs.
     /// - Returns: the content, ready to be sent.
     /// - Throws: `EventRejection` if the names are so long that the payload exceeds APNs' limit.
     public mutating func content(

@@ -4,7 +4,7 @@ public struct PushOptions: Hashable, Sendable {
     public var pushType: PushType?
     /// The priority; decided from the kind if nil.
     public var priority: PushPriority?
-    /// Until when the push is of use, in seconds since 1970; 0 is "now or never".
+    /// When the push expires, in seconds since 1970; 0 is "now or never".
     public var expirationSeconds: Int64?
     /// Pushes with the same identifier replace each other on the device; at most 64 bytes.
     public var collapseID: String?

@@ -12,7 +12,7 @@ public enum Disposition: Hashable, Sendable {
         case unanswered
         /// It certainly was not processed, because the push service cannot be reached; no attempt is spent.
         case unreachable
-        /// Too much of a slow app is in hand already; no attempt is spent.
+        /// A slow app has too many unsettled deliveries already; no attempt is spent.
         case congested
         /// The app's key is not accepted; no attempt is spent.
         case keyRejected = "key-rejected"
@@ -27,7 +27,7 @@ public enum Disposition: Hashable, Sendable {
             }
         }
 
-        /// Whether nobody but the way to the push service is to blame, so that the wait does not count as age either.
+        /// Whether only the way to the push service is to blame, so that the wait does not count as age either.
         public var isOutage: Bool { self == .unreachable || self == .congested }
     }
 

@@ -43,7 +43,7 @@ public struct RouteChange: Hashable, Sendable {
 
 /// Where the pushes of one app go: its name and the transport's routes for its devices.
 public final class AppRoute: Sendable {
-    /// The app's place in the configuration, and in every array that is kept by app.
+    /// The app's index in the configuration, and in every array that is kept by app.
     public let index: Int
     /// The app's name, as devices carry it.
     public let name: String

@@ -1,4 +1,4 @@
-/// Which changes of a record a subscription hears of, with CloudKit's values (`CKQuerySubscription.Options`).
+/// Which changes of a record a subscription matches, with CloudKit's values (`CKQuerySubscription.Options`).
 public struct FiringOperations: OptionSet, Hashable, Sendable {
     /// The bits.
     public let rawValue: UInt8

@@ -27,7 +27,7 @@ public struct DeadLetterSummary: Hashable, Sendable {
     public var deadLetteredMilliseconds: Int64
     /// The size of its body, in bytes.
     public var bodySizeBytes: Int
-    /// Its place among the stored letters, in the order in which they were collected; 0 before it is stored.
+    /// Its position among the stored letters, in the order in which they were collected; 0 before it is stored.
     public var number: Int64 = 0
 
     /// The beginning of the identifier, for people.
@@ -46,7 +46,7 @@ public struct DeadLetterSummary: Hashable, Sendable {
 }
 
 extension DeadLetterSummary {
-    /// Parts a list where the bodies would become too many bytes to be held at once (`DeadLetterRules`).
+    /// Parts a list where the bodies would become too many bytes to be kept at once (`DeadLetterRules`).
     public static func batches(_ letters: [DeadLetterSummary]) -> [ArraySlice<DeadLetterSummary>] {
         var batches: [ArraySlice<DeadLetterSummary>] = []
         var start = 0
@@ -81,6 +81,6 @@ public struct DeadLetter: Hashable, Sendable {
     /// Headers of Apus that another exchange brought were left out when the letter was read.
     public var replay: Message { message.replayed(publishedTo: "") }
 
-    /// Whether the letter is a part of a large fan-out, which goes back to that lane.
-    public var isOfFanOutLane: Bool { replay.header(RetryHeader.cursor) != nil }
+    /// Whether the letter is a part of a large fan-out, which goes back to the fan-out queue.
+    public var isBulk: Bool { replay.header(RetryHeader.cursor) != nil }
 }

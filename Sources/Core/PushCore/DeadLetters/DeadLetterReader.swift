@@ -9,7 +9,7 @@ import Notifications
 ///
 /// A reader belongs to the thread that uses it.
 public final class DeadLetterReader {
-    /// Headers that the broker writes anew each time that it delivers a message.
+    /// Headers that the broker rewrites each time that it delivers a message.
     private static let deliveryHeaders: Set<String> = ["x-delivery-count", "x-acquired-count"]
     private static let digestBytesMinimum = 16
     private static let detailBytesMaximum = 4_096

@@ -51,7 +51,7 @@ public struct BulkCongestionWindow: Hashable, Sendable {
         return base == .max ? nil : 1.25 * Double(size) / (Double(max(base, 1)) / 1_000_000)
     }
 
-    /// A push of the bulk lane was answered.
+    /// A bulk push was answered.
     ///
     /// - Parameters:
     ///   - delay: how long after it was sent, in nanoseconds.

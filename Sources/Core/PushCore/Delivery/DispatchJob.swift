@@ -7,8 +7,8 @@ public import Notifications
 public final class DispatchJob: Sendable {
     /// The deliveries that end with this job: the event's own, and those of the events that it stands for.
     public let tags: [DeliveryTag]
-    /// Which queue it came from, which decides what it has to wait for.
-    public let lane: DeliveryClass
+    /// Its class, which decides what it has to wait for.
+    public let deliveryClass: DeliveryClass
     /// The message of the event, for copies that are requeued.
     public let message: Message
     /// The history of the event.
@@ -32,14 +32,14 @@ public final class DispatchJob: Sendable {
     public let changed: WallTime?
     /// Whether each push gets one attempt only.
     public let expiresImmediately: Bool
-    /// The dataset whose turn ends with this job; nil if others need not wait for it.
+    /// The dataset whose next event waits for the end of this job; nil if none has to wait.
     public let dataset: DatasetKey?
     /// What it tells its devices of the dataset; nil if it is no sync count.
     public let announcement: DatasetAnnouncement?
 
     /// Creates a job.
     public init(
-        tags: [DeliveryTag], lane: DeliveryClass = .work, message: Message, retryState: RetryState,
+        tags: [DeliveryTag], deliveryClass: DeliveryClass = .interactive, message: Message, retryState: RetryState,
         identity: PushIdentity,
         renderings: [AppRendering], devices: [Recipient], assignments: [PushAssignment] = [],
         continuation: AudienceCursor? = nil, chunk: DeliveryTag? = nil,
@@ -47,7 +47,7 @@ public final class DispatchJob: Sendable {
         announcement: DatasetAnnouncement? = nil
     ) {
         self.tags = tags
-        self.lane = lane
+        self.deliveryClass = deliveryClass
         self.message = message
         self.retryState = retryState
         self.identity = identity
@@ -97,7 +97,7 @@ public struct AppRendering: Sendable {
 
 /// What one device of a job is told, and for which subscription.
 public struct PushAssignment: Hashable, Sendable {
-    /// The place of what it is told in the job's renderings; nil if its app is not configured.
+    /// The index of its rendering in the job's renderings; nil if its app is not configured.
     public var rendering: Int?
     /// The row of the subscription.
     public var subscription: Int64

@@ -1,16 +1,16 @@
 /// The bounds of the dispatcher's memory and of its patience.
 public struct DispatchLimits: Hashable, Sendable {
-    /// The most pushes of a lane that are out at once, over all apps.
+    /// The most pushes of a delivery class that are out at once, over all apps.
     public var pushesInFlightMaximum = 4_096
-    /// How many devices may wait to be sent to before no more of the work lane is looked up, if there are several apps.
+    /// How many devices may wait before no more interactive deliveries are looked up, if there are several apps.
     public var devicesWaitingMaximum = 4_096
     /// The most deliveries that the broker hands out at once: the prefetch.
-    public var deliveriesInHandMaximum = 1_000
+    public var unsettledDeliveriesMaximum = 1_000
     /// The most devices of an event that are served with the others of its batch; the rest goes to the fan-out queue.
     public var devicesPerPageMaximum = 250
-    /// The most devices in one page of the bulk lane, which one look-up finds and the worker holds in memory.
+    /// The most devices in one page of a bulk delivery, which one look-up finds and the worker keeps in memory.
     public var devicesPerBulkPageMaximum = 1_000
-    /// The most devices of an app that may wait in the bulk lane when its next page is looked up.
+    /// The most devices of an app that may wait for bulk pushes when its next page is looked up.
     ///
     /// A look-up takes some time, in which these devices are sent to.
     public var bulkDevicesWaitingMaximum = 250

@@ -9,7 +9,7 @@ extension DispatchStateMachine {
     ///   - results: how they ended.
     ///   - now: when it is.
     ///   - actions: takes what is to be done.
-    ///   - ended: called with each result and the app of its push, by its place in the configuration.
+    ///   - ended: called with each result and the app of its push, by its index in the configuration.
     public mutating func pushesEnded(
         _ results: [PushResult], at now: Moment, into actions: inout DispatchActions,
         each ended: (PushResult, Int) -> Void
@@ -36,11 +36,11 @@ extension DispatchStateMachine {
         guard var push = pushes[result.identifier] else { return nil }
         let app = push.app
         if case .answered = result.outcome { health.pushWasAnswered(app: app, at: latest.monotonic) }
-        guard push.job != Push.givenUp else {
+        guard push.job != Push.abandoned else {
             pushes.remove(result.identifier)
-            lanes[Self.place(of: .work)].pushEnded(app: app)
+            sendQueues[Self.sendQueueIndex(of: .interactive)].pushEnded(app: app)
             // The job has ended without this push, but APNs has accepted it: the device was told.
-            let told = announcementsGivenUp.removeValue(forKey: result.identifier)
+            let told = announcementsOfAbandonedPushes.removeValue(forKey: result.identifier)
             if let told, Disposition(result.outcome) == .accepted { actions.told.append(told) }
             return app
         }
@@ -49,7 +49,7 @@ extension DispatchStateMachine {
         let asksAPNs = asksAPNs(push.device, work)
         if asksAPNs {
             noteKey(result.outcome, disposition, app: app)
-            if work.lane == .fanout, case .answered = result.outcome {
+            if work.deliveryClass == .bulk, case .answered = result.outcome {
                 bulkWindow.pushEnded(
                     afterNanoseconds: result.durationNanoseconds, isRestricted: isBulkRestricted, at: latest.monotonic)
             }
@@ -63,7 +63,7 @@ extension DispatchStateMachine {
             return app
         }
         pushes.remove(result.identifier)
-        lanes[Self.place(of: work.lane)].pushEnded(app: app)
+        sendQueues[Self.sendQueueIndex(of: work.deliveryClass)].pushEnded(app: app)
         let failure = settle(disposition, push, work, into: &actions)
         let isSent = jobs.modify(push.job) { job in
             job.pushesOut -= 1
@@ -170,7 +170,7 @@ extension DispatchStateMachine {
             end(app: app) { $0.tokenDead += 1 }
             actions.deadTokens.append(deadToken(of: push, work, since: nil))
             return nil
-        case .hold: return retry(push.device, work, app: app, .suspectConfiguration)
+        case .deferPush: return retry(push.device, work, app: app, .suspectConfiguration)
         }
     }
 
@@ -193,7 +193,7 @@ extension DispatchStateMachine {
                 : "Waits \(delay) ms; no attempt is spent."
             return failure(
                 device, work, app: app, .retry(delayMilliseconds: delay), cause.rawValue, detail, attempt: attempt,
-                heldMilliseconds: cause.isOutage ? delay : 0)
+                deferredMilliseconds: cause.isOutage ? delay : 0)
         case .expired:
             end(app: app) { $0.expired += 1 }
             return nil
@@ -218,11 +218,11 @@ extension DispatchStateMachine {
     /// How the push to a device failed; without its name, which the job adds.
     func failure(
         _ device: Int, _ work: DispatchJob, app: Int?, _ destination: Destination, _ reason: String, _ detail: String,
-        attempt: Int? = nil, heldMilliseconds: Int64 = 0
+        attempt: Int? = nil, deferredMilliseconds: Int64 = 0
     ) -> Failure {
         Failure(
             destination: destination, reason: reason, detail: detail, attempt: attempt ?? work.retryState.attempt + 1,
-            appIndex: app, app: work.devices[device].app, heldMilliseconds: heldMilliseconds)
+            appIndex: app, app: work.devices[device].app, deferredMilliseconds: deferredMilliseconds)
     }
 
     private func deadToken(of push: Push, _ work: DispatchJob, since: Int64?) -> DeadToken {

@@ -16,26 +16,26 @@ extension DispatchStateMachine {
 
     // MARK: Slow apps
 
-    /// Counts the deliveries of a job of the work lane under its app.
+    /// Counts the deliveries of an interactive job under its app.
     ///
-    /// - Returns: whether the app is slow and has more than its share in hand, so that the job has to be held back.
+    /// - Returns: whether the app is slow and has more than its share of deliveries, so that the job is to be deferred.
     ///   Such a job is not counted: that it is soon gone says nothing for the app.
     mutating func admit(_ job: inout Job) -> Bool {
-        guard isShared, job.work.lane == .work, !job.work.devices.isEmpty else { return false }
+        guard isShared, job.work.deliveryClass == .interactive, !job.work.devices.isEmpty else { return false }
         let app = flow(of: job.work, device: 0)
         // The last flow is of devices whose app is not configured.
         guard app < ledgers.count - 1 else { return false }
-        let devicesWaiting = workLane.devicesWaitingByFlow[app]
+        let devicesWaiting = interactiveQueue.devicesWaitingByFlow[app]
         if health.shouldDefer(app: app, devicesWaiting: devicesWaiting, at: latest.monotonic) { return true }
-        job.loadedApp = app
+        job.backlogApp = app
         health.deliveriesArrived(job.work.tags.count, app: app, at: latest.monotonic)
         return false
     }
 
-    /// Requeues a job instead of sending it; no attempt is spent.
+    /// Defers a job: requeues it instead of sending it; no attempt is spent.
     ///
     /// - Returns: whether any of it waits for a retry: not if its time will have passed by then.
-    mutating func holdBack(_ number: UInt64) -> Bool {
+    mutating func deferJob(_ number: UInt64) -> Bool {
         let work = work(of: number)
         for device in work.devices.indices {
             let failure: Failure? =
@@ -55,35 +55,35 @@ extension DispatchStateMachine {
         }
     }
 
-    /// Requeues the pushes of slow apps that have been out for too long, so that what they hold is free for others.
+    /// Requeues the pushes of slow apps that have been out for too long, so that their deliveries make room for others.
     ///
     /// Such a push is as one whose deadline has passed: it may have been processed, so trying it again may make a
-    /// duplicate. Its stream stays open until its own deadline, and keeps its place among the app's pushes until then.
-    mutating func giveUpOverduePushes(into actions: inout DispatchActions) {
+    /// duplicate. Its stream stays open until its own deadline, and counts among the app's pushes until then.
+    mutating func abandonOverduePushes(into actions: inout DispatchActions) {
         let now = latest.monotonic
         guard health.looksForOverduePushes(at: now) else { return }
         let overdue = pushes.numbers { push in
-            push.job != Push.givenUp && health.isOverdue(app: push.app, sent: push.sent, at: now)
+            push.job != Push.abandoned && health.isOverdue(app: push.app, sent: push.sent, at: now)
         }
-        for number in overdue { giveUp(number, into: &actions) }
+        for number in overdue { abandon(number, into: &actions) }
     }
 
-    private mutating func giveUp(_ number: UInt64, into actions: inout DispatchActions) {
+    private mutating func abandon(_ number: UInt64, into actions: inout DispatchActions) {
         let push = pushes.modify(number) { $0 }
         let work = work(of: push.job)
-        guard work.lane == .work else { return }
-        pushes.modify(number) { $0.job = Push.givenUp }
+        guard work.deliveryClass == .interactive else { return }
+        pushes.modify(number) { $0.job = Push.abandoned }
         if let announcement = work.announcement {
-            announcementsGivenUp[number] = (work.devices[push.device].deviceID, announcement)
+            announcementsOfAbandonedPushes[number] = (work.devices[push.device].deviceID, announcement)
         }
         if asksAPNs(push.device, work) { health.pushWasUnanswered(app: push.app, at: latest.monotonic) }
         let failure = retry(push.device, work, app: push.app, .unanswered)
-        let loadedApp = jobs.modify(push.job) { job in
+        let backlogApp = jobs.modify(push.job) { job in
             job.pushesOut -= 1
             if let failure { job.failed(push.device, failure) }
-            return job.loadedApp.take()
+            return job.backlogApp.take()
         }
-        if let loadedApp { health.deliveriesGivenUp(work.tags.count, app: loadedApp) }
+        if let backlogApp { health.deliveriesAbandoned(work.tags.count, app: backlogApp) }
         jobAdvanced(push.job, into: &actions)
     }
 }

@@ -4,7 +4,7 @@ extension DispatchStateMachine {
     private struct Tally {
         var pushesOfJob: [UInt64: Int] = [:]
         var copiesOfJob: [UInt64: Int] = [:]
-        /// By lane and app.
+        /// By delivery class and app.
         var pushesOut: [[Int]]
         var devicesWaiting = [0, 0]
         var deliveriesOfApp: [Int]
@@ -12,33 +12,33 @@ extension DispatchStateMachine {
         var pushesInFlight = 0
     }
 
-    /// Counts what is in hand, and compares it with the counts that the machine keeps.
+    /// Counts all jobs, pushes and copies, and compares the sums with the counts that the machine keeps.
     ///
-    /// It looks at all jobs, pushes and copies once, so it is for tests, simulations and debug builds.
+    /// It takes time in proportion to all of them, so it is for tests, simulations and debug builds.
     ///
     /// - Returns: what does not hold, each as a sentence; empty if all is well.
     public func checkInvariants() -> [String] {
         var broken: [String] = []
         var tally = Tally(
-            pushesOut: lanes.map { $0.pushesOutByFlow.map { _ in 0 } },
-            deliveriesOfApp: health.deliveriesInHandByApp.map { _ in 0 })
+            pushesOut: sendQueues.map { $0.pushesOutByFlow.map { _ in 0 } },
+            deliveriesOfApp: health.unsettledDeliveriesByApp.map { _ in 0 })
         countPushes(&tally, &broken)
         countCopies(&tally, &broken)
         jobs.forEach { number, job in countJob(number, job, &tally, &broken) }
-        checkLanes(tally, &broken)
+        checkSendQueues(tally, &broken)
         checkBooks(tally, &broken)
         return broken
     }
 
     private func countPushes(_ tally: inout Tally, _ broken: inout [String]) {
         pushes.forEach { number, push in
-            guard push.job != Push.givenUp else {
-                tally.pushesOut[Self.place(of: .work)][push.app] += 1
+            guard push.job != Push.abandoned else {
+                tally.pushesOut[Self.sendQueueIndex(of: .interactive)][push.app] += 1
                 return
             }
             guard let job = jobs[push.job] else { return broken.append("push \(number) belongs to no job") }
             tally.pushesOfJob[push.job, default: 0] += 1
-            tally.pushesOut[Self.place(of: job.work.lane)][push.app] += 1
+            tally.pushesOut[Self.sendQueueIndex(of: job.work.deliveryClass)][push.app] += 1
         }
     }
 
@@ -63,31 +63,36 @@ extension DispatchStateMachine {
         }
         if job.isSent, !job.failures.isEmpty { broken.append("job \(number) has ended, and failures are not requeued") }
         if job.isSent, job.publishesOut == 0 { broken.append("job \(number) has ended, and is not settled") }
-        tally.devicesWaiting[Self.place(of: job.work.lane)] += rest
+        tally.devicesWaiting[Self.sendQueueIndex(of: job.work.deliveryClass)] += rest
         tally.pushesInFlight += rest + job.pushesOut
         if !job.work.devices.isEmpty { tally.pushesInFlight += job.failures.reduce(0) { $0 + $1.deviceIDs.count } }
-        if let app = job.loadedApp { tally.deliveriesOfApp[app] += job.work.tags.count }
+        if let app = job.backlogApp { tally.deliveriesOfApp[app] += job.work.tags.count }
     }
 
-    private func checkLanes(_ tally: Tally, _ broken: inout [String]) {
-        for (place, lane) in lanes.enumerated() {
-            if lane.pushesOutByFlow != tally.pushesOut[place] {
-                broken.append("lane \(place) counts \(lane.pushesOutByFlow) pushes, not \(tally.pushesOut[place])")
+    private func checkSendQueues(_ tally: Tally, _ broken: inout [String]) {
+        for (index, sendQueue) in sendQueues.enumerated() {
+            if sendQueue.pushesOutByFlow != tally.pushesOut[index] {
+                broken.append(
+                    "send queue \(index) counts \(sendQueue.pushesOutByFlow) pushes, not \(tally.pushesOut[index])")
             }
-            if lane.pushesOut != lane.pushesOutByFlow.reduce(0, +) {
-                broken.append("lane \(place) counts \(lane.pushesOut) pushes, which is not the sum of its apps")
+            if sendQueue.pushesOut != sendQueue.pushesOutByFlow.reduce(0, +) {
+                broken.append(
+                    "send queue \(index) counts \(sendQueue.pushesOut) pushes, which is not the sum of its apps")
             }
-            if lane.devicesWaiting != tally.devicesWaiting[place] {
-                broken.append("lane \(place) counts \(lane.devicesWaiting) devices, not \(tally.devicesWaiting[place])")
+            if sendQueue.devicesWaiting != tally.devicesWaiting[index] {
+                broken.append(
+                    "send queue \(index) counts \(sendQueue.devicesWaiting) devices, not \(tally.devicesWaiting[index])"
+                )
             }
-            if lane.devicesWaiting != lane.devicesWaitingByFlow.reduce(0, +) {
-                broken.append("lane \(place) counts \(lane.devicesWaiting) devices, which is not the sum of its apps")
+            if sendQueue.devicesWaiting != sendQueue.devicesWaitingByFlow.reduce(0, +) {
+                broken.append(
+                    "send queue \(index) counts \(sendQueue.devicesWaiting) devices, which is not the sum of its apps")
             }
-            if (lane.pushesOutByFlow + lane.devicesWaitingByFlow).contains(where: { $0 < 0 }) {
-                broken.append("a count of lane \(place) is negative")
+            if (sendQueue.pushesOutByFlow + sendQueue.devicesWaitingByFlow).contains(where: { $0 < 0 }) {
+                broken.append("a count of send queue \(index) is negative")
             }
-            if lane.queue.isEmpty != (lane.devicesWaiting == 0) {
-                broken.append("the queue of lane \(place) does not hold what waits")
+            if sendQueue.queue.isEmpty != (sendQueue.devicesWaiting == 0) {
+                broken.append("send queue \(index) does not hold what waits")
             }
         }
     }
@@ -98,14 +103,14 @@ extension DispatchStateMachine {
         }
         let inFlight = ledgers.reduce(0) { $0 + $1.inFlight }
         if inFlight != tally.pushesInFlight {
-            broken.append("\(inFlight) pushes are in flight by the ledgers, and \(tally.pushesInFlight) in hand")
+            broken.append("\(inFlight) pushes are in flight by the ledgers, and \(tally.pushesInFlight) by the tables")
         }
-        let deliveries = health.deliveriesInHandByApp
+        let deliveries = health.unsettledDeliveriesByApp
         if deliveries != tally.deliveriesOfApp {
-            broken.append("\(deliveries) deliveries are in hand by app, not \(tally.deliveriesOfApp)")
+            broken.append("\(deliveries) deliveries are unsettled by app, not \(tally.deliveriesOfApp)")
         }
-        if health.deliveriesInHand != tally.deliveriesOfApp.reduce(0, +) {
-            broken.append("\(health.deliveriesInHand) deliveries are in hand, not \(tally.deliveriesOfApp)")
+        if health.unsettledDeliveries != tally.deliveriesOfApp.reduce(0, +) {
+            broken.append("\(health.unsettledDeliveries) deliveries are unsettled, not \(tally.deliveriesOfApp)")
         }
     }
 }

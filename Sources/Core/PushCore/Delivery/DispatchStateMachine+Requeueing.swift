@@ -75,7 +75,7 @@ extension DispatchStateMachine {
         jobAdvanced(number, into: &actions)
     }
 
-    /// A delivery of a large fan-out that has not begun has to wait, because the pushes of its app hang.
+    /// Defers a delivery of a large fan-out that has not begun, because the pushes of its app hang.
     ///
     /// - Parameters:
     ///   - tag: the delivery.
@@ -83,13 +83,13 @@ extension DispatchStateMachine {
     ///   - retryState: its history.
     ///   - now: when it is.
     ///   - actions: takes what is to be done.
-    /// - Returns: whether it is requeued; if not, its attempts are spent, and it stays where it is.
-    public mutating func deliveryHeldBack(
+    /// - Returns: whether it is requeued; if not, its attempts are spent, and the caller keeps it.
+    public mutating func deferDelivery(
         _ tag: DeliveryTag, message: Message, retryState: RetryState, at now: Moment,
         into actions: inout DispatchActions
     ) -> Bool {
         var history = retryState
-        // What is of no use any more is told so when it is served: until then it must not be in the way either.
+        // An expired delivery is ended when it is served: until then it must not be in the way either.
         history.expiresAt = nil
         latest = now
         let decision = policy.decide(.congested, retryAfterSeconds: nil, retryState: history, at: now.wall)
@@ -99,7 +99,7 @@ extension DispatchStateMachine {
             Failure(
                 destination: .retry(delayMilliseconds: delay), reason: Disposition.RetryCause.congested.rawValue,
                 detail: "Waits \(delay) ms, because its app is not answered; no attempt is spent.",
-                attempt: retryState.attempt, heldMilliseconds: delay, deviceIDs: []), into: &actions)
+                attempt: retryState.attempt, deferredMilliseconds: delay, deviceIDs: []), into: &actions)
         return true
     }
 
@@ -113,8 +113,8 @@ extension DispatchStateMachine {
     /// Moves a part of a large fan-out from a work queue to the fan-out queue, or after too many hops to the dead
     /// letters.
     ///
-    /// It is there because it was held back, or because an operator replayed it.
-    public mutating func deliveryOfFanOutLane(
+    /// It is there because it was deferred, or because an operator replayed it.
+    public mutating func bulkDeliveryInWorkQueue(
         _ tag: DeliveryTag, message: Message, retryState: RetryState, into actions: inout DispatchActions
     ) {
         var retryState = retryState
@@ -207,7 +207,7 @@ extension DispatchStateMachine {
             actions.settles.append(contentsOf: work.tags)
         }
         if let dataset = work.dataset { actions.datasetsSettled.append(dataset) }
-        if let app = job.loadedApp { health.deliveriesSettled(work.tags.count, app: app, at: latest.monotonic) }
+        if let app = job.backlogApp { health.deliveriesSettled(work.tags.count, app: app, at: latest.monotonic) }
         if let chunk = work.chunk { actions.chunkPagesEnded.append(chunk) }
     }
 
@@ -221,7 +221,7 @@ extension DispatchStateMachine {
             var retryState = work.retryState
             retryState.attempt = failure.attempt
             if failure.destination != .fanOut { retryState.hops = 0 }
-            retryState.heldMilliseconds += failure.heldMilliseconds
+            retryState.deferredMilliseconds += failure.deferredMilliseconds
             if !part.isEmpty {
                 retryState.cursor = nil
                 retryState.chunk = nil

@@ -6,9 +6,9 @@ extension DispatchStateMachine {
     /// Sends to devices that wait, as far as the limit of pushes in flight allows.
     public mutating func sendWaiting(at now: Moment, into actions: inout DispatchActions) {
         latest = now
-        health.look(devicesWaiting: workLane.devicesWaitingByFlow, at: now.monotonic)
-        giveUpOverduePushes(into: &actions)
-        sendWaiting(.work, window: limits.pushesInFlightMaximum, into: &actions)
+        health.look(devicesWaiting: interactiveQueue.devicesWaitingByFlow, at: now.monotonic)
+        abandonOverduePushes(into: &actions)
+        sendWaiting(.interactive, window: limits.pushesInFlightMaximum, into: &actions)
         sendWaitingFanOuts(into: &actions)
         reportHealth(into: &actions)
     }
@@ -32,7 +32,7 @@ extension DispatchStateMachine {
         let push = pushes.insert { _ in
             Push(job: number, device: device, rendering: rendering, app: app, sent: latest.monotonic)
         }
-        lanes[Self.place(of: work.lane)].pushWentOut(app: app)
+        sendQueues[Self.sendQueueIndex(of: work.deliveryClass)].pushWentOut(app: app)
         actions.sends.append(request(push, device, work, rendering))
         if let changed = work.changed, !work.retryState.isRequeuedCopy {
             actions.lagsMilliseconds.append(max(0, latest.wall - changed))
@@ -85,59 +85,60 @@ extension DispatchStateMachine {
     }
 }
 
-/// Who may send next: turns between apps, and the share of the bulk lane.
+/// The order of sending: round robin between apps, and the share of bulk deliveries.
 extension DispatchStateMachine {
-    /// How long after the last small event the bulk lane still leaves room for the next.
-    static let workPresenceMilliseconds: Int64 = 1_000
+    /// How long after the last small event bulk pushes still leave room for the next.
+    static let interactivePresenceMilliseconds: Int64 = 1_000
 
-    // MARK: Turns
+    // MARK: Round robin
 
-    /// The place of a lane among `lanes`.
-    static func place(of lane: DeliveryClass) -> Int { lane == .work ? 0 : 1 }
+    /// The index of the send queue of a delivery class in `sendQueues`.
+    static func sendQueueIndex(of deliveryClass: DeliveryClass) -> Int { deliveryClass == .interactive ? 0 : 1 }
 
-    var workLane: SendQueue { lanes[Self.place(of: .work)] }
+    var interactiveQueue: SendQueue { sendQueues[Self.sendQueueIndex(of: .interactive)] }
 
-    /// The app with which a job waits for its turn: that of its next device.
+    /// The flow in which a job waits: the app of its next device.
     func flow(of work: DispatchJob, device: Int) -> Int {
         guard isShared else { return 0 }
         if work.renderings.count == 1, work.assignments.isEmpty { return work.renderings[0].app.index }
         return rendering(of: device, in: work).map { work.renderings[$0].app.index } ?? ledgers.count - 1
     }
 
-    /// Sends the waiting pushes of a lane as far as its window allows, in turns of the apps.
+    /// Sends the waiting pushes of a delivery class as far as its window allows, app by app in round robin.
     mutating func sendWaiting(
-        _ lane: DeliveryClass, window: Int, pushesMaximum: Int = .max, into actions: inout DispatchActions
+        _ deliveryClass: DeliveryClass, window: Int, pushesMaximum: Int = .max, into actions: inout DispatchActions
     ) {
-        let place = Self.place(of: lane)
-        let outMaximum = pushesMaximum < window ? min(window, lanes[place].pushesOut + pushesMaximum) : window
+        let queueIndex = Self.sendQueueIndex(of: deliveryClass)
+        let outMaximum = pushesMaximum < window ? min(window, sendQueues[queueIndex].pushesOut + pushesMaximum) : window
         var passes = 0
-        while let turn = lanes[place].queue.turn, passes < lanes[place].queue.activeFlowCount {
-            guard lanes[place].pushesOut < outMaximum else { return }
-            let (work, device) = jobs.modify(turn.element) { ($0.work, $0.nextDevice) }
+        while let head = sendQueues[queueIndex].queue.head, passes < sendQueues[queueIndex].queue.activeFlowCount {
+            guard sendQueues[queueIndex].pushesOut < outMaximum else { return }
+            let (work, device) = jobs.modify(head.element) { ($0.work, $0.nextDevice) }
             let room = min(
-                turn.allowance, lanes[place].room(flow: turn.flow, window: window), outMaximum - lanes[place].pushesOut)
-            if room > 0 || isHeld(device, work) {
+                head.allowance, sendQueues[queueIndex].room(flow: head.flow, window: window),
+                outMaximum - sendQueues[queueIndex].pushesOut)
+            if room > 0 || endsUnsent(device, work) {
                 passes = 0
-                serve(work, from: device, turn, place, unitsMaximum: max(room, 1), into: &actions)
+                serve(work, from: device, head, queueIndex, unitsMaximum: max(room, 1), into: &actions)
             } else {
-                lanes[place].queue.pass()
+                sendQueues[queueIndex].queue.pass()
                 passes += 1
             }
         }
     }
 
-    /// Sends to some devices of the job whose turn it is, from one on.
+    /// Sends to some devices of the job at the head of the queue, from one on.
     private mutating func serve(
-        _ work: DispatchJob, from first: Int, _ turn: FairQueue<UInt64>.Turn, _ place: Int, unitsMaximum: Int,
+        _ work: DispatchJob, from first: Int, _ head: FairQueue<UInt64>.Head, _ queueIndex: Int, unitsMaximum: Int,
         into actions: inout DispatchActions
     ) {
-        let number = turn.element
+        let number = head.element
         let end = min(work.devices.count, first + unitsMaximum)
         let mayMove = isShared && (work.renderings.count > 1 || !work.assignments.isEmpty)
         let pushesBefore = pushes.count
-        var flow = turn.flow
+        var flow = head.flow
         var device = first
-        while device < end, flow == turn.flow {
+        while device < end, flow == head.flow {
             if let failure = send(device, of: number, work, into: &actions) {
                 jobs.modify(number) { $0.failed(device, failure) }
             }
@@ -150,46 +151,46 @@ extension DispatchStateMachine {
             job.pushesOut += sent
         }
         let rest = work.devices.count - device
-        let isMoved = rest > 0 && flow != turn.flow
-        lanes[place].served(devices: device - first, flow: turn.flow, isFinished: rest == 0 || isMoved)
-        if isMoved { lanes[place].moved(number, devices: rest, from: turn.flow, to: flow) }
+        let isMoved = rest > 0 && flow != head.flow
+        sendQueues[queueIndex].served(devices: device - first, flow: head.flow, isFinished: rest == 0 || isMoved)
+        if isMoved { sendQueues[queueIndex].moved(number, devices: rest, from: head.flow, to: flow) }
         if rest == 0 { jobAdvanced(number, into: &actions) }
     }
 
-    /// Whether a push that waits would not go out, so that it needs no room.
-    private func isHeld(_ device: Int, _ work: DispatchJob) -> Bool {
+    /// Whether a waiting push would end without being sent, so that it needs no room in the window.
+    private func endsUnsent(_ device: Int, _ work: DispatchJob) -> Bool {
         guard let rendering = rendering(of: device, in: work) else { return true }
         return health.isUnreachable(route: route(of: device, rendering, work))
     }
 
-    // MARK: The bulk lane
+    // MARK: Bulk deliveries
 
     /// How many pushes of large fan-outs may be out: all that there is room for, unless small events are under way.
     var bulkPushesMaximum: Int { isBulkRestricted ? bulkWindow.size : limits.pushesInFlightMaximum }
 
     /// Whether large fan-outs may use only the capacity that small events leave: some are under way, or were lately.
     public var isBulkRestricted: Bool {
-        let work = Self.place(of: .work)
-        if lanes[work].pushesOut > 0 || lanes[work].devicesWaiting > 0 { return true }
-        guard let arrived = workArrived else { return false }
-        return latest.monotonic.milliseconds(since: arrived) < Self.workPresenceMilliseconds
+        let queueIndex = Self.sendQueueIndex(of: .interactive)
+        if sendQueues[queueIndex].pushesOut > 0 || sendQueues[queueIndex].devicesWaiting > 0 { return true }
+        guard let arrived = interactiveArrived else { return false }
+        return latest.monotonic.milliseconds(since: arrived) < Self.interactivePresenceMilliseconds
     }
 
     /// Sends the waiting pushes of large fan-outs: evenly spread while small events share the way, else at once.
     mutating func sendWaitingFanOuts(into actions: inout DispatchActions) {
         guard isBulkRestricted, let rate = bulkWindow.pushesPerMillisecond else {
-            return sendWaiting(.fanout, window: bulkPushesMaximum, into: &actions)
+            return sendWaiting(.bulk, window: bulkPushesMaximum, into: &actions)
         }
-        let place = Self.place(of: .fanout)
+        let queueIndex = Self.sendQueueIndex(of: .bulk)
         let allowance = bulkPace.allowance(perMillisecond: rate, at: latest.monotonic)
-        let before = lanes[place].pushesOut
-        sendWaiting(.fanout, window: bulkPushesMaximum, pushesMaximum: allowance, into: &actions)
-        bulkPace.wentOut(lanes[place].pushesOut - before)
+        let before = sendQueues[queueIndex].pushesOut
+        sendWaiting(.bulk, window: bulkPushesMaximum, pushesMaximum: allowance, into: &actions)
+        bulkPace.wentOut(sendQueues[queueIndex].pushesOut - before)
     }
 
     /// Whether pushes of large fan-outs wait only so that they go out evenly: more may be sent in a millisecond.
     public var isBulkPaced: Bool {
-        let bulk = lanes[Self.place(of: .fanout)]
+        let bulk = sendQueues[Self.sendQueueIndex(of: .bulk)]
         return !bulk.queue.isEmpty && isBulkRestricted && bulk.pushesOut < bulkPushesMaximum
     }
 }

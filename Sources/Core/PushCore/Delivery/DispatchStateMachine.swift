@@ -14,7 +14,7 @@ public import Notifications
 /// | settled | its deliveries are acknowledged, or rejected if the broker takes a copy never | none: it is gone |
 ///
 /// A push ends when APNs accepted it, its token is dead, its time has passed, or its requeued copy is confirmed.
-/// Nothing else lets go of a delivery, so whatever is lost on the way is still the broker's.
+/// Nothing else acknowledges a delivery, so the broker still has the message of a push that is lost on the way.
 ///
 /// Methods are named after what happened; what is to be done is appended to `DispatchActions`. Time is an argument.
 public struct DispatchStateMachine: Sendable {
@@ -25,7 +25,7 @@ public struct DispatchStateMachine: Sendable {
         var publishesOut = 0
         var failures: [Failure] = []
         /// The app under which its deliveries are counted; nil if they are not.
-        var loadedApp: Int?
+        var backlogApp: Int?
         /// Why the broker will never take a copy that its deliveries must not end without; nil if there is none such.
         var rejection: String?
 
@@ -53,8 +53,8 @@ public struct DispatchStateMachine: Sendable {
         var appIndex: Int?
         /// The app of its devices; nil if the delivery failed as a whole.
         var app: String?
-        /// How long it is held back for no fault of its own, which does not count as age.
-        var heldMilliseconds: Int64 = 0
+        /// How long its pushes are deferred for no fault of their own, which does not count as age.
+        var deferredMilliseconds: Int64 = 0
         /// Their names in the requeued copies.
         var deviceIDs: [String] = []
 
@@ -71,8 +71,8 @@ public struct DispatchStateMachine: Sendable {
     }
 
     struct Push: Sendable {
-        /// In place of its job's number, if the job waits for it no more.
-        static let givenUp = UInt64.max
+        /// The value of `job` for an abandoned push, which its job no longer waits for.
+        static let abandoned = UInt64.max
 
         var job: UInt64
         var device: Int
@@ -103,17 +103,17 @@ public struct DispatchStateMachine: Sendable {
     let limits: DispatchLimits
     var jobs = SlotTable<Job>()
     var pushes = SlotTable<Push>()
-    /// What pushes that were given up said of a dataset, by the number of the push: their answers may still come.
-    var announcementsGivenUp: [UInt64: (deviceID: String, announcement: DatasetAnnouncement)] = [:]
+    /// What abandoned pushes said of a dataset, by the number of the push: their answers may still come.
+    var announcementsOfAbandonedPushes: [UInt64: (deviceID: String, announcement: DatasetAnnouncement)] = [:]
     var publishes = SlotTable<Publish>()
-    /// The lane of small events and retries, and that of large fan-outs.
-    var lanes: [SendQueue]
+    /// One send queue for interactive deliveries and one for bulk deliveries; `sendQueueIndex` says which.
+    var sendQueues: [SendQueue]
     var bulkWindow: BulkCongestionWindow
     var bulkPace = BulkPacer()
     /// What the clocks showed when they were read last.
     var latest = Moment(wall: .earliest, monotonic: MonotonicTime(nanoseconds: 0))
     /// When the last small event arrived.
-    var workArrived: MonotonicTime?
+    var interactiveArrived: MonotonicTime?
 
     /// How the push service serves each app, as far as the pushes tell.
     public internal(set) var health: AppHealth
@@ -133,7 +133,7 @@ public struct DispatchStateMachine: Sendable {
         self.policy = policy
         self.queues = queues
         self.limits = limits
-        lanes = Array(repeating: SendQueue(appCount: appCount), count: 2)
+        sendQueues = Array(repeating: SendQueue(appCount: appCount), count: 2)
         bulkWindow = BulkCongestionWindow(maximum: limits.pushesInFlightMaximum)
         health = AppHealth(appCount: appCount, limits: limits)
         ledgers = Array(repeating: PushCounts(), count: appCount + 1)
@@ -150,20 +150,22 @@ public struct DispatchStateMachine: Sendable {
     /// How many pushes are out.
     public var pushesInFlight: Int { pushes.count }
 
-    /// Whether so much of an app waits to be sent in the bulk lane that no page of it is to be looked up.
+    /// Whether so many bulk pushes of an app wait to be sent that no page of it is to be looked up.
     public func hasBulkBacklog(app: Int) -> Bool {
-        let lane = lanes[Self.place(of: .fanout)]
-        return lane.devicesWaitingByFlow[isShared ? app : 0] > limits.bulkDevicesWaitingMaximum
+        let queue = sendQueues[Self.sendQueueIndex(of: .bulk)]
+        return queue.devicesWaitingByFlow[isShared ? app : 0] > limits.bulkDevicesWaitingMaximum
     }
 
-    /// Whether so much of a lane waits to be sent that no more of it is to be looked up.
-    public func isSaturated(_ lane: DeliveryClass) -> Bool {
+    /// Whether so many pushes of a delivery class wait to be sent that no more of it is to be looked up.
+    public func isSaturated(_ deliveryClass: DeliveryClass) -> Bool {
         // With one app nothing could overtake what waits. Fan-outs wait in the broker, where they cost nothing.
-        guard lane == .work, isShared else { return !lanes[Self.place(of: lane)].queue.isEmpty }
-        guard workLane.devicesWaiting >= limits.devicesWaitingMaximum else { return false }
-        // What a slow app has waiting must not keep the others out; more of it is not taken in hand.
-        let slow = health.slowApps.reduce(0) { $0 + workLane.devicesWaitingByFlow[$1] }
-        return workLane.devicesWaiting - slow >= limits.devicesWaitingMaximum
+        guard deliveryClass == .interactive, isShared else {
+            return !sendQueues[Self.sendQueueIndex(of: deliveryClass)].queue.isEmpty
+        }
+        guard interactiveQueue.devicesWaiting >= limits.devicesWaitingMaximum else { return false }
+        // The waiting pushes of a slow app must not keep the others out; its further deliveries are deferred.
+        let slow = health.slowApps.reduce(0) { $0 + interactiveQueue.devicesWaitingByFlow[$1] }
+        return interactiveQueue.devicesWaiting - slow >= limits.devicesWaitingMaximum
     }
 
     // MARK: Time passes
@@ -178,7 +180,7 @@ public struct DispatchStateMachine: Sendable {
 
     /// A page of an audience is ready to be pushed to.
     ///
-    /// - Returns: what becomes of it: it is held back if its app is slow and has more than its share in hand.
+    /// - Returns: what becomes of it: it is deferred if its app is slow and has more than its share of deliveries.
     @discardableResult
     public mutating func jobArrived(_ work: DispatchJob, into actions: inout DispatchActions) -> JobArrival {
         for device in work.devices.indices {
@@ -188,15 +190,16 @@ public struct DispatchStateMachine: Sendable {
         }
         let continuation = work.continuation
         var job = Job(work: work)
-        if work.lane == .work, !work.devices.isEmpty { workArrived = latest.monotonic }
-        let isHeldBack = admit(&job)
+        if work.deliveryClass == .interactive, !work.devices.isEmpty { interactiveArrived = latest.monotonic }
+        let isDeferred = admit(&job)
         let number = jobs.insert { _ in job }
         if let continuation { publishContinuation(continuation, of: number, into: &actions) }
         var arrival = JobArrival.taken
-        if isHeldBack {
-            arrival = holdBack(number) ? .deferred : .ended
+        if isDeferred {
+            arrival = deferJob(number) ? .deferred : .ended
         } else if !work.devices.isEmpty {
-            lanes[Self.place(of: work.lane)].waits(number, devices: work.devices.count, flow: flow(of: work, device: 0))
+            sendQueues[Self.sendQueueIndex(of: work.deliveryClass)].waits(
+                number, devices: work.devices.count, flow: flow(of: work, device: 0))
             return .taken
         }
         jobAdvanced(number, into: &actions)
@@ -209,7 +212,7 @@ public struct DispatchStateMachine: Sendable {
     ///   - tags: the deliveries that end with it; none for a chunk, which ends with the last of its pages.
     ///   - message: what goes to the dead letters.
     ///   - retryState: its history.
-    ///   - dataset: the dataset whose turn ends with it.
+    ///   - dataset: the dataset whose next event may begin when it ends.
     ///   - chunk: the delivery of the chunk of which a page cannot be acted on.
     ///   - reason: the reason, as a word.
     ///   - detail: the reason, as a sentence.
@@ -242,7 +245,7 @@ public struct DispatchStateMachine: Sendable {
 ///
 ///     matched = accepted + token dead + expired + coalesced + requeued + in flight
 ///
-/// A push that was requeued and comes back from a retry queue is matched anew.
+/// A push that was requeued and comes back from a retry queue is matched again.
 public struct PushCounts: Hashable, Sendable {
     /// Pushes that events called for.
     public var matched = 0

@@ -31,8 +31,8 @@ public struct RetryPolicy: Hashable, Sendable {
     public let ageMaximumMilliseconds: Int64
     /// The least wait after a 5xx; Apple asks for 15 minutes.
     public let serverErrorDelayMilliseconds: Int64
-    /// The least wait for a push whose app is held, or cannot be reached.
-    public static let holdDelayMilliseconds: Int64 = 30_000
+    /// The least wait for a push whose app is suspended, or cannot be reached.
+    public static let suspensionDelayMilliseconds: Int64 = 30_000
     /// The least wait for a push whose app is slow; as for an outage, each further wait is as long as all before it.
     public static let congestionDelayMilliseconds: Int64 = 5_000
     /// The longest wait that an outage demands: each wait is as long as all before it, up to this.
@@ -73,34 +73,35 @@ public struct RetryPolicy: Hashable, Sendable {
         let attempt = retryState.attempt + (cause.consumesAttempt ? 1 : 0)
         if attempt >= attemptsMaximum { return .exhausted(reason: "attempts-exhausted") }
         let delay = delay(
-            attempt: attempt, cause, retryAfterSeconds: retryAfterSeconds, heldMilliseconds: retryState.heldMilliseconds
+            attempt: attempt, cause, retryAfterSeconds: retryAfterSeconds,
+            deferredMilliseconds: retryState.deferredMilliseconds
         )
         let due = now.advanced(byMilliseconds: delay)
         if let expiresAt = retryState.expiresAt, due >= expiresAt { return .expired }
         // What an outage took does not count: it must not make dead letters.
-        if !cause.isOutage, due - retryState.published - retryState.heldMilliseconds > ageMaximumMilliseconds {
+        if !cause.isOutage, due - retryState.published - retryState.deferredMilliseconds > ageMaximumMilliseconds {
             return .exhausted(reason: "too-old")
         }
         return .retry(delayMilliseconds: delay)
     }
 
     private func delay(
-        attempt: Int, _ cause: Disposition.RetryCause, retryAfterSeconds: Int?, heldMilliseconds: Int64
+        attempt: Int, _ cause: Disposition.RetryCause, retryAfterSeconds: Int?, deferredMilliseconds: Int64
     ) -> Int64 {
-        if cause.isOutage { return outageDelay(cause, heldMilliseconds: heldMilliseconds) }
+        if cause.isOutage { return outageDelay(cause, deferredMilliseconds: deferredMilliseconds) }
         let step = delaysMilliseconds[min(max(attempt, 1), delaysMilliseconds.count) - 1]
         var least = max(step, Int64(min(max(retryAfterSeconds ?? 0, 0), 1_000_000)) * 1_000)
         switch cause {
         case .serverError: least = max(least, serverErrorDelayMilliseconds)
-        case .keyRejected, .suspectConfiguration: least = max(least, Self.holdDelayMilliseconds)
+        case .keyRejected, .suspectConfiguration: least = max(least, Self.suspensionDelayMilliseconds)
         case .throttled, .providerTokenUpdates, .unanswered, .unreachable, .congested: break
         }
         return firstDelay(notBelow: least)
     }
 
-    private func outageDelay(_ cause: Disposition.RetryCause, heldMilliseconds: Int64) -> Int64 {
-        let least = cause == .congested ? Self.congestionDelayMilliseconds : Self.holdDelayMilliseconds
-        return firstDelay(notBelow: min(max(least, heldMilliseconds), Self.outageDelayMaximumMilliseconds))
+    private func outageDelay(_ cause: Disposition.RetryCause, deferredMilliseconds: Int64) -> Int64 {
+        let least = cause == .congested ? Self.congestionDelayMilliseconds : Self.suspensionDelayMilliseconds
+        return firstDelay(notBelow: min(max(least, deferredMilliseconds), Self.outageDelayMaximumMilliseconds))
     }
 
     private func firstDelay(notBelow least: Int64) -> Int64 {

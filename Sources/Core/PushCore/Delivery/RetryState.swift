@@ -12,8 +12,8 @@ public struct RetryState: Hashable, Sendable {
     /// It is the end of the second that the property `timestamp` names, if the publisher set it, and never later than
     /// `firstSeen`; without that property it is `firstSeen`. For a replayed dead letter it is the time of the replay.
     public var published: WallTime
-    /// How long it was requeued because the push service could not be reached, in milliseconds: no part of its age.
-    public var heldMilliseconds: Int64 = 0
+    /// How long it was deferred because the push service could not be reached, in milliseconds: no part of its age.
+    public var deferredMilliseconds: Int64 = 0
     /// When it loses its use; nil if never.
     public var expiresAt: WallTime?
     /// The devices that are still to be served; nil for the whole audience.
@@ -35,13 +35,13 @@ public struct RetryState: Hashable, Sendable {
     /// Whether the message has headers `apus-…` that do not count, because Apus did not write them.
     public private(set) var ignoresHeaders = false
 
-    /// Whether it is a chunk or a page of a large fan-out, which is served in the bulk lane.
-    public var isOfFanOutLane: Bool { chunk != nil || cursor != nil && deviceIDs == nil }
+    /// Whether it is a chunk or a page of a large fan-out, which is a bulk delivery.
+    public var isBulk: Bool { chunk != nil || cursor != nil && deviceIDs == nil }
 
     private static let attemptMaximum: Int64 = 1_000_000
     private static let hopsMaximum: Int64 = 1_000
     /// More than a hundred years: a header that claims more is nonsense.
-    private static let heldMaximumMilliseconds: Int64 = 1 << 42
+    private static let deferredMaximumMilliseconds: Int64 = 1 << 42
 
     /// Reads the history of a delivery; a message that was never requeued begins one now.
     ///
@@ -77,7 +77,7 @@ public struct RetryState: Hashable, Sendable {
         case (RetryHeader.hops, .int64(let value)): hops = Int(min(max(0, value), Self.hopsMaximum))
         case (RetryHeader.publishedMilliseconds, .int64(let value)): published = WallTime(milliseconds: value)
         case (RetryHeader.heldMilliseconds, .int64(let value)):
-            heldMilliseconds = min(max(0, value), Self.heldMaximumMilliseconds)
+            deferredMilliseconds = min(max(0, value), Self.deferredMaximumMilliseconds)
         case (RetryHeader.expiresAtMilliseconds, .int64(let value)): expiresAt = WallTime(milliseconds: value)
         case (RetryHeader.cursor, .int64(let value)):
             cursor = AudienceCursor(position: value, subscription: cursor?.subscription ?? 0)
@@ -120,7 +120,7 @@ public struct RetryState: Hashable, Sendable {
     ///
     /// The body and the publisher's own headers and properties stay, but for the broker's own notes about dead
     /// lettering (which would make it see a loop) and the time to live (`expiresAt` has it; on the copy it
-    /// would hold up the queue).
+    /// would block the queue).
     ///
     /// - Parameters:
     ///   - message: the message as it came.
@@ -153,8 +153,8 @@ public struct RetryState: Hashable, Sendable {
             headers.append(
                 MessageHeader(name: RetryHeader.publishedMilliseconds, value: .int64(published.milliseconds)))
         }
-        if heldMilliseconds > 0 {
-            headers.append(MessageHeader(name: RetryHeader.heldMilliseconds, value: .int64(heldMilliseconds)))
+        if deferredMilliseconds > 0 {
+            headers.append(MessageHeader(name: RetryHeader.heldMilliseconds, value: .int64(deferredMilliseconds)))
         }
         if let expiresAt {
             headers.append(

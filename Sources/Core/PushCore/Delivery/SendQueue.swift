@@ -1,16 +1,16 @@
-/// What waits to be sent of one lane, by app, and how much of it is out.
+/// The pushes of one delivery class that wait to be sent, by app, and the numbers of those that are out.
 ///
 /// The window is shared by a dynamic threshold: an app may have three times as many pushes out as are free, so one app
 /// alone gets three quarters of the window, two get three sevenths each, and something is always free for the next one
-/// that comes. An app whose pushes are not answered therefore stops itself, and nobody else.
+/// that comes. An app whose pushes are not answered therefore stops only itself.
 ///
 /// Source: Choudhury and Hahne, "Dynamic Queue Length Thresholds for Shared-Memory Packet Switches" (1998).
 struct SendQueue: Sendable {
-    /// How many pushes an app may send before the next one's turn comes.
-    static let pushesPerTurn = 64
-    /// How many times the free places an app may hold.
+    /// How many pushes an app may send before the next app is served.
+    static let pushesPerRound = 64
+    /// How many times the free part of the window an app may fill.
     private static let thresholdFactor = 3
-    /// The part of the window that an app may hold in any case.
+    /// The part of the window that an app may fill in any case.
     private static let leastShareDivisor = 16
 
     var queue: FairQueue<UInt64>
@@ -21,11 +21,11 @@ struct SendQueue: Sendable {
     /// Whether there is more than one app to share with.
     let isShared: Bool
 
-    /// Creates an empty lane.
+    /// Creates an empty queue.
     ///
     /// - Parameter appCount: how many apps are configured; one more flow is for devices of unknown apps.
     init(appCount: Int) {
-        queue = FairQueue(flowCount: appCount + 1, quantum: Self.pushesPerTurn)
+        queue = FairQueue(flowCount: appCount + 1, quantum: Self.pushesPerRound)
         devicesWaitingByFlow = Array(repeating: 0, count: appCount + 1)
         pushesOutByFlow = Array(repeating: 0, count: appCount + 1)
         isShared = appCount > 1
@@ -45,7 +45,7 @@ struct SendQueue: Sendable {
         devicesWaitingByFlow[flow] += devices
     }
 
-    /// Devices of the job whose turn it is do not wait any more.
+    /// Devices of the job at the head do not wait any more.
     mutating func served(devices: Int, flow: Int, isFinished: Bool) {
         queue.served(units: devices, isFinished: isFinished)
         devicesWaiting -= devices
@@ -53,7 +53,7 @@ struct SendQueue: Sendable {
         assert(devicesWaiting >= 0 && devicesWaitingByFlow[flow] >= 0, "more devices were served than waited")
     }
 
-    /// The rest of a job that has left its flow waits for the turn of another app.
+    /// The rest of a job that has left its flow waits in the flow of another app.
     mutating func moved(_ job: UInt64, devices: Int, from flow: Int, to other: Int) {
         queue.append(job, flow: other)
         devicesWaitingByFlow[flow] -= devices
@@ -73,17 +73,17 @@ struct SendQueue: Sendable {
     }
 }
 
-/// Elements that wait in flows, served in turns by deficit round robin: a flow with much to do delays the others by one
-/// turn, not by all that it has to do.
+/// Elements that wait in flows, served by deficit round robin.
 ///
-/// A turn is an allowance of units (`quantum`). `served` says how many units an element took. A flow keeps the rest of
-/// its allowance while it has elements, and loses it when it is empty: no flow saves up for a burst. Each step takes
-/// constant time, whatever the number of flows.
+/// A flow with much to do delays the others by one quantum, not by all that it has to do. In each round a flow gets an
+/// allowance of `quantum` units (the deficit counter of the paper). `served` says how many units an element took. A
+/// flow keeps the rest of its allowance while it has elements, and loses it when it is empty: no flow saves up for a
+/// burst. Each step takes constant time, whatever the number of flows.
 ///
 /// Source: Shreedhar and Varghese, "Efficient Fair Queuing Using Deficit Round-Robin" (1996).
 public struct FairQueue<Element: Sendable>: Sendable {
-    /// Whose turn it is.
-    public struct Turn {
+    /// The flow that is served now, and its first element.
+    public struct Head {
         /// The flow.
         public let flow: Int
         /// Its first element.
@@ -95,7 +95,7 @@ public struct FairQueue<Element: Sendable>: Sendable {
     private struct Flow {
         var elements = FIFO<Element>()
         var allowance = 0
-        /// The flow whose turn comes after this one's; -1 at the end of the ring.
+        /// The flow that is served after this one; -1 at the end of the ring.
         var next = -1
     }
 
@@ -110,7 +110,7 @@ public struct FairQueue<Element: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - flowCount: how many flows there are.
-    ///   - quantum: how many units a turn has; at least 1.
+    ///   - quantum: how many units a flow may take in a round; at least 1.
     public init(flowCount: Int, quantum: Int) {
         precondition(quantum > 0, "a turn without units would never end")
         self.quantum = quantum
@@ -123,10 +123,10 @@ public struct FairQueue<Element: Sendable>: Sendable {
     /// Whether nothing of a flow waits.
     public func isEmpty(flow: Int) -> Bool { flows[flow].elements.isEmpty }
 
-    /// Whose turn it is, and what is to be served; nil if nothing waits.
-    public var turn: Turn? {
+    /// The flow that is served now, and what is to be served; nil if nothing waits.
+    public var head: Head? {
         guard first >= 0, let element = flows[first].elements.first else { return nil }
-        return Turn(flow: first, element: element, allowance: flows[first].allowance)
+        return Head(flow: first, element: element, allowance: flows[first].allowance)
     }
 
     /// Puts an element at the end of a flow.
@@ -135,7 +135,7 @@ public struct FairQueue<Element: Sendable>: Sendable {
         flows[flow].elements.append(element)
     }
 
-    /// The element whose turn it was has been served.
+    /// The element at the head was served.
     ///
     /// - Parameters:
     ///   - units: how many units it took; at most the allowance.
@@ -149,18 +149,18 @@ public struct FairQueue<Element: Sendable>: Sendable {
         if flows[flow].elements.isEmpty {
             leaveRing()
         } else if flows[flow].allowance <= 0 {
-            endTurn()
+            moveFirstToEnd()
         }
     }
 
-    /// The flow whose turn it is cannot be served now: the next one's turn comes, and it keeps nothing of its own.
+    /// The flow at the head cannot be served now: the next one is, and this one loses its allowance.
     public mutating func pass() {
         precondition(first >= 0, "nothing waits, so no turn can be passed on")
         flows[first].allowance = 0
-        endTurn()
+        moveFirstToEnd()
     }
 
-    private mutating func endTurn() {
+    private mutating func moveFirstToEnd() {
         let flow = first
         leaveRing()
         enterRing(flow)

@@ -1,7 +1,7 @@
 /// Values under numbers that are given out again after use, each time with a new generation.
 ///
 /// Looking one up is an array access, and in steady state nothing is allocated. A number whose value was removed finds
-/// nothing, even if its place has another value by now.
+/// nothing, even if its slot has another value by now.
 struct SlotTable<Value: Sendable>: Sendable {
     private struct Slot {
         var generation: UInt32 = 0

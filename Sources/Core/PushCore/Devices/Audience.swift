@@ -1,7 +1,7 @@
 public import Essentials
 public import Notifications
 
-/// Whom a push is for.
+/// The audience of a push.
 public enum Audience: Hashable, Sendable {
     /// The devices of an identity that subscribed to one of its datasets.
     case dataset(DatasetKey)
@@ -51,7 +51,7 @@ public enum Audience: Hashable, Sendable {
 
 /// One question to the registry: an audience, or the part of it that is still to be served.
 public struct AudienceRequest: Hashable, Sendable {
-    /// Whom to find.
+    /// The audience to find.
     public var audience: Audience
     /// The device that made the change and is left out.
     public var excludedDeviceID: String?

@@ -44,7 +44,7 @@ public struct ChangeEvent: Hashable, Sendable {
 public struct RequestedPush: Hashable, Sendable {
     /// The app, by its name in the configuration.
     public var app: String
-    /// Whom it is for.
+    /// Its audience.
     public var audience: Audience
     /// What it says.
     public var notification: Notification

@@ -2,10 +2,10 @@ import Essentials
 internal import JSON
 import Notifications
 
-/// What a text that names something must look like.
+/// The form of a text that names something.
 ///
-/// Events, registrations, commands and the configuration are held to the same rules: what one of them accepts, the
-/// others can name.
+/// Events, registrations, commands and the configuration have the same rules: a name that one of them accepts, the
+/// others accept as well.
 public struct TextRule: Sendable {
     /// How many bytes it has at most.
     public let bytesMaximum: Int

@@ -41,7 +41,7 @@ public struct FanOut: Hashable, Sendable {
     public var chunksCancelled: Int
     /// How many devices the planned chunks had when they were found.
     public var devicesPlanned: Int
-    /// Who is planning it; 0 if nobody is.
+    /// The number of its planner; 0 if it has none.
     public var planner: Int64
     /// When it began, in milliseconds since 1970.
     public var begunAtMilliseconds: Int64
@@ -96,7 +96,7 @@ public enum FanOutRules {
     public static let planningMilliseconds: Int64 = 5_000
     /// How long a fan-out that is done is remembered, so that a redelivery of its event or of a chunk is known.
     public static let doneKeptMilliseconds: Int64 = 86_400_000
-    /// How long any other is remembered: longer than its messages can be of use.
+    /// How long any other is remembered: longer than its messages can stay valid.
     public static let otherKeptMilliseconds: Int64 = 30 * 86_400_000
     /// How many are forgotten at once at most, so that no call takes long.
     public static let forgottenAtOnceMaximum = 10

@@ -68,7 +68,7 @@ extension FanOutChunk {
 public struct FanOutChunkKey: Hashable, Sendable {
     /// The fan-out, by its number.
     public var fanOut: Int64
-    /// The event that the fan-out is of: a registry that was made anew gives the same numbers to other events.
+    /// The event that the fan-out is of: a new registry gives the same numbers to other events.
     public var event: EventDigest
     /// The chunk, by its number.
     public var chunk: Int

@@ -19,7 +19,7 @@
 public struct FanOutPlanner: Sendable {
     /// What is to be done next.
     public enum Step: Hashable, Sendable {
-        /// Read the fan-out, and take it over if nobody plans it.
+        /// Read the fan-out, and take it over if no planner has it.
         case ask
         /// Find where a chunk ends that begins after a position.
         case find(after: AudienceCursor?)

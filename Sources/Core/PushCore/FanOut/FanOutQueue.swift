@@ -1,16 +1,17 @@
 public import Essentials
 
-/// The deliveries of the bulk lane that wait for a page, in the order in which their pages are served.
+/// The bulk deliveries that wait for a page, in the order in which their pages are served.
 ///
-/// Flows take turns, a page each. Within a flow the first delivery is served until it has no page left, because a crash
-/// repeats each chunk that has begun and not ended. The prefetch of the bulk lane, a few deliveries, bounds the queue.
+/// Flows are served in round robin, a page each. Within a flow the first delivery is served until it has no page left,
+/// because a crash repeats each chunk that has begun and not ended. The prefetch of the fan-out queue, a few
+/// deliveries, bounds it.
 struct FanOutQueue: Sendable {
     private struct Line: Sendable {
         let flow: FanOutFlow
         var deliveries: [FanOutDelivery]
     }
 
-    /// The flows with a waiting delivery, the next turn first.
+    /// The flows with a waiting delivery, the next to be served first.
     private var lines: [Line] = []
 
     /// Whether no delivery waits.
@@ -42,7 +43,7 @@ struct FanOutQueue: Sendable {
         lines.lazy.map { $0.deliveries[0] }.first(where: mayServe)
     }
 
-    /// Takes out the first delivery of a flow; then it is another flow's turn.
+    /// Takes out the first delivery of a flow, and moves the flow behind the others.
     mutating func takeFirst(of flow: FanOutFlow) -> FanOutDelivery? {
         guard let index = index(of: flow) else { return nil }
         var line = lines.remove(at: index)
@@ -81,7 +82,7 @@ public struct FanOutFlow: Hashable, Sendable {
     }
 }
 
-/// A delivery of the bulk lane: a chunk of a large fan-out, or a continuation.
+/// A bulk delivery: a chunk of a large fan-out, or a continuation.
 ///
 /// A continuation is the rest of an audience that is served page by page. It is one page: the page after it is
 /// published as a continuation of its own.

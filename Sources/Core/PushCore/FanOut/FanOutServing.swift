@@ -1,10 +1,10 @@
 public import Essentials
 
-/// Serves the bulk lane page by page: which page to ask for next, and when the delivery of a chunk may be settled.
+/// Serves bulk deliveries page by page: which page to ask for next, and when the delivery of a chunk may be settled.
 ///
 /// | a delivery is | means | can transition to |
 /// |---|---|---|
-/// | waiting | its next page waits for its turn | asked; released if its connection is lost or the worker drains |
+/// | waiting | its next page is to be asked for | asked; released if its connection is lost or the worker drains |
 /// | asked | the registry resolves its page | waiting, if the page failed or is not the last; out, if it is |
 /// | out | its last page has begun | ended, when all its pages have ended |
 /// | ended | its ending is to be recorded | settled, when the registry keeps it or can only be read |
@@ -13,8 +13,9 @@ public import Essentials
 /// has served before. A chunk with a page that cannot be rendered ends with its dead letter, and is not recorded: a
 /// replay of the letter has to find it not served. A chunk of which the broker takes no copy ends with its rejection.
 ///
-/// Turns and bounds:
-/// - Flows take turns, a page each. A flow has at most one page asked for, and all flows have `pagesAskedMaximum`.
+/// Order and bounds:
+/// - Flows are served in round robin, a page each. A flow has at most one page asked for, and all flows have
+///   `pagesAskedMaximum`.
 /// - The chunks of a flow are served one after the other. While pages of one chunk are out and none of it is left to
 ///   begin, `pagesAheadMaximum` pages of the next may begin, so that the connections do not idle between two chunks.
 ///   A crash repeats at most these pages beside the chunk.
@@ -73,9 +74,9 @@ public struct FanOutServing: Sendable {
         [queue.isEmpty ? nil : askAgainAt, lookAgainAt, endings.askAgainAt].compactMap { $0 }.min()
     }
 
-    // MARK: Turns
+    // MARK: Round robin
 
-    /// A delivery of the bulk lane arrived, or could not be put into a retry queue.
+    /// A bulk delivery arrived, or could not be put into a retry queue.
     ///
     /// A worker that drains takes none: it stays with the broker.
     public mutating func arrived(_ delivery: FanOutDelivery) {
@@ -84,27 +85,27 @@ public struct FanOutServing: Sendable {
         queue.append(delivery)
     }
 
-    /// The flow whose turn it is, if a page may be asked for now; `takeTurn` takes it.
+    /// Returns the flow that is served next, if a page may be asked for now; `takeNextPage` takes it.
     ///
     /// - Parameters:
     ///   - now: the time.
     ///   - mayServe: whether a page of a delivery may be asked for; if not, its flow is passed over. Called for the
     ///     first delivery of each flow until one may be served.
     /// - Returns: the flow; nil if no page may be asked for.
-    public func nextTurn(at now: MonotonicTime, mayServe: (FanOutDelivery) -> Bool) -> FanOutFlow? {
+    public func nextFlow(at now: MonotonicTime, mayServe: (FanOutDelivery) -> Bool) -> FanOutFlow? {
         guard asked.count < pagesAskedMaximum else { return nil }
         if let askAgainAt, now < askAgainAt { return nil }
         return queue.first { first in
-            !asked.contains { $0.flow == first.flow } && isItsTurn(first) && mayServe(first)
+            !asked.contains { $0.flow == first.flow } && mayBeginNextPage(first) && mayServe(first)
         }?.flow
     }
 
     /// A page of the first delivery of a flow is asked for.
     ///
-    /// - Parameter flow: the answer of `nextTurn`.
+    /// - Parameter flow: the answer of `nextFlow`.
     /// - Returns: the page to resolve. One of `pageFailed`, `pageResolved`, `pageRejected` and `chunkIsOver` must
     ///   follow, unless `Actions.pagesAbandoned` names it. Nil if nothing of the flow waits.
-    public mutating func takeTurn(of flow: FanOutFlow) -> PageRequest? {
+    public mutating func takeNextPage(of flow: FanOutFlow) -> PageRequest? {
         guard let delivery = queue.takeFirst(of: flow) else {
             assertionFailure("nothing of the flow waits")
             return nil
@@ -115,7 +116,7 @@ public struct FanOutServing: Sendable {
     }
 
     /// Whether the chunks of its flow that have begun before a delivery let its next page begin.
-    private func isItsTurn(_ delivery: FanOutDelivery) -> Bool {
+    private func mayBeginNextPage(_ delivery: FanOutDelivery) -> Bool {
         let own = chunks[delivery.tag]
         let before = chunks.values.filter { $0.flow == delivery.flow && $0.order < own?.order ?? .max }
         assert(before.allSatisfy(\.isRead), "a chunk that has a page left is the first of its flow")
@@ -311,7 +312,7 @@ extension FanOutServing {
 
     /// Flows hang: no push of them has been answered for some time.
     ///
-    /// A worker holds few chunks. If all of them were of an app whose pushes hang, the fan-outs of other apps would
+    /// A worker has few chunks. If all of them were of an app whose pushes hang, the fan-outs of other apps would
     /// stand behind them in the broker's queue. So the deliveries of such a flow that have not begun leave the worker.
     ///
     /// - Parameters:

@@ -1,23 +1,23 @@
 public import Essentials
 
-/// Tells an app that is slow from one that is only busy, by what becomes of what it has in hand.
+/// Tells an app that is slow from one that is only busy, by how its unsettled deliveries end.
 ///
-/// An app that holds more than its share of the deliveries in hand is slow in two cases:
+/// An app that has more than its share of the unsettled deliveries is slow in two cases:
 ///
 /// | it is | when | until |
 /// |---|---|---|
 /// | silent | nothing of it was answered or ended for `silenceMilliseconds`, others went on | something of it is |
-/// | late | what was in hand took longer than the patience to end | a turnover is quick, or nothing is left |
+/// | late | its unsettled deliveries took longer than the patience to end | a turnover is quick, or none is left |
 ///
-/// The more an app holds, the sooner its silence counts, so that it is noticed before it holds everything: the time is
-/// for one that holds all, one that holds half of it may be silent for twice as long. Silence counts only if others
-/// have ended a good many deliveries meanwhile, because a worker that was stopped hears from nobody.
+/// The more deliveries an app has, the sooner its silence counts, so that it is noticed before it has all of them. An
+/// app with all deliveries may be silent for `silenceMilliseconds`, an app with half of them for twice as long. Silence
+/// counts only if other apps have ended many deliveries meanwhile: a worker that was stopped gets answers from no app.
 public struct AppBacklog: Hashable, Sendable {
-    /// How long an app that holds all deliveries may be silent.
+    /// How long an app that has all unsettled deliveries may be silent.
     public static let silenceMilliseconds: Int64 = 125
     /// How many deliveries of others must have ended meanwhile.
     public static let othersEndedLeast = 64
-    /// How long an app that has nothing in hand is remembered as a silent one.
+    /// How long an app without unsettled deliveries is remembered as a silent one.
     public static let memoryMilliseconds: Int64 = 60_000
 
     private var watchedSince: MonotonicTime?
@@ -28,7 +28,7 @@ public struct AppBacklog: Hashable, Sendable {
     private var othersEndedBefore = 0
     private var isSilent = false
 
-    /// How many deliveries of the app are in hand.
+    /// How many deliveries of the app are unsettled.
     public private(set) var unsettled = 0
     /// How many have ended so far.
     public private(set) var ended = 0
@@ -36,10 +36,10 @@ public struct AppBacklog: Hashable, Sendable {
     /// Whether it was slow when it was last looked at.
     public var isSlow: Bool { isSilent || isLate }
 
-    /// Creates the load of an app of which nothing is in hand.
+    /// Creates the backlog of an app without deliveries.
     public init() {}
 
-    /// Deliveries of the app are in hand.
+    /// Deliveries of the app arrived.
     ///
     /// - Parameters:
     ///   - count: how many.
@@ -63,12 +63,12 @@ public struct AppBacklog: Hashable, Sendable {
         release(count)
     }
 
-    /// Deliveries of the app are waited for no more; that says nothing for it.
-    public mutating func givenUp(_ count: Int) { release(count) }
+    /// Deliveries of the app were abandoned; that says nothing for it.
+    public mutating func abandoned(_ count: Int) { release(count) }
 
     private mutating func release(_ count: Int) {
         unsettled -= count
-        assert(unsettled >= 0, "more deliveries have ended than were in hand")
+        assert(unsettled >= 0, "more deliveries have ended than were unsettled")
         guard unsettled == 0 else { return }
         isLate = false
         watchedSince = nil
@@ -77,15 +77,15 @@ public struct AppBacklog: Hashable, Sendable {
     /// Looks at the app.
     ///
     /// - Parameters:
-    ///   - isOverShare: whether it holds more than its share now.
-    ///   - inHandMaximum: the most deliveries of all apps that can be in hand.
+    ///   - isOverShare: whether it has more than its share of deliveries now.
+    ///   - unsettledMaximum: the most deliveries of all apps that can be unsettled.
     ///   - othersEnded: how many deliveries of other apps have ended so far.
     ///   - now: when it is.
-    /// - Returns: whether it is slow and holds more than its share, so that more of it must not be taken in hand.
+    /// - Returns: whether it is slow and has more than its share, so that its further deliveries are deferred.
     public mutating func shouldDefer(
-        isOverShare: Bool, inHandMaximum: Int, othersEnded: Int, at now: MonotonicTime
+        isOverShare: Bool, unsettledMaximum: Int, othersEnded: Int, at now: MonotonicTime
     ) -> Bool {
-        lookForSilence(isOverShare, inHandMaximum, othersEnded, now)
+        lookForSilence(isOverShare, unsettledMaximum, othersEnded, now)
         lookForTurnover(isOverShare, now)
         return isSlow && isOverShare
     }
@@ -93,13 +93,13 @@ public struct AppBacklog: Hashable, Sendable {
     // MARK: Silence
 
     private mutating func lookForSilence(
-        _ isOverShare: Bool, _ inHandMaximum: Int, _ othersEnded: Int, _ now: MonotonicTime
+        _ isOverShare: Bool, _ unsettledMaximum: Int, _ othersEnded: Int, _ now: MonotonicTime
     ) {
         let silence = now.milliseconds(since: silentSince)
         if unsettled == 0 {
             if silence >= Self.memoryMilliseconds { isSilent = false }
         } else if isOverShare, othersEnded - othersEndedBefore >= Self.othersEndedLeast,
-            silence * Int64(unsettled) >= Self.silenceMilliseconds * Int64(inHandMaximum)
+            silence * Int64(unsettled) >= Self.silenceMilliseconds * Int64(unsettledMaximum)
         {
             isSilent = true
         }

@@ -1,20 +1,20 @@
 public import Essentials
 public import Notifications
 
-/// Watches how the push service serves each app, and says what must not be sent for the time being.
+/// Watches how the push service serves each app, and says which pushes must not be sent for the time being.
 ///
 /// | it notices that | by | consequence |
 /// |---|---|---|
 /// | a route leads nowhere | what the transport says (`ReachableRoutes`) | its pushes are requeued |
 /// | a key is refused | answers (`KeyCircuitBreaker`) | its pushes are requeued, but for one probe now and then |
 /// | most tokens are called bad | answers (`TokenRejectionMonitor`) | none is pruned, and their pushes are requeued |
-/// | an app is slow | when deliveries end (`AppBacklog`) | what exceeds its share is requeued, what hangs given up |
+/// | an app is slow | when deliveries end (`AppBacklog`) | its excess is deferred, and its hanging pushes abandoned |
 /// | a fan-out hangs | no answer for the patience | chunks of it that have not begun are requeued |
 ///
-/// `DispatchStateMachine` asks for a verdict before a push goes out, and tells what became of it. What an operator
-/// should hear of is gathered in `notices`.
+/// `DispatchStateMachine` asks for a verdict before a push goes out, and reports how the push ended. `notices` gathers
+/// the changes for the operator.
 public struct AppHealth: Sendable {
-    /// Something that has changed, and that an operator should hear of.
+    /// A change of an app's or a route's health, for the operator.
     public enum Notice: Hashable, Sendable {
         /// APNs does not accept the key of this app, with its reason.
         case keyRejected(app: Int, reason: String)
@@ -26,14 +26,14 @@ public struct AppHealth: Sendable {
         case unreachable(route: Int)
         /// This route leads to the push service again.
         case reachable(route: Int)
-        /// The pushes of this app hardly end, and it holds more than its share.
+        /// The pushes of this app hardly end, and it has more than its share of deliveries.
         case slow(app: Int)
     }
 
     private struct App: Sendable {
         var breaker = KeyCircuitBreaker()
-        var watches = TokenRejectionMonitors()
-        var load = AppBacklog()
+        var tokenMonitors = TokenRejectionMonitors()
+        var backlog = AppBacklog()
         /// When a push of it was answered last.
         var answered = MonotonicTime(nanoseconds: 0)
         /// Whether it is in the notices that it is slow.
@@ -42,22 +42,22 @@ public struct AppHealth: Sendable {
 
     /// How long an app may take to answer before it is taken to be in trouble.
     public static let patienceMilliseconds: Int64 = 5_000
-    /// The part of the deliveries in hand that an app may hold in any case.
+    /// The part of the unsettled deliveries that an app may have in any case.
     private static let leastShareDivisor = 16
-    /// How long to wait before all pushes are looked through again for those of slow apps.
-    private static let givingUpIntervalMilliseconds: Int64 = 500
+    /// The time between two searches of all pushes for overdue ones, in milliseconds.
+    private static let overdueCheckIntervalMilliseconds: Int64 = 500
 
-    private let deliveriesInHandMaximum: Int
+    private let unsettledDeliveriesMaximum: Int
     private let devicesWaitingMaximum: Int
     private var apps: [App]
     private var routes = ReachableRoutes()
     /// How many deliveries of all apps have ended.
     private var deliveriesEnded = 0
-    /// When the pushes of slow apps were looked through last.
-    private var gaveUp: MonotonicTime?
+    /// When all pushes were last searched for overdue ones.
+    private var lastOverdueCheck: MonotonicTime?
 
-    /// How many deliveries of all apps are in hand.
-    public private(set) var deliveriesInHand = 0
+    /// How many deliveries of all apps are unsettled.
+    public private(set) var unsettledDeliveries = 0
     /// What has changed since they were taken last.
     public private(set) var notices: [Notice] = []
 
@@ -68,7 +68,7 @@ public struct AppHealth: Sendable {
     ///   - limits: the bounds, from which an app's share follows.
     public init(appCount: Int, limits: DispatchLimits) {
         apps = Array(repeating: App(), count: appCount)
-        deliveriesInHandMaximum = limits.deliveriesInHandMaximum
+        unsettledDeliveriesMaximum = limits.unsettledDeliveriesMaximum
         devicesWaitingMaximum = limits.devicesWaitingMaximum
     }
 
@@ -121,7 +121,7 @@ public struct AppHealth: Sendable {
     /// A push of an app was answered, whatever the answer.
     public mutating func pushWasAnswered(app: Int, at now: MonotonicTime) {
         apps[app].answered = now
-        if isShared { apps[app].load.wasAnswered(othersEnded: othersEnded(app), at: now) }
+        if isShared { apps[app].backlog.wasAnswered(othersEnded: othersEnded(app), at: now) }
     }
 
     /// A push that APNs was asked for has ended with something that is not about the key.
@@ -143,15 +143,15 @@ public struct AppHealth: Sendable {
     }
 
     /// APNs answered something that did not call a token of an app bad.
-    public mutating func tokenWasGood(app: Int, kind: TokenKind) { apps[app].watches[kind].tokenWasGood() }
+    public mutating func tokenWasGood(app: Int, kind: TokenKind) { apps[app].tokenMonitors[kind].tokenWasGood() }
 
     /// APNs called a token of an app bad, with a reason.
     ///
     /// - Returns: what becomes of the token.
     public mutating func tokenWasBad(app: Int, kind: TokenKind, reason: String) -> TokenRejectionMonitor.Verdict {
-        let wasInDoubt = apps[app].watches[kind].isInDoubt
-        let verdict = apps[app].watches[kind].tokenWasBad()
-        if verdict == .hold, !wasInDoubt {
+        let wasInDoubt = apps[app].tokenMonitors[kind].isInDoubt
+        let verdict = apps[app].tokenMonitors[kind].tokenWasBad()
+        if verdict == .deferPush, !wasInDoubt {
             notices.append(.suspectConfiguration(app: app, kind: kind, reason: reason))
         }
         return verdict
@@ -165,82 +165,83 @@ public struct AppHealth: Sendable {
     /// How many routes lead nowhere at this moment.
     public var unreachableRouteCount: Int { routes.unreachableCount }
 
-    /// The apps whose key APNs does not accept at this moment.
-    public var heldApps: [Int] { apps.indices.filter { isKeyRefused(app: $0) } }
+    /// The apps whose sending is suspended, because APNs does not accept their key at this moment.
+    public var suspendedApps: [Int] { apps.indices.filter { isKeyRefused(app: $0) } }
 
     /// The apps most of whose tokens of some kind are called bad at this moment.
-    public var doubtedApps: [Int] { apps.indices.filter { apps[$0].watches.isAnyInDoubt } }
+    public var doubtedApps: [Int] { apps.indices.filter { apps[$0].tokenMonitors.isAnyInDoubt } }
 
-    /// The apps that hold more than their share and whose pushes hardly end, at this moment.
+    /// The apps that have more than their share of deliveries and whose pushes hardly end, at this moment.
     public var slowApps: [Int] { apps.indices.filter { isSlow(app: $0) } }
 
-    /// Whether an app holds more than its share and its pushes hardly end.
-    public func isSlow(app: Int) -> Bool { apps[app].load.isSlow }
+    /// Whether an app has more than its share of deliveries and its pushes hardly end.
+    public func isSlow(app: Int) -> Bool { apps[app].backlog.isSlow }
 
     /// Whether pushes of a large fan-out hang: none of its apps has answered anything for the patience.
     ///
     /// With one app nothing hangs, because no other app needs the room.
     ///
     /// - Parameters:
-    ///   - places: the apps that it pushes to.
+    ///   - appIndices: the apps that it pushes to.
     ///   - outSince: since when some page of it has been out at any time.
     ///   - now: when it is.
     /// - Returns: whether it hangs at this moment.
-    public func isHanging(apps places: [Int], outSince: MonotonicTime, at now: MonotonicTime) -> Bool {
-        guard isShared, let answered = places.map({ apps[$0].answered }).max() else { return false }
+    public func isHanging(apps appIndices: [Int], outSince: MonotonicTime, at now: MonotonicTime) -> Bool {
+        guard isShared, let answered = appIndices.map({ apps[$0].answered }).max() else { return false }
         return now.milliseconds(since: max(outSince, answered)) > Self.patienceMilliseconds
     }
 }
 
-/// Apps that are too slow for what they have in hand.
+/// Apps that are too slow for their unsettled deliveries.
 ///
 /// With one app nothing is counted: no other app would gain if it were called slow.
 extension AppHealth {
     /// Whether there is more than one app to be fair to.
     public var isShared: Bool { apps.count > 1 }
 
-    /// How many deliveries an app may have in hand in any case.
-    private var leastShare: Int { deliveriesInHandMaximum / Self.leastShareDivisor }
+    /// How many unsettled deliveries an app may have in any case.
+    private var leastShare: Int { unsettledDeliveriesMaximum / Self.leastShareDivisor }
 
     /// How many deliveries of all other apps have ended so far.
-    private func othersEnded(_ app: Int) -> Int { deliveriesEnded - apps[app].load.ended }
+    private func othersEnded(_ app: Int) -> Int { deliveriesEnded - apps[app].backlog.ended }
 
-    /// How many deliveries of each app are in hand.
-    public var deliveriesInHandByApp: [Int] { apps.map(\.load.unsettled) }
+    /// How many deliveries of each app are unsettled.
+    public var unsettledDeliveriesByApp: [Int] { apps.map(\.backlog.unsettled) }
 
-    /// Whether an app is slow and holds more than its share, so that no more of it is to be taken in hand.
+    /// Whether an app is slow and has more than its share of deliveries, so that its further deliveries are deferred.
     ///
     /// - Parameters:
     ///   - app: the app.
     ///   - devicesWaiting: how many of its devices wait to be sent to.
     ///   - now: when it is.
-    /// - Returns: whether what arrives of it is to be requeued.
+    /// - Returns: whether its further deliveries are to be requeued.
     public mutating func shouldDefer(app: Int, devicesWaiting: Int, at now: MonotonicTime) -> Bool {
         guard isShared else { return false }
-        let free = deliveriesInHandMaximum - deliveriesInHand
+        let free = unsettledDeliveriesMaximum - unsettledDeliveries
         let isOverShare =
-            apps[app].load.unsettled > max(leastShare, free) || devicesWaiting > devicesWaitingMaximum / 2
-        return apps[app].load.shouldDefer(
-            isOverShare: isOverShare, inHandMaximum: deliveriesInHandMaximum, othersEnded: othersEnded(app), at: now)
+            apps[app].backlog.unsettled > max(leastShare, free) || devicesWaiting > devicesWaitingMaximum / 2
+        return apps[app].backlog.shouldDefer(
+            isOverShare: isOverShare, unsettledMaximum: unsettledDeliveriesMaximum, othersEnded: othersEnded(app),
+            at: now)
     }
 
-    /// Deliveries of an app are in hand; those that are requeued at once are not to be told of.
+    /// Deliveries of an app arrived; not to be called for those that are deferred at once.
     public mutating func deliveriesArrived(_ count: Int, app: Int, at now: MonotonicTime) {
-        apps[app].load.arrived(count, othersEnded: othersEnded(app), at: now)
-        deliveriesInHand += count
+        apps[app].backlog.arrived(count, othersEnded: othersEnded(app), at: now)
+        unsettledDeliveries += count
     }
 
     /// Deliveries of an app have been settled.
     public mutating func deliveriesSettled(_ count: Int, app: Int, at now: MonotonicTime) {
-        apps[app].load.settled(count, othersEnded: othersEnded(app), at: now)
-        deliveriesInHand -= count
+        apps[app].backlog.settled(count, othersEnded: othersEnded(app), at: now)
+        unsettledDeliveries -= count
         deliveriesEnded += count
     }
 
-    /// Deliveries of an app are waited for no more; that says nothing for it.
-    public mutating func deliveriesGivenUp(_ count: Int, app: Int) {
-        apps[app].load.givenUp(count)
-        deliveriesInHand -= count
+    /// Deliveries of an app were abandoned; that says nothing for it.
+    public mutating func deliveriesAbandoned(_ count: Int, app: Int) {
+        apps[app].backlog.abandoned(count)
+        unsettledDeliveries -= count
     }
 
     /// Looks which apps are slow.
@@ -260,21 +261,22 @@ extension AppHealth {
         }
     }
 
-    /// Whether apps have to be looked at again after a while, even if nothing happens: one that is slow may fill all
-    /// hands, and then nothing arrives or ends.
+    /// Whether apps have to be looked at again after a while, even if nothing happens.
+    ///
+    /// A slow app may have all unsettled deliveries, and then nothing arrives or ends.
     public var isWatching: Bool { isShared && apps.indices.contains { isWatched($0) } }
 
-    private func isWatched(_ app: Int) -> Bool { isSlow(app: app) || apps[app].load.unsettled > leastShare }
+    private func isWatched(_ app: Int) -> Bool { isSlow(app: app) || apps[app].backlog.unsettled > leastShare }
 
     /// Whether to look now for pushes that have been out for too long.
     ///
     /// Looking through all pushes is nothing for every tick. Nor is it done at the first look after a while: if it was
     /// the worker that stood still, the answers are there, and have only not been read yet.
     public mutating func looksForOverduePushes(at now: MonotonicTime) -> Bool {
-        guard isShared, apps.contains(where: \.load.isSlow) else { return false }
-        let sinceLast = gaveUp.map { now.milliseconds(since: $0) } ?? .max
-        guard sinceLast >= Self.givingUpIntervalMilliseconds else { return false }
-        gaveUp = now
+        guard isShared, apps.contains(where: \.backlog.isSlow) else { return false }
+        let sinceLast = lastOverdueCheck.map { now.milliseconds(since: $0) } ?? .max
+        guard sinceLast >= Self.overdueCheckIntervalMilliseconds else { return false }
+        lastOverdueCheck = now
         return sinceLast < Self.patienceMilliseconds
     }
 
@@ -304,7 +306,7 @@ public struct ReachableRoutes: Hashable, Sendable {
 
     /// The transport said how a route is.
     public mutating func changed(route: Int, isReachable: Bool) {
-        precondition(route >= 0, "a route is a place in a list")
+        precondition(route >= 0, "a route is an index in a list")
         while states.count <= route { states.append(.unknown) }
         switch states[route] {
         case .unknown: break

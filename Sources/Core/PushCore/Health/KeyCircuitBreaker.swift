@@ -65,8 +65,8 @@ public struct TokenRejectionMonitor: Hashable, Sendable {
         case prune
         /// The push has ended, but there are too few answers to prune on.
         case keep
-        /// Keep the token and hold the push: the configuration is in doubt.
-        case hold
+        /// Keep the token and defer the push: the configuration is in doubt.
+        case deferPush
     }
 
     /// How many answers count as recent.
@@ -77,7 +77,7 @@ public struct TokenRejectionMonitor: Hashable, Sendable {
     private var answers: UInt128 = 0
     private var count = 0
 
-    /// Creates a watch that has seen nothing.
+    /// Creates a monitor that has seen nothing.
     public init() {}
 
     /// Whether the configuration is in doubt at this moment.
@@ -90,7 +90,7 @@ public struct TokenRejectionMonitor: Hashable, Sendable {
     public mutating func tokenWasBad() -> Verdict {
         note(1)
         if count < Self.evidenceMinimum { return .keep }
-        return isInDoubt ? .hold : .prune
+        return isInDoubt ? .deferPush : .prune
     }
 
     private mutating func note(_ bit: UInt128) {
@@ -99,20 +99,20 @@ public struct TokenRejectionMonitor: Hashable, Sendable {
     }
 }
 
-/// The watches of one app, one for each kind of token.
+/// The monitors of one app, one for each kind of token.
 ///
-/// Each kind has a topic of its own, so a wrong one holds up no push of another kind.
+/// Each kind has a topic of its own, so a wrong one delays no push of another kind.
 public struct TokenRejectionMonitors: Hashable, Sendable {
     private var alert = TokenRejectionMonitor()
     private var further: [TokenKind: TokenRejectionMonitor] = [:]
 
-    /// Creates watches that have seen nothing.
+    /// Creates monitors that have seen nothing.
     public init() {}
 
     /// Whether the configuration of any kind is in doubt at this moment.
     public var isAnyInDoubt: Bool { alert.isInDoubt || further.values.contains { $0.isInDoubt } }
 
-    /// The watch of a kind.
+    /// The monitor of a kind.
     public subscript(kind: TokenKind) -> TokenRejectionMonitor {
         get { kind == .alert ? alert : further[kind] ?? TokenRejectionMonitor() }
         set {

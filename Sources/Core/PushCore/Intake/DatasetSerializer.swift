@@ -4,10 +4,10 @@ public import Notifications
 /// Lets one event of a dataset be under way at a time, so that no older state is announced after a newer one.
 ///
 /// APNs promises no order between two pushes that are out at once, so the second waits until the first has been
-/// settled. What waits coalesces when its turn comes. Bounded by the prefetch, as everything that is unacknowledged.
+/// settled. Waiting events coalesce when that one ends. The prefetch bounds their number.
 ///
 /// A delivery waits only for an event that is under way. `wait` takes no other delivery, because only the end of an
-/// event lets waiting deliveries go.
+/// event releases waiting deliveries.
 struct DatasetSerializer: Sendable {
     /// Each dataset with an event under way, and what waits for it.
     private var waiting: [DatasetKey: [Delivery]] = [:]
@@ -15,9 +15,9 @@ struct DatasetSerializer: Sendable {
     /// Whether an event of that dataset is under way.
     func isBusy(_ key: DatasetKey) -> Bool { waiting[key] != nil }
 
-    /// The delivery waits for its turn, if an event of the dataset is under way.
+    /// The delivery waits, if an event of the dataset is under way.
     ///
-    /// - Returns: whether it waits; if not, its turn has come.
+    /// - Returns: whether it waits; if not, it may begin.
     mutating func wait(_ delivery: Delivery, for key: DatasetKey) -> Bool {
         guard waiting[key]?.append(delivery) != nil else { return false }
         return true
@@ -28,7 +28,7 @@ struct DatasetSerializer: Sendable {
         if waiting[key] == nil { waiting[key] = [] }
     }
 
-    /// The event that was under way has been settled; gives those whose turn has come.
+    /// The event that was under way has been settled; returns the deliveries that waited for it.
     mutating func end(_ key: DatasetKey) -> [Delivery] { waiting.removeValue(forKey: key) ?? [] }
 
     /// Forgets the waiting deliveries, which the broker delivers again, except those to be kept.
@@ -43,13 +43,13 @@ struct DatasetSerializer: Sendable {
 ///
 /// A dataset push says only "this dataset has changed, up to this sync count", so the newest one makes the older ones
 /// redundant. A deletion or a merge is never left out, and separates what came before it from what comes after, because
-/// sync counts begin anew in a dataset that is made again.
+/// sync counts start over in a dataset that is made again.
 public struct DatasetCoalescer: Sendable {
     /// Events that one push stands for.
     public struct Group: Hashable, Sendable {
-        /// The place of the event with the newest sync count, the one that is pushed.
+        /// The index of the event with the newest sync count, the one that is pushed.
         public var representative: Int
-        /// The places of the others.
+        /// The indices of the others.
         public var superseded: [Int]
         /// The device to leave out: the one that made all of the changes, or nil if several did.
         public var excludedDeviceID: String?
@@ -77,35 +77,35 @@ public struct DatasetCoalescer: Sendable {
     public var result: [Group] { groups }
 
     /// Adds an event that may stand for others, or be stood for: a fresh `dataset.changed`.
-    public mutating func add(_ change: DatasetChange, at place: Int) {
+    public mutating func add(_ change: DatasetChange, at index: Int) {
         guard change.operation == .changed, let syncCount = change.syncCount else {
             open[change.key] = nil
-            groups.append(Group(representative: place, superseded: [], excludedDeviceID: change.deviceID))
+            groups.append(Group(representative: index, superseded: [], excludedDeviceID: change.deviceID))
             return
         }
         guard let current = open[change.key] else {
             open[change.key] = Open(group: groups.count, syncCount: syncCount)
-            groups.append(Group(representative: place, superseded: [], excludedDeviceID: change.deviceID))
+            groups.append(Group(representative: index, superseded: [], excludedDeviceID: change.deviceID))
             return
         }
-        join(change, at: place, syncCount: syncCount, current)
+        join(change, at: index, syncCount: syncCount, current)
     }
 
-    private mutating func join(_ change: DatasetChange, at place: Int, syncCount: Int64, _ current: Open) {
+    private mutating func join(_ change: DatasetChange, at index: Int, syncCount: Int64, _ current: Open) {
         if !groups[current.group].excludedDeviceID.hasBytes(of: change.deviceID) {
             groups[current.group].excludedDeviceID = nil
         }
         if syncCount > current.syncCount {
             groups[current.group].superseded.append(groups[current.group].representative)
-            groups[current.group].representative = place
+            groups[current.group].representative = index
             open[change.key]?.syncCount = syncCount
         } else {
-            groups[current.group].superseded.append(place)
+            groups[current.group].superseded.append(index)
         }
     }
 
     /// Adds an event that stands by itself.
-    public mutating func addAlone(at place: Int) {
-        groups.append(Group(representative: place, superseded: [], excludedDeviceID: nil))
+    public mutating func addAlone(at index: Int) {
+        groups.append(Group(representative: index, superseded: [], excludedDeviceID: nil))
     }
 }

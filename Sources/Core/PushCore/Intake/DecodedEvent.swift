@@ -93,7 +93,7 @@ public final class DecodedEvent: Sendable {
         }
     }
 
-    /// The name under which its fan-out takes turns with others: its app, or the identity pool of its dataset.
+    /// The name of the flow of its fan-out: its app, or the identity pool of its dataset.
     public var flowName: String {
         switch event.kind {
         case .push(let push): push.app

@@ -86,7 +86,7 @@ struct Intake {
         for delivery in deliveries {
             let retryState = RetryState(of: delivery, nowMilliseconds: now.milliseconds)
             if retryState.ignoresHeaders { decoded.withIgnoredHeaders.append(delivery) }
-            guard !retryState.isOfFanOutLane else {
+            guard !retryState.isBulk else {
                 decoded.misdirected.append((delivery, retryState))
                 continue
             }

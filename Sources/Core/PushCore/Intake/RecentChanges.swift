@@ -8,11 +8,11 @@ public import Notifications
 /// A device was told when APNs has accepted the push, and at no other time: a push that is tried again, expires or
 /// becomes a dead letter, and a device that made the change or subscribed later, leave nothing here. So an event is
 /// never left out for a device that no other event has reached. A redelivery of an event is no other event, so it is
-/// never held against itself.
+/// never left out because of itself.
 ///
-/// Counts begin anew in a dataset that is deleted and made again, so a deletion makes this worker forget them. Another
-/// worker may have taken the deletion in. So a count is held only against events that were first seen before that of
-/// the count, or up to `holdMilliseconds` after it: events that overtake each other do so by seconds, and a dataset
+/// Counts start over in a dataset that is deleted and made again, so a deletion makes this worker forget them. Another
+/// worker may have received the deletion. So a count applies only to events that were first seen before that of the
+/// count, or up to `validityMilliseconds` after it: events that overtake each other do so by seconds, and a dataset
 /// that was made again is announced after that time at the latest.
 ///
 /// When it is full it forgets old ones, which costs a redundant push and never loses one.
@@ -25,12 +25,12 @@ public struct RecentChanges: Sendable {
 
     /// For the most devices it remembers what they were told of a dataset.
     public static let devicesMaximum = 131_072
-    /// For how long a count is held against events that this worker sees after its own, in milliseconds.
-    public static let holdMilliseconds: Int64 = 60_000
+    /// For how long a count applies to events that this worker sees after its own, in milliseconds.
+    public static let validityMilliseconds: Int64 = 60_000
     private static let deletionsCount = 32_768
 
     private var entries = DigestCache<Told>(capacity: Self.devicesMaximum)
-    /// When a dataset was deleted last, of all that share a place: one that is not meant loses what was remembered too.
+    /// When a dataset was deleted last, of all that share an index: the others lose what was remembered, too.
     private var deletedMilliseconds = [Int64](repeating: -1, count: Self.deletionsCount)
 
     /// Creates an empty memory.
@@ -42,15 +42,14 @@ public struct RecentChanges: Sendable {
     ///   - deviceID: the device that it was for.
     ///   - announcement: what it said.
     public mutating func told(_ deviceID: String, of announcement: DatasetAnnouncement) {
-        let deleted = deletedMilliseconds[Self.place(of: announcement.dataset)]
+        let deleted = deletedMilliseconds[Self.index(of: announcement.dataset)]
         // A retry may be accepted after a deletion that came after its event.
         guard announcement.firstSeenMilliseconds > deleted else { return }
         var told = Told(
             syncCount: announcement.syncCount, firstSeenMilliseconds: announcement.firstSeenMilliseconds,
             event: announcement.event)
         let digest = announcement.digest(for: deviceID)
-        if let known = entries[digest], known.firstSeenMilliseconds > deleted, Self.holds(known, against: announcement)
-        {
+        if let known = entries[digest], known.firstSeenMilliseconds > deleted, Self.applies(known, to: announcement) {
             guard known.syncCount <= told.syncCount else { return }
             told.firstSeenMilliseconds = max(told.firstSeenMilliseconds, known.firstSeenMilliseconds)
         }
@@ -59,8 +58,8 @@ public struct RecentChanges: Sendable {
 
     /// The dataset was deleted or merged into: its counts say nothing any more.
     public mutating func forget(_ key: DatasetKey, at now: WallTime) {
-        let place = Self.place(of: key.digest)
-        deletedMilliseconds[place] = max(deletedMilliseconds[place], now.milliseconds)
+        let index = Self.index(of: key.digest)
+        deletedMilliseconds[index] = max(deletedMilliseconds[index], now.milliseconds)
     }
 
     /// Whether another event has told a device of a count that is not older.
@@ -72,16 +71,16 @@ public struct RecentChanges: Sendable {
     public func isRedundant(_ announcement: DatasetAnnouncement, for deviceID: String) -> Bool {
         guard let told = entries[announcement.digest(for: deviceID)], told.event != announcement.event,
             told.syncCount >= announcement.syncCount,
-            told.firstSeenMilliseconds > deletedMilliseconds[Self.place(of: announcement.dataset)]
+            told.firstSeenMilliseconds > deletedMilliseconds[Self.index(of: announcement.dataset)]
         else { return false }
-        return Self.holds(told, against: announcement)
+        return Self.applies(told, to: announcement)
     }
 
-    private static func holds(_ told: Told, against announcement: DatasetAnnouncement) -> Bool {
-        announcement.firstSeenMilliseconds - told.firstSeenMilliseconds <= holdMilliseconds
+    private static func applies(_ told: Told, to announcement: DatasetAnnouncement) -> Bool {
+        announcement.firstSeenMilliseconds - told.firstSeenMilliseconds <= validityMilliseconds
     }
 
-    private static func place(of dataset: WordDigest) -> Int { Int(dataset.low % UInt64(deletionsCount)) }
+    private static func index(of dataset: WordDigest) -> Int { Int(dataset.low % UInt64(deletionsCount)) }
 }
 
 /// Which datasets this process has told the registry about lately, so that it tells each but once.

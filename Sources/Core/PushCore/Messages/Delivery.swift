@@ -1,9 +1,9 @@
-/// A message that the broker handed to this process and holds until it is acknowledged.
+/// A message that the broker handed to this process and keeps until it is acknowledged.
 public struct Delivery: Sendable {
     /// Under which name to acknowledge it.
     public var tag: DeliveryTag
-    /// Which queue it came from.
-    public var lane: DeliveryClass
+    /// Its class, by the queue that it came from.
+    public var deliveryClass: DeliveryClass
     /// Whether the broker may have delivered it before.
     public var isRedelivered: Bool
     /// The exchange that it was published to.
@@ -15,11 +15,11 @@ public struct Delivery: Sendable {
 
     /// Creates a delivery.
     public init(
-        tag: DeliveryTag, lane: DeliveryClass, isRedelivered: Bool, exchange: String, routingKey: String,
+        tag: DeliveryTag, deliveryClass: DeliveryClass, isRedelivered: Bool, exchange: String, routingKey: String,
         message: Message
     ) {
         self.tag = tag
-        self.lane = lane
+        self.deliveryClass = deliveryClass
         self.isRedelivered = isRedelivered
         self.exchange = exchange
         self.routingKey = routingKey
@@ -27,18 +27,20 @@ public struct Delivery: Sendable {
     }
 }
 
-/// Which queue a delivery came from.
+/// The class of a delivery, by the queue that it came from.
+///
+/// Bulk pushes use only the capacity that interactive ones leave.
 public enum DeliveryClass: Sendable {
     /// `apus.work`: events and retries.
-    case work
-    /// `apus.fanout`: the continuation of large fan-outs.
-    case fanout
+    case interactive
+    /// `apus.fanout`: the chunks and continuations of large fan-outs.
+    case bulk
 }
 
 /// Names one delivery: the broker's number, and the connection that it is good for.
 public struct DeliveryTag: Hashable, Sendable {
     /// Which connection of this process delivered it; a tag of an earlier one must never be acknowledged, because the
-    /// broker has taken its deliveries back and numbers anew.
+    /// broker has taken its deliveries back and starts over with its numbers.
     public var epoch: UInt32
     /// The broker's number, counting from 1 on each channel.
     public var number: UInt64

@@ -16,7 +16,7 @@ public struct PipelineConfiguration: Sendable {
         }
     }
 
-    /// The apps, each at the place of its `route.index`.
+    /// The apps, each at its `route.index`.
     public var apps: [App]
     /// When failed pushes are tried again.
     public var retryPolicy: RetryPolicy

@@ -3,11 +3,11 @@ import Notifications
 
 /// From deliveries to jobs: batches are decoded, asked for, and begun when the registry has answered.
 extension PipelineMachine {
-    /// Asks for the next batch, unless the one before is not answered or pushes wait for a free place.
+    /// Asks for the next batch, unless the one before is not answered or pushes wait for room in the window.
     mutating func askForBatches(at now: Moment) {
         guard pending.retryAt == nil else { return }
         if intake.asked != nil, !pending.contains({ $0 == .batch }) { return ask(askingAgain: true, at: now) }
-        while intake.asked == nil, !dispatch.isSaturated(.work),
+        while intake.asked == nil, !dispatch.isSaturated(.interactive),
             let decoded = intake.decodeBatch(at: now.wall, with: &renderer)
         {
             begin(decoded)
@@ -27,7 +27,7 @@ extension PipelineMachine {
     private mutating func begin(_ decoded: Intake.Decoded) {
         for delivery in decoded.withIgnoredHeaders { actions.notices.append(.headersIgnored(delivery)) }
         for (delivery, retryState) in decoded.misdirected {
-            dispatch.deliveryOfFanOutLane(
+            dispatch.bulkDeliveryInWorkQueue(
                 delivery.tag, message: delivery.message, retryState: retryState, into: &actions.dispatch)
         }
         for (delivery, retryState, rejection) in decoded.rejected { reject(delivery, retryState, rejection) }
@@ -123,7 +123,8 @@ extension PipelineMachine {
         }
         let arrival = dispatch.jobArrived(
             DispatchJob(
-                tags: tags, lane: event.delivery.lane, message: event.delivery.message, retryState: retryState,
+                tags: tags, deliveryClass: event.delivery.deliveryClass, message: event.delivery.message,
+                retryState: retryState,
                 identity: PushIdentity(source: event.event.source, identifier: event.event.identifier),
                 renderings: renderings, devices: devices, continuation: isChunk ? nil : addressed.page.next,
                 chunk: isChunk ? event.delivery.tag : nil, changed: event.event.time,
@@ -175,7 +176,8 @@ extension PipelineMachine {
         }
         let arrival = dispatch.jobArrived(
             DispatchJob(
-                tags: isChunk ? [] : [event.delivery.tag], lane: event.delivery.lane, message: event.delivery.message,
+                tags: isChunk ? [] : [event.delivery.tag], deliveryClass: event.delivery.deliveryClass,
+                message: event.delivery.message,
                 retryState: event.retryState,
                 identity: PushIdentity(source: event.event.source, identifier: event.event.identifier),
                 renderings: assembly.renderings, devices: assembly.devices, assignments: assembly.assignments,
@@ -237,7 +239,7 @@ extension PipelineMachine {
             detail: rejection.message, into: &actions.dispatch)
     }
 
-    /// Turns an event, or the chunk that it is, into a dead letter, with which the turn of its dataset ends.
+    /// Turns an event or a chunk into a dead letter, after which the next event of its dataset may begin.
     mutating func reject(_ event: DecodedEvent, _ rejection: EventRejection) {
         actions.notices.append(.rejected(event.delivery.message, rejection))
         let isChunk = event.retryState.chunk != nil

@@ -3,7 +3,7 @@ import Notifications
 
 /// Between `FanOutServing` and the others: pages are asked of the registry, begun as jobs, and ended.
 extension PipelineMachine {
-    /// The event of a delivery of the bulk lane.
+    /// The event of a bulk delivery.
     struct Page {
         let event: DecodedEvent
         /// What it says to the apps that its pages so far had devices of; empty for a record, whose subscriptions say
@@ -11,7 +11,7 @@ extension PipelineMachine {
         var renderings: [AppRendering]
     }
 
-    /// The broker handed out a delivery of the bulk lane.
+    /// The broker handed out a bulk delivery.
     mutating func pageReceived(_ delivery: Delivery, at now: Moment) {
         let retryState = RetryState(of: delivery, nowMilliseconds: now.wall.milliseconds)
         if retryState.ignoresHeaders { actions.notices.append(.headersIgnored(delivery)) }
@@ -31,13 +31,13 @@ extension PipelineMachine {
             flow: FanOutFlow(name: name, apps: renderer.appIndices(ofFlow: name)), cursor: event.retryState.cursor)
     }
 
-    // MARK: Turns
+    // MARK: Round robin
 
-    /// Asks for the next pages of the bulk lane, as far as their apps have room.
+    /// Asks for the next pages of bulk deliveries, as far as their apps have room.
     mutating func askForPages(at now: Moment) {
         deferHangingFanOuts(at: now)
-        while let flow = serving.nextTurn(at: now.monotonic, mayServe: mayServe),
-            let request = serving.takeTurn(of: flow), let page = pages[request.tag]
+        while let flow = serving.nextFlow(at: now.monotonic, mayServe: mayServe),
+            let request = serving.takeNextPage(of: flow), let page = pages[request.tag]
         {
             if let dataset = page.event.dataset { intake.begins(dataset) }
             let question = AudienceQuestion(
@@ -53,7 +53,7 @@ extension PipelineMachine {
     /// way.
     private func mayServe(_ delivery: FanOutDelivery) -> Bool {
         if let dataset = pages[delivery.tag]?.event.dataset, intake.isUnderWay(dataset) { return false }
-        guard !delivery.flow.apps.isEmpty else { return !dispatch.isSaturated(.fanout) }
+        guard !delivery.flow.apps.isEmpty else { return !dispatch.isSaturated(.bulk) }
         return !delivery.flow.apps.contains { dispatch.hasBulkBacklog(app: $0) }
     }
 
@@ -64,7 +64,7 @@ extension PipelineMachine {
         }
         for delivery in serving.flowsHang(hanging.map(\.flow), at: now.monotonic, into: &serves) {
             guard let event = pages[delivery.tag]?.event else { preconditionFailure("each delivery has its event") }
-            let isDeferred = dispatch.deliveryHeldBack(
+            let isDeferred = dispatch.deferDelivery(
                 delivery.tag, message: event.delivery.message, retryState: event.retryState, at: now,
                 into: &actions.dispatch)
             if isDeferred {

@@ -14,8 +14,8 @@ public import Notifications
 /// | `FanOutPlanning` | the plans of large fan-outs |
 /// | `DispatchStateMachine` | pushes, retries, dead letters, and when a delivery may be settled |
 ///
-/// Memory is bounded by the prefetch: no more deliveries are held than the broker gives out, and no page of devices is
-/// asked for while pushes wait for a free place.
+/// The prefetch bounds the memory: the broker hands out no more deliveries, and no page of devices is asked for while
+/// pushes wait for room in the window.
 public struct PipelineMachine {
     /// How long after one look at apps that may be slow the next one is taken, if nothing happens meanwhile.
     static let healthLookMilliseconds: UInt64 = 250
@@ -81,9 +81,9 @@ public struct PipelineMachine {
     public mutating func deliveriesReceived(_ deliveries: [Delivery], at now: Moment) {
         guard !isDraining else { return }
         dispatch.clocksRead(now)
-        guard deliveries.contains(where: { $0.lane == .fanout }) else { return intake.received(deliveries) }
-        intake.received(deliveries.filter { $0.lane == .work })
-        for delivery in deliveries where delivery.lane == .fanout { pageReceived(delivery, at: now) }
+        guard deliveries.contains(where: { $0.deliveryClass == .bulk }) else { return intake.received(deliveries) }
+        intake.received(deliveries.filter { $0.deliveryClass == .interactive })
+        for delivery in deliveries where delivery.deliveryClass == .bulk { pageReceived(delivery, at: now) }
     }
 
     /// The connection to the broker changed.
@@ -200,7 +200,7 @@ public struct PipelineMachine {
     ) {
         var isSuccess = true
         if case .failure = result { isSuccess = false }
-        // Nobody wants the answer to a batch whose connection was lost.
+        // The answer to a batch whose connection was lost is dropped.
         guard
             let purpose = pending.answered(
                 number, isSuccess: isSuccess, at: now.monotonic, into: &actions.notices)

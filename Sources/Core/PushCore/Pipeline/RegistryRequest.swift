@@ -110,7 +110,7 @@ public struct AddressedPage: Sendable {
     /// Creates a page of devices that are as they were found.
     public init(_ page: AudiencePage) { self.page = page }
 
-    /// Gives each device the token of its place in a list, and leaves out those that get none.
+    /// Gives each device the token at its index in a list, and leaves out those that get none.
     public mutating func address(_ token: (Recipient) -> Recipient?) {
         let found = page.devices
         page.devices = found.compactMap(token)

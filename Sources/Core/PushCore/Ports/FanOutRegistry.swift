@@ -1,18 +1,17 @@
-/// What the registry keeps of large fan-outs, so that each is planned once and each chunk is served once, whichever
-/// workers do it and whenever one of them ends.
+/// The registry's records of large fan-outs: each is planned once and each chunk is served once, even if workers end.
 ///
 /// The same store as `Registry`, with the same rules: calls are synchronous, come from one thread, and throw
 /// `RegistryError`. A chunk is written down before it is published, so a planner that goes on for another one publishes
-/// the same ranges under the same numbers. One that is planning holds the fan-out for some seconds at a time
+/// the same ranges under the same numbers. A planner reserves the fan-out for some seconds at a time
 /// (`FanOutRules.planningMilliseconds`), and renews that with each step.
 ///
-/// What begins, what is planned and what is cancelled survives a loss of power. What was published and what has ended
-/// survives the end of any process, but need not survive a loss of power: whatever the broker delivers again is then
-/// served again, and a fan-out whose last note was lost is shown as unfinished until it is forgotten.
+/// Beginnings, plans and cancellations survive a loss of power. Publishes and endings survive the end of any process,
+/// but need not survive a loss of power: then the broker's redeliveries are served again, and a fan-out whose last
+/// record was lost is shown as unfinished until it is forgotten.
 public protocol FanOutRegistry: AnyObject {
     /// Finds the fan-out of an event, or begins one.
     ///
-    /// Whoever is added to an audience after that has joined later than the fan-out (`AudienceRequest.asOfFanOut`).
+    /// A device that joins an audience after that joins later than the fan-out (`AudienceRequest.asOfFanOut`).
     /// Fan-outs that ended long ago are forgotten at the same time (`FanOutRules`).
     ///
     /// - Parameters:

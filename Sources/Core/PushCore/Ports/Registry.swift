@@ -20,7 +20,7 @@ public protocol Registry: TokenRegistry {
     /// - A name that occurs twice in a list counts once.
     ///
     /// - Parameters:
-    ///   - requests: whom to find; up to a few hundred.
+    ///   - requests: the audiences to find; up to a few hundred.
     ///   - limit: the most devices in one page.
     /// - Returns: one page for each request, in the order of the requests.
     /// - Throws: `RegistryError` if the store cannot answer.
@@ -29,7 +29,7 @@ public protocol Registry: TokenRegistry {
     /// Counts the devices of one page of a whole audience, and finds where it ends.
     ///
     /// The answer describes the page that `resolve` would give, at a fraction of the cost, because the devices are not
-    /// read. Nobody is left out: not the device that made the change, nor who joined after a fan-out began.
+    /// read. No device is left out: neither the one that made the change, nor those that joined after a fan-out began.
     ///
     /// - Parameters:
     ///   - audience: whose devices to count.

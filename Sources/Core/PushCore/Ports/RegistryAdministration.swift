@@ -6,7 +6,7 @@ public protocol RegistryAdministration: AnyObject {
     /// Finds out whether the store can be written, and changes nothing.
     ///
     /// - Parameter thoroughly: whether to write as much as a client would, so that a full disk is found, too; else it
-    ///   is enough that nobody is in the way.
+    ///   is enough that no other writer blocks the store.
     /// - Throws: `RegistryError` if it cannot be written.
     func checkWriting(thoroughly: Bool) throws(RegistryError)
 

@@ -1,8 +1,8 @@
 /// How much owners and apps may keep in the registry.
 ///
-/// A quota holds for what adds something: what is there already stays, can be replaced by what is not larger, and can
-/// be removed. A store that clients of the API or commands use is given the configuration's quotas; one that nobody
-/// gave any has none, for example that of a worker, or the target of a copy.
+/// A quota limits only additions: stored items stay, can be replaced by items that are not larger, and can be removed.
+/// A store for clients of the API or for commands is given the configuration's quotas. Other stores have none, for
+/// example that of a worker, or the target of a copy.
 public struct RegistryQuotas: Hashable, Sendable {
     /// No quota at all.
     public static let unlimited = RegistryQuotas(limits: [:])
@@ -32,10 +32,10 @@ public struct RegistryQuotas: Hashable, Sendable {
 /// A store that can be told how much may be kept in it.
 ///
 /// Every method that adds something then throws `RegistryError` with `.quotaExceeded` instead of exceeding a quota; the
-/// check and the change are one transaction. What events make known (`Registry.recordDatasets`) is not held against
-/// quotas.
+/// check and the change are one transaction. Quotas do not limit the datasets that events make known
+/// (`Registry.recordDatasets`).
 public protocol QuotaRegistry: AnyObject {
-    /// The quotas; none unless somebody sets some.
+    /// The quotas; none unless they are set.
     var quotas: RegistryQuotas { get set }
 }
 

@@ -27,8 +27,8 @@ public struct SubscriptionGrowth {
     /// What each owner gets more, by one of its saved subscriptions, which names the owner and the app.
     public private(set) var owners: [(key: SubscriptionKey, amount: Amount)] = []
     // Names are compared by their bytes, as databases do.
-    private var appPlaces: [[UInt8]: Int] = [:]
-    private var ownerPlaces: [[[UInt8]]: Int] = [:]
+    private var appIndices: [[UInt8]: Int] = [:]
+    private var ownerIndices: [[[UInt8]]: Int] = [:]
 
     /// Nothing yet.
     public init() {}
@@ -42,17 +42,17 @@ public struct SubscriptionGrowth {
         let key = subscription.key
         let bytes = Int64(subscription.storedBytes)
         let app = Array(key.app.utf8)
-        let appPlace = appPlaces[app] ?? apps.count
-        if appPlace == apps.count { apps.append((key.app, Amount())) }
-        appPlaces[app] = appPlace
-        apps[appPlace].amount.subscriptions += known == nil ? 1 : 0
-        apps[appPlace].amount.bytes += bytes - (known?.bytes ?? 0)
+        let appIndex = appIndices[app] ?? apps.count
+        if appIndex == apps.count { apps.append((key.app, Amount())) }
+        appIndices[app] = appIndex
+        apps[appIndex].amount.subscriptions += known == nil ? 1 : 0
+        apps[appIndex].amount.bytes += bytes - (known?.bytes ?? 0)
         let owner = [app, Array((key.owner.isUser ? "user" : "device").utf8), Array(key.owner.name.utf8)]
-        let ownerPlace = ownerPlaces[owner] ?? owners.count
-        if ownerPlace == owners.count { owners.append((key, Amount())) }
-        ownerPlaces[owner] = ownerPlace
+        let ownerIndex = ownerIndices[owner] ?? owners.count
+        if ownerIndex == owners.count { owners.append((key, Amount())) }
+        ownerIndices[owner] = ownerIndex
         let owned = known.flatMap { $0.hasFired ? nil : $0 }
-        owners[ownerPlace].amount.subscriptions += owned == nil ? 1 : 0
-        owners[ownerPlace].amount.bytes += bytes - (owned?.bytes ?? 0)
+        owners[ownerIndex].amount.subscriptions += owned == nil ? 1 : 0
+        owners[ownerIndex].amount.bytes += bytes - (owned?.bytes ?? 0)
     }
 }

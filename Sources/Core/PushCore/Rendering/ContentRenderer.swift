@@ -22,16 +22,16 @@ public struct ContentRenderer {
     /// The app of that name, if one is configured.
     public func appIndex(named name: String) -> Int? { indexByName[name] }
 
-    /// The places of the apps that a flow of large fan-outs pushes to.
+    /// The indices of the apps that a flow of large fan-outs pushes to.
     ///
     /// - Parameter flow: the name of an app, or an identity pool.
-    /// - Returns: their places; none for a flow that is neither.
+    /// - Returns: their indices; none for a flow that is neither.
     public func appIndices(ofFlow flow: String) -> [Int] {
         if let index = indexByName[flow] { return [index] }
         return apps.indices.filter { apps[$0].identityPoolIDs.contains(flow) }
     }
 
-    /// The name of the app at that place of the configuration.
+    /// The name of the app at that index of the configuration.
     public func appName(at index: Int) -> String { index < apps.count ? apps[index].route.name : "unknown" }
 
     /// The name of the app that has that route of the transport.

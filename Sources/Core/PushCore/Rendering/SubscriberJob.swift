@@ -12,15 +12,15 @@ struct SubscriberJob {
     private let change: RecordChange
     private let notificationID: String
     private let expiresAt: WallTime?
-    private var places: [RenderingKey: PushAssignment] = [:]
+    private var assignmentsByKey: [RenderingKey: PushAssignment] = [:]
     private var silent: Set<ByteText> = []
-    /// The places of renderings that show nothing though they should.
+    /// The indices of renderings that show nothing though they should.
     private var reduced: Set<Int> = []
 
     private(set) var devices: [Recipient] = []
     private(set) var assignments: [PushAssignment] = []
     private(set) var renderings: [AppRendering] = []
-    /// How many pushes show nothing because not even their shortest texts fit, by the place of their app.
+    /// How many pushes show nothing because not even their shortest texts fit, by the index of their app.
     private(set) var reducedCounts: [Int: Int] = [:]
 
     init(change: RecordChange, digest: EventDigest, expiresAt: WallTime?) {
@@ -41,8 +41,8 @@ struct SubscriberJob {
         let assignment = assignment(recipient, stored, badge: badge, renderer: &renderer)
         devices.append(recipient)
         assignments.append(assignment)
-        if let place = assignment.rendering, reduced.contains(place) {
-            reducedCounts[renderings[place].app.index, default: 0] += 1
+        if let index = assignment.rendering, reduced.contains(index) {
+            reducedCounts[renderings[index].app.index, default: 0] += 1
         }
         return true
     }
@@ -55,7 +55,7 @@ struct SubscriberJob {
         }
         let badge = stored.subscription.notification.shouldBadge ? badge : nil
         let key = RenderingKey(subscription: stored.row, app: app, badge: badge)
-        if let known = places[key] { return known }
+        if let known = assignmentsByKey[key] { return known }
         var assignment = PushAssignment(rendering: nil, subscription: stored.row)
         do throws(EventRejection) {
             let (rendering, isReduced) = try renderer.render(
@@ -66,7 +66,7 @@ struct SubscriberJob {
         } catch {
             assignment.problem = error
         }
-        places[key] = assignment
+        assignmentsByKey[key] = assignment
         return assignment
     }
 }

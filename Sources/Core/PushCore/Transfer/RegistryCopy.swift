@@ -9,7 +9,7 @@ import Essentials
 /// notifications that wait for `WEB` clients are not copied.
 ///
 /// The target gives its rows other numbers. So the copy leaves out and counts each dead letter that names a row of the
-/// source: a replay in the target would push to nobody, or for another subscription.
+/// source: a replay in the target would push to no device, or for another subscription.
 ///
 /// The courier key goes along, so that the URLs of clients that fetch their notifications stay good; but not if
 /// the target has a key already.

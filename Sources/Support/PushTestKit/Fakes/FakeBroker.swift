@@ -17,22 +17,23 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
     ///
     /// - Parameters:
     ///   - messages: the messages.
-    ///   - lane: the queue that they come from.
+    ///   - deliveryClass: their class.
     ///   - isRedelivered: whether they may have been delivered before.
     ///   - exchange: what they were published to; if not given, what Apus publishes chunks to, or backends events.
     /// - Returns: their tags.
     @discardableResult
     public func deliver(
-        _ messages: [Message], lane: DeliveryClass = .work, isRedelivered: Bool = false,
+        _ messages: [Message], deliveryClass: DeliveryClass = .interactive, isRedelivered: Bool = false,
         exchange: String? = nil
     ) -> [DeliveryTag] {
-        let exchange = exchange ?? (lane == .fanout ? "" : "apus.changes")
+        let exchange = exchange ?? (deliveryClass == .bulk ? "" : "apus.changes")
         let (handler, deliveries) = state.update { state in
             let deliveries = messages.map { message in
                 defer { state.nextTag += 1 }
                 let tag = DeliveryTag(epoch: state.epoch, number: state.nextTag)
                 let delivery = Delivery(
-                    tag: tag, lane: lane, isRedelivered: isRedelivered, exchange: exchange, routingKey: "test",
+                    tag: tag, deliveryClass: deliveryClass, isRedelivered: isRedelivered, exchange: exchange,
+                    routingKey: "test",
                     message: message)
                 state.unacknowledged[tag] = delivery
                 return delivery
@@ -53,7 +54,7 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
     public func deliverQueued(in queue: String) -> [DeliveryTag] {
         deliver(
             state.update { $0.requeuedByQueue.removeValue(forKey: queue) ?? [] },
-            lane: queue.hasSuffix(".fanout") ? .fanout : .work, exchange: "")
+            deliveryClass: queue.hasSuffix(".fanout") ? .bulk : .interactive, exchange: "")
     }
 
     /// Loses the connection, consumes again at once, and delivers what was not acknowledged again.
@@ -67,7 +68,9 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
         handler?.sourceStateChanged(.interrupted(reason: "the test wants it"))
         handler?.sourceStateChanged(.consuming(epoch: epoch))
         for delivery in again {
-            deliver([delivery.message], lane: delivery.lane, isRedelivered: true, exchange: delivery.exchange)
+            deliver(
+                [delivery.message], deliveryClass: delivery.deliveryClass, isRedelivered: true,
+                exchange: delivery.exchange)
         }
     }
 

@@ -182,7 +182,7 @@ struct Broker {
                 deliveries.append(
                     Delivery(
                         tag: DeliveryTag(epoch: channel.epoch, number: channel.nextTag),
-                        lane: isWork ? .work : .fanout, isRedelivered: stored.returnCount > 0,
+                        deliveryClass: isWork ? .interactive : .bulk, isRedelivered: stored.returnCount > 0,
                         exchange: stored.exchange, routingKey: stored.routingKey, message: stored.message))
                 channel.nextTag += 1
             }

@@ -36,7 +36,7 @@ extension Simulation {
             schedule(.pushEnds(slot), after: verdict.nanoseconds)
         }
         seat.pushesOutMaximum = max(seat.pushesOutMaximum, seat.pushesOut)
-        // A window for each lane.
+        // A window for each delivery class.
         if seat.pushesOut > 2 * setup.limits.pushesInFlightMaximum {
             books.report(.bounds, "Worker \(seat.worker) has \(seat.pushesOut) pushes out.")
         }

@@ -67,7 +67,7 @@ final class Simulation<Machine: SimulatedMachine> {
         books = Books(world: world)
         registry = SimulatedRegistry(world: world)
         var limits = DispatchLimits()
-        limits.deliveriesInHandMaximum = options.prefetch
+        limits.unsettledDeliveriesMaximum = options.prefetch
         setup = WorkerSetup(world: world, limits: limits)
         broker = Broker(
             workerCount: options.workerCount, workQueueCount: options.workQueueCount,
@@ -143,7 +143,7 @@ final class Simulation<Machine: SimulatedMachine> {
         report.faultCounts = Fault.allCases.compactMap { fault in faultCounts[fault].map { (fault, $0) } }
         for seat in seats {
             report.pushesOutMaximum = max(report.pushesOutMaximum, seat.pushesOutMaximum)
-            report.deliveriesInHandMaximum = max(report.deliveriesInHandMaximum, seat.unsettledMaximum)
+            report.unsettledDeliveriesMaximum = max(report.unsettledDeliveriesMaximum, seat.unsettledMaximum)
             report.publishesOutMaximum = max(report.publishesOutMaximum, seat.publishesOutMaximum)
         }
         if var violation = books.violation {

@@ -35,7 +35,7 @@ public struct SimulationOptions: Sendable {
     public var workerCount: Int
     /// How many work queues there are.
     public var workQueueCount: Int
-    /// The most deliveries that a worker has in hand.
+    /// The most unsettled deliveries that a worker may have.
     public var prefetch: Int
     /// How many devices each of the four apps has.
     public var devicesPerApp: Int
@@ -89,8 +89,8 @@ public struct SimulationReport: Sendable {
     public internal(set) var faultCounts: [(fault: Fault, count: Int)] = []
     /// The most pushes that a worker had out.
     public internal(set) var pushesOutMaximum = 0
-    /// The most deliveries that a worker had in hand.
-    public internal(set) var deliveriesInHandMaximum = 0
+    /// The most unsettled deliveries that a worker had.
+    public internal(set) var unsettledDeliveriesMaximum = 0
     /// The most messages that a worker had published and that had no outcome.
     public internal(set) var publishesOutMaximum = 0
     /// The longest time that an event of the app took that is served well, without what disturbs all, in seconds.

@@ -138,10 +138,10 @@ extension Pipeline {
                     .field("app", machine.renderer.appName(at: app)), .field("reason", reason),
                     .field("advice", "Check key_file, key_id, team_id and bundle_id; the app's pushes wait unspent."),
                 ])
-            reportHeldApps()
+            reportSuspendedApps()
         case .keyAccepted(let app):
             logger.log(.info, "apns.key.accepted", [.field("app", machine.renderer.appName(at: app))])
-            reportHeldApps()
+            reportSuspendedApps()
         case .suspectConfiguration(let app, let kind, let reason):
             logger.log(
                 .error, "apns.tokens.in-doubt",
@@ -174,8 +174,9 @@ extension Pipeline {
             ])
     }
 
-    private func reportHeldApps() {
-        let names = machine.dispatch.health.heldApps.map { machine.renderer.appName(at: $0) }.joined(separator: ", ")
+    private func reportSuspendedApps() {
+        let names = machine.dispatch.health.suspendedApps.map { machine.renderer.appName(at: $0) }.joined(
+            separator: ", ")
         health.set(.key, names.isEmpty ? nil : "APNs does not accept the key of \(names)")
     }
 }

@@ -75,7 +75,7 @@ extension RegistryResponder {
     func matchingSubscriptions(
         _ changes: [RecordChange?], claimedBy claimant: (Int) -> EventDigest?
     ) throws(RegistryError) -> [[Int64]] {
-        var found = follower.subscriptions(hearing: changes.compactMap { $0 }).makeIterator()
+        var found = follower.subscriptions(matching: changes.compactMap { $0 }).makeIterator()
         var matching: [[Int64]] = []
         for (index, change) in changes.enumerated() {
             guard change != nil, let (rows, wasSlow) = found.next() else {

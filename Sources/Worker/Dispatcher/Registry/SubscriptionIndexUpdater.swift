@@ -1,7 +1,7 @@
 import PredicateIndex
 import PushCore
 
-/// Keeps the index of subscriptions in step with the registry, and asks it who hears of a change.
+/// Keeps the index of subscriptions in step with the registry, and asks it which subscriptions match a change.
 ///
 /// Belongs to the registry's loop.
 final class SubscriptionIndexUpdater {
@@ -62,7 +62,7 @@ final class SubscriptionIndexUpdater {
 
     /// The subscriptions that hear of each of some changes, in ascending order, and whether finding them took unusually
     /// many steps.
-    func subscriptions(hearing changes: [RecordChange]) -> [(rows: [Int64], wasSlow: Bool)] {
+    func subscriptions(matching changes: [RecordChange]) -> [(rows: [Int64], wasSlow: Bool)] {
         let inputs = changes.map { change in
             MatchInput(
                 application: change.app, recordType: change.recordType, operations: change.operation.firing,

@@ -10,7 +10,7 @@ extension Configuration {
     public var pipeline: PipelineConfiguration {
         let topology = topology
         var limits = DispatchLimits()
-        limits.deliveriesInHandMaximum = rabbitMQ.prefetch
+        limits.unsettledDeliveriesMaximum = rabbitMQ.prefetch
         limits.fanOutThresholdDevices = fanOut.thresholdDevices
         limits.devicesPerChunkMaximum = fanOut.chunkDevices
         let delays = retry.delays.map { Int64($0.milliseconds) }

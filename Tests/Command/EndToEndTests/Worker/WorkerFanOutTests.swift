@@ -11,7 +11,7 @@ struct WorkerFanOutTests {
     private static let count = 10_000
 
     /// What a worker may hold of the fan-out queue at a time, and so have to repeat.
-    private static let chunksInHandMaximum = 4
+    private static let unsettledChunksMaximum = 4
 
     private func fixture(chunkDevices: Int) async throws -> WorkerFixture {
         let fixture = try await WorkerFixture(
@@ -104,7 +104,7 @@ struct WorkerFanOutTests {
         let fanOut = try await waitUntilDone(fixture)
         #expect(fanOut.chunksServed == 40)
         let repeated = accepted.count - Self.count
-        #expect(repeated <= Self.chunksInHandMaximum * 250, "\(repeated) pushes were repeated")
+        #expect(repeated <= Self.unsettledChunksMaximum * 250, "\(repeated) pushes were repeated")
         await second.drainCleanly()
         try await fixture.stop()
     }
@@ -122,7 +122,7 @@ struct WorkerFanOutTests {
         let accepted = try await fixture.accepted(reachingDevices: Self.count)
         let fanOut = try await waitUntilDone(fixture)
         #expect(fanOut.chunksPlanned == 40 && fanOut.chunksServed == 40 && fanOut.devicesPlanned == Self.count)
-        #expect(accepted.count - Self.count <= Self.chunksInHandMaximum * 250)
+        #expect(accepted.count - Self.count <= Self.unsettledChunksMaximum * 250)
         await second.drainCleanly()
         try await fixture.waitForMessages(0)
         try await fixture.stop()

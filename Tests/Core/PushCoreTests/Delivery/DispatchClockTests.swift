@@ -22,7 +22,7 @@ struct DispatchClockTests {
         init(wallStepMilliseconds: Int64) {
             var limits = DispatchLimits()
             limits.pushesInFlightMaximum = 400
-            limits.deliveriesInHandMaximum = 100
+            limits.unsettledDeliveriesMaximum = 100
             machine = Samples.machine(limits: limits, appCount: 2)
             stepMilliseconds = wallStepMilliseconds
         }
@@ -31,12 +31,14 @@ struct DispatchClockTests {
             Moment(wall: WallTime(milliseconds: wallMilliseconds), monotonic: Samples.monotonic(milliseconds))
         }
 
-        mutating func arrive(_ app: AppRoute, devices: Int, lane: DeliveryClass = .work) {
+        mutating func arrive(_ app: AppRoute, devices: Int, deliveryClass: DeliveryClass = .interactive) {
             nextDelivery += 1
             let devices = (0..<devices).map { Samples.device("\(nextDelivery)-\($0)", app: app.name) }
             let retryState = RetryState(of: Samples.delivery(), nowMilliseconds: Self.start)
             machine.jobArrived(
-                Samples.job(number: nextDelivery, devices: devices, lane: lane, apps: [app], retryState: retryState),
+                Samples.job(
+                    number: nextDelivery, devices: devices, deliveryClass: deliveryClass, apps: [app],
+                    retryState: retryState),
                 into: &actions)
         }
 
@@ -49,7 +51,7 @@ struct DispatchClockTests {
             trace.append(
                 """
                 \(actions.sends.count) sent, \(actions.publishes.map(\.routingKey)), \(machine.pushesInFlight) out, \
-                slow \(machine.health.slowApps), held \(machine.health.heldApps), \
+                slow \(machine.health.slowApps), held \(machine.health.suspendedApps), \
                 restricted \(machine.isBulkRestricted), paced \(machine.isBulkPaced), \
                 watching \(machine.health.isWatching)
                 """)
@@ -124,7 +126,7 @@ struct DispatchClockTests {
         arguments: steps)
     func bulk(step: Int64) {
         let world = expectSame(step) { world in
-            world.arrive(Samples.app, devices: 20_000, lane: .fanout)
+            world.arrive(Samples.app, devices: 20_000, deliveryClass: .bulk)
             for _ in 0..<40 {
                 world.arrive(Samples.mail, devices: 1)
                 var sent = world.send(afterMilliseconds: 1)

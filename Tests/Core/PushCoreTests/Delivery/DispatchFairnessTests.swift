@@ -3,7 +3,7 @@ import Notifications
 import PushCore
 import Testing
 
-@Suite("Apps and lanes side by side")
+@Suite("Apps and delivery classes side by side")
 struct DispatchFairnessTests {
     private var machine: DispatchStateMachine
     private var actions = DispatchActions()
@@ -14,18 +14,20 @@ struct DispatchFairnessTests {
         var limits = DispatchLimits()
         limits.pushesInFlightMaximum = 400
         limits.devicesWaitingMaximum = 4_000
-        limits.deliveriesInHandMaximum = 100
+        limits.unsettledDeliveriesMaximum = 100
         machine = Samples.machine(limits: limits, appCount: 2)
     }
 
     private mutating func arrive(
-        _ app: AppRoute, devices: Int, lane: DeliveryClass = .work, platform: Platform = .apns,
+        _ app: AppRoute, devices: Int, deliveryClass: DeliveryClass = .interactive, platform: Platform = .apns,
         retryState: RetryState? = nil
     ) {
         nextDelivery += 1
         let devices = (0..<devices).map { Samples.device("\(nextDelivery)-\($0)", app: app.name, platform: platform) }
         machine.jobArrived(
-            Samples.job(number: nextDelivery, devices: devices, lane: lane, apps: [app], retryState: retryState),
+            Samples.job(
+                number: nextDelivery, devices: devices, deliveryClass: deliveryClass, apps: [app],
+                retryState: retryState),
             into: &actions)
     }
 
@@ -58,7 +60,7 @@ struct DispatchFairnessTests {
         requests.count { $0.route == app.productionRoute }
     }
 
-    // MARK: Turns
+    // MARK: Round robin
 
     @Test("An app with a hundred times as much to do gets no more than the other, as long as both have something")
     mutating func turns() {
@@ -108,22 +110,22 @@ struct DispatchFairnessTests {
         #expect(machine.ledgers[1].accepted == 50 && machine.ledgers.allSatisfy { $0.isBalanced })
     }
 
-    @Test("What a slow app has waiting does not keep the lane from taking in more")
+    @Test("What a slow app has waiting does not keep the worker from taking in more")
     mutating func saturation() {
         for _ in 0..<45 { arrive(Samples.app, devices: 100) }
         _ = send()
-        #expect(machine.isSaturated(.work))
+        #expect(machine.isSaturated(.interactive))
         now += AppHealth.patienceMilliseconds + 1
         _ = send()
         #expect(machine.health.slowApps == [0])
-        #expect(!machine.isSaturated(.work))
+        #expect(!machine.isSaturated(.interactive))
     }
 
-    // MARK: Lanes
+    // MARK: Delivery classes
 
     @Test("A large fan-out takes all of the window while it is alone, and what is left over while small events come")
-    mutating func lanes() {
-        arrive(Samples.app, devices: 10_000, lane: .fanout)
+    mutating func classes() {
+        arrive(Samples.app, devices: 10_000, deliveryClass: .bulk)
         let alone = send()
         #expect(alone.count >= 300)
         end(alone)
@@ -142,9 +144,9 @@ struct DispatchFairnessTests {
 
     @Test("Small events have a window of their own, however much of a fan-out is out")
     mutating func ownWindow() {
-        arrive(Samples.app, devices: 10_000, lane: .fanout)
+        arrive(Samples.app, devices: 10_000, deliveryClass: .bulk)
         _ = send()
-        #expect(machine.isSaturated(.fanout) && !machine.isSaturated(.work))
+        #expect(machine.isSaturated(.bulk) && !machine.isSaturated(.interactive))
         arrive(Samples.app, devices: 100)
         let sent = send().count
         #expect(sent >= 100)
@@ -170,7 +172,7 @@ struct DispatchFairnessTests {
 
     @Test("A fan-out gives way when answers begin to take longer, and takes more again when they are quick")
     mutating func givesWay() {
-        arrive(Samples.app, devices: 40_000, lane: .fanout)
+        arrive(Samples.app, devices: 40_000, deliveryClass: .bulk)
         let quick = sendSideBySide(afterMilliseconds: 2)
         #expect(quick > 300)
         let slow = sendSideBySide(afterMilliseconds: 20)
@@ -181,7 +183,7 @@ struct DispatchFairnessTests {
 
     @Test("Beside small events a fan-out goes out evenly, and not a whole window at once")
     mutating func evenly() {
-        arrive(Samples.app, devices: 40_000, lane: .fanout)
+        arrive(Samples.app, devices: 40_000, deliveryClass: .bulk)
         let inAll = sendSideBySide(afterMilliseconds: 20)
         #expect(inAll > 300)
         arrive(Samples.app, devices: 1)
@@ -196,9 +198,9 @@ struct DispatchFairnessTests {
 
     @Test("Only answers of APNs tell how long its way is: clients without it are served at once")
     mutating func otherWays() {
-        arrive(Samples.app, devices: 200, lane: .fanout, platform: .web)
+        arrive(Samples.app, devices: 200, deliveryClass: .bulk, platform: .web)
         end(send())
-        arrive(Samples.app, devices: 20_000, lane: .fanout)
+        arrive(Samples.app, devices: 20_000, deliveryClass: .bulk)
         let sent = sendSideBySide(afterMilliseconds: 50)
         #expect(sent > 300)
     }
@@ -255,7 +257,7 @@ struct DispatchFairnessTests {
 
     @Test(
         "What a slow app holds for too long is requeued and let go of, once, and an answer that comes late is nothing")
-    mutating func givenUp() {
+    mutating func abandoned() {
         for _ in 0..<60 { arrive(Samples.app, devices: 1) }
         let stuck = send()
         now += AppHealth.patienceMilliseconds + 1
@@ -307,7 +309,7 @@ struct DispatchFairnessTests {
 
     @Test("A push of a large fan-out is never given up, however slow its app is with small events")
     mutating func fanOutIsKept() {
-        arrive(Samples.app, devices: 100, lane: .fanout)
+        arrive(Samples.app, devices: 100, deliveryClass: .bulk)
         for _ in 0..<60 { arrive(Samples.app, devices: 1) }
         _ = send()
         for _ in 0..<8 {

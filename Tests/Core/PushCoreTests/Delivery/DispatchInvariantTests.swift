@@ -12,7 +12,7 @@ struct DispatchInvariantTests {
         let devices = [Samples.device("a"), Samples.device("b", app: "other")]
         machine.jobArrived(Samples.job(devices: devices), into: &actions)
         machine.sendWaiting(at: Samples.moment(0), into: &actions)
-        machine.jobArrived(Samples.job(number: 2, devices: devices, lane: .fanout), into: &actions)
+        machine.jobArrived(Samples.job(number: 2, devices: devices, deliveryClass: .bulk), into: &actions)
     }
 
     @Test("Nothing is wrong while pushes wait, are out and have failed")
@@ -21,14 +21,14 @@ struct DispatchInvariantTests {
     }
 
     @Test("A count that is wrong is found", arguments: 0..<7)
-    mutating func wrong(place: Int) {
-        switch place {
+    mutating func wrong(fault: Int) {
+        switch fault {
         case 0: machine.ledgers[0].accepted += 1
         case 1:
             machine.ledgers[0].matched += 1
             machine.ledgers[0].inFlight += 1
-        case 2: machine.lanes[0].pushWentOut(app: 1)
-        case 3: machine.lanes[1].waits(7, devices: 3, flow: 0)
+        case 2: machine.sendQueues[0].pushWentOut(app: 1)
+        case 3: machine.sendQueues[1].waits(7, devices: 3, flow: 0)
         case 4:
             for number in machine.jobs.numbers(where: { _ in true }) {
                 machine.jobs.modify(number) { $0.pushesOut += 1 }

@@ -28,7 +28,7 @@ struct DispatchSimulationTests {
         limits.pushesInFlightMaximum = 7
         limits.devicesPerRequeuedMessageMaximum = 3
         limits.devicesWaitingMaximum = 20
-        limits.deliveriesInHandMaximum = 10
+        limits.unsettledDeliveriesMaximum = 10
         let apps = seed.isMultiple(of: 2) ? [Samples.app] : [Samples.app, Samples.mail]
         var world = World(
             machine: Samples.machine(limits: limits, appCount: apps.count), random: SeededGenerator(seed: seed),
@@ -66,9 +66,10 @@ struct DispatchSimulationTests {
             let app = world.apps.randomElement(using: &world.random)?.name ?? ""
             return Samples.device("d\(world.nextDelivery)-\(index)", app: index == 5 ? "other" : app)
         }
-        let lane = Int.random(in: 0..<3, using: &world.random) == 0 ? DeliveryClass.fanout : .work
+        let deliveryClass = Int.random(in: 0..<3, using: &world.random) == 0 ? DeliveryClass.bulk : .interactive
         world.owed[world.nextDelivery] = Set(devices.map(\.deviceID))
-        let job = Samples.job(number: world.nextDelivery, devices: devices, lane: lane, apps: world.apps)
+        let job = Samples.job(
+            number: world.nextDelivery, devices: devices, deliveryClass: deliveryClass, apps: world.apps)
         world.machine.jobArrived(job, into: &world.actions)
     }
 
@@ -138,7 +139,7 @@ struct DispatchSimulationTests {
 
     /// Looks without `#expect`, which would take most of the time of so many steps.
     private func check(_ world: World, _ seed: UInt64) {
-        // Each lane has a window of its own.
+        // Each delivery class has a window of its own.
         if world.machine.pushesInFlight > 14 { Issue.record("\(world.machine.pushesInFlight) are out, seed \(seed)") }
         for broken in world.machine.checkInvariants() { Issue.record("\(broken), seed \(seed)") }
     }

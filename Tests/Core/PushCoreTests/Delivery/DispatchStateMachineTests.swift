@@ -192,7 +192,7 @@ struct DispatchStateMachineTests {
     mutating func wrongKey() {
         let first = send(Samples.job(number: 1, devices: [Samples.device("a")]))[0]
         answer(first, 403, "InvalidProviderToken")
-        #expect(machine.health.heldApps == [0])
+        #expect(machine.health.suspendedApps == [0])
         #expect(actions.notices == [.health(.keyRejected(app: 0, reason: "InvalidProviderToken"))])
         #expect(actions.publishes[0].message.header(RetryHeader.attempt) == .int64(0))
         let held = send(Samples.job(number: 2, devices: [Samples.device("b")]))
@@ -204,7 +204,7 @@ struct DispatchStateMachineTests {
         machine.sendWaiting(at: Samples.moment(KeyCircuitBreaker.probeIntervalMilliseconds), into: &actions)
         #expect(actions.sends.count == 1, "one probe, the other push waits")
         answer(actions.sends[0], 200, now: KeyCircuitBreaker.probeIntervalMilliseconds)
-        #expect(machine.health.heldApps.isEmpty)
+        #expect(machine.health.suspendedApps.isEmpty)
     }
 
     @Test("A client that fetches its notifications gets them whatever is wrong with the key, and says nothing of it")
@@ -213,7 +213,7 @@ struct DispatchStateMachineTests {
         let fetched = send(Samples.job(number: 2, devices: [Samples.device("b", platform: .web)]))
         #expect(fetched.map(\.route) == [Samples.app.webRoute])
         answer(fetched[0], 200)
-        #expect(machine.health.heldApps == [0] && machine.ledgers[0].accepted == 1)
+        #expect(machine.health.suspendedApps == [0] && machine.ledgers[0].accepted == 1)
         #expect(send(Samples.job(number: 3, devices: [Samples.device("c")])).isEmpty)
     }
 
@@ -319,20 +319,20 @@ struct DispatchStateMachineTests {
             number: 2, after: retryState.cursor, through: AudienceCursor(position: 20), deviceCount: 5)
         retryState.chunk = FanOutChunkJob(fanOut: 3, chunk: chunk)
         retryState.expiresAt = WallTime(milliseconds: 1)
-        let isHeldBack = machine.deliveryHeldBack(
+        let isDeferred = machine.deferDelivery(
             delivery.tag, message: delivery.message, retryState: retryState, at: Samples.moment(2), into: &actions)
-        #expect(isHeldBack && actions.settles.isEmpty)
+        #expect(isDeferred && actions.settles.isEmpty)
         #expect(actions.publishes.map(\.routingKey) == ["retry.1m"])
         var copy = delivery
         copy.message = actions.publishes[0].message
         copy.exchange = ""
         confirmAll()
         #expect(actions.settles == [delivery.tag])
-        retryState.heldMilliseconds = 60_000
+        retryState.deferredMilliseconds = 60_000
         retryState.isRequeuedCopy = true
         let history = RetryState(of: copy, nowMilliseconds: 60_002)
-        #expect(history == retryState && history.isOfFanOutLane)
-        machine.deliveryOfFanOutLane(copy.tag, message: copy.message, retryState: history, into: &actions)
+        #expect(history == retryState && history.isBulk)
+        machine.bulkDeliveryInWorkQueue(copy.tag, message: copy.message, retryState: history, into: &actions)
         #expect(actions.publishes.map(\.routingKey) == ["fanout"] && actions.settles.count == 1)
         copy.message = actions.publishes[0].message
         var moved = history
@@ -348,7 +348,7 @@ struct DispatchStateMachineTests {
         var delivery = delivery
         for _ in 0..<times {
             let retryState = RetryState(of: delivery, nowMilliseconds: 0)
-            machine.deliveryOfFanOutLane(
+            machine.bulkDeliveryInWorkQueue(
                 delivery.tag, message: delivery.message, retryState: retryState, into: &actions)
             delivery.message = actions.publishes[0].message
             if actions.publishes[0].routingKey != "fanout" { break }
@@ -385,10 +385,10 @@ struct DispatchStateMachineTests {
         for _ in 0..<10 {
             delivery = hop(delivery, times: DispatchStateMachine.hopsMaximum)
             #expect(actions.publishes.isEmpty, "all were moved and confirmed")
-            let isHeldBack = machine.deliveryHeldBack(
+            let isDeferred = machine.deferDelivery(
                 delivery.tag, message: delivery.message, retryState: RetryState(of: delivery, nowMilliseconds: 0),
                 at: Samples.moment(0), into: &actions)
-            #expect(isHeldBack && actions.publishes.map(\.routingKey) == ["retry.1m"])
+            #expect(isDeferred && actions.publishes.map(\.routingKey) == ["retry.1m"])
             delivery.message = actions.publishes[0].message
             confirmAll()
         }
@@ -468,6 +468,6 @@ struct DispatchStateMachineTests {
             out += actions.sends
             actions.sends = []
         }
-        #expect(total == 10 && actions.settles.count == 1 && !machine.isSaturated(.work))
+        #expect(total == 10 && actions.settles.count == 1 && !machine.isSaturated(.interactive))
     }
 }

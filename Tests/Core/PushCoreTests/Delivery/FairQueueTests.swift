@@ -15,7 +15,7 @@ struct FairQueueTests {
             elements[flow, default: []].append(element)
         }
 
-        var turn: (flow: Int, element: Int, allowance: Int)? {
+        var head: (flow: Int, element: Int, allowance: Int)? {
             ring.first.map { ($0.flow, elements[$0.flow]?.first ?? -1, $0.allowance) }
         }
 
@@ -52,19 +52,19 @@ struct FairQueueTests {
                 queue.pass()
                 naive.pass()
             default:
-                guard let turn = queue.turn else { break }
-                let units = Int.random(in: 0...turn.allowance, using: &random)
+                guard let head = queue.head else { break }
+                let units = Int.random(in: 0...head.allowance, using: &random)
                 let isFinished = Bool.random(using: &random)
                 queue.served(units: units, isFinished: isFinished)
                 naive.served(units: units, isFinished: isFinished)
             }
-            let (turn, expected) = (queue.turn, naive.turn)
+            let (head, expected) = (queue.head, naive.head)
             let isSame =
-                turn?.flow == expected?.flow && turn?.element == expected?.element
-                && turn?.allowance == expected?.allowance && queue.activeFlowCount == naive.ring.count
+                head?.flow == expected?.flow && head?.element == expected?.element
+                && head?.allowance == expected?.allowance && queue.activeFlowCount == naive.ring.count
                 && queue.isEmpty == naive.ring.isEmpty
             if !isSame {
-                Issue.record("step \(step), seed \(seed): flow \(turn?.flow ?? -1), not \(expected?.flow ?? -1)")
+                Issue.record("step \(step), seed \(seed): flow \(head?.flow ?? -1), not \(expected?.flow ?? -1)")
                 return
             }
         }
@@ -81,14 +81,14 @@ struct FairQueueTests {
         var left: [Int] = sizes
         for flow in 0..<4 { queue.append(flow, flow: flow) }
         for _ in 0..<20_000 {
-            guard let turn = queue.turn else { break }
-            let units = min(turn.allowance, left[turn.flow], Int.random(in: 1...quantum, using: &random))
-            served[turn.flow] += units
-            left[turn.flow] -= units
-            let isFinished = left[turn.flow] == 0
+            guard let head = queue.head else { break }
+            let units = min(head.allowance, left[head.flow], Int.random(in: 1...quantum, using: &random))
+            served[head.flow] += units
+            left[head.flow] -= units
+            let isFinished = left[head.flow] == 0
             if isFinished {
-                left[turn.flow] = sizes[turn.flow]
-                queue.append(turn.flow, flow: turn.flow)
+                left[head.flow] = sizes[head.flow]
+                queue.append(head.flow, flow: head.flow)
             }
             queue.served(units: units, isFinished: isFinished)
             let spread = (served.max() ?? 0) - (served.min() ?? 0)
@@ -106,6 +106,6 @@ struct FairQueueTests {
         for _ in 0..<10 { queue.served(units: 4, isFinished: false) }
         queue.append(2, flow: 1)
         queue.pass()
-        #expect(queue.turn?.flow == 1 && queue.turn?.allowance == 4)
+        #expect(queue.head?.flow == 1 && queue.head?.allowance == 4)
     }
 }

@@ -47,12 +47,13 @@ struct HostileHeaderTests {
                 let result = PushResult(identifier: request.identifier, outcome: outcome, durationNanoseconds: 1)
                 machine.pushEnded(result, at: Samples.moment(now), into: &actions)
             }
-            _ = machine.deliveryHeldBack(
+            _ = machine.deferDelivery(
                 DeliveryTag(epoch: 1, number: 2), message: Samples.delivery().message, retryState: retryState,
                 at: Samples.moment(now), into: &actions)
             for publish in actions.publishes {
                 let copy = Delivery(
-                    tag: DeliveryTag(epoch: 1, number: 3), lane: .work, isRedelivered: false, exchange: "",
+                    tag: DeliveryTag(epoch: 1, number: 3), deliveryClass: .interactive, isRedelivered: false,
+                    exchange: "",
                     routingKey: "", message: publish.message)
                 _ = RetryState(of: copy, nowMilliseconds: now)
                 machine.publishEnded(publish.identifier, .confirmed, into: &actions)

@@ -75,7 +75,7 @@ struct RetryPolicyTests {
             }
             delays.append(delay)
             now += delay
-            retryState.heldMilliseconds += delay
+            retryState.deferredMilliseconds += delay
         }
         #expect(delays.prefix(5) == [30_000, 30_000, 120_000, 900_000, 900_000])
         #expect(now > policy.ageMaximumMilliseconds)

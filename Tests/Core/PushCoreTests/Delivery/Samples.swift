@@ -28,7 +28,8 @@ enum Samples {
 
     static func delivery(number: UInt64 = 1, headers: [MessageHeader] = [], body: String = "{}") -> Delivery {
         Delivery(
-            tag: DeliveryTag(epoch: 1, number: number), lane: .work, isRedelivered: false, exchange: "apus.changes",
+            tag: DeliveryTag(epoch: 1, number: number), deliveryClass: .interactive, isRedelivered: false,
+            exchange: "apus.changes",
             routingKey: "a.b", message: Message(headers: headers, body: Array(body.utf8)))
     }
 
@@ -41,13 +42,13 @@ enum Samples {
     }
 
     static func job(
-        number: UInt64 = 1, devices: [Recipient], lane: DeliveryClass = .work, apps: [AppRoute] = [app],
+        number: UInt64 = 1, devices: [Recipient], deliveryClass: DeliveryClass = .interactive, apps: [AppRoute] = [app],
         retryState: RetryState? = nil, continuation: AudienceCursor? = nil, chunk: DeliveryTag? = nil,
         pushType: PushType = .alert
     ) -> DispatchJob {
         let delivery = delivery(number: number)
         return DispatchJob(
-            tags: chunk == nil ? [delivery.tag] : [], lane: lane, message: delivery.message,
+            tags: chunk == nil ? [delivery.tag] : [], deliveryClass: deliveryClass, message: delivery.message,
             retryState: retryState ?? RetryState(of: delivery, nowMilliseconds: 0),
             identity: PushIdentity(source: "test", identifier: "\(number)"),
             renderings: apps.map { AppRendering(app: $0, content: content(pushType)) }, devices: devices,

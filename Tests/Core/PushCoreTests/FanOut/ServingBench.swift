@@ -45,8 +45,8 @@ struct ServingBench {
 
     /// Asks for a page.
     mutating func ask(where mayServe: (FanOutDelivery) -> Bool = { _ in true }) -> FanOutServing.PageRequest? {
-        guard let flow = serving.nextTurn(at: now, mayServe: mayServe) else { return nil }
-        return serving.takeTurn(of: flow)
+        guard let flow = serving.nextFlow(at: now, mayServe: mayServe) else { return nil }
+        return serving.takeNextPage(of: flow)
     }
 
     /// The number of the delivery whose page is asked for next; nil if there is none.

@@ -3,22 +3,22 @@ import Testing
 
 @Suite("Slow apps and busy ones")
 struct AppLoadTests {
-    private var load = AppBacklog()
+    private var backlog = AppBacklog()
     private var othersEnded = 0
     private var now: Int64 = 0
 
     private mutating func arrived(_ count: Int) {
-        load.arrived(count, othersEnded: othersEnded, at: Samples.monotonic(now))
+        backlog.arrived(count, othersEnded: othersEnded, at: Samples.monotonic(now))
     }
 
     private mutating func settled(_ count: Int) {
-        load.settled(count, othersEnded: othersEnded, at: Samples.monotonic(now))
+        backlog.settled(count, othersEnded: othersEnded, at: Samples.monotonic(now))
     }
 
-    /// Looks at the app, of a thousand deliveries that can be in hand.
+    /// Looks at the app, with a thousand deliveries as the most that can be unsettled.
     private mutating func isHeld(isOverShare: Bool = true) -> Bool {
-        load.shouldDefer(
-            isOverShare: isOverShare, inHandMaximum: 1_000, othersEnded: othersEnded, at: Samples.monotonic(now))
+        backlog.shouldDefer(
+            isOverShare: isOverShare, unsettledMaximum: 1_000, othersEnded: othersEnded, at: Samples.monotonic(now))
     }
 
     // MARK: Turnover
@@ -48,7 +48,7 @@ struct AppLoadTests {
         #expect(afterPatience)
         now += 1
         let withinShare = isHeld(isOverShare: false)
-        #expect(!withinShare && load.isSlow, "it stays under watch")
+        #expect(!withinShare && backlog.isSlow, "it stays under watch")
         now += 1
         let overShare = isHeld()
         #expect(overShare)
@@ -60,7 +60,7 @@ struct AppLoadTests {
         _ = isHeld()
         now = 6_000
         _ = isHeld()
-        #expect(load.isSlow)
+        #expect(backlog.isSlow)
         settled(99)
         arrived(99)
         settled(1)
@@ -73,12 +73,12 @@ struct AppLoadTests {
         settled(1)
         now += 1_000
         let afterQuick = isHeld()
-        #expect(!afterQuick && !load.isSlow)
+        #expect(!afterQuick && !backlog.isSlow)
 
         now += 20_000
         _ = isHeld()
-        settled(load.unsettled)
-        #expect(!load.isSlow && load.unsettled == 0)
+        settled(backlog.unsettled)
+        #expect(!backlog.isSlow && backlog.unsettled == 0)
     }
 
     // MARK: Silence
@@ -104,38 +104,42 @@ struct AppLoadTests {
         #expect(!othersAreSilent)
         othersEnded += 1
         let isWithinShare = isHeld(isOverShare: false)
-        #expect(!isWithinShare && !load.isSlow)
+        #expect(!isWithinShare && !backlog.isSlow)
     }
 
     @Test("A silent app is so until it is heard of: an answer, or a delivery that has ended")
     mutating func heardOf() {
         for isAnswer in [true, false] {
-            load = AppBacklog()
+            backlog = AppBacklog()
             arrived(500)
             now += 500
             othersEnded += 100
             let isSilent = isHeld()
             #expect(isSilent)
-            if isAnswer { load.wasAnswered(othersEnded: othersEnded, at: Samples.monotonic(now)) } else { settled(1) }
+            if isAnswer {
+                backlog.wasAnswered(othersEnded: othersEnded, at: Samples.monotonic(now))
+            } else {
+                settled(1)
+            }
             let isHeard = isHeld()
-            #expect(!isHeard && !load.isSlow)
+            #expect(!isHeard && !backlog.isSlow)
         }
     }
 
     @Test("Giving up what a silent app holds is no sign of life, and it is remembered for a minute")
-    mutating func givenUp() {
+    mutating func abandoned() {
         arrived(500)
         now = 500
         othersEnded = 100
         _ = isHeld()
-        load.givenUp(500)
-        #expect(load.unsettled == 0 && load.isSlow)
+        backlog.abandoned(500)
+        #expect(backlog.unsettled == 0 && backlog.isSlow)
         arrived(400)
         let again = isHeld()
         #expect(again)
-        load.givenUp(400)
+        backlog.abandoned(400)
         now = AppBacklog.memoryMilliseconds
         _ = isHeld(isOverShare: false)
-        #expect(!load.isSlow)
+        #expect(!backlog.isSlow)
     }
 }

@@ -10,7 +10,7 @@ struct AppHealthTests {
 
     init() {
         var limits = DispatchLimits()
-        limits.deliveriesInHandMaximum = 100
+        limits.unsettledDeliveriesMaximum = 100
         limits.devicesWaitingMaximum = 1_000
         health = AppHealth(appCount: 2, limits: limits)
     }
@@ -49,7 +49,7 @@ struct AppHealthTests {
     mutating func refusedKey() {
         for _ in 0..<3 { refuse(app: 0) }
         let atOnce = [verdict(app: 0), verdict(app: 0, asksAPNs: false), verdict(app: 1)]
-        #expect(atOnce == [.keyRejected, nil, nil] && health.heldApps == [0])
+        #expect(atOnce == [.keyRejected, nil, nil] && health.suspendedApps == [0])
         now += KeyCircuitBreaker.probeIntervalMilliseconds
         let probes = [verdict(app: 0), verdict(app: 0)]
         #expect(probes == [nil, .keyRejected])
@@ -59,7 +59,7 @@ struct AppHealthTests {
         #expect(again == nil)
         for _ in 0..<3 { health.keyWasAccepted(app: 0) }
         let accepted = verdict(app: 0)
-        #expect(accepted == nil && health.heldApps.isEmpty)
+        #expect(accepted == nil && health.suspendedApps.isEmpty)
         #expect(health.notices == [.keyRejected(app: 0, reason: "InvalidToken"), .keyAccepted(app: 0)])
     }
 
@@ -78,7 +78,7 @@ struct AppHealthTests {
     mutating func tokens() {
         var verdicts: [TokenRejectionMonitor.Verdict] = []
         for _ in 0..<40 { verdicts.append(health.tokenWasBad(app: 1, kind: .voip, reason: "BadDeviceToken")) }
-        #expect(verdicts.last == .hold && health.doubtedApps == [1])
+        #expect(verdicts.last == .deferPush && health.doubtedApps == [1])
         let notice = AppHealth.Notice.suspectConfiguration(app: 1, kind: .voip, reason: "BadDeviceToken")
         #expect(health.takeNotices() == [notice] && health.notices.isEmpty)
         for _ in 0..<TokenRejectionMonitor.recentMaximum { health.tokenWasGood(app: 1, kind: .voip) }
@@ -91,7 +91,7 @@ struct AppHealthTests {
 
     private mutating func look() { health.look(devicesWaiting: [0, 0, 0], at: moment) }
 
-    /// Takes so many deliveries of the first app in hand, whose pushes then hang for longer than the patience.
+    /// Takes so many deliveries of the first app, whose pushes then hang for longer than the patience.
     private mutating func becomeSlow() {
         health.deliveriesArrived(60, app: 0, at: moment)
         look()
@@ -108,7 +108,7 @@ struct AppHealthTests {
         #expect(shouldDefer == [true, false])
         health.deliveriesSettled(60, app: 0, at: moment)
         look()
-        #expect(health.slowApps.isEmpty && health.deliveriesInHand == 0 && !health.isWatching)
+        #expect(health.slowApps.isEmpty && health.unsettledDeliveries == 0 && !health.isWatching)
         becomeSlow()
         #expect(health.notices == [.slow(app: 0), .slow(app: 0)])
     }
@@ -129,8 +129,8 @@ struct AppHealthTests {
         #expect(!afterStandstill)
         #expect(health.isOverdue(app: 0, sent: sent, at: moment) && !health.isOverdue(app: 1, sent: sent, at: moment))
         #expect(!health.isOverdue(app: 0, sent: moment, at: moment))
-        health.deliveriesGivenUp(60, app: 0)
-        #expect(health.deliveriesInHandByApp == [0, 0] && health.deliveriesInHand == 0)
+        health.deliveriesAbandoned(60, app: 0)
+        #expect(health.unsettledDeliveriesByApp == [0, 0] && health.unsettledDeliveries == 0)
     }
 
     @Test("The only app is never slow, and its fan-outs never hang: nobody would gain by it")

@@ -76,7 +76,8 @@ struct MachineWorld {
             if expirations.indices.contains(index) { message.properties.expiration = expirations[index] }
             message.properties.contentType = "application/cloudevents+json"
             return Delivery(
-                tag: DeliveryTag(epoch: epoch, number: lastTag), lane: .work, isRedelivered: isRedelivered,
+                tag: DeliveryTag(epoch: epoch, number: lastTag), deliveryClass: .interactive,
+                isRedelivered: isRedelivered,
                 exchange: "apus.changes", routingKey: "a.b", message: message)
         }
         machine.deliveriesReceived(deliveries, at: now)

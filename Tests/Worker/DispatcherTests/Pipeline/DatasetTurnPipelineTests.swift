@@ -56,7 +56,8 @@ struct DatasetTurnPipelineTests {
         let message = event("0")
         var retryState = RetryState(
             of: Delivery(
-                tag: DeliveryTag(epoch: 1, number: 1), lane: .work, isRedelivered: false, exchange: "apus.changes",
+                tag: DeliveryTag(epoch: 1, number: 1), deliveryClass: .interactive, isRedelivered: false,
+                exchange: "apus.changes",
                 routingKey: "test", message: message), nowMilliseconds: bench.clock.nowMilliseconds)
         retryState.attempt = 1
         retryState.deviceIDs = ["large-3"]
@@ -98,7 +99,7 @@ struct DatasetTurnPipelineTests {
         let bench = try bench(FakeTransport { _, _ in nil })
         bench.broker.deliver([event("1", count: 7)])
         try await waitForNothing(unacknowledgedBy: bench)
-        bench.broker.deliver(Array(bench.broker.requeued(in: Self.chunks).prefix(1)), lane: .fanout)
+        bench.broker.deliver(Array(bench.broker.requeued(in: Self.chunks).prefix(1)), deliveryClass: .bulk)
         try await eventually("the first page", equals: 10) {
             await bench.settledLoop()
             return bench.transport.requests.count

@@ -99,7 +99,7 @@ struct EventLogTests {
         let way = RouteSwitch()
         way.turnOff([0])
         var limits = DispatchLimits()
-        limits.deliveriesInHandMaximum = 100
+        limits.unsettledDeliveriesMaximum = 100
         let bench = try PipelineBench(
             transport: FakeTransport { request, _ in
                 way.isOff(request.route) ? nil : .answered(PushAnswer(status: 200))

@@ -169,7 +169,7 @@ struct FanOutPipelineTests {
         await plan(bench, event("1"))
         let chunks = bench.broker.requeued(in: Self.chunks)
         await serve(bench)
-        bench.broker.deliver(chunks, lane: .fanout, isRedelivered: true)
+        bench.broker.deliver(chunks, deliveryClass: .bulk, isRedelivered: true)
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
         try await expectEachOnce(bench)
         #expect(bench.metrics.render().contains("apus_fanout_chunks_total{result=\"repeated\"} 3\n"))
@@ -179,7 +179,7 @@ struct FanOutPipelineTests {
     @Test("A chunk is settled when its last push has ended, and not before")
     func settlesAfterLastPush() async throws {
         let bench = try await plannedBench()
-        bench.broker.deliver(Array(bench.broker.requeued(in: Self.chunks).prefix(1)), lane: .fanout)
+        bench.broker.deliver(Array(bench.broker.requeued(in: Self.chunks).prefix(1)), deliveryClass: .bulk)
         try await waitForRequests(25, bench)
         #expect(bench.broker.unacknowledgedCount == 1)
         answerAll(bench)
@@ -335,9 +335,9 @@ struct FanOutPipelineTests {
     func drainsBegunChunk() async throws {
         let bench = try await plannedBench(pushesInFlightMaximum: 10)
         let chunks = bench.broker.requeued(in: Self.chunks)
-        bench.broker.deliver(Array(chunks.prefix(1)), lane: .fanout)
+        bench.broker.deliver(Array(chunks.prefix(1)), deliveryClass: .bulk)
         try await waitForRequests(10, bench)
-        bench.broker.deliver(Array(chunks.dropFirst()), lane: .fanout)
+        bench.broker.deliver(Array(chunks.dropFirst()), deliveryClass: .bulk)
         await bench.settledLoop()
         async let outcome = bench.dispatch.drain(timeoutSeconds: 300)
         try await bench.waitForHealth { $0.contains("draining") }
@@ -357,10 +357,10 @@ struct FanOutPipelineTests {
         let registry = try bench.registry()
         let first = bench.broker.requeued(in: Self.chunks).prefix(1)
         let rest = bench.broker.requeued(in: Self.chunks).dropFirst()
-        bench.broker.deliver(Array(first), lane: .fanout)
+        bench.broker.deliver(Array(first), deliveryClass: .bulk)
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
         #expect(try registry.cancelFanOut(1, nowMilliseconds: 1)?.state == .cancelled)
-        bench.broker.deliver(Array(rest), lane: .fanout)
+        bench.broker.deliver(Array(rest), deliveryClass: .bulk)
         await plan(bench, event("1"), isRedelivered: true)
         try await expectEachOnce(bench, 25)
         let fanOut = try #require(try registry.fanOut(1))
@@ -372,7 +372,7 @@ struct FanOutPipelineTests {
     @Test("A chunk under way stops at its next page when its fan-out is cancelled")
     func cancelsChunkUnderWay() async throws {
         let bench = try await plannedBench(pushesInFlightMaximum: 10)
-        bench.broker.deliver(Array(bench.broker.requeued(in: Self.chunks).prefix(1)), lane: .fanout)
+        bench.broker.deliver(Array(bench.broker.requeued(in: Self.chunks).prefix(1)), deliveryClass: .bulk)
         try await waitForRequests(10, bench)
         #expect(try bench.registry().cancelFanOut(1, nowMilliseconds: 1)?.state == .cancelled)
         try await answerAll(bench, whileUnacknowledged: 1)

@@ -59,7 +59,7 @@ struct IsolationPipelineTests {
     func silentAppLeavesWindow() async throws {
         let transport = FakeTransport { request, _ in request.route == 0 ? nil : .answered(PushAnswer(status: 200)) }
         var limits = DispatchLimits()
-        limits.deliveriesInHandMaximum = 100
+        limits.unsettledDeliveriesMaximum = 100
         let bench = try PipelineBench(
             transport: transport, apps: ["chat", "mail"], delaysMilliseconds: [5_000, 60_000], limits: limits,
             timeGoesOn: false)
@@ -85,7 +85,7 @@ struct IsolationPipelineTests {
     }
 
     @Test("A large fan-out takes turns with small events: they go out first, and all of it goes out in the end")
-    func lanes() async throws {
+    func classes() async throws {
         let transport = FakeTransport { _, _ in nil }
         let bench = try PipelineBench(transport: transport)
         await bench.settledLoop()
@@ -93,7 +93,7 @@ struct IsolationPipelineTests {
         let isSmall = { (request: PushRequest) in request.token.bytes.dropLast(2).allSatisfy { $0 == 0 } }
         bench.broker.deliver((0..<10).map { PipelineBench.push($0) })
         bench.broker.deliver(
-            (0..<4).map { PipelineBench.push(1_000_000 + 200 * $0, tokenCount: 200) }, lane: .fanout)
+            (0..<4).map { PipelineBench.push(1_000_000 + 200 * $0, tokenCount: 200) }, deliveryClass: .bulk)
         // A page in a turn of the loop.
         for _ in 0..<10 { await bench.settledLoop() }
         #expect(transport.requests.count > 10 && transport.requests.prefix(10).allSatisfy(isSmall))

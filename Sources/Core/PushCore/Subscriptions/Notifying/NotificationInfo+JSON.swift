@@ -150,9 +150,9 @@ extension NotificationInfo {
 
     /// Reads the dictionary of a client of CloudKit Web Services.
     ///
-    /// What Apple passes over is passed over: texts that are empty, and the arguments of a text that has no key, which
-    /// say nothing. A member that nobody knows is refused, because a push without it says something else than the
-    /// client wanted. `desiredKeys` is another name of `additionalFields`.
+    /// It ignores the same members as Apple: texts that are empty, and the arguments of a text that has no key. It
+    /// refuses an unknown member, because a push without it says something else than the client wanted. `desiredKeys`
+    /// is another name of `additionalFields`.
     ///
     /// - Parameters:
     ///   - value: an object.

@@ -50,7 +50,7 @@ public struct SilentCovering {
     private var entries: [[Int]] = []
     /// The row below which a subscription covers one of a device's entries.
     private var below: [Int64] = []
-    private var places: [Owner: Int] = [:]
+    private var questionIndices: [Owner: Int] = [:]
     /// The questions that are about each device.
     private var questionsOfDevice: [[Int]] = []
 
@@ -83,15 +83,15 @@ public struct SilentCovering {
     ///
     /// - Parameters:
     ///   - owner: the device itself, or its user.
-    ///   - device: its place in `deviceIDs`.
+    ///   - device: its index in `deviceIDs`.
     public mutating func add(_ owner: Owner, ofDevice device: Int) {
-        let place = places[owner] ?? questions.count
-        if place == questions.count {
-            places[owner] = place
+        let index = questionIndices[owner] ?? questions.count
+        if index == questions.count {
+            questionIndices[owner] = index
             questions.append(Question(owner: owner, first: request.subscriptions.first ?? .max, below: .min))
         }
-        questions[place].below = max(questions[place].below, below[device])
-        questionsOfDevice[device].append(place)
+        questions[index].below = max(questions[index].below, below[device])
+        questionsOfDevice[device].append(index)
     }
 
     /// Takes a row that answers a question; they may come in any order.

@@ -48,7 +48,7 @@ public struct SubscriberPage: Hashable, Sendable {
     public struct Entry: Hashable, Sendable {
         /// The device.
         public var recipient: Recipient
-        /// The place of its subscription in `subscriptions`.
+        /// The index of its subscription in `subscriptions`.
         public var subscription: Int
         /// The row of another silent subscription whose push says as much to the device; then this needs none.
         public var coveredBy: Int64?

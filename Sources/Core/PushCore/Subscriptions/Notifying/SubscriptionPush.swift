@@ -116,7 +116,7 @@ public struct SubscriptionPush {
         writer.key("cid")
         writer.string(containerID)
         if case .user(let user) = stored.subscription.key.owner, pruning < .zone {
-            // What `CKNotification.subscriptionOwnerUserRecordID` is made of: whoever the subscription belongs to.
+            // `CKNotification.subscriptionOwnerUserRecordID` is made of it: the owner of the subscription.
             writer.key("ckuserid")
             writer.string(user)
         }

@@ -10,7 +10,7 @@ public struct FollowedSubscription: Hashable, Sendable {
     public var recordType: String?
     /// The condition on the fields, and on where the record lies.
     public var predicate: Predicate
-    /// The changes that it hears of.
+    /// The changes that it matches.
     public var firesOn: FiringOperations
 
     /// Creates what is followed of a subscription.
@@ -23,7 +23,7 @@ public struct FollowedSubscription: Hashable, Sendable {
     ///   - database: where its records lie.
     ///   - owner: the user that it belongs to; nil if it belongs to a device.
     ///   - zoneName: the zone that its records lie in; nil for all.
-    ///   - firesOn: the changes that it hears of.
+    ///   - firesOn: the changes that it matches.
     public init(
         row: Int64, app: String, recordType: String?, predicate: Predicate, database: RecordDatabase, owner: String?,
         zoneName: String?, firesOn: FiringOperations
@@ -46,7 +46,7 @@ public struct FollowedSubscription: Hashable, Sendable {
     ///   - database: where its records lie.
     ///   - owner: the user that it belongs to; nil if it belongs to a device.
     ///   - zoneName: the zone that its records lie in; nil for all.
-    ///   - firesOn: the changes that it hears of.
+    ///   - firesOn: the changes that it matches.
     /// - Throws: `PredicateError` `.notCanonical` if the bytes are those of no predicate.
     public init(
         row: Int64, app: String, recordType: String?, canonicalBytes: UnsafeRawBufferPointer, database: RecordDatabase,

@@ -15,7 +15,7 @@ public struct RecordSubscription: Hashable, Sendable {
     @ByBytes public var recordType: String?
     /// What the records must satisfy; `.always` unless it is a query.
     public var predicate: Predicate
-    /// Which changes it hears of.
+    /// Which changes it matches.
     public var firesOn: FiringOperations
     /// Whether it ends with its first push.
     public var firesOnce: Bool
@@ -126,7 +126,7 @@ public enum SubscriptionKind: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// A subscription with its place in the registry.
+/// A subscription with its row in the registry.
 public struct StoredSubscription: Hashable, Sendable {
     /// The row: a number that no other subscription ever gets.
     public var row: Int64

@@ -109,7 +109,7 @@ public final class SubscriptionDecoder {
         let number = row.integer(first)
         guard let database = RecordDatabase(cloudKitNumber: row.integer(first + 3))
         else { throw row.corrupt(bad("database", number)) }
-        // Nobody's name matters for what is everyone's.
+        // In a public database the owner's name does not matter.
         let owner = database == .public ? nil : row.optionalText(first + 2)
         do throws(PredicateError) {
             return try row.withBytes(first + 6) { (bytes) throws(PredicateError) in
