@@ -3,7 +3,7 @@ import EventLoop
 
 /// Where the broker is and how this process uses it.
 public struct BrokerConfiguration: Hashable, Sendable {
-    /// The broker's nodes; each attempt to connect takes the next, in an order drawn anew each time round.
+    /// The broker's nodes; each attempt to connect takes the next, in an order drawn again for each round.
     let endpoints: [AMQPEndpoint]
     /// A file of PEM certificates to trust beside the system's; empty for none.
     public var caFile: String
@@ -66,7 +66,7 @@ public struct BrokerConfiguration: Hashable, Sendable {
     /// The names of the exchanges and queues.
     public var names: QueueNames { QueueNames(namespace: namespace) }
 
-    /// How long one-off work waits for an answer, in seconds, where a worker's connection would be made anew.
+    /// How long one-off work waits for an answer, in seconds, where a worker would connect again.
     ///
     /// A new quorum queue is written to disk by every node before RabbitMQ answers, which took more than ten seconds
     /// under load; a node that is gone is found by its missing heartbeats before this is over.

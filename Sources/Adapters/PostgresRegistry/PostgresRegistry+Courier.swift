@@ -27,7 +27,7 @@ extension PostgresRegistry: CourierRegistry {
         }
     }
 
-    /// Leaves out what a later message of the same batch takes the place of.
+    /// Leaves out messages that a later message of the same batch replaces.
     private static func withoutReplaced(
         _ messages: [(device: Int64, message: CourierMessage)]
     ) -> [(device: Int64, message: CourierMessage)] {
@@ -99,8 +99,7 @@ extension PostgresRegistry: CourierKeyRegistry {
 enum CourierCalls {
     private static let web = Platform.web.registryNumber
 
-    /// The devices of messages, which nobody else changes until the transaction ends: index from 1, device, when it
-    /// asked.
+    /// The devices of messages, locked until the transaction ends: index from 1, device, when it asked.
     static func devices(of messages: [CourierMessage], nowMilliseconds: Int64) -> Call {
         Call(
             """
@@ -116,7 +115,7 @@ enum CourierCalls {
             ])
     }
 
-    /// Removes some messages that nobody may fetch any more.
+    /// Removes some messages that have expired.
     static func removeExpired(nowMilliseconds: Int64) -> Call {
         Call(
             """
@@ -126,7 +125,7 @@ enum CourierCalls {
             """, [.integer(nowMilliseconds)])
     }
 
-    /// Removes the messages of devices that have expired or that others take the place of.
+    /// Removes the messages of devices that have expired or that newer ones replace.
     static func removeReplaced(_ messages: [(device: Int64, message: CourierMessage)], nowMilliseconds: Int64) -> Call {
         Call(
             """
@@ -182,7 +181,7 @@ enum CourierCalls {
             """, [.byteLists(tokens.map(\.bytes)), .integer(nowMilliseconds)])
     }
 
-    /// Takes messages: row, payload of those that nobody else has taken.
+    /// Takes messages: row, payload of those that no other session has taken.
     static func take(_ messages: [Int64]) -> Call {
         Call(
             "DELETE FROM courier_message WHERE id = ANY ($1::bigint[]) RETURNING id, payload", [.integers(messages)])

@@ -16,7 +16,7 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
     /// How long it may take to make a registry, including the wait for another that makes it.
     private static let makingMilliseconds = 60_000
 
-    /// How much may be kept; nobody has set any quotas yet.
+    /// How much may be kept; unlimited until it is set.
     public var quotas = RegistryQuotas.unlimited
     let connection: Connection
     let decoder = SubscriptionDecoder()
@@ -64,7 +64,7 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
     private init(_ connection: Connection) { self.connection = connection }
 
     /// Where the registry is, without user and password.
-    public var place: String { connection.address.description }
+    public var address: String { connection.address.description }
 
     /// Makes sure that the user of the URL may write, and that this is no standby.
     ///
@@ -77,12 +77,12 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
             """)
         let rows = try ask([call])[0]
         guard rows.integer(0, 0) == 0 else {
-            throw RegistryError(.readOnly, "\(place) is a standby, which cannot be written; name the primary server.")
+            throw RegistryError(.readOnly, "\(address) is a standby, which cannot be written; name the primary server.")
         }
         guard rows.integer(0, 1) == 1 else {
             throw RegistryError(
                 .readOnly,
-                "\(place) cannot be written by this user; grant it the rights to the tables of the schema "
+                "\(address) cannot be written by this user; grant it the rights to the tables of the schema "
                     + "\(Schema.name).")
         }
     }

@@ -85,7 +85,7 @@ extension SQLiteRegistry: CourierRegistry {
 
     /// Takes the oldest message of each of these devices.
     public func collect(_ tokens: [DeviceToken], nowMilliseconds: Int64) throws(RegistryError) -> [MailboxResult] {
-        // Most times there is nothing to take, and then nobody who writes is in the way.
+        // Most times there is nothing to take, and then no writer is in the way.
         let slots = try reading { () throws(RegistryError) in
             var slots: [CourierSlot] = []
             for token in tokens { slots.append(try courierSlot(token, nowMilliseconds: nowMilliseconds)) }

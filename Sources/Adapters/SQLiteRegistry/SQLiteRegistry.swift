@@ -28,7 +28,7 @@ public final class SQLiteRegistry: Registry {
     private(set) var ownWrites = 0
     /// What was followed to its end, and the state of the file at that moment.
     var followed: (version: FollowedVersion, cursor: SubscriptionCursor)?
-    /// How much may be kept; nobody has set any quotas yet.
+    /// How much may be kept; unlimited until it is set.
     public var quotas = RegistryQuotas.unlimited
     private var isDurable: Bool?
 

@@ -3,7 +3,7 @@ import EventLoop
 
 /// A server that treats its clients as APNs does, on this machine: HTTP/2 over TLS, Apple's rules, Apple's answers.
 ///
-/// It is as strict as the documentation allows, so that whoever is content here has nothing to fear from the original,
+/// It is as strict as the documentation allows, so that a sender that passes here passes at APNs, too,
 /// and it records what it accepted, so that a sender's own account can be checked against an independent one. Its
 /// certificate is made at start; a client has to trust `trustAnchorPEM`.
 public final class APNsSimulator: Sendable {

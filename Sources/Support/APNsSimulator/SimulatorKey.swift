@@ -4,7 +4,7 @@ import Crypto
 public enum SimulatorKey {
     /// Makes a key that a sender can sign its provider tokens with, in the form of Apple's `.p8` files.
     ///
-    /// - Returns: the private key in PEM; whoever has it can push as far as the simulator is concerned.
+    /// - Returns: the private key in PEM; the simulator accepts pushes from every holder.
     /// - Throws: `SimulatorError` with the code `keyInvalid` if the system has no randomness.
     public static func makePrivateKeyPEM() throws(SimulatorError) -> String {
         do throws(CryptoError) {

@@ -1,12 +1,12 @@
 /// The awaited state did not come in time.
 public struct DeadlineExceeded: Error, CustomStringConvertible {
-    /// A sentence that names the place, the awaited state, the limit and the last value.
+    /// A sentence that names the caller's line, the awaited state, the limit and the last value.
     public let description: String
 }
 
 /// Polls a value until it satisfies a condition.
 ///
-/// For everything that nobody announces: the metrics of a process, the length of a queue. A pause between two polls is
+/// For states that are not announced: the metrics of a process, the length of a queue. A pause between two polls is
 /// a tenth of the time since the first one, from 1 ms to 50 ms, so that a wait is at most a tenth longer than needed.
 /// `Watched` wakes a test without polling, where the state is the test's own.
 ///

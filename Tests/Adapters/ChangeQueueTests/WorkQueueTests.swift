@@ -152,7 +152,7 @@ struct WorkQueueTests {
         let worker = try SettlingConsumer(three.with(workQueueCount: 1))
         _ = try await three.publish(three.messages(0..<300))
         #expect(await worker.wait(forCount: 300))
-        // It lets go of the queues that are quiet, and takes them up again.
+        // It releases the queues that are quiet, and consumes them again.
         try await eventually("a queue without a consumer") {
             try await three.topology.apply(to: three.configuration)
         } until: {
@@ -183,14 +183,14 @@ struct WorkQueueTests {
 
     /// Says which workers got a message that had come before, and whether the broker says that it may have.
     private static func repeats(_ workers: [SettlingConsumer]) -> [String] {
-        var places: [String: [String]] = [:]
+        var receivers: [String: [String]] = [:]
         for (index, worker) in workers.enumerated() {
             for delivery in worker.deliveries {
-                places[delivery.message.properties.messageID ?? "", default: []].append(
+                receivers[delivery.message.properties.messageID ?? "", default: []].append(
                     "worker \(index)\(delivery.isRedelivered ? " redelivered" : "")")
             }
         }
-        return places.filter { $0.value.count > 1 }.map { "\($0.key): \($0.value.joined(separator: ", "))" }
+        return receivers.filter { $0.value.count > 1 }.map { "\($0.key): \($0.value.joined(separator: ", "))" }
     }
 
     private static func wait(for count: Int, _ workers: [SettlingConsumer]) async throws {

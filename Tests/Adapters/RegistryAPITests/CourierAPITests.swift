@@ -133,7 +133,7 @@ struct CourierAPITests {
         #expect(answers.contains { $0.status == 429 && $0.headers["retry-after"] == "1" })
     }
 
-    @Test("A made-up secret proves nothing: it takes no place, and counts as a failed authentication")
+    @Test("A made-up secret proves nothing: it takes no slot, and counts as a failed authentication")
     func forgedSecrets() async throws {
         let desk = try await Desk { $0.courierWaitSecondsMaximum = 0 }
         defer { desk.fixture.server.stop() }

@@ -14,12 +14,12 @@ struct CourierTokensTests {
         #expect(tokens.secret(secret.text) == secret)
         let token = tokens.token(of: secret)
         #expect(tokens.gaveOut(token) && token == tokens.token(of: secret))
-        for place in 0..<32 {
+        for offset in 0..<32 {
             var bytes = secret.bytes
-            bytes[place] ^= 1
+            bytes[offset] ^= 1
             #expect(tokens.secret(CourierSecret(bytes: bytes).text) == nil)
             bytes = token.bytes
-            bytes[place] ^= 1
+            bytes[offset] ^= 1
             #expect(!tokens.gaveOut(try #require(DeviceToken(bytes: bytes))))
         }
         #expect(tokens.secret("") == nil && tokens.secret("abc") == nil && tokens.secret("*") == nil)

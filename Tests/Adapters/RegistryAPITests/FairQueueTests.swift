@@ -82,15 +82,15 @@ struct FairQueueTests {
         #expect(queue.popFirst() == "greedy 1")
     }
 
-    @Test("Who comes when all places are taken gets one of whoever has most")
-    func placeOfTheGreediest() {
+    @Test("When all slots are taken, an owner with fewer gets one from the owner with most")
+    func slotOfTheGreediest() {
         var queue = FairQueue<String>(countMaximum: 4, shareMaximum: 4)
         for number in 0..<4 { _ = queue.append("greedy \(number)", of: "greedy") }
         guard case .displacing("greedy 3") = queue.append("a", of: "a"),
             case .displacing("greedy 2") = queue.append("b", of: "b"),
             case .refused(.full) = queue.append("a again", of: "a")
         else {
-            Issue.record("the places are given otherwise")
+            Issue.record("the slots are given otherwise")
             return
         }
         #expect(queue.count == 4)

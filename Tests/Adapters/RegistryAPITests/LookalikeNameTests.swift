@@ -21,8 +21,8 @@ struct LookalikeNameTests {
         let fixture = try await RegistryFixture(kind)
         defer { fixture.server.stop() }
         let client = try NativeClient(fixture)
-        for (place, path) in Self.paths.enumerated() {
-            let body = #"{"platform":"APNS","token":"0\#(place)","app":"chat","userId":"\#(Self.names[place])"}"#
+        for (index, path) in Self.paths.enumerated() {
+            let body = #"{"platform":"APNS","token":"0\#(index)","app":"chat","userId":"\#(Self.names[index])"}"#
             #expect(client.send("PUT", "/v1/devices/\(path)", body).status == 201)
         }
         for (path, name) in zip(Self.paths, Self.names) {
@@ -50,9 +50,9 @@ struct LookalikeNameTests {
         defer { fixture.server.stop() }
         let token = try NativeClient.token(fixture)
         func post(_ path: String, _ user: String, _ body: String) -> PlainHTTP.Answer {
-            let place = "/database/1/iCloud.com.example.chat/production/\(path)?ckAPIToken=\(token)"
+            let target = "/database/1/iCloud.com.example.chat/production/\(path)?ckAPIToken=\(token)"
             return PlainHTTP.request(
-                "POST", "\(place)&ckWebAuthToken=\(user)", port: fixture.server.port, body: body)
+                "POST", "\(target)&ckWebAuthToken=\(user)", port: fixture.server.port, body: body)
         }
         // The device is not taken for the other user's, so it gets another identifier with its new owner.
         var identifiers: Set<String> = []

@@ -115,7 +115,7 @@ struct NativeSubscriptionTests {
     }
 
     @Test(
-        "What is not right is refused, with its place",
+        "An invalid subscription is refused, with the location of the fault",
         arguments: [
             ("{}", "record type"), (#"{"recordType":"A","predicate":"a ="}"#, "column"),
             (#"{"recordType":"A","predicate":"a = 1","filter":{}}"#, "filter"),
@@ -138,11 +138,11 @@ struct NativeSubscriptionTests {
             ),
             (#"{"recordType":7}"#, "recordType"),
         ])
-    func badContent(body: String, place: String) async throws {
+    func badContent(body: String, location: String) async throws {
         let client = try await client()
         defer { client.fixture.server.stop() }
         let answer = client.send("PUT", "/v1/devices/d/subscriptions/s", body)
-        #expect(answer.status == 400 && answer.body.contains(place), "\(answer)")
+        #expect(answer.status == 400 && answer.body.contains(location), "\(answer)")
         #expect(try client.fixture.registry().subscriptionCounts().isEmpty)
     }
 }

@@ -90,7 +90,7 @@ struct RequestTurnTests {
             ("POST", "\(container)/public/subscriptions/lookup?\(user)", 140_000, "QUOTA_EXCEEDED"),
             ("POST", "/identitypools/p/identity/i/device", 20_000, "RequestEntityTooLargeException"),
         ] {
-            // Nobody has asked who it is: no token is known.
+            // The token is unknown, so the client is, too.
             let answer = store.send(method, path, String(repeating: "x", count: bytes), token: "none")
             #expect(answer.status == 413 && answer.body.contains(word), "\(method) \(path): \(answer)")
         }

@@ -78,7 +78,7 @@ extension Environment {
         return ledger
     }
 
-    /// The identifiers of all messages of a queue that nobody consumes any more; they stay there.
+    /// The identifiers of all messages of a queue without a consumer; they stay there.
     private func identifiers(in queue: String) async throws -> [String] {
         let endpoint = try AMQPEndpoint(try broker.url)
         let loop = try EventLoop(name: "books")

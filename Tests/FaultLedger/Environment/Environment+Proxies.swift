@@ -3,24 +3,24 @@ import Synchronization
 
 extension Environment {
     /// What a proxy can stand before, as the workers see it.
-    enum ProxyPlace: Hashable, Sendable {
+    enum ProxyTarget: Hashable, Sendable {
         case broker, apns, registry
     }
 
     private static let strikeSeconds = 60.0
 
     /// Puts a proxy between the workers and something; for `prepare`.
-    func putProxy(before place: ProxyPlace) async throws {
+    func putProxy(before target: ProxyTarget) async throws {
         let port: UInt16 =
-            switch place {
+            switch target {
             case .broker: try broker.port
             case .apns: try simulator.port
             case .registry: try database.port
             }
-        let proxy = try await FaultProxy.start(to: port, readsAMQP: place == .broker, seed: seed)
-        state.withLock { $0.proxies[place] = proxy }
+        let proxy = try await FaultProxy.start(to: port, readsAMQP: target == .broker, seed: seed)
+        state.withLock { $0.proxies[target] = proxy }
         atEnd { try? await proxy.stop() }
-        switch place {
+        switch target {
         case .broker: addresses.brokerURLs = ["amqp://guest:guest@127.0.0.1:\(proxy.port)/"]
         case .apns: addresses.apns = "127.0.0.1:\(proxy.port)"
         case .registry:
@@ -29,9 +29,9 @@ extension Environment {
     }
 
     /// The proxy before something.
-    func proxy(_ place: ProxyPlace) throws -> FaultProxy {
-        guard let proxy = state.withLock({ $0.proxies[place] }) else {
-            throw EnvironmentFailure("no proxy before \(place)")
+    func proxy(_ target: ProxyTarget) throws -> FaultProxy {
+        guard let proxy = state.withLock({ $0.proxies[target] }) else {
+            throw EnvironmentFailure("no proxy before \(target)")
         }
         return proxy
     }
@@ -45,13 +45,13 @@ extension Environment {
     ///
     /// - Parameters:
     ///   - trap: what to wait for.
-    ///   - place: where.
+    ///   - target: where.
     ///   - provoke: makes the workers do what springs it, if they do not by themselves.
     /// - Throws: `EnvironmentFailure` if nothing sprang it, or the workers are not ready any more.
     func spring(
-        _ trap: FaultTrigger, _ place: ProxyPlace, provoke: (FaultProxy) async throws -> Void = { _ in }
+        _ trap: FaultTrigger, _ target: ProxyTarget, provoke: (FaultProxy) async throws -> Void = { _ in }
     ) async throws {
-        let proxy = try proxy(place)
+        let proxy = try proxy(target)
         let count = proxy.record.value.sprung.count
         try await proxy.set(trap)
         try await provoke(proxy)
@@ -63,10 +63,10 @@ extension Environment {
     }
 
     /// Changes what a proxy does to all bytes for some seconds, and then waits until the workers are ready.
-    func weather(_ weather: ProxyConditions, _ place: ProxyPlace, seconds: Double) async throws {
-        try await proxy(place).setConditions(weather)
+    func weather(_ weather: ProxyConditions, _ target: ProxyTarget, seconds: Double) async throws {
+        try await proxy(target).setConditions(weather)
         try await Pause.seconds(seconds)
-        try await proxy(place).setConditions(.calm)
+        try await proxy(target).setConditions(.calm)
         try await waitUntilReady()
     }
 }

@@ -27,7 +27,7 @@ final class Environment: Sendable {
         var broker: PrivateRabbitMQ?
         var cluster: PrivateRabbitMQCluster?
         var database: PrivatePostgreSQL?
-        var proxies: [ProxyPlace: FaultProxy] = [:]
+        var proxies: [ProxyTarget: FaultProxy] = [:]
         var standby: PrivatePostgreSQL?
         var workerEnvironment: [String: String] = [:]
         var simulator: SimulatorProcess?
@@ -162,7 +162,7 @@ final class Environment: Sendable {
         }
     }
 
-    /// Says what is done, for whoever watches.
+    /// Reports progress.
     func say(_ text: String) { Progress.say("  \(scenario.name): \(text)") }
 
     /// The devices that the workers have removed; one that no answer called dead is a problem.

@@ -2,7 +2,7 @@ import Glibc
 import PushTestKit
 import Synchronization
 
-/// A place for an `apus run` and its supervisor: whatever ends it, it is started again, until it is told to stop.
+/// Supervises an `apus run`: whatever ends it, it is started again, until it is told to stop.
 final class WorkerSupervisor: Sendable {
     private static let restartSeconds = 0.5
     private static let readySeconds = 60.0
@@ -68,7 +68,7 @@ final class WorkerSupervisor: Sendable {
     /// How often it was started.
     var startCount: Int { state.withLock { $0.startCount } }
 
-    /// The exit codes that nobody had asked for; 128 and more for a signal.
+    /// The exit codes of unexpected ends; 128 and more for a signal.
     var unexpectedExitCodes: [Int32] { state.withLock { $0.unexpectedExitCodes } }
 
     /// What all workers of this seat have logged.
@@ -99,7 +99,7 @@ final class WorkerSupervisor: Sendable {
         let startCount = startCount
         signal(number)
         let result = await command.end()
-        // Not before its successor is there, so that whoever asks next asks that one.
+        // Not before its successor is there, so that the next call asks that one.
         try await eventually("the successor of worker \(self.number)", within: .seconds(Self.readySeconds)) {
             self.startCount > startCount
         }

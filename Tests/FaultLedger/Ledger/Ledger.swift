@@ -191,7 +191,7 @@ struct Ledger: Sendable {
     }
 }
 
-/// An event of the load: what was published, and whom it is about.
+/// An event of the load: what was published, and its audience.
 struct LedgerEvent: Sendable, Hashable {
     /// The kinds of event that the load is made of.
     enum Content: Sendable, Hashable {
@@ -203,11 +203,11 @@ struct LedgerEvent: Sendable, Hashable {
         case record(room: Int)
         /// A push to all devices of the crowd was asked for, which is more than a worker takes at once.
         case announcement
-        /// Nobody can act on it: it has to become a dead letter.
+        /// It cannot be processed: it has to become a dead letter.
         case broken
     }
 
-    /// Its place in the load, from 0.
+    /// Its index in the load, from 0.
     let number: Int
     /// What it says.
     let content: Content
@@ -252,6 +252,6 @@ struct LedgerCounts: Sendable, Hashable {
     var duplicated = 0
     /// Pushes that were accepted, all in all.
     var pushes = 0
-    /// The first few of what was lost or unexpected, for whoever looks for the reason.
+    /// The first few lost or unexpected pushes, for a search for the reason.
     var details: [String] = []
 }

@@ -14,7 +14,7 @@ struct Workload: LoadSource {
     /// Creates the load of a seed.
     ///
     /// - Parameters:
-    ///   - population: whom the events are about.
+    ///   - population: the devices and users of the events.
     ///   - seed: what they follow from.
     ///   - announcementInterval: one of so many events goes to the crowd; 0 for none.
     init(population: Population, seed: UInt64, announcementInterval: Int = 0) {

@@ -73,7 +73,7 @@ enum ResultLine {
     }
 }
 
-/// Tells whoever watches what goes on, on standard error.
+/// Reports progress on standard error.
 enum Progress {
     /// Writes a line.
     static func say(_ line: String) {

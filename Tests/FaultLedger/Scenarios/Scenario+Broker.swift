@@ -79,7 +79,7 @@ extension Scenario {
         try await environment.waitUntilReady()
     }
 
-    /// The workers' password is changed; an operator writes the new one into the configuration and starts them anew.
+    /// The workers' password is changed; an operator writes the new one into the configuration and restarts them.
     static let brokerPasswordChanged = Scenario(
         name: "broker-password-changed", domain: .broker,
         sentence:

@@ -6,8 +6,8 @@ import PushTestKit
 extension Scenario {
     /// Somebody deletes the work queue, and an operator makes it again.
     ///
-    /// What stood in the queue, ready and with nobody, is destroyed by the deletion itself, and is all that is excused:
-    /// RabbitMQ says how many there were. What a worker had has to be pushed, retries included.
+    /// The deletion itself destroys the messages that were ready, and only these are excused: RabbitMQ says how
+    /// many there were. Messages that a worker had must be pushed, retries included.
     static let brokerQueueDeleted = Scenario(
         name: "broker-queue-deleted", domain: .broker,
         sentence: "the work queue is deleted with what stands in it, and made again by `apus topology apply`",

@@ -8,7 +8,7 @@ extension Scenario {
     private static let callOccurrencesMaximum = 400
 
     /// What the calls that fail are made on.
-    private enum CallPlace {
+    private enum CallTarget {
         case broker, apns, file, postgreSQL
 
         func subject(of environment: Environment) throws -> CallFault.Subject {
@@ -23,18 +23,18 @@ extension Scenario {
 
     /// The k-th call of a worker fails, for k = 1, 2, … until a worker comes to its end without a failure.
     private static func kthCall(
-        _ name: String, _ call: CallFault.Call, _ place: CallPlace, _ manner: CallFault.Manner, _ sentence: String
+        _ name: String, _ call: CallFault.Call, _ target: CallTarget, _ manner: CallFault.Manner, _ sentence: String
     ) -> Scenario {
         // One worker and few events, for what is counted is its calls.
         let setting = Setting(
-            workers: 1, registry: place == .postgreSQL ? .postgreSQL : .sqlite, loadSeconds: 1, eventsPerSecond: 25)
+            workers: 1, registry: target == .postgreSQL ? .postgreSQL : .sqlite, loadSeconds: 1, eventsPerSecond: 25)
         return Scenario(
             name: name, domain: .calls, sentence: sentence, setting: setting, redeliveries: 0, mayEndWorkers: true
         ) { environment in
             let seat = environment.workers[0]
             func equip(_ occurrence: Int) throws -> String {
                 let report = "\(environment.folder.path)/struck-\(occurrence)"
-                let fault = CallFault(call, on: try place.subject(of: environment), as: manner, occurrence: occurrence)
+                let fault = CallFault(call, on: try target.subject(of: environment), as: manner, occurrence: occurrence)
                 let variables = fault.environment(report: report, isOnce: true)
                 seat.setPrefix(["/usr/bin/env"] + variables.map { "\($0.key)=\($0.value)" }.sorted())
                 return report

@@ -77,19 +77,19 @@ extension Scenario {
     private static let silenceSeconds = 15.0
 
     private static func silence(
-        _ name: String, _ sentence: String, _ directions: [ProxyDirection], before place: Environment.ProxyPlace,
+        _ name: String, _ sentence: String, _ directions: [ProxyDirection], before target: Environment.ProxyTarget,
         _ silence: ProxySilence = .swallowed
     ) -> Scenario {
         let setting =
-            place == .broker
+            target == .broker
             ? Setting(isBrokerPrivate: true, brokerConfiguration: heartbeat)
             : Setting(workerConfiguration: "[worker]\npush_timeout = \"2s\"")
         return Scenario(
             name: name, domain: .network, sentence: sentence, setting: setting,
-            redeliveries: place == .broker ? 8 : 12
+            redeliveries: target == .broker ? 8 : 12
         ) { environment in
-            try await environment.weather(.silent(directions, silence), place, seconds: silenceSeconds)
-        }.prepared { try await $0.putProxy(before: place) }
+            try await environment.weather(.silent(directions, silence), target, seconds: silenceSeconds)
+        }.prepared { try await $0.putProxy(before: target) }
     }
 
     /// The worker hears the broker, and the broker does not hear the worker.
@@ -102,7 +102,7 @@ extension Scenario {
         "network-silence-from-broker", "for 15 s nothing that RabbitMQ sends arrives at the workers", [.toClient],
         before: .broker)
 
-    /// Nobody hears anybody.
+    /// No byte arrives, in either direction.
     static let silenceBroker = silence(
         "network-silence-both", "for 15 s nothing passes between the workers and RabbitMQ", [.toServer, .toClient],
         before: .broker)
@@ -134,23 +134,23 @@ extension Scenario {
     static let silenceToAPNs = silence(
         "network-silence-to-apns", "for 15 s nothing that the workers send arrives at APNs", [.toServer], before: .apns)
 
-    /// APNs gets every push, and nobody gets its answers.
+    /// APNs gets every push, and its answers are lost.
     static let silenceFromAPNs = silence(
         "network-silence-from-apns", "for 15 s no answer of APNs arrives at the workers", [.toClient], before: .apns)
 
     /// Bytes pass, but badly: nothing is lost, and nothing comes twice.
     private static func weather(
-        _ name: String, _ sentence: String, _ weather: ProxyConditions, _ places: [Environment.ProxyPlace],
+        _ name: String, _ sentence: String, _ weather: ProxyConditions, _ targets: [Environment.ProxyTarget],
         setting: Setting = Setting(), seconds: Double
     ) -> Scenario {
         Scenario(
             name: name, domain: .network, sentence: sentence, setting: setting, redeliveries: 0
         ) { environment in
-            for place in places { try await environment.proxy(place).setConditions(weather) }
+            for target in targets { try await environment.proxy(target).setConditions(weather) }
             try await Pause.seconds(seconds)
-            for place in places { try await environment.proxy(place).setConditions(.calm) }
+            for target in targets { try await environment.proxy(target).setConditions(.calm) }
             try await environment.waitUntilReady()
-        }.prepared { environment in for place in places { try await environment.putProxy(before: place) } }
+        }.prepared { environment in for target in targets { try await environment.putProxy(before: target) } }
     }
 
     /// A broker and an APNs at the other end of the world.

@@ -55,7 +55,7 @@ extension Scenario {
         try await worker.waitUntilReady()
     }
 
-    /// Makes the workers connect anew, to broker and APNs.
+    /// Makes the workers reconnect to broker and APNs.
     private static func cutConnections(of environment: Environment, _ reason: String) async throws {
         try await environment.broker.control("close_all_connections", reason)
         try await environment.simulator.control(#"{"fault":"goaway","last":"none","times":4}"#)
@@ -66,7 +66,7 @@ extension Scenario {
         return identifier
     }
 
-    /// No file descriptor is left just when all connections have to be made anew.
+    /// No file descriptor is left just when all connections have to be made again.
     static let workerOutOfFiles = Scenario(
         name: "worker-out-of-files", domain: .worker,
         sentence: "no file descriptor is left to two workers whose connections to broker and APNs are cut",
@@ -87,7 +87,7 @@ extension Scenario {
         try await environment.waitUntilReady()
     }
 
-    /// No memory is left just when connections have to be made anew, and then a worker is started with too little.
+    /// No memory is left just when connections have to be made again, and then a worker is started with too little.
     static let workerOutOfMemory = Scenario(
         name: "worker-out-of-memory", domain: .worker,
         sentence:

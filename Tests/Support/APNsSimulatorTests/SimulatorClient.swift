@@ -58,7 +58,7 @@ final class SimulatorClient: Sendable {
         return responses
     }
 
-    /// Sends a request that nobody waits for, and names its stream.
+    /// Sends a request without waiting for its answer, and returns its stream.
     func sendWithoutWaiting(_ request: WireRequest) async throws -> Int32? {
         try await loop.run { [connection] in connection.value.send(request.headers, body: request.body) { _ in } }
     }

@@ -108,7 +108,7 @@ public final class APNsClient: PushTransport {
 
 /// What an `APNsClient` is made of.
 public struct APNsClientConfiguration: Sendable {
-    /// The pools; the place of a route in this array is the `route` of a `PushRequest`.
+    /// The pools; the index of a route in this array is the `route` of a `PushRequest`.
     public var routes: [APNsRoute]
     /// How long `close` waits for answers to what is in flight, in nanoseconds.
     public var closeTimeoutNanoseconds: UInt64 = 5_000_000_000

@@ -1,7 +1,7 @@
 internal import EventLoop
 internal import Glibc
 
-/// Looks names up off the loop, one short-lived thread for each look-up, so that a slow resolver delays nobody else.
+/// Looks names up off the loop, one short-lived thread for each look-up, so that a slow resolver delays nothing else.
 ///
 /// Nothing is cached: APNs answers with other addresses each time, and asks senders to look (Apple, "Establishing a
 /// connection to APNs"). How many look-ups run at once is bounded by the pools, which bound their attempts to connect.

@@ -118,7 +118,7 @@ final class ClientCore {
         let touched = touchedPools
         touchedPools.removeAll(keepingCapacity: true)
         for pool in touched { due = min(due, pool.tickEnded()) }
-        // Before the results: whoever is told that a push was not processed may ask whether to send it again.
+        // Before the results: a caller whose push was not processed may ask whether to send it again.
         if !routeChanges.isEmpty {
             let changes = routeChanges
             routeChanges = []
@@ -137,7 +137,7 @@ final class ClientCore {
     private func armTimer(_ dueOfTouched: UInt64) {
         // Those that were not touched have their time in the timer that is set, unless it has just fired.
         let due = timer == nil ? pools.reduce(dueOfTouched) { min($0, $1.dueNanoseconds) } : dueOfTouched
-        // A timer that is early does no harm: it finds nothing due and is set anew.
+        // A timer that is early does no harm: it finds nothing due and is set again.
         guard due < timerDueNanoseconds else { return }
         if let timer { loop.cancel(timer) }
         timerDueNanoseconds = due

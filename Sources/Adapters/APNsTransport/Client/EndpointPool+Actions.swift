@@ -89,7 +89,7 @@ extension EndpointPool {
                 lastFailure = "\(connection.address): no answer to a PING"
                 log.lost(address: connection.address, reason: "no answer to a PING")
             } else {
-                fail("\(connection.place): not ready in time", hint: ConnectionHint.reachability)
+                fail("\(connection.displayAddress): not ready in time", hint: ConnectionHint.reachability)
             }
         }
         close(number)

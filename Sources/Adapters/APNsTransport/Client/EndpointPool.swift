@@ -18,7 +18,7 @@ final class EndpointPool {
     /// How often the source is asked for the token, so that a new one is used soon and a push costs no look at it.
     private static let tokenCheckNanoseconds: UInt64 = 1_000_000_000
 
-    /// The place of this pool among its client's.
+    /// The index of this pool among its client's pools.
     let index: Int
     /// Which of the route's pools it is.
     let kind: PoolKind
@@ -41,7 +41,7 @@ final class EndpointPool {
     private var isTouched = false
     /// When `timePassed` has to be called.
     private(set) var dueNanoseconds = UInt64.max
-    /// The place of the connection that was looked for last.
+    /// The index of the connection that was looked for last.
     private var latestIndex = 0
     private let rejections: RouteRejections
     private var encoder: RequestEncoder
@@ -59,7 +59,7 @@ final class EndpointPool {
     /// Prepares one pool of a route.
     ///
     /// - Parameters:
-    ///   - index: its place among the client's pools.
+    ///   - index: its index among the client's pools.
     ///   - kind: which it is; decides the limits of its pool.
     ///   - part: what both pools of the route share.
     ///   - rejections: the rejections of the route, which both of its pools write.

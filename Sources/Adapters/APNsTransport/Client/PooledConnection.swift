@@ -63,7 +63,7 @@ final class PooledConnection {
             tunnel.start()
         } catch {
             route.addressFailed(address)
-            connectToNext(failure: "\(place): \(error)")
+            connectToNext(failure: "\(displayAddress): \(error)")
         }
     }
 
@@ -72,7 +72,7 @@ final class PooledConnection {
         switch result {
         case .success(let socket): begin(over: socket)
         case .failure(let failure):
-            let reason = "\(place): \(failure.reason)"
+            let reason = "\(displayAddress): \(failure.reason)"
             guard failure.isAboutAddress, !remaining.isEmpty else {
                 return route.connectionFailed(self, reason: reason, hint: failure.hint)
             }
@@ -89,12 +89,12 @@ final class PooledConnection {
             self.http = http
             http.start()
         } catch {
-            connectToNext(failure: "\(place): \(error)")
+            connectToNext(failure: "\(displayAddress): \(error)")
         }
     }
 
-    /// The address as it is logged.
-    var place: String { route.configuration.proxy == nil ? address : "proxy \(address)" }
+    /// The address as logs and errors show it.
+    var displayAddress: String { route.configuration.proxy == nil ? address : "proxy \(address)" }
 
     /// Gives up the way through the proxy, if it is not there yet.
     func cancelTunnel() {
@@ -180,10 +180,10 @@ extension PooledConnection: HTTP2Handler {
             route.connectionLost(self, reason: reason, lastWrittenStream: connection.lastWrittenStreamID)
         } else if case .transport(let text) = reason {
             route.addressFailed(address)
-            connectToNext(failure: "\(place): \(text)")
+            connectToNext(failure: "\(displayAddress): \(text)")
         } else {
             route.connectionFailed(
-                self, reason: "\(place): \(reason)", hint: ConnectionHint.hint(for: reason),
+                self, reason: "\(displayAddress): \(reason)", hint: ConnectionHint.hint(for: reason),
                 isEndpointUnusable: ConnectionHint.isEndpointUnusable(reason))
         }
     }

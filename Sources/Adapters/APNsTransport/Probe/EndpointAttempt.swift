@@ -79,7 +79,7 @@ final class EndpointAttempt: HTTP2Handler {
             self.tunnel = tunnel
             tunnel.start()
         } catch {
-            connectToNext(failure: "\(place): \(error)", hint: ConnectionHint.reachability)
+            connectToNext(failure: "\(displayAddress): \(error)", hint: ConnectionHint.reachability)
         }
     }
 
@@ -89,7 +89,7 @@ final class EndpointAttempt: HTTP2Handler {
         case .success(let socket): begin(over: socket)
         case .failure(let failure):
             if !failure.isAboutAddress { remaining = [] }
-            connectToNext(failure: "\(place): \(failure.reason)", hint: failure.hint)
+            connectToNext(failure: "\(displayAddress): \(failure.reason)", hint: failure.hint)
         }
     }
 
@@ -100,15 +100,15 @@ final class EndpointAttempt: HTTP2Handler {
                 configuration: Self.configuration, handler: self)
             http.start()
         } catch {
-            connectToNext(failure: "\(place): \(error)", hint: ConnectionHint.reachability)
+            connectToNext(failure: "\(displayAddress): \(error)", hint: ConnectionHint.reachability)
         }
     }
 
-    /// The address as it is reported.
-    private var place: String { route.proxy == nil ? address : "proxy \(address)" }
+    /// The address as reports and errors show it.
+    private var displayAddress: String { route.proxy == nil ? address : "proxy \(address)" }
 
     func http2Ready(_ connection: HTTP2Connection) {
-        var report = Report(address: place, streamsMaximum: Int(connection.peerMaxConcurrentStreams))
+        var report = Report(address: displayAddress, streamsMaximum: Int(connection.peerMaxConcurrentStreams))
         guard let request else {
             self.report = report
             return connection.close()
@@ -158,10 +158,10 @@ final class EndpointAttempt: HTTP2Handler {
         if let timer { loop.cancel(timer) }
         http = nil
         guard let report else {
-            return connectToNext(failure: "\(place): \(reason)", hint: ConnectionHint.hint(for: reason))
+            return connectToNext(failure: "\(displayAddress): \(reason)", hint: ConnectionHint.hint(for: reason))
         }
         if request == nil || failure == nil && report.answer?.status ?? 0 >= 200 { return ended(.success(report)) }
-        let text = "\(place): \(failure ?? "the connection was lost before the answer: \(reason)")"
+        let text = "\(displayAddress): \(failure ?? "the connection was lost before the answer: \(reason)")"
         ended(.failure(stream == 0 ? .notSent(APNsError(.connectFailed, text)) : .ambiguous(text)))
     }
 }

@@ -8,7 +8,7 @@ public enum EndpointExchange {
     public enum Failure: Error, Sendable {
         /// It was certainly not sent.
         case notSent(APNsError)
-        /// It was sent, and nobody knows what became of it.
+        /// It was sent, and its outcome is unknown.
         case ambiguous(String)
     }
 

@@ -42,7 +42,7 @@ public struct HTTPProxy: Hashable, Sendable, CustomStringConvertible, CustomDebu
         if rest.hasSuffix("/") { rest.removeLast() }
         let parts = rest.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count <= 2 else { throw Self.invalid("the user or the password holds a '@', which is written %40") }
-        guard let place = parts.last, let (host, port) = Self.hostAndPort(place) else {
+        guard let hostPort = parts.last, let (host, port) = Self.hostAndPort(hostPort) else {
             throw Self.invalid("its host or its port is missing or malformed")
         }
         guard parts.count == 2 else {

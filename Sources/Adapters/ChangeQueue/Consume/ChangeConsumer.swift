@@ -51,7 +51,7 @@ public final class ChangeConsumer: DeliverySource {
         loop.submit { [core] in core.value.pause() }
     }
 
-    /// Consumes again, as soon as what was in hand is settled.
+    /// Consumes again, as soon as the unsettled deliveries are settled.
     public func resume() {
         loop.submit { [core] in core.value.resume() }
     }

@@ -6,7 +6,7 @@ import PushCore
 
 /// The part of the consumer that lives on its loop.
 final class ConsumerCore {
-    /// How long what is in hand may take to be settled before consuming begins anew without it.
+    /// How long unsettled deliveries are waited for before consuming starts again without them.
     private static let resumeNanosecondsMaximum: UInt64 = 5_000_000_000
     /// The same where nothing is wrong, so that nothing need come again; a push ends sooner as a rule.
     private static let shareOutNanosecondsMaximum: UInt64 = 30_000_000_000
@@ -239,9 +239,9 @@ final class ConsumerCore {
         endConsumers()
     }
 
-    /// Begins to consume as at the start, by a connection of its own, when nothing of the old one is in hand any more.
+    /// Starts to consume again, by a new connection, when no delivery of the old one is unsettled.
     ///
-    /// What is still in hand after some seconds comes again by the new connection: a duplicate is better than no end.
+    /// A delivery that is unsettled after some seconds comes again by the new connection: rather twice than never.
     func resume() {
         guard isPaused else { return }
         isPaused = false
@@ -252,14 +252,14 @@ final class ConsumerCore {
     }
 
     /// The queues that were too many are gone: what they had of the prefetch goes to the others, which takes consumers
-    /// of their own, so the worker begins anew.
+    /// of their own, so the worker starts to consume again.
     func shareOutPrefetch() {
         guard retired.isEmpty, connection != nil, !isCancelled, !isPaused, resumeTimer == nil else { return }
         endConsumers()
         beginAnew(withinNanoseconds: Self.shareOutNanosecondsMaximum)
     }
 
-    /// Begins anew when nothing is in hand any more, or else at the end of this time.
+    /// Starts to consume again when no delivery is unsettled, or else at the end of this time.
     private func beginAnew(withinNanoseconds delay: UInt64) {
         resumeTimer = loop.schedule(afterNanoseconds: delay) { [weak self] in self?.beginAnew() }
         beginAnewIfIdle()

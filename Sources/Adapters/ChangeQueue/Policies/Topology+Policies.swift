@@ -8,7 +8,7 @@ extension Topology {
     /// - Parameters:
     ///   - findings: what was found of each object.
     ///   - configuration: where the broker is; its namespace does not matter.
-    /// - Returns: the findings, with `overridden` in the place of those that are as they should be, where a policy
+    /// - Returns: the findings, with `overridden` in place of `present`, where a policy
     ///   changes something.
     /// - Throws: `ChangeQueueError` if the API cannot be used.
     public func withPolicies(

@@ -61,8 +61,8 @@ extension Topology {
     /// How long a queue that is to be deleted may take for an answer, in seconds.
     private static let proofPatienceSeconds = 10
 
-    /// Deletes the work queues that `apply` has taken out of use, the highest first, each when it is empty and nobody
-    /// consumes it; waits for that.
+    /// Deletes the work queues that `apply` has taken out of use, the highest first, each when it is empty and has
+    /// no consumer; waits for that.
     ///
     /// No version of RabbitMQ has `if-empty` for quorum queues, and deletes one that has no leader by force. What makes
     /// this safe: nothing leads there any more; a queue has to say that it is empty at least a second after it was

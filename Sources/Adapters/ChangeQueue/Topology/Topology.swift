@@ -9,9 +9,9 @@ public import PushCore
 /// With several work queues, the events go from the topic exchange to a consistent-hash exchange, and on to one of the
 /// queues by a hash of their routing key. The routing key, because it is the one thing that every publisher gives,
 /// whatever the event's format: of a structured event RabbitMQ sees no header, and the attribute `subject` has three
-/// names in binary ones. Whoever wants the events of a dataset in one queue puts the subject into the routing key;
-/// with one key for all, all are in one queue, and nothing but the gain is lost by that. The first of the queues is
-/// the one that there is without a hash. So the arguments of the retry queues, which lead there and which RabbitMQ
+/// names in binary ones. A publisher that wants the events of a dataset in one queue puts the subject into the routing
+/// key; with one key for all, all are in one queue, and nothing but the gain is lost by that. The first of the queues
+/// is the one that there is without a hash. So the arguments of the retry queues, which lead there and which RabbitMQ
 /// cannot change, are the same whatever the number.
 public struct Topology: Hashable, Sendable {
     /// How often a message may come back unacknowledged before the broker gives up on it.

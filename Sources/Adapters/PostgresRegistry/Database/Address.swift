@@ -52,12 +52,12 @@ struct Address {
         self.options = options
         candidates = Self.candidates(options)
         let database = options.first { $0.keyword == "dbname" }.map { "/\($0.value)" } ?? ""
-        let places = Self.separate(options).map { Self.place($0) }
-        description = "postgresql://\(places.joined(separator: ","))\(database)"
+        let servers = Self.separate(options).map { Self.hostAndPort($0) }
+        description = "postgresql://\(servers.joined(separator: ","))\(database)"
     }
 
     /// Host and port of one server, for messages.
-    static func place(_ options: [Option]) -> String {
+    static func hostAndPort(_ options: [Option]) -> String {
         func value(_ keyword: String) -> String? { options.first { $0.keyword == keyword }?.value }
         return (value("host") ?? value("hostaddr") ?? "local socket") + (value("port").map { ":\($0)" } ?? "")
     }
@@ -126,7 +126,7 @@ struct Address {
 /// What a URL says about where a registry is, as far as it may be said aloud.
 public struct PostgresLocation: Hashable, Sendable {
     /// Host, port and database.
-    public let place: String
+    public let address: String
     /// Whether a password is written in it.
     public let holdsPassword: Bool
     /// Whether the server is on this machine.
@@ -140,7 +140,7 @@ public struct PostgresLocation: Hashable, Sendable {
     /// - Throws: `RegistryError` with `.invalid`, which does not quote the URL.
     public init(url: String) throws(RegistryError) {
         let address = try Address(url: url)
-        place = address.description
+        self.address = address.description
         holdsPassword = address.options.contains { $0.keyword == "password" || $0.keyword == "sslpassword" }
         let hosts = address.options.filter { $0.keyword == "host" || $0.keyword == "hostaddr" }
             .flatMap { $0.value.split(separator: ",") }

@@ -17,7 +17,7 @@ final class Connection {
     private var preparedNames: [String: String] = [:]
     private var nextStatement = 0
     private var parameters = ParameterBuffer()
-    /// What was sent and whose answers nobody has read yet; nil if there is nothing.
+    /// The commands that were sent and whose answers are unread; nil if there are none.
     private var awaited: [Command]?
     /// The SQLSTATE of the last failure; empty if the server did not give one.
     private(set) var failureState = ""
@@ -72,7 +72,7 @@ final class Connection {
         }
     }
 
-    /// Reads what the server said while nobody asked: the news of its end, if it is that.
+    /// Whether the connection is open; reads what the server has sent since, such as the news of its end.
     private func isStillOpen() -> Bool {
         var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
         while PQstatus(handle) == CONNECTION_OK {
@@ -96,7 +96,7 @@ final class Connection {
                 guard candidates.count > 1 else { throw error }
                 reasons.append(
                     share.remainingMilliseconds > 0
-                        ? lostReason : "\(Address.place(options)) did not answer within \(share.milliseconds) ms")
+                        ? lostReason : "\(Address.hostAndPort(options)) did not answer within \(share.milliseconds) ms")
             }
         }
         throw RegistryError.unreachable(address.description, reasons.joined(separator: "\n"))
@@ -210,8 +210,7 @@ final class Connection {
         if let failure { throw failure }
     }
 
-    /// Drops the answers to what was begun; how it went is nobody's business but that of who began it, unless the
-    /// connection is lost by it.
+    /// Drops the answers to the commands that were sent; an error counts only if it costs the connection.
     private func forgetAwaited(_ deadline: Deadline) throws(RegistryError) {
         guard isAwaiting else { return }
         do throws(RegistryError) {
@@ -266,7 +265,7 @@ final class Connection {
                 if Self.isSuccess(result) {
                     isDone = true
                     if case .execute = command {
-                        rows.append(Rows(result, place: address.description))
+                        rows.append(Rows(result, address: address.description))
                     } else {
                         PQclear(result)
                     }
@@ -294,7 +293,7 @@ final class Connection {
         let message = apus_pq_primary_message(result).map { String(cString: $0) } ?? ""
         guard !failureState.isEmpty else { return lost() }
         return RegistryError(
-            sqlState: failureState, message: message, place: address.description, milliseconds: deadline.milliseconds)
+            sqlState: failureState, message: message, address: address.description, milliseconds: deadline.milliseconds)
     }
 
     // MARK: Waiting

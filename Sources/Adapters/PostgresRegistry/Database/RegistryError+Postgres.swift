@@ -6,10 +6,10 @@ extension RegistryError {
     /// - Parameters:
     ///   - state: the SQLSTATE, five characters (PostgreSQL, "PostgreSQL Error Codes").
     ///   - message: the server's primary message; never its detail, which quotes values such as tokens.
-    ///   - place: the database, without password.
+    ///   - address: host, port and database, without password.
     ///   - milliseconds: how long a call may take.
-    init(sqlState state: String, message: String, place: String, milliseconds: Int) {
-        let start = "The registry \(place)"
+    init(sqlState state: String, message: String, address: String, milliseconds: Int) {
+        let start = "The registry \(address)"
         let reason = "(\(message), SQLSTATE \(state))"
         switch (state.prefix(2), state) {
         case (_, Schema.quotaState): self.init(quota: message, start)
@@ -29,7 +29,7 @@ extension RegistryError {
                 "\(start) cannot be written \(reason). Give the user of the URL the rights to the schema "
                     + "\(Schema.name), and name the primary server, not a standby.")
         case (_, "53100"):
-            self.init(.readOnly, "The disk of \(place) is full \(reason). Free some space; nothing was half written.")
+            self.init(.readOnly, "The disk of \(address) is full \(reason). Free some space; nothing was half written.")
         case (_, "3D000"):
             self.init(
                 .unavailable,
@@ -63,23 +63,23 @@ extension RegistryError {
     /// Says that there is no connection.
     ///
     /// - Parameters:
-    ///   - place: the database, without password.
+    ///   - address: host, port and database, without password.
     ///   - reason: libpq's words, on one or several lines.
     /// - Returns: an error with `.unavailable`.
-    static func unreachable(_ place: String, _ reason: String) -> RegistryError {
+    static func unreachable(_ address: String, _ reason: String) -> RegistryError {
         let line = reason.split(whereSeparator: { $0.isNewline }).map { $0.drop { $0 == "\t" || $0 == " " } }
             .joined(separator: "; ").prefix(600)
         return RegistryError(
             .unavailable,
-            "The registry \(place) is out of reach (\(line)). Check that PostgreSQL runs, that host and port of "
+            "The registry \(address) is out of reach (\(line)). Check that PostgreSQL runs, that host and port of "
                 + "registry.url are right, and user and password; the next call connects again.")
     }
 
     /// Says that the server was silent for too long.
-    static func silent(_ place: String, milliseconds: Int) -> RegistryError {
+    static func silent(_ address: String, milliseconds: Int) -> RegistryError {
         RegistryError(
             .unavailable,
-            "The registry \(place) did not answer within \(milliseconds) ms; the connection was closed. Look at the "
+            "The registry \(address) did not answer within \(milliseconds) ms; the connection was closed. Look at the "
                 + "server's load and the network; the next call connects again.")
     }
 }

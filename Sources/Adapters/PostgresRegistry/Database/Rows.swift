@@ -5,14 +5,14 @@ import PushCore
 final class Rows {
     private let result: OpaquePointer
     /// Where the registry is, for messages.
-    fileprivate let place: String
+    fileprivate let address: String
     /// How many rows there are.
     let count: Int
 
     /// Takes a result of libpq over.
-    init(_ result: OpaquePointer, place: String) {
+    init(_ result: OpaquePointer, address: String) {
         self.result = result
-        self.place = place
+        self.address = address
         count = Int(PQntuples(result))
     }
 
@@ -77,6 +77,6 @@ struct Row: RowReader {
 
     func corrupt(_ what: String) -> RegistryError {
         RegistryError(
-            .corrupt, "The registry \(rows.place) is damaged (\(what)). Stop what uses it, and restore a backup.")
+            .corrupt, "The registry \(rows.address) is damaged (\(what)). Stop what uses it, and restore a backup.")
     }
 }

@@ -232,8 +232,8 @@ extension Schema {
     /// What each app keeps, so that its quota is looked up and not counted, and a function that ends a transaction.
     ///
     /// Saving adds to it, once for all of a statement. The trigger takes away, because a subscription ends in many
-    /// ways. Its name comes after that of the trigger that takes the lock of the log, so all who write here have that
-    /// lock, and wait for each other in one place only.
+    /// ways. Its name comes after that of the trigger that takes the lock of the log, so every writer here has that
+    /// lock, and waits for the others at one point only.
     private static let usage = """
         CREATE TABLE app_usage (app integer PRIMARY KEY, subscriptions bigint NOT NULL, bytes bigint NOT NULL)
             WITH (fillfactor = 50);

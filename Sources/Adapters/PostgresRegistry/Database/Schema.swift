@@ -43,17 +43,17 @@ enum Schema {
         _ connection: Connection, mode: RegistryOpenMode, milliseconds: Int
     ) throws(RegistryError) {
         if try hasTables(connection, Deadline(milliseconds: connection.callMilliseconds)) { return }
-        let place = connection.address.description
+        let address = connection.address.description
         switch mode {
         case .existing:
             throw RegistryError(
                 .notFound,
-                "There is no registry in \(place). Name the database that the workers use in registry.url; 'apus run' "
-                    + "makes a registry where there is none.")
+                "There is no registry in \(address). Name the database that the workers use in registry.url; 'apus "
+                    + "run' makes a registry where there is none.")
         case .readOnly:
             throw RegistryError(
                 .readOnly,
-                "There is no registry in \(place). Open it once with a command that writes, for example 'apus run', "
+                "There is no registry in \(address). Open it once with a command that writes, for example 'apus run', "
                     + "which makes one.")
         case .readWrite, .create:
             try makeTables(connection, Deadline(milliseconds: milliseconds))
@@ -84,12 +84,12 @@ enum Schema {
 
     /// Whether there is a registry of this version; false if there is none.
     private static func hasTables(_ connection: Connection, _ deadline: Deadline) throws(RegistryError) -> Bool {
-        let place = connection.address.description
+        let address = connection.address.description
         let (_, table, isForeign) = try isPresent(connection, deadline)
         guard !isForeign else {
             throw RegistryError(
                 .invalid,
-                "The schema \(name) of \(place) belongs to another program. Name another database in registry.url.")
+                "The schema \(name) of \(address) belongs to another program. Name another database in registry.url.")
         }
         guard table else { return false }
         let rows = try connection.run([Call("SELECT version::bigint FROM \(name).schema_version")], deadline)[0]
@@ -97,13 +97,13 @@ enum Schema {
         guard found > 0 else {
             throw RegistryError(
                 .invalid,
-                "The registry \(place) says that its schema has the version \(found), which there is not. Somebody has "
-                    + "edited \(name).schema_version; write the number that was there.")
+                "The registry \(address) says that its schema has the version \(found), which there is not. Somebody "
+                    + "has edited \(name).schema_version; write the number that was there.")
         }
         guard found == version else {
             throw RegistryError(
                 .newerSchema,
-                "The registry \(place) has the schema version \(found), and this Apus knows only \(version): another "
+                "The registry \(address) has the schema version \(found), and this Apus knows only \(version): another "
                     + "Apus has made it. Run that one, or give this one a database of its own.")
         }
         return true

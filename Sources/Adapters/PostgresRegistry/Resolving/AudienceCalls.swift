@@ -8,7 +8,7 @@ import PushCore
 enum AudienceCalls {
     private static let columns = "d.id, \(Recipient.readColumns)"
 
-    /// What is read of each device, in the places of `columns`: only its row, if devices are counted.
+    /// What is read of each device, in the order of `columns`: only its row, if devices are counted.
     private static func columns(isCounting: Bool) -> String { isCounting ? "d.id, NULL, NULL, NULL" : columns }
 
     /// Devices that subscribed to datasets: pool, identity, dataset, row to go on after, device to leave out,

@@ -104,7 +104,7 @@ final class AudienceResolution {
 
     /// Puts a device into the page of a request, unless it is the one to leave out or the page is full.
     private func add(_ device: consuming Recipient, request: Int, end: Int64) {
-        guard !device.deviceID.hasBytes(of: requests[request].excludedDeviceID), takesPlace(request, end: end) else {
+        guard !device.deviceID.hasBytes(of: requests[request].excludedDeviceID), reserveSlot(request, end: end) else {
             return
         }
         if !isCounting { pages[request].devices.append(device) }
@@ -113,12 +113,12 @@ final class AudienceResolution {
     /// Does the same with the device of a row, which is read only if it is wanted.
     private func addRow(_ rows: Rows, _ row: Int, request: Int, end: Int64) throws(RegistryError) {
         if let excluded = requests[request].excludedDeviceID, rows.bytes(row, 3).elementsEqual(excluded.utf8) { return }
-        guard takesPlace(request, end: end), !isCounting else { return }
+        guard reserveSlot(request, end: end), !isCounting else { return }
         pages[request].devices.append(try decodeRecipient(rows, row))
     }
 
-    /// Gives a device a place in the page of a request, if it is asked for and the page is not full.
-    private func takesPlace(_ request: Int, end: Int64) -> Bool {
+    /// Gives a device a slot in the page of a request, if it is asked for and the page is not full.
+    private func reserveSlot(_ request: Int, end: Int64) -> Bool {
         if isBeyond(end, request) { return false }
         guard counts[request] < limit else {
             pages[request].next = AudienceCursor(position: ends[request])

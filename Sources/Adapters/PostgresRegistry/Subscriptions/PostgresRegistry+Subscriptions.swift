@@ -56,16 +56,16 @@ extension PostgresRegistry: SubscriptionRegistry {
 
     /// The subscriptions without those that a later one with the same key replaces.
     private static func lastOfEach(_ subscriptions: [RecordSubscription]) -> [RecordSubscription] {
-        var places: [[[UInt8]]: Int] = [:]
+        var indexOfKey: [[[UInt8]]: Int] = [:]
         var last: [RecordSubscription] = []
         for subscription in subscriptions {
             let key = subscription.key
             let names = [key.app, key.owner.isUser ? "user" : "device", key.owner.name, key.subscriptionID]
             let bytes = names.map { Array($0.utf8) }
-            if let place = places[bytes] {
-                last[place] = subscription
+            if let index = indexOfKey[bytes] {
+                last[index] = subscription
             } else {
-                places[bytes] = last.count
+                indexOfKey[bytes] = last.count
                 last.append(subscription)
             }
         }

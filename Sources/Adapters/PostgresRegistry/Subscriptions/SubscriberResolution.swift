@@ -177,14 +177,14 @@ final class SubscriberResolution {
             let rows = try registry.ask([call])[0]
             var counts = Array(repeating: 0, count: open.count)
             for row in rows {
-                let place = Int(row.integer(0)) - 1
-                let (search, question) = open[place]
-                counts[place] += 1
+                let index = Int(row.integer(0)) - 1
+                let (search, question) = open[index]
+                counts[index] += 1
                 searches[search].found(row.integer(1), question: question)
                 searches[search].foundAll(through: row.integer(1), question: question)
             }
-            open = zip(open, counts).filter { place, count in
-                count == limit && searches[place.search].questions[place.question].lowest == nil
+            open = zip(open, counts).filter { pair, count in
+                count == limit && searches[pair.search].questions[pair.question].lowest == nil
             }.map(\.0)
             limit = Self.silentRowsMaximum
         }
@@ -192,18 +192,18 @@ final class SubscriberResolution {
 
     private func page(_ request: Int, _ subscriptions: [Int64: StoredSubscription]) -> SubscriberPage {
         var page = SubscriberPage()
-        var places: [Int64: Int] = [:]
+        var indexOfSubscription: [Int64: Int] = [:]
         let isWhole = requests[request].only == nil
         let shown = isWhole ? found[request].prefix(limit) : found[request][...]
         for entry in shown {
             // One that was removed since its devices were found has none.
             guard let subscription = subscriptions[entry.subscription] else { continue }
-            let place = places[entry.subscription] ?? page.subscriptions.count
-            if place == page.subscriptions.count {
+            let index = indexOfSubscription[entry.subscription] ?? page.subscriptions.count
+            if index == page.subscriptions.count {
                 page.subscriptions.append(subscription)
-                places[entry.subscription] = place
+                indexOfSubscription[entry.subscription] = index
             }
-            page.entries.append(SubscriberPage.Entry(recipient: entry.recipient, subscription: place))
+            page.entries.append(SubscriberPage.Entry(recipient: entry.recipient, subscription: index))
         }
         if isWhole, found[request].count > limit, let last = shown.last {
             page.next = AudienceCursor(position: last.device, subscription: last.subscription)

@@ -158,7 +158,7 @@ enum SubscriptionCalls {
     /// An entry of the log that is not after the next one to a position, and the last of all.
     ///
     /// The very first would tell as much, but before it lie those that were dropped, millions perhaps: until they are
-    /// vacuumed away, whoever looks for the first goes through all of them.
+    /// vacuumed away, a search for the first goes through all of them.
     static func logBounds(around position: Int64) -> Call {
         Call(
             """

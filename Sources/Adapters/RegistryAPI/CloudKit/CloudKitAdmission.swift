@@ -169,8 +169,8 @@ enum CloudKitCredential {
 
     /// Finds out what a request shows, in the header `Authorization` and in the query's `ckAPIToken`.
     ///
-    /// - Throws: `CloudKitError` if it shows several that differ: whoever checks one of them must not let the request
-    ///   through that another one carries out.
+    /// - Throws: `CloudKitError` if it shows several that differ: the check of one must not admit a request that
+    ///   is carried out for another.
     init(_ request: HTTPRequest) throws(CloudKitError) {
         let scheme = "bearer "
         let fields = request.fields.filter { $0.name == "authorization" }.map(\.value)

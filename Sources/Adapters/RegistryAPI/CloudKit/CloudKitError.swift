@@ -72,7 +72,7 @@ struct CloudKitError: Error, Hashable {
         }
     }
 
-    /// The error of a request that nobody has looked at yet.
+    /// The error of a request that no API has read yet.
     init(status: Int, _ reason: String) {
         let codes: [Int: Code] = [
             404: .notFound, 413: .quotaExceeded, 429: .throttled, 500: .internalError, 503: .tryAgainLater,

@@ -47,7 +47,7 @@ public struct ServerKey: Sendable {
 /// host and query; the signature is one of ECDSA on P-256 with SHA-256, in ASN.1 and base64. As the query is not
 /// signed, nothing that counts is read from it.
 ///
-/// A request can be sent again by whoever has overheard it, for ten minutes: without TLS that is anybody on the way.
+/// An eavesdropper can send a request again for ten minutes: without TLS that is every host on the way.
 /// No list of signatures is kept against it, because an honest client that repeats a request within a second sends the
 /// same message.
 struct ServerKeyVerifier: Sendable {
@@ -69,7 +69,7 @@ struct ServerKeyVerifier: Sendable {
         request.fields.contains { [keyField, dateField, signatureField].contains($0.name) }
     }
 
-    /// Whether there is a key of the name that a request shows, whoever shows it.
+    /// Whether there is a key of the name that a request shows; the signature is not checked.
     func hasKey(of request: HTTPRequest) -> Bool {
         request.field(Self.keyField).map { keys[ByteText($0)] != nil } ?? false
     }

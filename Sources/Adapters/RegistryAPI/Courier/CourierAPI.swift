@@ -7,7 +7,7 @@ import Notifications
 /// The URL alone lets its holder fetch, from whatever page. Apple documents only that one polls it; that an answer has
 /// one payload, as APNs would have it, and that an empty one asks to come again, is what clients of Apple's rely on.
 ///
-/// A URL that we never gave out is refused on the server's thread, before it takes a place of those that wait. One that
+/// A URL that we never gave out is refused on the server's thread, before it takes a slot. One that
 /// we did is a credential like any other, with a rate of its own.
 struct CourierAPI: ClientAPI {
     let firstSegments = ["courier"]

@@ -79,7 +79,7 @@ struct CourierTokens: Sendable {
     }
 }
 
-/// What leads to a client's notifications, as its URL has it: whoever knows it may fetch them.
+/// The secret in a client's URL, with which its notifications may be fetched.
 ///
 /// The registry keeps only the device's token, from which the secret does not follow without its `clientId`.
 struct CourierSecret: Hashable, Sendable {

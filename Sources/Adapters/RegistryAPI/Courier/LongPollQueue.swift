@@ -16,26 +16,26 @@ final class LongPollQueue {
     private static let olderWaitSeconds: UInt64 = 5
 
     private let loop: EventLoop
-    private var places: CourierPlaces<SuspendedRequest>
+    private var slots: LongPollSlots<SuspendedRequest>
     private var lastLookNanoseconds: UInt64?
     private var isLookScheduled = false
 
     init(loop: EventLoop, waitSecondsMaximum: Int) {
         self.loop = loop
         let waitSeconds = UInt64(min(max(waitSecondsMaximum, 0), Self.waitSecondsCeiling))
-        places = CourierPlaces(
-            CourierPlaces.Limits(
-                placesMaximum: Self.waitingMaximum, perClientMaximum: Self.perClientMaximum,
+        slots = LongPollSlots(
+            LongPollSlots.Limits(
+                slotsMaximum: Self.waitingMaximum, perClientMaximum: Self.perClientMaximum,
                 waitNanoseconds: waitSeconds * 1_000_000_000,
                 olderWaitNanoseconds: Self.olderWaitSeconds * 1_000_000_000))
     }
 
-    /// A client asks for its next notification; `CourierPlaces` tells who waits and who gives way.
+    /// Takes a request for the next notification; `LongPollSlots` decides which requests wait and which give way.
     func arrived(_ request: SuspendedRequest, for token: DeviceToken, from address: String, _ context: RegistryContext)
     {
         loop.preconditionOnLoop()
         let now = MonotonicClock.nowNanoseconds()
-        switch places.arrived(request, for: token, from: address, nowNanoseconds: now) {
+        switch slots.arrived(request, for: token, from: address, nowNanoseconds: now) {
         case .waits(let other):
             other?.answer(CourierAnswer.busy("too many clients wait already"))
             scheduleLook(context)
@@ -54,7 +54,7 @@ final class LongPollQueue {
             guard let self, let context else { return }
             isLookScheduled = false
             look(context)
-            if places.count > 0 { scheduleLook(context) }
+            if slots.count > 0 { scheduleLook(context) }
         }
     }
 
@@ -62,28 +62,28 @@ final class LongPollQueue {
         // From its end, so that between two looks that wait for a lock others have their turn.
         defer { lastLookNanoseconds = MonotonicClock.nowNanoseconds() }
         // What is taken for a client that has gone would be lost.
-        end(places.takeAbandoned(\.isAbandoned), CourierAnswer.nothing)
-        let tokens = places.tokens
+        end(slots.takeAbandoned(\.isAbandoned), CourierAnswer.nothing)
+        let tokens = slots.tokens
         if !tokens.isEmpty { collect(tokens, context) }
-        end(places.takeDone(nowNanoseconds: MonotonicClock.nowNanoseconds()), CourierAnswer.nothing)
+        end(slots.takeDone(nowNanoseconds: MonotonicClock.nowNanoseconds()), CourierAnswer.nothing)
     }
 
     private func collect(_ tokens: [DeviceToken], _ context: RegistryContext) {
         do throws(RegistryError) {
-            // Most looks find nothing to take, and then nobody who writes is in the way.
+            // Most looks find nothing to take, and then no writer is in the way.
             let mail = try context.using(isPatient: true) { (registry) throws(RegistryError) in
                 try registry.collect(tokens, nowMilliseconds: context.nowMilliseconds)
             }
             for (token, mail) in zip(tokens, mail) {
                 switch mail {
-                case .unknown: end(places.takeAll(token), CourierAnswer.unknown)
-                case .payload(let payload): places.takeNewest(token)?.answer(CourierAnswer.payload(payload))
+                case .unknown: end(slots.takeAll(token), CourierAnswer.unknown)
+                case .payload(let payload): slots.takeNewest(token)?.answer(CourierAnswer.payload(payload))
                 case .nothing: break
                 }
             }
         } catch {
             let refusal = CourierAnswer.busy("the registry cannot be used now")
-            for token in tokens { places.takeNewest(token)?.answer(refusal) }
+            for token in tokens { slots.takeNewest(token)?.answer(refusal) }
         }
     }
 

@@ -158,7 +158,7 @@ extension NativeHandler {
         }
     }
 
-    /// The members of a device; of its token only the beginning, because whoever has all of it can push to the device.
+    /// The members of a device; of its token only the beginning, because the whole token lets a reader push.
     private static func write(_ device: Device, to writer: inout JSONWriter) {
         for (name, value) in device.texts(token: device.token.description) {
             writer.key(name)

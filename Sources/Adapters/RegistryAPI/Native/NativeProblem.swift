@@ -67,7 +67,7 @@ struct NativeProblem: Error, Hashable {
         }
     }
 
-    /// The error of a request that nobody has looked at yet; one whose status has no code of its own is invalid.
+    /// The error of a request that no API has read yet; one whose status has no code of its own is invalid.
     init(status: Int, _ message: String, retryAfterSeconds: Int? = nil) {
         let code = Self.statuses.first { $0.value == status && $0.key != .quotaExceeded }?.key ?? .invalid
         self.init(code, status: status, message, retryAfterSeconds: retryAfterSeconds)

@@ -23,7 +23,7 @@ protocol ClientAPI: Sendable {
     ///
     /// - Parameters:
     ///   - request: what has come.
-    ///   - refusal: what is answered to whoever may know what there is.
+    ///   - refusal: the answer to a client that may know which routes there are.
     /// - Returns: the refusal, unless the api asks for a credential first.
     func admitStray(_ request: HTTPRequest, _ refusal: HTTPResponse) -> Admission
 
@@ -107,7 +107,7 @@ struct SuspendedRequest: Sendable {
     /// Adds to the answer what depends on the request alone.
     let complete: @Sendable (HTTPResponse) -> HTTPResponse
 
-    /// Whether nobody would read an answer.
+    /// Whether the client is gone, so that an answer would be lost.
     var isAbandoned: Bool { responder.isAbandoned }
 
     /// Answers, and counts it.

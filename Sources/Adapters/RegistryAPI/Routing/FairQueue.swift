@@ -1,13 +1,13 @@
 /// What waits for one worker that takes it in turns between the owners: one element of each, round and round.
 ///
-/// An owner may let a share wait, and all together a count. When all places are taken, an owner with few of them gets
-/// the last place of the one who has most, so that nobody keeps others out by being first.
+/// Each owner may have a share of the slots. When all slots are taken, an owner with few of them gets the last slot of
+/// the owner with the most, so that no owner keeps others out by being first.
 struct FairQueue<Element> {
     /// What became of an element that came.
     enum Placement {
         /// It waits.
         case waiting
-        /// It waits in the place of this one, which was the last of whoever had most.
+        /// It waits in the slot of this one, which was the last of the owner with the most.
         case displacing(Element)
         /// It does not wait.
         case refused(FairQueueRefusal)
@@ -31,7 +31,7 @@ struct FairQueue<Element> {
         self.shareMaximum = max(1, shareMaximum)
     }
 
-    /// Lets an element wait behind the others of its owner, if there is a place.
+    /// Lets an element wait behind the others of its owner, if there is a slot.
     mutating func append(_ element: Element, of owner: String) -> Placement {
         let own = waiting[owner]?.count ?? 0
         guard own < shareMaximum else { return .refused(.share) }
@@ -63,7 +63,7 @@ struct FairQueue<Element> {
     /// Takes the last element of the owner who has most, of several the one whose turn comes first.
     ///
     /// - Parameter minimum: how many the owner has to have more than; at least 1, so that one stays.
-    /// - Returns: the element, or nil if nobody has so many.
+    /// - Returns: the element, or nil if no owner has so many.
     private mutating func takeLast(ifMoreThan minimum: Int) -> Element? {
         var greediest: (owner: String, count: Int)?
         for owner in turns {

@@ -28,8 +28,8 @@ final class CredentialGuard: Sendable {
 
     /// Counts a failed authentication.
     ///
-    /// Who fails often is told to wait, but whoever shows a good credential is heard at once, even from the same
-    /// address: a proxy may stand between us and everybody.
+    /// A client that fails often is told to wait. A request with a good credential is served at once, even from the
+    /// same address: a proxy may stand between us and all clients.
     ///
     /// - Parameters:
     ///   - request: what was sent.

@@ -75,7 +75,7 @@ struct DeviceRegistrar {
         return secret
     }
 
-    /// Whether a device may be taken for the holder's: a user's that nobody has said to be another user's counts.
+    /// Whether a device may be taken for the holder's: one without a known user counts as the user's.
     private func isHeld(_ device: Device, by holder: Holder) -> Bool {
         switch holder {
         case .identity(let identity, let pool):

@@ -8,7 +8,7 @@ import Synchronization
 final class RegistryContext {
     /// What a thread does with its connection to the store.
     enum Purpose: Hashable, Sendable {
-        /// It looks, and waits for nobody who writes.
+        /// It reads, and waits for no writer.
         case reading
         /// It changes something.
         case writing

@@ -26,10 +26,10 @@ public final class RegistryServer: Sendable {
     /// Binds the address and begins to serve.
     ///
     /// - Parameters:
-    ///   - configuration: where, and to whom.
-    ///   - registry: what is served; nobody else uses it from now on.
-    ///   - reader: another connection to the same store, for what changes nothing, so that it waits for nobody who
-    ///     writes; nobody else uses it from now on.
+    ///   - configuration: the address, the apps and the keys.
+    ///   - registry: what is served; the server is its only user from now on.
+    ///   - reader: another connection to the same store, for what changes nothing, so that it waits for no
+    ///     writer; the server is its only user from now on.
     ///   - nowMilliseconds: the wall clock, in milliseconds since 1970.
     ///   - metrics: where the counters are registered.
     ///   - logger: where events of interest go.
@@ -131,7 +131,7 @@ public final class RegistryServer: Sendable {
 
     /// What clients have that fetch their notifications, by the key of all servers of the registry.
     ///
-    /// A registry that is only read and has no key has given nothing out; a key that nobody else has recognises
+    /// A registry that is only read and has no key has given nothing out; a key of its own recognises
     /// nothing.
     private static func courierTokens(_ registry: any ServedRegistry) throws(RegistryError) -> CourierTokens {
         do throws(RegistryError) {

@@ -1,4 +1,4 @@
-/// Where the API is served, and to whom.
+/// Where the API is served, and for which apps and keys.
 public struct RegistryServerConfiguration: Sendable {
     /// An address or a name of this machine.
     public var host: String
@@ -25,7 +25,7 @@ public struct RegistryServerConfiguration: Sendable {
     public var hosts: [String] = []
     /// How many connections an address may have; 0 for no limit.
     public var connectionsPerAddressMaximum = 256
-    /// The addresses of proxies in front of it, which have no such limit and say for whom they ask.
+    /// The addresses of proxies in front of it, which have no such limit and name the client.
     public var trustedProxies: [String] = []
     /// How long a client that asks for its notifications waits for the next one, in seconds.
     public var courierWaitSecondsMaximum = 50

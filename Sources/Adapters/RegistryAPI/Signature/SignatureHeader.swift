@@ -61,7 +61,7 @@ struct SignatureRefusal: Error, Hashable {
         case missing = "MissingAuthenticationTokenException"
         /// The `Authorization`, or what it needs, is not well-formed.
         case incomplete = "IncompleteSignatureException"
-        /// Nobody has this access key.
+        /// The access key is not configured.
         case unknownKey = "UnrecognizedClientException"
         /// The signature is not that of the request, or too old, or too new.
         case invalid = "InvalidSignatureException"

@@ -14,7 +14,7 @@ struct SignatureVerifier: Sendable {
     /// The service that a request has to be signed for.
     let service: String
     private let keys: [ByteText: AccessKey]
-    /// With which signatures are made for keys that nobody has, so that it takes as long.
+    /// The key that stands in for an unknown one, so that the answer takes as long.
     private let decoy: AccessKey
 
     /// Takes the keys.
@@ -24,7 +24,7 @@ struct SignatureVerifier: Sendable {
         decoy = AccessKey(identifier: "", secret: "no request is signed with this")
     }
 
-    /// Whether there is a key of the name that a request shows, whoever shows it.
+    /// Whether there is a key of the name that a request shows; the signature is not checked.
     ///
     /// - Throws: `SignatureRefusal` if the request shows none.
     func hasKey(of request: HTTPRequest) throws(SignatureRefusal) -> Bool {
@@ -68,7 +68,7 @@ struct SignatureVerifier: Sendable {
                 "The request signature we calculated does not match the signature you provided. Check your AWS Secret "
                     + "Access Key and signing method. Consult the service documentation for details.")
         }
-        // Only now, so that nobody without the secret learns our time.
+        // Only now, so that a client without the secret does not learn our time.
         try checkTime(date, nowSeconds: nowSeconds)
         return key
     }

@@ -10,7 +10,7 @@ public struct BearerToken: Sendable, CustomStringConvertible, CustomReflectable 
     private static let prefix = "apus_"
     private static let secretBytes = 32
 
-    /// The token itself; to be shown once, to whoever made it.
+    /// The token itself; to be shown once, to its creator.
     public let revealed: String
 
     /// What the registry keeps of it: its SHA-256.

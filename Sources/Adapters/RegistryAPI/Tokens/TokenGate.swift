@@ -14,7 +14,7 @@ struct TokenGate: Sendable {
 
     /// Among whose requests one waits that shows a token: the token's own, if it is known to be one.
     ///
-    /// Else whoever makes tokens up would have as many turns as he likes.
+    /// Else a client with made-up tokens would get as many turns as it likes.
     func credential(_ digest: [UInt8], _ request: HTTPRequest) -> String {
         credentials.isKnown(digest) ? "token \(Base64URL.encode(digest))" : "address \(request.clientShare)"
     }
@@ -79,9 +79,9 @@ struct TokenGate: Sendable {
 
 /// Why a bearer token does not open the way.
 enum TokenRefusal: Error {
-    /// There is none, or nobody has it.
+    /// There is none, or it is unknown.
     case unknown
-    /// There is none, or nobody has it, and too many requests from that address were like that.
+    /// There is none, or it is unknown, and too many requests from that address were like that.
     case unknownTooOften(retryAfterSeconds: Int)
     /// It makes too many requests.
     case tooMany(retryAfterSeconds: Int)

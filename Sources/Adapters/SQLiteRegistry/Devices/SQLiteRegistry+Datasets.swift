@@ -5,7 +5,7 @@ public import PushCore
 extension SQLiteRegistry {
     /// Remembers datasets, and subscribes the devices that wait for datasets to come.
     public func recordDatasets(_ datasets: [DatasetKey]) throws(RegistryError) {
-        // Nearly always all are known; then nobody has to wait for a writer.
+        // Nearly always all are known; then this call waits for no writer.
         let missing = try reading { () throws(RegistryError) in try unknown(datasets) }
         guard !missing.isEmpty else { return }
         try writing(durable: false) { () throws(RegistryError) in

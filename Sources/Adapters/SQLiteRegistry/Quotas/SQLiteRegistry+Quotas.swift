@@ -11,7 +11,7 @@ extension SQLiteRegistry: QuotaRegistry {
 
     // MARK: Subscriptions to records
 
-    /// Counts what was saved, and checks whoever has more than before.
+    /// Counts what was saved, and checks each app and owner that has more than before.
     func settle(_ growth: SubscriptionGrowth) throws(RegistryError) {
         for (name, amount) in growth.apps { try settle(amount, app: try apps.identifierAdding(name)) }
         guard quotas[.subscriptionsPerOwner] != nil || quotas[.subscriptionBytesPerOwner] != nil else { return }

@@ -49,7 +49,7 @@ struct OpenPage {
     ///   - device: the device.
     ///   - position: where the page goes on if it ends with this device.
     mutating func add(_ device: consuming Recipient, at position: Int64) {
-        guard !device.deviceID.hasBytes(of: excludedDeviceID), takesPlace(position) else { return }
+        guard !device.deviceID.hasBytes(of: excludedDeviceID), reserveSlot(position) else { return }
         if !isCounting { devices.append(device) }
     }
 
@@ -57,7 +57,7 @@ struct OpenPage {
     /// is read only if it is wanted.
     ///
     /// - Parameters:
-    ///   - row: a statement that stands on the row; its first column is the probe's. If devices are counted and nobody
+    ///   - row: a statement that stands on the row; its first column is the probe's. If devices are counted and none
     ///     is left out, the row of the device is all that is needed.
     ///   - position: where the page goes on if it ends with this device.
     ///   - registry: whose statement it is.
@@ -71,13 +71,13 @@ struct OpenPage {
         if let excludedDeviceID, !isBeyond(position), row.isText(RecipientRow.deviceIDColumn + 1, excludedDeviceID) {
             return true
         }
-        guard takesPlace(position) else { return false }
+        guard reserveSlot(position) else { return false }
         if !isCounting { devices.append(try registry.decodeRecipient(row, app: app).recipient) }
         return true
     }
 
-    /// Takes a place for a device, if it is asked for; a full page says where the next one begins instead.
-    private mutating func takesPlace(_ position: Int64) -> Bool {
+    /// Takes a slot for a device, if it is asked for; a full page says where the next one begins instead.
+    private mutating func reserveSlot(_ position: Int64) -> Bool {
         if isBeyond(position) { return false }
         guard deviceCount < limit else {
             next = AudienceCursor(position: end)
@@ -96,9 +96,9 @@ struct RecipientRow {
     /// The columns that it reads when the question names the app.
     static let columnsOfKnownApp = "d.id, \(Recipient.readColumns)"
 
-    /// The place of the device's row among the columns.
+    /// The index of the device's row among the columns.
     static let rowColumn: Int32 = 0
-    /// The place of the device's identifier among the columns.
+    /// The index of the device's identifier among the columns.
     static let deviceIDColumn: Int32 = 1
 
     /// The recipient.

@@ -26,8 +26,8 @@ final class SubscriberResolution {
     private let buffer = ProbeBuffer()
     private var pages: [SubscriberPage]
     private var ends: [AudienceCursor]
-    /// The places of subscriptions that a page has already, by row.
-    private var places: [[Int64: Int]]
+    /// The index of each subscription in its page, by row.
+    private var indexOfSubscription: [[Int64: Int]]
     /// The subscriptions that were read already, by row.
     private var decoded: [Int64: StoredSubscription] = [:]
 
@@ -38,7 +38,7 @@ final class SubscriberResolution {
         self.limit = limit
         pages = Array(repeating: SubscriberPage(), count: requests.count)
         ends = requests.map { $0.cursor ?? AudienceCursor(position: 0, subscription: 0) }
-        places = Array(repeating: [:], count: requests.count)
+        indexOfSubscription = Array(repeating: [:], count: requests.count)
     }
 
     /// Answers every request.
@@ -69,13 +69,13 @@ final class SubscriberResolution {
         let questions = covering.questions
         for (query, isUsers) in [(queries.silentOfUsers, true), (queries.silentThemselves, false)] {
             let asked = questions.indices.filter { (questions[$0].owner.userID != nil) == isUsers }
-            try ask(query, about: asked) { place in
-                let (owner, first, below) = (questions[place].owner, questions[place].first, questions[place].below)
+            try ask(query, about: asked) { number in
+                let (owner, first, below) = (questions[number].owner, questions[number].first, questions[number].below)
                 buffer.append(
-                    request: index, element: place, name: (owner.userID ?? "").utf8,
+                    request: index, element: number, name: (owner.userID ?? "").utf8,
                     numbers: owner.device.map { ($0, owner.app, first, below) } ?? (owner.app, first, below, 0))
-            } row: { place, row in
-                covering.found(row.integer(1), question: place)
+            } row: { number, row in
+                covering.found(row.integer(1), question: number)
             }
         }
         covering.cover(&pages[index])
@@ -137,20 +137,20 @@ final class SubscriberResolution {
         var found: [[Found]] = Array(repeating: [], count: buffer.probes.count)
         for query in queries {
             var counts: [Int: Int] = [:]
-            try query.run(buffer) { place, row throws(RegistryError) in
-                let request = buffer.probes[place].request
+            try query.run(buffer) { probe, row throws(RegistryError) in
+                let request = buffer.probes[probe].request
                 let entry = try decode(row)
-                // The device to leave out takes no place: it can have many subscriptions among these.
+                // The device to leave out takes no slot of the page: it can have many subscriptions among these.
                 if entry.recipient.recipient.deviceID.hasBytes(of: requests[request].excludedDeviceID) { return true }
-                found[place].append(entry)
+                found[probe].append(entry)
                 counts[request, default: 0] += 1
                 // One more than fits tells that there are more; in the order of the probes, no other row can come
                 // first.
                 return counts[request, default: 0] <= limit + 1 || requests[request].only != nil
             }
         }
-        for (place, rows) in found.enumerated() {
-            for row in rows where !add(row, request: buffer.probes[place].request) { break }
+        for (probe, rows) in found.enumerated() {
+            for row in rows where !add(row, request: buffer.probes[probe].request) { break }
         }
     }
 
@@ -177,12 +177,12 @@ final class SubscriberResolution {
             pages[request].next = ends[request]
             return false
         }
-        let place = places[request][row] ?? pages[request].subscriptions.count
-        if place == pages[request].subscriptions.count {
+        let index = indexOfSubscription[request][row] ?? pages[request].subscriptions.count
+        if index == pages[request].subscriptions.count {
             pages[request].subscriptions.append(found.subscription)
-            places[request][row] = place
+            indexOfSubscription[request][row] = index
         }
-        pages[request].entries.append(SubscriberPage.Entry(recipient: found.recipient.recipient, subscription: place))
+        pages[request].entries.append(SubscriberPage.Entry(recipient: found.recipient.recipient, subscription: index))
         ends[request] = AudienceCursor(position: found.recipient.row, subscription: row)
         return true
     }

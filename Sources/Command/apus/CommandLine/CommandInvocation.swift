@@ -55,7 +55,7 @@ struct CommandInvocation: Sendable {
     /// Loads the configuration that `--config`, `--set` and the environment ask for.
     ///
     /// The command has to list `CommandOption.configuration` among its options. Warnings are printed for what runs long
-    /// only: whoever lists devices does not want to read about the broker's password each time.
+    /// only: a listing of devices need not repeat a warning about the broker's password.
     ///
     /// - Parameter purpose: how much of it has to be right.
     /// - Returns: the configuration.

@@ -24,7 +24,7 @@ final class StandardOutput: Sendable {
     /// Creates a writer; the descriptor stays the caller's.
     init(descriptor: Int32 = STDOUT_FILENO) { self.descriptor = descriptor }
 
-    /// Whether nobody reads any more (a closed pipe, a full disk): a long listing had better end.
+    /// Whether the output cannot be written any more (a closed pipe, a full disk): a long listing had better end.
     var isBroken: Bool { state.withLock { $0.errorCode != 0 } }
 
     /// Writes text of any number of lines.

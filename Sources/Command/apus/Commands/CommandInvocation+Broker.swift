@@ -18,7 +18,7 @@ extension CommandInvocation {
 }
 
 extension CommandFailure {
-    /// What the broker's failure means for whoever runs the command.
+    /// What the broker's failure means for the caller of the command.
     init(_ error: ChangeQueueError) {
         let code: ExitCode =
             switch error.code {

@@ -8,7 +8,7 @@ enum DeviceLine {
     /// Reads a device and what it subscribes to.
     ///
     /// A member that is not known is refused, because a name that is misspelt would otherwise leave a device without
-    /// its identity, and nobody would notice.
+    /// its identity unnoticed.
     ///
     /// - Parameters:
     ///   - bytes: the line.

@@ -82,8 +82,8 @@ final class PublishRun: PublishHandler {
     private func reportBad(_ lines: ClosedRange<Int>, _ message: String) {
         state.withLock { $0.badCount += 1 }
         let isOne = lines.count == 1
-        let place = isOne ? "line \(lines.lowerBound)" : "lines \(lines.lowerBound) to \(lines.upperBound)"
-        progress.finish("\(place): \(message)")
+        let location = isOne ? "line \(lines.lowerBound)" : "lines \(lines.lowerBound) to \(lines.upperBound)"
+        progress.finish("\(location): \(message)")
     }
 
     /// Publishes an event.
@@ -139,15 +139,15 @@ final class PublishRun: PublishHandler {
             }
             return state.outstandingLines.removeValue(forKey: identifier) ?? nil
         }
-        let place = line.map { "line \($0)" } ?? "the event"
+        let location = line.map { "line \($0)" } ?? "the event"
         switch outcome {
         case .confirmed: break
-        case .returned(let text): progress.finish("\(place): not published: \(text); run `apus topology apply`")
+        case .returned(let text): progress.finish("\(location): not published: \(text); run `apus topology apply`")
         case .rejected(let text):
-            progress.finish("\(place): not published: RabbitMQ does not accept such a message: \(text)")
+            progress.finish("\(location): not published: RabbitMQ does not accept such a message: \(text)")
         case .refused:
             progress.finish(
-                "\(place): not published: RabbitMQ kept refusing it (basic.nack): "
+                "\(location): not published: RabbitMQ kept refusing it (basic.nack): "
                     + "a queue is full, or has lost its leader; publish it later")
         }
     }

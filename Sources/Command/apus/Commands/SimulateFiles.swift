@@ -24,7 +24,7 @@ enum SimulateFiles {
         }
     }
 
-    /// Writes a file so that whoever waits for it finds it whole.
+    /// Writes a file so that a reader that waits for it finds it whole.
     ///
     /// - Parameters:
     ///   - text: the content.

@@ -80,7 +80,7 @@ public final class PushClient: Sendable {
     }
 
     deinit {
-        // Its thread and connections end also if nobody has closed it.
+        // Its thread and connections end also if it was not closed.
         let client = client
         Task { await client.close() }
     }
@@ -93,7 +93,7 @@ public final class PushClient: Sendable {
     ///
     /// - Parameters:
     ///   - message: what to send.
-    ///   - token: whom to.
+    ///   - token: the device.
     ///   - name: the configuration; nil for the first.
     /// - Returns: what became of it.
     /// - Throws: `PushError` (`messageInvalid`, `configurationUnknown`) before anything was sent.
@@ -111,7 +111,7 @@ public final class PushClient: Sendable {
     ///
     /// - Parameters:
     ///   - message: what to send.
-    ///   - tokens: whom to.
+    ///   - tokens: the devices.
     ///   - name: the configuration; nil for the first.
     /// - Returns: a result for each token, in the order of the tokens.
     /// - Throws: `PushError` (`messageInvalid`, `configurationUnknown`) before anything was sent.
@@ -145,7 +145,7 @@ public final class PushClient: Sendable {
     ///
     /// - Parameters:
     ///   - message: what to send.
-    ///   - tokens: whom to, any number; they are taken only as fast as results are read.
+    ///   - tokens: the devices, any number; they are taken only as fast as results are read.
     ///   - name: the configuration; nil for the first.
     /// - Returns: the results, to be iterated once; if the tokens can throw, so can the results.
     /// - Throws: `PushError` (`messageInvalid`, `configurationUnknown`) before anything was sent.
@@ -159,7 +159,7 @@ public final class PushClient: Sendable {
     ///
     /// - Parameters:
     ///   - message: what to send.
-    ///   - tokens: whom to, any number; a lazy sequence (`.lazy.map`) is read only as fast as results are.
+    ///   - tokens: the devices, any number; a lazy sequence (`.lazy.map`) is read only as fast as results are.
     ///   - name: the configuration; nil for the first.
     /// - Returns: the results, to be iterated once.
     /// - Throws: `PushError` (`messageInvalid`, `configurationUnknown`) before anything was sent.

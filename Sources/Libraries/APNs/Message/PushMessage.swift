@@ -7,8 +7,8 @@ import Notifications
 /// The payload is made, and all of Apple's rules that can be seen before sending are checked, when the message is
 /// built.
 public struct PushMessage: Sendable {
-    /// Names this message: the `apns-id` of each push is derived from it and the token, so that whoever sends the same
-    /// message to the same token again, even after a restart, sends the same `apns-id`.
+    /// Names this message: the `apns-id` of each push is derived from it and the token, so that the same message to the
+    /// same token has the same `apns-id`, even after a restart.
     public let identifier: String
     /// Until when APNs keeps it for a device that is offline.
     public let expiration: PushExpiration

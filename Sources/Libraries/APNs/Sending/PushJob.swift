@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The pushes of one call: takes tokens as far as its window allows, and gathers results until somebody takes them.
 ///
-/// Bounded by the window: results that nobody takes keep their places in it, so nothing more is sent.
+/// Bounded by the window: results that are not taken keep their slots in it, so nothing more is sent.
 final class PushJob: Sendable {
     /// A result, and which of the call's tokens it is for.
     typealias Numbered = (index: Int, result: PushResult)
@@ -146,7 +146,7 @@ final class PushJob: Sendable {
     /// Whether the job was cancelled.
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Nobody waits for answers any more: what is in flight ends as ambiguous, and no more tokens are taken.
+    /// Ends what is in flight as ambiguous, and takes no more tokens.
     func cancel() {
         let (consumer, producer, cancelledCount) = state.withLock { state in
             let cancelledCount = state.inFlight.count

@@ -57,7 +57,7 @@ struct FaultyAnswer: Hashable, Sendable {
     var body: [UInt8] = []
     /// The header `retry-after`.
     var retryAfter: String?
-    /// So many bytes of headers that nobody asked for.
+    /// So many bytes of extra headers.
     var extraHeaderBytes = 0
 }
 

@@ -6,7 +6,7 @@ struct FaultPlan: Sendable {
     struct Request {
         /// Its connection, counted from 1.
         var connection: Int
-        /// Its place among the requests of the connection, counted from 1.
+        /// Its number among the requests of the connection, counted from 1.
         var number: Int
         /// The device token, in lowercase digits.
         var tokenDigits: [UInt8]

@@ -1,6 +1,6 @@
 import JSON
 
-/// A fault, and whom it befalls.
+/// A fault, and which connections and tokens it selects.
 struct FaultRule: Hashable, Sendable {
     /// What happens.
     var fault: Fault

@@ -33,7 +33,7 @@ final class FaultyWire {
         self.loop = loop
     }
 
-    /// Puts a wire between a client and whoever serves it.
+    /// Puts a wire between a client and its server.
     ///
     /// - Returns: the socket to serve in place of the client's; nil if the system gave none, and then the client's
     ///   socket is closed.

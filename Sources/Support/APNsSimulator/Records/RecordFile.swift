@@ -2,7 +2,7 @@ import Glibc
 
 /// The file that records are appended to; every write ends at the end of a line, so that several loops can share it.
 ///
-/// The descriptor is valid until the last loop lets go of the file.
+/// The descriptor is valid until the last loop releases the file.
 ///
 /// unchecked because the descriptor is set once, and several threads may `write` to one in append mode.
 final class RecordFile: @unchecked Sendable {

@@ -14,7 +14,7 @@ final class SimulatorProgress: Sendable {
     }
 
     private let answered = Atomic<Int>(0)
-    /// The least count that anybody waits for, so that an answer nobody waits for takes no lock.
+    /// The least count that is awaited, so that an answer takes no lock unless a waiter needs it.
     private let awaitedCount = Atomic<Int>(.max)
     private let waiters = Mutex(Waiters())
 

@@ -4,10 +4,10 @@ import Notifications
 ///
 /// Apple documents the reasons ("Handling notification responses from APNs") but not the order in which it looks for
 /// them. The order here is from the outside in, as servers are seen to behave: the request line, the form of the
-/// headers, who sends, to which topic, to whom, and only then the payload. A request with two faults is answered with
+/// headers, the sender, the topic, the device, and only then the payload. A request with two faults is answered with
 /// the first of them.
 ///
-/// Where Apple leaves room, the stricter reading is taken: whoever passes here passes there.
+/// Where Apple leaves room, the stricter reading is taken: a request that passes here passes there.
 struct RequestRules: Sendable {
     /// The longest value of `apns-collapse-id`, in bytes (Apple, "Sending notification requests to APNs").
     static let collapseIdentifierBytesMaximum = 64
@@ -26,7 +26,7 @@ struct RequestRules: Sendable {
     /// - Parameters:
     ///   - fields: its headers.
     ///   - body: its payload.
-    ///   - authenticate: judges the provider token; called in its place in the order, so at most once.
+    ///   - authenticate: judges the provider token; called when its turn in the order comes, so at most once.
     /// - Returns: why the request is refused, or nil if nothing speaks against it.
     func rejection(
         fields: RequestFields, body: borrowing RequestBody, authenticate: () -> Rejection?

@@ -14,7 +14,7 @@ final class SimulatorConnection: HTTP2Handler {
     private var isAuthenticated = false
     private var isRaised = false
     private var isReady = false
-    /// Its place among all connections, counted from 1.
+    /// Its number among all connections, counted from 1.
     let number: Int
     /// How many requests have come completely.
     private(set) var requestCount = 0

@@ -86,7 +86,7 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
     /// How often the consumer has paused.
     public var pauseCount: Int { state.read(\.pauseCount) }
 
-    /// How many messages wait because nobody consumes.
+    /// How many messages wait for a consumer.
     public var backlogCount: Int { state.read(\.backlogCount) }
 
     /// How many deliveries have not been acknowledged.
@@ -211,7 +211,7 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
 public struct FakeBrokerState: Sendable {
     var deliveryHandler: (any DeliveryHandler)?
     var publishHandler: (any PublishHandler)?
-    /// Published while nobody consumed.
+    /// Published while there was no consumer.
     var early: [Delivery] = []
     var unacknowledged: [DeliveryTag: Delivery] = [:]
     var requeuedByQueue: [String: [Message]] = [:]
@@ -235,7 +235,7 @@ public struct FakeBrokerState: Sendable {
     /// Whether anyone consumes.
     public var isConsuming: Bool { deliveryHandler != nil }
 
-    /// How many messages wait because nobody consumes.
+    /// How many messages wait for a consumer.
     public var backlogCount: Int { early.count }
 
     /// How many deliveries have not been acknowledged.

@@ -106,7 +106,7 @@ public struct PublishedLoad<Event: Sendable>: Sendable {
     public internal(set) var events: [Event] = []
     /// When each was handed to the broker, in microseconds since 1970.
     public internal(set) var publishedMicroseconds: [Int64] = []
-    /// When each confirmed event was confirmed, in milliseconds since 1970, by its place in `events`.
+    /// When each confirmed event was confirmed, in milliseconds since 1970, by its index in `events`.
     public internal(set) var confirmedMilliseconds: [Int: Int64] = [:]
     /// How many events await what the broker says of them.
     public internal(set) var openCount = 0

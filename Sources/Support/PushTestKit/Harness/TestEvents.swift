@@ -63,7 +63,7 @@ public enum TestEvents {
     ///
     /// - Parameters:
     ///   - identifier: the `id` of the event.
-    ///   - target: whom it is for.
+    ///   - target: its audience.
     ///   - app: which app.
     ///   - notification: what it says, in JSON.
     ///   - options: how it is sent, in JSON.

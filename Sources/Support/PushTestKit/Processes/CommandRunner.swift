@@ -48,7 +48,7 @@ public enum CommandRunner {
         _ path: String, _ arguments: [String], input: String = "", environment: [String: String] = [:],
         in folder: TemporaryFolder
     ) async throws -> CommandResult {
-        // Files rather than pipes: nobody has to read while the command writes. They lie outside of its folder.
+        // Files rather than pipes: they need no reader while the command writes. They lie outside of its folder.
         let files = try TemporaryFolder()
         let streams = SpawnedProcess.Streams(
             input: try files.write("input", input), output: try files.write("output", ""),

@@ -5,7 +5,7 @@ import Glibc
 public final class RunningServer: Sendable {
     /// Why a server could not be started, or what it said when it ended too soon.
     public struct Failure: Error, CustomStringConvertible {
-        /// A sentence for whoever reads the test's output.
+        /// A sentence for the test's output.
         public let description: String
     }
 
@@ -90,7 +90,7 @@ public struct PrivateServerFailure: Error, CustomStringConvertible, Sendable {
     public init(_ description: String) { self.description = description }
 }
 
-/// Finds TCP ports of 127.0.0.1 that nobody listens on.
+/// Finds TCP ports of 127.0.0.1 on which no process listens.
 public enum FreePorts {
     /// Finds different free ports; all are held until the last is found, so that none is found twice.
     ///

@@ -14,7 +14,7 @@ public final class TemporaryFolder: Sendable {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
-    /// Makes a folder with a name, which whoever knows the name can remove if this process is killed.
+    /// Makes a folder with a known name, so that another process can remove it if this one is killed.
     ///
     /// - Parameter path: the absolute path, without a slash at its end.
     /// - Throws: an error of Foundation if it cannot be made.
@@ -63,7 +63,7 @@ public final class TemporaryFolder: Sendable {
     /// Removes a file from the folder.
     public func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: "\(path)/\(name)") }
 
-    /// Makes a folder that no object owns, for what outlives this process: whoever supervises that removes it.
+    /// Makes a folder that no object owns, for what outlives this process; the supervisor of that removes it.
     ///
     /// Only its owner may look into it, and its path leaves room for that of a socket.
     ///

@@ -100,8 +100,8 @@ public struct ProxyRecord: Hashable, Sendable {
 
 /// Which way bytes go through a proxy.
 public enum ProxyDirection: String, Hashable, Sendable, CaseIterable {
-    /// From whoever connected to the server behind the proxy.
+    /// From the client to the server behind the proxy.
     case toServer
-    /// From the server to whoever connected.
+    /// From the server to the client.
     case toClient
 }

@@ -14,7 +14,7 @@ public struct ProxyConditions: Hashable, Sendable {
     public var welcome = Welcome.connect
     /// The directions in which nothing arrives, and what becomes of the bytes.
     public var silences: [ProxyDirection: ProxySilence] = [:]
-    /// How long bytes are under way in one direction, in milliseconds; drawn anew for what is read at once.
+    /// How long bytes are under way in one direction, in milliseconds; drawn again for each read.
     public var delayMilliseconds: ClosedRange<UInt64> = 0...0
     /// How many bytes are written at once.
     public var writeBytesMaximum = Int.max
@@ -25,7 +25,7 @@ public struct ProxyConditions: Hashable, Sendable {
     public static let calm = ProxyConditions()
     /// 200 ms there and back, more or less.
     public static let distant = ProxyConditions(delayMilliseconds: 50...150)
-    /// Whoever reads gets one byte, and another, and another.
+    /// The reader gets one byte, and another, and another.
     public static let dripping = ProxyConditions(writeBytesMaximum: 1)
 
     /// Creates a weather.

@@ -142,7 +142,7 @@ public final class PrivateRabbitMQ: Sendable {
     ///
     /// - Parameter queue: the name, in the virtual host `/`.
     /// - Returns: the number after everything that was acknowledged or published before.
-    /// - Throws: `PrivateServerFailure` if there is no such queue, `DeadlineExceeded` if nobody answers for it.
+    /// - Throws: `PrivateServerFailure` if there is no such queue, `DeadlineExceeded` if no node answers for it.
     public func messageCount(queue: String) async throws -> Int {
         let name = "rabbit_misc:r(<<\"/\">>, queue, <<\"\(queue)\">>)"
         let expression = """

@@ -4,8 +4,8 @@ import PushCore
 /// Plans a fan-out in chunks and serves them, while devices come and go, and compares who was served with who was
 /// there.
 ///
-/// Whoever was in the audience when it began and has not left since is served once; whoever joined later is not;
-/// whoever left may be.
+/// A device that was in the audience when it began and has not left since is served once. A device that joined later is
+/// not served; a device that left may be.
 struct FanOutWalk {
     enum Kind: CaseIterable {
         case dataset

@@ -1,11 +1,11 @@
 public import PushCore
 
 extension InMemoryRegistry: FanOutRegistry {
-    private func place(_ number: Int64) throws(RegistryError) -> Int {
-        guard let place = fanOuts.list.firstIndex(where: { $0.number == number }) else {
+    private func index(of number: Int64) throws(RegistryError) -> Int {
+        guard let index = fanOuts.list.firstIndex(where: { $0.number == number }) else {
             throw RegistryError(.notFound, "There is no fan-out \(number).")
         }
-        return place
+        return index
     }
 
     /// Finds the fan-out of an event, or begins one.
@@ -15,15 +15,15 @@ extension InMemoryRegistry: FanOutRegistry {
         try check()
         if let failureOfFanOuts { throw failureOfFanOuts }
         forgetOld(nowMilliseconds)
-        if let place = fanOuts.list.firstIndex(where: { $0.event.digest == event.digest }) {
-            let known = fanOuts.list[place]
+        if let index = fanOuts.list.firstIndex(where: { $0.event.digest == event.digest }) {
+            let known = fanOuts.list[index]
             guard known.state == .planning else { return known }
             let isFree = fanOuts.plannedUntil[known.number, default: 0] <= nowMilliseconds
             if known.planner == planner || isFree {
-                fanOuts.list[place].planner = planner
+                fanOuts.list[index].planner = planner
                 renew(known.number, nowMilliseconds)
             }
-            return fanOuts.list[place]
+            return fanOuts.list[index]
         }
         fanOuts.lastNumber += 1
         let number = fanOuts.lastNumber
@@ -65,19 +65,19 @@ extension InMemoryRegistry: FanOutRegistry {
         _ chunks: [FanOutChunk], of number: Int64, planner: Int64, nowMilliseconds: Int64
     ) throws(RegistryError) -> FanOut {
         try check()
-        let place = try place(number)
-        let known = fanOuts.list[place]
+        let index = try index(of: number)
+        let known = fanOuts.list[index]
         guard let first = chunks.first, let last = chunks.last, known.planner == planner, known.state == .planning,
             !known.isWhole, first.number == known.chunksPlanned + 1
         else { return known }
         fanOuts.chunks[number, default: []] += chunks.map { InMemoryFanOuts.Chunk(chunk: $0) }
-        fanOuts.list[place].chunksPlanned += chunks.count
-        fanOuts.list[place].devicesPlanned += chunks.reduce(0) { $0 + $1.deviceCount }
-        fanOuts.list[place].position = last.through
-        fanOuts.list[place].isWhole = last.through == nil
-        fanOuts.list[place].changedAtMilliseconds = nowMilliseconds
+        fanOuts.list[index].chunksPlanned += chunks.count
+        fanOuts.list[index].devicesPlanned += chunks.reduce(0) { $0 + $1.deviceCount }
+        fanOuts.list[index].position = last.through
+        fanOuts.list[index].isWhole = last.through == nil
+        fanOuts.list[index].changedAtMilliseconds = nowMilliseconds
         renew(number, nowMilliseconds)
-        return fanOuts.list[place]
+        return fanOuts.list[index]
     }
 
     /// Chunks of a fan-out, in order, after one.
@@ -91,21 +91,21 @@ extension InMemoryRegistry: FanOutRegistry {
         through chunk: Int, of number: Int64, planner: Int64, nowMilliseconds: Int64
     ) throws(RegistryError) -> FanOut {
         try check()
-        let place = try place(number)
-        guard fanOuts.list[place].state == .planning else { return fanOuts.list[place] }
-        let planned = fanOuts.list[place].chunksPlanned
-        fanOuts.list[place].chunksPublished = max(fanOuts.list[place].chunksPublished, min(chunk, planned))
-        fanOuts.list[place].changedAtMilliseconds = nowMilliseconds
-        if fanOuts.list[place].planner == planner { renew(number, nowMilliseconds) }
-        if fanOuts.list[place].isWhole, chunk >= planned { fanOuts.list[place].state = .planned }
-        finishIfEnded(place)
-        return fanOuts.list[place]
+        let index = try index(of: number)
+        guard fanOuts.list[index].state == .planning else { return fanOuts.list[index] }
+        let planned = fanOuts.list[index].chunksPlanned
+        fanOuts.list[index].chunksPublished = max(fanOuts.list[index].chunksPublished, min(chunk, planned))
+        fanOuts.list[index].changedAtMilliseconds = nowMilliseconds
+        if fanOuts.list[index].planner == planner { renew(number, nowMilliseconds) }
+        if fanOuts.list[index].isWhole, chunk >= planned { fanOuts.list[index].state = .planned }
+        finishIfEnded(index)
+        return fanOuts.list[index]
     }
 
-    private func finishIfEnded(_ place: Int) {
-        let known = fanOuts.list[place]
+    private func finishIfEnded(_ index: Int) {
+        let known = fanOuts.list[index]
         guard known.state == .planned, known.chunksServed + known.chunksCancelled >= known.chunksPlanned else { return }
-        fanOuts.list[place].state = .done
+        fanOuts.list[index].state = .done
         fanOuts.chunks[known.number] = nil
     }
 
@@ -126,17 +126,17 @@ extension InMemoryRegistry: FanOutRegistry {
         try check()
         for ending in endings {
             let key = ending.key
-            let place = fanOuts.list.firstIndex { $0.number == key.fanOut && $0.event.digest == key.event }
-            let index = fanOuts.chunks[key.fanOut]?.firstIndex { $0.chunk.number == key.chunk && !$0.isEnded }
-            guard let place, let index else { continue }
-            fanOuts.chunks[key.fanOut]?[index].isEnded = true
+            let fanOutIndex = fanOuts.list.firstIndex { $0.number == key.fanOut && $0.event.digest == key.event }
+            let chunkIndex = fanOuts.chunks[key.fanOut]?.firstIndex { $0.chunk.number == key.chunk && !$0.isEnded }
+            guard let fanOutIndex, let chunkIndex else { continue }
+            fanOuts.chunks[key.fanOut]?[chunkIndex].isEnded = true
             if ending.isCancelled {
-                fanOuts.list[place].chunksCancelled += 1
+                fanOuts.list[fanOutIndex].chunksCancelled += 1
             } else {
-                fanOuts.list[place].chunksServed += 1
+                fanOuts.list[fanOutIndex].chunksServed += 1
             }
-            fanOuts.list[place].changedAtMilliseconds = nowMilliseconds
-            finishIfEnded(place)
+            fanOuts.list[fanOutIndex].changedAtMilliseconds = nowMilliseconds
+            finishIfEnded(fanOutIndex)
         }
     }
 
@@ -161,12 +161,12 @@ extension InMemoryRegistry: FanOutRegistry {
     /// Cancels a fan-out.
     public func cancelFanOut(_ number: Int64, nowMilliseconds: Int64) throws(RegistryError) -> FanOut? {
         try check()
-        guard let place = fanOuts.list.firstIndex(where: { $0.number == number }) else { return nil }
-        if [.planning, .planned].contains(fanOuts.list[place].state) {
-            fanOuts.list[place].state = .cancelled
-            fanOuts.list[place].changedAtMilliseconds = nowMilliseconds
+        guard let index = fanOuts.list.firstIndex(where: { $0.number == number }) else { return nil }
+        if [.planning, .planned].contains(fanOuts.list[index].state) {
+            fanOuts.list[index].state = .cancelled
+            fanOuts.list[index].changedAtMilliseconds = nowMilliseconds
         }
-        return fanOuts.list[place]
+        return fanOuts.list[index]
     }
 }
 

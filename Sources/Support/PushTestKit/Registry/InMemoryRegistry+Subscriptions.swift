@@ -78,16 +78,16 @@ extension InMemoryRegistry: SubscriptionRegistry {
         let groups = Dictionary(grouping: visible) {
             [ByteText($0.subscription.key.app), $0.subscription.recordType.map(ByteText.init)]
         }
-        func place(_ count: SubscriptionCount) -> (ByteText, ByteText) {
+        func sortKey(_ count: SubscriptionCount) -> (ByteText, ByteText) {
             (ByteText(count.app), ByteText(count.recordType ?? ""))
         }
         let counts = groups.map { names, group in
             SubscriptionCount(app: names[0]?.text ?? "", recordType: names[1]?.text, count: group.count)
         }
         let wanted = counts.filter { count in
-            app.map { $0.hasBytes(of: count.app) } ?? true && last.map { place($0) < place(count) } ?? true
+            app.map { $0.hasBytes(of: count.app) } ?? true && last.map { sortKey($0) < sortKey(count) } ?? true
         }
-        return Array(wanted.sorted { place($0) < place($1) }.prefix(max(limit, 0)))
+        return Array(wanted.sorted { sortKey($0) < sortKey($1) }.prefix(max(limit, 0)))
     }
 
     /// The changes since a cursor: all subscriptions, each time.
@@ -254,7 +254,7 @@ extension InMemoryRegistry: SubscriptionRegistry {
         return records.topicUsers[key]?.remove(ByteText(userID)) != nil
     }
 
-    /// The topics of an app, by name, with those that nobody subscribes to any more left out.
+    /// The topics of an app, by name, without those that have no subscriber left.
     public func topics(app: String, after topic: String?, limit: Int) throws(RegistryError) -> [TopicCount] {
         try check()
         var devices: [ByteText: Int] = [:]

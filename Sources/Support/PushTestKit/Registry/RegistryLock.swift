@@ -13,7 +13,7 @@ public final class RegistryLock {
 
     private let process: SupervisedProcess.Started
 
-    /// Takes the lock, as soon as nobody else has it.
+    /// Takes the lock, as soon as it is free.
     ///
     /// Readers are not kept out: a registry has a write-ahead log, and then not even `BEGIN EXCLUSIVE` does that.
     ///

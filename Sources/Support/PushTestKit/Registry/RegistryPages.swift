@@ -5,7 +5,7 @@ public enum RegistryPages {
     /// All devices of an audience, page by page.
     ///
     /// - Parameters:
-    ///   - request: whom to find.
+    ///   - request: the audience to find.
     ///   - registry: where.
     ///   - limit: the most devices in one page.
     ///   - between: called between two pages.

@@ -215,7 +215,7 @@ public struct SubscriptionRandomWalk {
 
     private mutating func claim() throws {
         let event = EventDigest(source: "/walk", identifier: "\(number(4))")
-        // Only those that are there: what became of a row whose owner is gone is nobody's business.
+        // Only those that are there: the state of a row whose owner is gone does not matter.
         let there = try oracle.registry.subscriptions(matching: SubscriptionFilter(), after: nil, limit: 100).map(\.row)
         let rows = there + (try oracle.registry.claimedSubscriptions(of: event))
         let keys = rows.compactMap { oracle.keys[$0] }.filter { _ in number(4) == 0 }

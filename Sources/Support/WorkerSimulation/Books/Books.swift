@@ -58,7 +58,7 @@ final class Books {
             let devices = identity * World.devicesPerIdentity..<(identity + 1) * World.devicesPerIdentity
             return devices.filter { $0 != origin && World.follows(device: $0, dataset: dataset) }.compactMap(expected)
         case .topic(let app, let topic):
-            return (0..<world.memberCount(topic: topic)).compactMap { expected(world.device(ofApp: app, place: $0)) }
+            return (0..<world.memberCount(topic: topic)).compactMap { expected(world.device(ofApp: app, index: $0)) }
         case .list:
             return Set(event.listed).sorted().map { device in
                 var push = BookedEvent.Expected(device: Int32(device))
@@ -67,8 +67,8 @@ final class Books {
             }
         case .record(let app, let room, let origin):
             var pushes: [BookedEvent.Expected] = []
-            for place in world.subscriptions(app: app, room: room) {
-                let subscription = world.subscriptions[place]
+            for index in world.subscriptions(app: app, room: room) {
+                let subscription = world.subscriptions[index]
                 for device in subscription.devices where device != origin {
                     guard var push = expected(device) else { continue }
                     push.subscription = Int32(subscription.row)
@@ -121,14 +121,14 @@ final class Books {
             report(.deadLettersHaveCauses, "Event \(event) is sound, and became a dead letter: \(reason). \(detail)")
         }
         guard let devices else {
-            for place in events[event].expected.indices { end(event, place) }
+            for index in events[event].expected.indices { end(event, index) }
             return noteEndForAll(event)
         }
         for name in devices {
             let (device, subscription) = Self.numbers(of: name)
             guard world.devices.indices.contains(device) else { continue }
             noteEnd(event, device: device)
-            if let place = place(of: device, subscription, in: event) { end(event, place) }
+            if let index = index(of: device, subscription, in: event) { end(event, index) }
         }
     }
 
@@ -142,8 +142,8 @@ final class Books {
 
     // MARK: Pushes
 
-    /// The place of a push among those that an event asks for.
-    func place(of device: Int, _ subscription: Int, in event: Int) -> Int? {
+    /// The index of a push among those that an event asks for.
+    func index(of device: Int, _ subscription: Int, in event: Int) -> Int? {
         let expected = events[event].expected
         var low = 0
         var high = events[event].sortedCount
@@ -162,11 +162,11 @@ final class Books {
 
     /// A worker sends a push.
     ///
-    /// - Returns: its place among those that the event asks for; nil if nothing asks for it.
+    /// - Returns: its index among those that the event asks for; nil if nothing asks for it.
     func pushSent(_ event: Int, device: Int, subscription: Int) -> Int? {
-        if let place = place(of: device, subscription, in: event) {
-            events[event].expected[place].outCount &+= 1
-            return place
+        if let index = index(of: device, subscription, in: event) {
+            events[event].expected[index].outCount &+= 1
+            return index
         }
         guard isInAudience(device, subscription, of: event) else {
             report(
@@ -187,34 +187,34 @@ final class Books {
         case .dataset(let identity, let dataset, _):
             world.devices[device].identity == identity && World.follows(device: device, dataset: dataset)
         case .topic(let app, let topic):
-            world.devices[device].app == app && World.place(of: device) < world.memberCount(topic: topic)
+            world.devices[device].app == app && World.index(of: device) < world.memberCount(topic: topic)
         case .record(let app, let room, let origin):
             device != origin
-                && world.subscriptions(app: app, room: room).contains { place in
-                    world.subscriptions[place].row == Int64(subscription)
-                        && world.subscriptions[place].devices.contains(device)
+                && world.subscriptions(app: app, room: room).contains { index in
+                    world.subscriptions[index].row == Int64(subscription)
+                        && world.subscriptions[index].devices.contains(device)
                 }
         }
     }
 
     /// The push service took a push, whether the worker learns of it or not.
-    func pushAccepted(_ event: Int, _ place: Int) {
+    func pushAccepted(_ event: Int, _ index: Int) {
         counts.accepted += 1
-        let push = events[event].expected[place]
+        let push = events[event].expected[index]
         if push.acceptedCount > 0 { counts.duplicates += 1 }
-        events[event].expected[place].acceptedCount = push.acceptedCount &+ 1
-        events[event].expected[place].state = .accepted
+        events[event].expected[index].acceptedCount = push.acceptedCount &+ 1
+        events[event].expected[index].state = .accepted
         noteEnd(event, device: Int(push.device))
     }
 
     /// A worker learned how an attempt ended.
-    func pushAnswered(_ event: Int, _ place: Int) { events[event].expected[place].outCount &-= 1 }
+    func pushAnswered(_ event: Int, _ index: Int) { events[event].expected[index].outCount &-= 1 }
 
     /// A push ended though it was not accepted.
-    func end(_ event: Int, _ place: Int) {
-        noteEnd(event, device: Int(events[event].expected[place].device))
-        guard events[event].expected[place].state == .pending else { return }
-        events[event].expected[place].state = .ended
+    func end(_ event: Int, _ index: Int) {
+        noteEnd(event, device: Int(events[event].expected[index].device))
+        guard events[event].expected[index].state == .pending else { return }
+        events[event].expected[index].state = .ended
     }
 
     private func noteEnd(_ event: Int, device: Int) {
@@ -226,8 +226,8 @@ final class Books {
     /// A change of a dataset has ended for all devices of its identity, also for those that it had to tell for others.
     private func noteEndForAll(_ event: Int) {
         guard case .dataset(let identity, _, _) = events[event].subject else { return }
-        for place in 0..<World.devicesPerIdentity {
-            noteEnd(event, device: identity * World.devicesPerIdentity + place)
+        for index in 0..<World.devicesPerIdentity {
+            noteEnd(event, device: identity * World.devicesPerIdentity + index)
         }
     }
 
@@ -236,9 +236,9 @@ final class Books {
     /// Looks at an event of which the broker has no message left.
     private func closeEvent(_ event: Int, milliseconds: Int64) {
         let isFirst = !events[event].hasEnded
-        for place in events[event].expected.indices {
-            guard events[event].expected[place].state == .pending else { continue }
-            resolvePending(event, place, milliseconds)
+        for index in events[event].expected.indices {
+            guard events[event].expected[index].state == .pending else { continue }
+            resolvePending(event, index, milliseconds)
         }
         events[event].hasEnded = true
         if case .dataset(let identity, let dataset, _) = events[event].subject {
@@ -247,36 +247,36 @@ final class Books {
         if isFirst { counts.eventsEnded += 1 }
     }
 
-    private func resolvePending(_ event: Int, _ place: Int, _ milliseconds: Int64) {
-        let device = Int(events[event].expected[place].device)
+    private func resolvePending(_ event: Int, _ index: Int, _ milliseconds: Int64) {
+        let device = Int(events[event].expected[index].device)
         let known = world.devices[device]
         if !known.isRegistered || !known.isServed || known.changedNanoseconds > events[event].publishedNanoseconds {
             counts.gone += 1
-            return end(event, place)
+            return end(event, index)
         }
         if isCoalesced(event, device: device) {
             counts.coalesced += 1
-            events[event].expected[place].state = .ended
+            events[event].expected[index].state = .ended
             return
         }
         if hasExpired(event, milliseconds) {
             counts.expired += 1
-            return end(event, place)
+            return end(event, index)
         }
         if events[event].expiresImmediately {
             counts.expired += 1
-            return end(event, place)
+            return end(event, index)
         }
-        if isClaimedByAnother(event, place) {
+        if isClaimedByAnother(event, index) {
             counts.claimed += 1
-            return end(event, place)
+            return end(event, index)
         }
-        let isOut = events[event].expected[place].outCount > 0
+        let isOut = events[event].expected[index].outCount > 0
         report(
             isOut ? .settledLast : .eventEnds,
             "Event \(event) (\(events[event].subject)) has left the broker, and its push to device \(device)"
                 + " was neither accepted nor ended" + (isOut ? "; it is still out." : "."))
-        end(event, place)
+        end(event, index)
     }
 
     /// Whether another change of the dataset speaks for a push: one that has ended, or one that is with the broker.
@@ -312,8 +312,8 @@ final class Books {
         events[event].expiresAtMilliseconds.map { milliseconds + expiryToleranceMilliseconds >= $0 } ?? false
     }
 
-    private func isClaimedByAnother(_ event: Int, _ place: Int) -> Bool {
-        let row = Int(events[event].expected[place].subscription)
+    private func isClaimedByAnother(_ event: Int, _ index: Int) -> Bool {
+        let row = Int(events[event].expected[index].subscription)
         guard row > 0, world.subscriptions[row - 1].firesOnce else { return false }
         return world.subscriptions[row - 1].firedFor != EventDigest(source: "load", identifier: "e\(event)")
     }

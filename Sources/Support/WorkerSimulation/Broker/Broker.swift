@@ -70,7 +70,7 @@ struct Broker {
                 Queue(name: Self.retryName(delay), kind: .retry(nanoseconds: UInt64(delay) * 1_000_000)))
         }
         queues.append(Queue(name: Self.deadLetterName, kind: .deadLetter))
-        for (place, queue) in queues.enumerated() { queueOfName[queue.name] = place }
+        for (index, queue) in queues.enumerated() { queueOfName[queue.name] = index }
     }
 
     static let fanOutName = "apus.fanout"

@@ -25,7 +25,7 @@ struct Load {
     /// The next event.
     ///
     /// - Parameters:
-    ///   - world: whom it may be about.
+    ///   - world: the apps, devices and subscriptions that it may be about.
     ///   - milliseconds: the date.
     /// - Returns: the event.
     mutating func next(_ world: World, atMilliseconds milliseconds: Int64) -> LoadedEvent {
@@ -91,9 +91,9 @@ struct Load {
         data.write(app)
         data.write(kind < 2 ? #"","deviceIds":["# : kind == 2 ? #"","identityIds":["# : #"","userIds":["#)
         var listed: [Int] = []
-        for place in 0..<count {
-            if place > 0 { data.write(",") }
-            let device = world.device(ofApp: app, place: random.below(world.devicesPerApp))
+        for index in 0..<count {
+            if index > 0 { data.write(",") }
+            let device = world.device(ofApp: app, index: random.below(world.devicesPerApp))
             let identity = device / World.devicesPerIdentity
             data.write(kind < 2 ? #""d"# : kind == 2 ? #""eu:"# : #""u"#)
             data.write(kind < 2 ? device : identity)

@@ -107,8 +107,8 @@ struct SentPush {
     var generation: Int
     var identifier: UInt64
     var event: Int
-    /// Its place among the pushes that the event asks for; nil if nothing asks for it.
-    var place: Int?
+    /// Its index among the pushes that the event asks for; nil if nothing asks for it.
+    var index: Int?
     var device: Int
     var outcome: PushOutcome
     /// Whether the service takes it, which only a worker that gets the answer learns.
@@ -135,28 +135,28 @@ struct PushNumber {
     /// The digits between two signs `#`, or those of `syncCount`, which is a text.
     private static func find(_ bytes: [UInt8]) -> Int? {
         let isMark: (Int) -> Bool = { bytes[$0] == UInt8(ascii: "#") }
-        var place = 0
-        while place < bytes.count {
-            if isMark(place), let (number, end) = digits(bytes, from: place + 1), end < bytes.count, isMark(end) {
+        var offset = 0
+        while offset < bytes.count {
+            if isMark(offset), let (number, end) = digits(bytes, from: offset + 1), end < bytes.count, isMark(end) {
                 return number
             }
-            if bytes[place] == UInt8(ascii: "C"), bytes[place...].starts(with: Array("Count\":\"".utf8)),
-                let (number, _) = digits(bytes, from: place + 8)
+            if bytes[offset] == UInt8(ascii: "C"), bytes[offset...].starts(with: Array("Count\":\"".utf8)),
+                let (number, _) = digits(bytes, from: offset + 8)
             {
                 return number
             }
-            place += 1
+            offset += 1
         }
         return nil
     }
 
     private static func digits(_ bytes: [UInt8], from start: Int) -> (number: Int, end: Int)? {
-        var place = start
+        var offset = start
         var number = 0
-        while place < bytes.count, (48...57).contains(bytes[place]), place - start < 12 {
-            number = number * 10 + Int(bytes[place]) - 48
-            place += 1
+        while offset < bytes.count, (48...57).contains(bytes[offset]), offset - start < 12 {
+            number = number * 10 + Int(bytes[offset]) - 48
+            offset += 1
         }
-        return place > start ? (number, place) : nil
+        return offset > start ? (number, offset) : nil
     }
 }

@@ -5,84 +5,84 @@ extension SimulatedRegistry: FanOutRegistry {
         _ event: FanOutEvent, planner: Int64, nowMilliseconds: Int64
     ) throws(RegistryError) -> FanOut {
         try checkWritable()
-        if let place = fanOuts.placeOfEvent[event.digest] {
-            let known = fanOuts.list[place]
+        if let index = fanOuts.indexOfEvent[event.digest] {
+            let known = fanOuts.list[index]
             guard known.fanOut.state == .planning else { return known.fanOut }
             if known.fanOut.planner == planner || known.plannedUntilMilliseconds <= nowMilliseconds {
-                fanOuts.list[place].fanOut.planner = planner
-                renew(place, nowMilliseconds)
+                fanOuts.list[index].fanOut.planner = planner
+                renew(index, nowMilliseconds)
             }
-            return fanOuts.list[place].fanOut
+            return fanOuts.list[index].fanOut
         }
         let fanOut = FanOut(
             number: fanOuts.newest + 1, event: event, newestSubscription: Int64(world.subscriptions.count),
             planner: planner, nowMilliseconds: nowMilliseconds)
-        fanOuts.placeOfEvent[event.digest] = fanOuts.list.count
+        fanOuts.indexOfEvent[event.digest] = fanOuts.list.count
         fanOuts.list.append(SimulatedFanOuts.Kept(fanOut: fanOut, plannedUntilMilliseconds: 0))
         renew(fanOuts.list.count - 1, nowMilliseconds)
         return fanOut
     }
 
-    private func renew(_ place: Int, _ now: Int64) {
-        fanOuts.list[place].plannedUntilMilliseconds = now + FanOutRules.planningMilliseconds
+    private func renew(_ index: Int, _ now: Int64) {
+        fanOuts.list[index].plannedUntilMilliseconds = now + FanOutRules.planningMilliseconds
     }
 
     func fanOuts(of events: [EventDigest]) throws(RegistryError) -> [FanOut] {
         try check()
-        return events.compactMap { event in fanOuts.placeOfEvent[event].map { fanOuts.list[$0].fanOut } }
+        return events.compactMap { event in fanOuts.indexOfEvent[event].map { fanOuts.list[$0].fanOut } }
     }
 
     func planChunks(
         _ chunks: [FanOutChunk], of number: Int64, planner: Int64, nowMilliseconds: Int64
     ) throws(RegistryError) -> FanOut {
         try checkWritable()
-        let place = try fanOuts.place(number)
-        let known = fanOuts.list[place].fanOut
+        let index = try fanOuts.index(of: number)
+        let known = fanOuts.list[index].fanOut
         guard let first = chunks.first, let last = chunks.last, known.planner == planner, known.state == .planning,
             !known.isWhole, first.number == known.chunksPlanned + 1
         else { return known }
-        fanOuts.list[place].chunks += chunks
-        fanOuts.list[place].hasEnded += chunks.map { _ in false }
-        fanOuts.list[place].fanOut.chunksPlanned += chunks.count
-        fanOuts.list[place].fanOut.devicesPlanned += chunks.reduce(0) { $0 + $1.deviceCount }
-        fanOuts.list[place].fanOut.position = last.through
-        fanOuts.list[place].fanOut.isWhole = last.through == nil
-        renew(place, nowMilliseconds)
-        return fanOuts.list[place].fanOut
+        fanOuts.list[index].chunks += chunks
+        fanOuts.list[index].hasEnded += chunks.map { _ in false }
+        fanOuts.list[index].fanOut.chunksPlanned += chunks.count
+        fanOuts.list[index].fanOut.devicesPlanned += chunks.reduce(0) { $0 + $1.deviceCount }
+        fanOuts.list[index].fanOut.position = last.through
+        fanOuts.list[index].fanOut.isWhole = last.through == nil
+        renew(index, nowMilliseconds)
+        return fanOuts.list[index].fanOut
     }
 
     func chunks(of number: Int64, after chunk: Int, limit: Int) throws(RegistryError) -> [FanOutChunk] {
         try check()
-        return Array(fanOuts.list[try fanOuts.place(number)].chunks.dropFirst(max(chunk, 0)).prefix(max(limit, 0)))
+        return Array(fanOuts.list[try fanOuts.index(of: number)].chunks.dropFirst(max(chunk, 0)).prefix(max(limit, 0)))
     }
 
     func chunksPublished(
         through chunk: Int, of number: Int64, planner: Int64, nowMilliseconds: Int64
     ) throws(RegistryError) -> FanOut {
         try checkWritable()
-        let place = try fanOuts.place(number)
-        let known = fanOuts.list[place].fanOut
+        let index = try fanOuts.index(of: number)
+        let known = fanOuts.list[index].fanOut
         guard known.state == .planning else { return known }
-        fanOuts.list[place].fanOut.chunksPublished = max(known.chunksPublished, min(chunk, known.chunksPlanned))
-        if known.planner == planner { renew(place, nowMilliseconds) }
-        if known.isWhole, chunk >= known.chunksPlanned { fanOuts.list[place].fanOut.state = .planned }
-        finishIfEnded(place)
-        return fanOuts.list[place].fanOut
+        fanOuts.list[index].fanOut.chunksPublished = max(known.chunksPublished, min(chunk, known.chunksPlanned))
+        if known.planner == planner { renew(index, nowMilliseconds) }
+        if known.isWhole, chunk >= known.chunksPlanned { fanOuts.list[index].fanOut.state = .planned }
+        finishIfEnded(index)
+        return fanOuts.list[index].fanOut
     }
 
-    private func finishIfEnded(_ place: Int) {
-        let known = fanOuts.list[place].fanOut
+    private func finishIfEnded(_ index: Int) {
+        let known = fanOuts.list[index].fanOut
         guard known.state == .planned, known.chunksServed + known.chunksCancelled >= known.chunksPlanned else { return }
-        fanOuts.list[place].fanOut.state = .done
+        fanOuts.list[index].fanOut.state = .done
     }
 
     func chunkStates(_ keys: [FanOutChunkKey]) throws(RegistryError) -> [FanOutChunkState] {
         try check()
         return keys.map { key in
-            guard let place = fanOuts.placeOfEvent[key.event], fanOuts.list[place].fanOut.number == key.fanOut else {
+            guard let index = fanOuts.indexOfEvent[key.event], fanOuts.list[index].fanOut.number == key.fanOut else {
                 return .waiting
             }
-            let known = fanOuts.list[place]
+            let known = fanOuts.list[index]
             let isEnded = known.hasEnded.indices.contains(key.chunk - 1) && known.hasEnded[key.chunk - 1]
             if known.fanOut.state == .done || isEnded { return .served }
             return known.fanOut.state == .cancelled ? .cancelled : .waiting
@@ -92,18 +92,18 @@ extension SimulatedRegistry: FanOutRegistry {
     func chunksEnded(_ endings: [FanOutChunkEnding], nowMilliseconds: Int64) throws(RegistryError) {
         try checkWritable()
         for ending in endings {
-            guard let place = fanOuts.placeOfEvent[ending.key.event] else { continue }
+            guard let index = fanOuts.indexOfEvent[ending.key.event] else { continue }
             let chunk = ending.key.chunk - 1
-            guard fanOuts.list[place].hasEnded.indices.contains(chunk), !fanOuts.list[place].hasEnded[chunk] else {
+            guard fanOuts.list[index].hasEnded.indices.contains(chunk), !fanOuts.list[index].hasEnded[chunk] else {
                 continue
             }
-            fanOuts.list[place].hasEnded[chunk] = true
+            fanOuts.list[index].hasEnded[chunk] = true
             if ending.isCancelled {
-                fanOuts.list[place].fanOut.chunksCancelled += 1
+                fanOuts.list[index].fanOut.chunksCancelled += 1
             } else {
-                fanOuts.list[place].fanOut.chunksServed += 1
+                fanOuts.list[index].fanOut.chunksServed += 1
             }
-            finishIfEnded(place)
+            finishIfEnded(index)
         }
     }
 
@@ -111,7 +111,7 @@ extension SimulatedRegistry: FanOutRegistry {
 
     func fanOut(_ number: Int64) throws(RegistryError) -> FanOut? {
         try check()
-        return fanOuts.list[try fanOuts.place(number)].fanOut
+        return fanOuts.list[try fanOuts.index(of: number)].fanOut
     }
 
     func cancelFanOut(_ number: Int64, nowMilliseconds: Int64) throws(RegistryError) -> FanOut? { throw notSimulated }
@@ -128,11 +128,11 @@ struct SimulatedFanOuts {
 
     /// By number, which begins at 1.
     var list: [Kept] = []
-    var placeOfEvent: [EventDigest: Int] = [:]
+    var indexOfEvent: [EventDigest: Int] = [:]
 
     var newest: Int64 { Int64(list.count) }
 
-    func place(_ number: Int64) throws(RegistryError) -> Int {
+    func index(of number: Int64) throws(RegistryError) -> Int {
         guard number >= 1, number <= newest else {
             throw RegistryError(.notFound, "There is no fan-out of this number.")
         }

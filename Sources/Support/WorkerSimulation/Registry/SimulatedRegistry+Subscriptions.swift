@@ -18,9 +18,9 @@ extension SimulatedRegistry: SubscriptionRegistry {
                 savedAtMilliseconds: world.startMilliseconds))
     }
 
-    private func place(_ row: Int64) -> Int? {
-        let place = Int(row) - 1
-        return world.subscriptions.indices.contains(place) ? place : nil
+    private func index(ofRow row: Int64) -> Int? {
+        let index = Int(row) - 1
+        return world.subscriptions.indices.contains(index) ? index : nil
     }
 
     func subscriptionChanges(
@@ -36,8 +36,8 @@ extension SimulatedRegistry: SubscriptionRegistry {
         }
         let changed = subscriptionLog[Int(cursor.logPosition)...].prefix(max(limit, 1))
         let changes = changed.compactMap { row -> SubscriptionChanges.Change? in
-            guard let place = place(row) else { return nil }
-            let subscription = world.subscriptions[place]
+            guard let index = index(ofRow: row) else { return nil }
+            let subscription = world.subscriptions[index]
             return subscription.firedFor == nil ? .saved(FollowedSubscription(stored(subscription))) : .removed(row)
         }
         return SubscriptionChanges(
@@ -60,8 +60,8 @@ extension SimulatedRegistry: SubscriptionRegistry {
         let rows = request.only.map { only in Set(only.map(\.subscription)).sorted() } ?? request.subscriptions
         let excluded = request.excludedDeviceID.flatMap { World.number(of: $0) }
         for row in rows where row >= end.subscription {
-            guard let place = place(row) else { continue }
-            let subscription = world.subscriptions[place]
+            guard let index = index(ofRow: row) else { continue }
+            let subscription = world.subscriptions[index]
             let after = row == end.subscription ? end.position : 0
             for device in subscription.devices where Int64(device + 1) > after {
                 guard world.devices[device].isRegistered, device != excluded else { continue }
@@ -90,12 +90,12 @@ extension SimulatedRegistry: SubscriptionRegistry {
     func claim(_ rows: [Int64], for event: EventDigest, nowMilliseconds: Int64) throws(RegistryError) -> [Int64] {
         try checkWritable()
         return rows.filter { row in
-            guard let place = place(row) else { return false }
-            if world.subscriptions[place].firedFor == nil {
-                world.subscriptions[place].firedFor = event
+            guard let index = index(ofRow: row) else { return false }
+            if world.subscriptions[index].firedFor == nil {
+                world.subscriptions[index].firedFor = event
                 subscriptionLog.append(row)
             }
-            return world.subscriptions[place].firedFor == event
+            return world.subscriptions[index].firedFor == event
         }
     }
 

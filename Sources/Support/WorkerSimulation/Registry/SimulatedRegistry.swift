@@ -48,8 +48,8 @@ final class SimulatedRegistry {
             }
         case .topic(let name, let app):
             guard let topic = World.number(of: name), let app = world.appNames.firstIndex(of: app) else { return }
-            for place in 0..<world.memberCount(topic: topic) {
-                let device = world.device(ofApp: app, place: place)
+            for index in 0..<world.memberCount(topic: topic) {
+                let device = world.device(ofApp: app, index: index)
                 guard world.devices[device].isRegistered else { continue }
                 guard body(Int64(device + 1), device) else { return }
             }

@@ -2,7 +2,7 @@ import Essentials
 import Notifications
 import PushCore
 
-/// The place of a worker: one process after the other.
+/// The slot of a worker, in which one process follows another.
 final class Seat<Machine: SimulatedMachine> {
     let worker: Int
     /// Which process it is: what was meant for an earlier one is lost.

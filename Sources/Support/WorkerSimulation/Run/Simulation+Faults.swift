@@ -167,10 +167,10 @@ extension Simulation {
             world.register(
                 device, atNanoseconds: now, milliseconds: milliseconds, joined: registry.fanOuts.newest)
         default:
-            // Whoever was told once subscribes again.
-            for place in world.subscriptions.indices where world.subscriptions[place].firedFor != nil {
-                world.subscriptions[place].firedFor = nil
-                registry.subscriptionLog.append(world.subscriptions[place].row)
+            // A subscriber that was told once subscribes again.
+            for index in world.subscriptions.indices where world.subscriptions[index].firedFor != nil {
+                world.subscriptions[index].firedFor = nil
+                registry.subscriptionLog.append(world.subscriptions[index].row)
             }
         }
     }

@@ -164,7 +164,7 @@ extension Simulation {
             after: brokerRandom.nanoseconds(milliseconds: 50...3_000))
     }
 
-    /// A process is gone: of what it had handed over some is with the broker, and nobody waits for it.
+    /// A process is gone: some of its publishes have reached the broker, and their confirms are lost.
     func abandonPublishes(_ seat: Seat<Machine>) {
         arriveUnconfirmed(seat)
         for slot in publishes(of: seat) { _ = outgoing.remove(slot) }

@@ -20,14 +20,14 @@ extension Simulation {
                 return
             }
             digest.mix(device)
-            let place = books.pushSent(number, device: device, subscription: subscription(request, number, device))
+            let index = books.pushSent(number, device: device, subscription: subscription(request, number, device))
             let verdict = service.verdict(
                 device: device, isPresent: isPresent, route: request.route, worker: seat.worker,
                 atMilliseconds: trueMilliseconds)
             let slot = sent.insert(
                 SentPush(
                     worker: seat.worker, generation: seat.generation, identifier: request.identifier, event: number,
-                    place: place, device: device, outcome: verdict.outcome, isTaken: verdict.isTaken,
+                    index: index, device: device, outcome: verdict.outcome, isTaken: verdict.isTaken,
                     sentNanoseconds: now))
             if case .answered(let answer) = verdict.outcome, answer.status == 410 { comeBack(device) }
             checkOrder(seat, number, device)
@@ -53,9 +53,9 @@ extension Simulation {
     private func subscription(_ request: PushRequest, _ event: Int, _ device: Int) -> Int {
         guard case .record(let app, let room, _) = books.events[event].subject else { return 0 }
         let identity = PushIdentity(source: "load", identifier: "e\(event)")
-        for place in world.subscriptions(app: app, room: room)
-        where world.subscriptions[place].devices.contains(device) {
-            let row = world.subscriptions[place].row
+        for index in world.subscriptions(app: app, room: room)
+        where world.subscriptions[index].devices.contains(device) {
+            let row = world.subscriptions[index].row
             if identity.apnsID(for: request.token, subscription: row) == request.apnsID { return Int(row) }
         }
         return 0
@@ -63,7 +63,7 @@ extension Simulation {
 
     func pushEnds(_ slot: UInt32) {
         guard let push = sent.remove(slot) else { return }
-        if push.isTaken, let place = push.place { books.pushAccepted(push.event, place) }
+        if push.isTaken, let index = push.index { books.pushAccepted(push.event, index) }
         let seat = seats[push.worker]
         tell(
             push.event,
@@ -71,10 +71,10 @@ extension Simulation {
                 + (seat.generation == push.generation ? "" : "; its worker is gone"))
         guard seat.generation == push.generation, seat.machine != nil else { return }
         seat.pushesOut -= 1
-        if let place = push.place {
-            books.pushAnswered(push.event, place)
+        if let index = push.index {
+            books.pushAnswered(push.event, index)
             if case .answered(let answer) = push.outcome, answer.status == 410 || answer.status == 400 {
-                books.end(push.event, place)
+                books.end(push.event, index)
             }
         }
         if case .answered(let answer) = push.outcome, answer.status == 200 {
@@ -89,7 +89,7 @@ extension Simulation {
     /// Holds a worker to announce no older state of a dataset after a newer one that the device has accepted.
     ///
     /// After a minute an older count may be one of a dataset that was made again, so nothing is said of it then; nor if
-    /// clocks are set, or if there are deletions, which make counts begin anew.
+    /// clocks are set, or if there are deletions, which make counts start again.
     private func checkOrder(_ seat: Seat<Machine>, _ event: Int, _ device: Int) {
         guard case .dataset(_, let dataset, _) = books.events[event].subject, !options.hasDeletions,
             !options.faults.contains(.clock),

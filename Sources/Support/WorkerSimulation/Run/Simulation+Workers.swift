@@ -132,7 +132,7 @@ extension Simulation {
             }
             // What was still on its way in the process was never written.
             if faultRandom.below(4) == 0 { sent[number]?.isTaken = false }
-            if let place = push.place { books.pushAnswered(push.event, place) }
+            if let index = push.index { books.pushAnswered(push.event, index) }
         }
         closeChannel(seat)
         seat.clear()

@@ -34,30 +34,30 @@ struct EventQueue<Element> {
         return (first.nanoseconds, first.element)
     }
 
-    private mutating func siftUp(_ place: Int) {
-        var place = place
-        let entry = heap[place]
-        while place > 0 {
-            let parent = (place - 1) / 2
+    private mutating func siftUp(_ index: Int) {
+        var index = index
+        let entry = heap[index]
+        while index > 0 {
+            let parent = (index - 1) / 2
             guard entry < heap[parent] else { break }
-            heap[place] = heap[parent]
-            place = parent
+            heap[index] = heap[parent]
+            index = parent
         }
-        heap[place] = entry
+        heap[index] = entry
     }
 
     private mutating func siftDown() {
-        var place = 0
+        var index = 0
         let entry = heap[0]
         while true {
-            var child = 2 * place + 1
+            var child = 2 * index + 1
             guard child < heap.count else { break }
             if child + 1 < heap.count, heap[child + 1] < heap[child] { child += 1 }
             guard heap[child] < entry else { break }
-            heap[place] = heap[child]
-            place = child
+            heap[index] = heap[child]
+            index = child
         }
-        heap[place] = entry
+        heap[index] = entry
     }
 }
 

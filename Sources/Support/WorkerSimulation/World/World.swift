@@ -85,14 +85,14 @@ final class World {
         for room in 0..<Self.roomCount {
             add(app, room, user: room)
             add(app, room, user: room + 40)
-            add(app, room, device: device(ofApp: app, place: 2 * (room + 80)))
+            add(app, room, device: device(ofApp: app, index: 2 * (room + 80)))
         }
-        for place in 0..<180 { add(app, Self.crowdedRoom, user: place) }
-        for place in 0..<12 { add(app, Self.onceRoom, user: place + 200, firesOnce: true) }
+        for index in 0..<180 { add(app, Self.crowdedRoom, user: index) }
+        for index in 0..<12 { add(app, Self.onceRoom, user: index + 200, firesOnce: true) }
     }
 
-    private func add(_ app: Int, _ room: Int, user place: Int, firesOnce: Bool = false) {
-        let identity = place * Self.appCount + app
+    private func add(_ app: Int, _ room: Int, user index: Int, firesOnce: Bool = false) {
+        let identity = index * Self.appCount + app
         let devices = (0..<Self.devicesPerIdentity).map { identity * Self.devicesPerIdentity + $0 }
         add(app, room, .user("u\(identity)"), devices, firesOnce)
     }
@@ -113,14 +113,14 @@ final class World {
 
     // MARK: Numbers and names
 
-    /// The devices of an app, by their place among them.
-    func device(ofApp app: Int, place: Int) -> Int {
-        (place / Self.devicesPerIdentity * Self.appCount + app) * Self.devicesPerIdentity
-            + place % Self.devicesPerIdentity
+    /// The devices of an app, by their index among them.
+    func device(ofApp app: Int, index: Int) -> Int {
+        (index / Self.devicesPerIdentity * Self.appCount + app) * Self.devicesPerIdentity
+            + index % Self.devicesPerIdentity
     }
 
-    /// The place of a device among those of its app.
-    static func place(of device: Int) -> Int {
+    /// The index of a device among those of its app.
+    static func index(of device: Int) -> Int {
         device / devicesPerIdentity / appCount * devicesPerIdentity + device % devicesPerIdentity
     }
 
@@ -129,7 +129,7 @@ final class World {
     /// How many devices subscribe to a topic.
     func memberCount(topic: Int) -> Int { min(Self.topicSizes[topic], devicesPerApp) }
 
-    /// The places of subscriptions of a room, in the order of their rows.
+    /// The indices of the subscriptions of a room, in the order of their rows.
     func subscriptions(app: Int, room: Int) -> [Int] { subscriptionsOfRoom[app * (Self.onceRoom + 1) + room] }
 
     /// Whether a device subscribes to a dataset of its identity: the second device to one of them only.
@@ -152,8 +152,8 @@ final class World {
 
     private static func token(of device: Int, version: Int) -> DeviceToken {
         var bytes = [UInt8](repeating: 0x5A, count: 12)
-        for place in 0..<4 { bytes[place] = UInt8(truncatingIfNeeded: device >> (8 * (3 - place))) }
-        for place in 0..<4 { bytes[4 + place] = UInt8(truncatingIfNeeded: version >> (8 * (3 - place))) }
+        for offset in 0..<4 { bytes[offset] = UInt8(truncatingIfNeeded: device >> (8 * (3 - offset))) }
+        for offset in 0..<4 { bytes[4 + offset] = UInt8(truncatingIfNeeded: version >> (8 * (3 - offset))) }
         guard let token = DeviceToken(bytes: bytes) else { preconditionFailure("twelve bytes are a token") }
         return token
     }
@@ -208,7 +208,7 @@ enum Subject {
     case record(app: Int, room: Int, origin: Int?)
     case invalid
 
-    /// The app that it concerns; nil if nobody can know.
+    /// The app that it concerns; nil if it names none.
     var app: Int? {
         switch self {
         case .dataset(let identity, _, _): identity % World.appCount

@@ -83,7 +83,7 @@ struct ConfigurationKey: Sendable {
     /// Whether the key belongs to an app, of which there may be several.
     var isOfApp: Bool { section.hasPrefix("app") }
 
-    /// The full name, with the app's place in the file (from 0) if the key belongs to an app.
+    /// The full name, with the app's index in the file (from 0) if the key belongs to an app.
     func path(app index: Int?) -> String {
         guard let index else { return "\(section).\(name)" }
         return "app.\(index)\(section.dropFirst("app".count)).\(name)"

@@ -6,7 +6,7 @@ public enum ConfigurationOrigin: Hashable, Sendable, CustomStringConvertible {
     case environment(String)
     /// The command line: `--set`.
     case flag
-    /// Nobody gave it: the built-in default.
+    /// The built-in default.
     case standard
 
     /// The origin as it begins an error message.

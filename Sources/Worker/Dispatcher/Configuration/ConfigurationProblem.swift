@@ -13,8 +13,8 @@ public struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible 
 
     /// One line with all of it.
     public var description: String {
-        // What nobody gave has no place to look at.
-        let place = key.isEmpty ? "\(origin)" : origin == .standard ? key : "\(origin): \(key)"
-        return remedy.isEmpty ? "\(place): \(message)" : "\(place): \(message); \(remedy)"
+        // A default has no origin to look at.
+        let location = key.isEmpty ? "\(origin)" : origin == .standard ? key : "\(origin): \(key)"
+        return remedy.isEmpty ? "\(location): \(message)" : "\(location): \(message); \(remedy)"
     }
 }

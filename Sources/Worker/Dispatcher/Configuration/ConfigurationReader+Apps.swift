@@ -19,8 +19,8 @@ extension ConfigurationReader {
             }
             for pool in app.identityPools {
                 if let other = pools.updateValue(index, forKey: pool) {
-                    let place = other == index ? "is listed twice" : "also belongs to app \(other)"
-                    fail(.appIdentityPools, app: index, "\"\(pool)\" \(place)", "list a pool once, in one app")
+                    let repetition = other == index ? "is listed twice" : "also belongs to app \(other)"
+                    fail(.appIdentityPools, app: index, "\"\(pool)\" \(repetition)", "list a pool once, in one app")
                 }
             }
             apps.append(app)

@@ -13,20 +13,20 @@ extension ConfigurationReader {
         let appNames = (0..<appCount).map { text(.appName, app: $0) }
         var keys: [Configuration.RegistryAPI.ServerKey] = []
         for (index, text) in texts(.registryServerKeys).enumerated() {
-            let place = "key \(index + 1)"
+            let location = "key \(index + 1)"
             guard let key = serverKey(text) else {
-                fail(.registryServerKeys, "\(place) is invalid", Self.serverKeyShape)
+                fail(.registryServerKeys, "\(location) is invalid", Self.serverKeyShape)
                 continue
             }
             if !appNames.contains(where: { $0.utf8.elementsEqual(key.app.utf8) }) {
                 fail(
-                    .registryServerKeys, "\(place) names the app \(key.app.quoted), which is not configured",
+                    .registryServerKeys, "\(location) names the app \(key.app.quoted), which is not configured",
                     "name an app of this configuration")
             }
             if keys.contains(where: { $0.identifier == key.identifier }) {
-                fail(.registryServerKeys, "\(place) repeats the ID of another key", "give each key its own ID")
+                fail(.registryServerKeys, "\(location) repeats the ID of another key", "give each key its own ID")
             }
-            check(key, place)
+            check(key, location)
             keys.append(key)
         }
         return keys
@@ -44,17 +44,17 @@ extension ConfigurationReader {
             userID: words.count == 5 ? words[4] : words[0])
     }
 
-    private mutating func check(_ key: Configuration.RegistryAPI.ServerKey, _ place: String) {
+    private mutating func check(_ key: Configuration.RegistryAPI.ServerKey, _ location: String) {
         guard checksFile(of: .registryServerKeys) else { return }
         do {
             _ = try ServerKey(
                 identifier: key.identifier, publicKeyPEM: try ConfigurationFile.read(key.publicKeyFile), app: key.app,
                 permission: key.permission, userID: key.userID)
         } catch let error as ConfigurationFile.Failure {
-            fail(.registryServerKeys, "\(place): cannot read \(key.publicKeyFile): \(error.message)", error.remedy)
+            fail(.registryServerKeys, "\(location): cannot read \(key.publicKeyFile): \(error.message)", error.remedy)
         } catch {
             fail(
-                .registryServerKeys, "\(place): \(key.publicKeyFile) holds no P-256 public key",
+                .registryServerKeys, "\(location): \(key.publicKeyFile) holds no P-256 public key",
                 "create it with 'openssl ec -in PRIVATE_KEY -pubout'")
         }
     }
@@ -85,14 +85,14 @@ extension ConfigurationReader {
 
     private static func isOrigin(_ text: String) -> Bool {
         guard let scheme = standardPorts.keys.first(where: { text.hasPrefix($0) }) else { return false }
-        let place = text.dropFirst(scheme.count)
-        guard place.utf8.count <= 255, let parts = HostPort(String(place), defaultPort: 1), parts.port > 0 else {
+        let hostPort = text.dropFirst(scheme.count)
+        guard hostPort.utf8.count <= 255, let parts = HostPort(String(hostPort), defaultPort: 1), parts.port > 0 else {
             return false
         }
         let host = parts.host.contains(":") ? "[\(parts.host)]" : parts.host
         let isHost = parts.host.utf8.allSatisfy { byte in
             (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || ".-:".utf8.contains(byte)
         }
-        return isHost && (place == host || place == "\(host):\(parts.port)")
+        return isHost && (hostPort == host || hostPort == "\(host):\(parts.port)")
     }
 }

@@ -91,7 +91,7 @@ extension ConfigurationReader {
         var keys: [Configuration.RegistryAPI.AccessKey] = []
         let given = texts(.registryAccessKeys)
         for (index, text) in given.enumerated() {
-            add(text, place: "key \(index + 1)", of: .registryAccessKeys, to: &keys)
+            add(text, location: "key \(index + 1)", of: .registryAccessKeys, to: &keys)
         }
         if !given.isEmpty, case .file(let path, _) = origin(of: .registryAccessKeys),
             ConfigurationFile.isReadableByOthers(path)
@@ -111,7 +111,7 @@ extension ConfigurationReader {
             for (index, line) in lines.enumerated() {
                 let text = line.drop(while: \.isWhitespace)
                 guard !text.isEmpty, !text.hasPrefix("#") else { continue }
-                add(String(text), place: "line \(index + 1) of \(path)", of: .registryAccessKeysFile, to: &keys)
+                add(String(text), location: "line \(index + 1) of \(path)", of: .registryAccessKeysFile, to: &keys)
             }
             if ConfigurationFile.isReadableByOthers(path) {
                 warn(.registryAccessKeysFile, "other users can read \(path)", "run 'chmod 600 \(path)'")
@@ -123,19 +123,19 @@ extension ConfigurationReader {
     }
 
     private mutating func add(
-        _ text: String, place: String, of key: ConfigurationKey,
+        _ text: String, location: String, of key: ConfigurationKey,
         to keys: inout [Configuration.RegistryAPI.AccessKey]
     ) {
         let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
         guard words.count >= 2, Self.isName(words[0], allowing: "-_", countMaximum: 128),
             (16...256).contains(words[1].utf8.count)
-        else { return fail(key, "\(place) is invalid", Self.accessKeyShape) }
+        else { return fail(key, "\(location) is invalid", Self.accessKeyShape) }
         for pool in words.dropFirst(2) {
             guard let requirement = TextRule.identity.requirement(brokenBy: pool) else { continue }
-            fail(key, "\(place) has an invalid pool", "it must be \(requirement)")
+            fail(key, "\(location) has an invalid pool", "it must be \(requirement)")
         }
         guard !keys.contains(where: { $0.identifier == words[0] }) else {
-            return fail(key, "\(place) repeats the ID of another key", "give each key its own ID")
+            return fail(key, "\(location) repeats the ID of another key", "give each key its own ID")
         }
         keys.append(
             Configuration.RegistryAPI.AccessKey(

@@ -103,7 +103,7 @@ extension ConfigurationReader {
             }
             if !location.isLocal, !location.verifiesServer {
                 warn(
-                    .registryURL, "the connection to \(location.place) does not verify the server",
+                    .registryURL, "the connection to \(location.address) does not verify the server",
                     "add ?sslmode=verify-full, and sslrootcert=FILE for your own certificate authority")
             }
         } catch {

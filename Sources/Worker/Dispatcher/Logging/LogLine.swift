@@ -19,7 +19,7 @@ struct LogLine {
     let event: StaticString
     /// What varies.
     let fields: [LogField]
-    /// How many entries of the same place were left out before this one.
+    /// How many entries of the same call site were left out before this one.
     let suppressedCount: Int
     /// How many lines were lost before this one.
     let droppedCount: Int

@@ -6,10 +6,10 @@ import Synchronization
 /// Writes log entries as lines on standard error: one JSON object each, or text for people.
 ///
 /// A line is one `write(2)`, so that lines of several threads and processes do not mix, and it is at most 4096 bytes
-/// long. The log can neither flood nor stall the worker: each place that logs may do so 20 times at once and then once
-/// a second, and a reader that does not keep up loses lines. What was left out is counted on the next line, as
-/// `suppressed` (same place) and `dropped` (any). At the level `debug` nothing is left out but what the reader does not
-/// keep up with: someone wants to know what became of each event.
+/// long. The log can neither flood nor stall the worker: each call site may log 20 times at once and then once a
+/// second, and a reader that does not keep up loses lines. The next line counts what was left out, as `suppressed` (of
+/// the call site) and `dropped` (any). At the level `debug` only lines that the reader does not keep up with are left
+/// out: the operator wants to know what became of each event.
 public final class LogSink: Sendable {
     /// The shapes of a line.
     public enum Format: Sendable {
@@ -66,7 +66,7 @@ public final class LogSink: Sendable {
         Logger(minimum: minimum) { [self] level, event, fields in write(level, event, fields) }
     }
 
-    /// Writes one entry, unless its place has been heard too often.
+    /// Writes one entry, unless its call site has logged too often.
     public func write(_ level: LogLevel, _ event: StaticString, _ fields: [LogField]) {
         let now = nowMilliseconds()
         state.withLock { state in
@@ -94,7 +94,7 @@ public final class LogSink: Sendable {
     }
 }
 
-/// Decides which log entries are written: from each place that logs, 20 at once and then one a second.
+/// Decides which log entries are written: from each call site, 20 at once and then one a second.
 struct LogRateLimiter {
     private struct Bucket {
         var credit: Int
@@ -105,7 +105,7 @@ struct LogRateLimiter {
     static let burstCount = 20
     static let refillMilliseconds: Int64 = 1_000
 
-    /// By the address of the event's name, of which there is one for each place: finding it allocates nothing.
+    /// By the address of the event's name, of which there is one for each call site: finding it allocates nothing.
     private var buckets: [UInt: Bucket] = [:]
 
     /// Asks for one entry.
@@ -115,15 +115,15 @@ struct LogRateLimiter {
     ///   - now: the time in milliseconds.
     /// - Returns: nil if it must not be written, else how many were not since the last that was.
     mutating func admit(_ event: StaticString, atMilliseconds now: Int64) -> Int? {
-        let place = event.hasPointerRepresentation ? UInt(bitPattern: event.utf8Start) : 0
-        var bucket = buckets[place] ?? Bucket(credit: Self.burstCount, lastMilliseconds: now)
-        defer { buckets[place] = bucket }
+        let callSite = event.hasPointerRepresentation ? UInt(bitPattern: event.utf8Start) : 0
+        var bucket = buckets[callSite] ?? Bucket(credit: Self.burstCount, lastMilliseconds: now)
+        defer { buckets[callSite] = bucket }
         let refills = (now - bucket.lastMilliseconds) / Self.refillMilliseconds
         if refills > 0 {
             bucket.credit = Int(min(Int64(Self.burstCount), Int64(bucket.credit) + refills))
             bucket.lastMilliseconds += refills * Self.refillMilliseconds
         } else if now < bucket.lastMilliseconds {
-            // The clock on the wall was set back: begin anew rather than stay silent until it has caught up.
+            // The clock on the wall was set back: start again rather than stay silent until it has caught up.
             bucket.lastMilliseconds = now
         }
         guard bucket.credit > 0 else {

@@ -16,7 +16,7 @@ public final class RegistryClient: Sendable {
     ///
     /// - Parameters:
     ///   - loop: where the connection will live.
-    ///   - registry: a connection that nobody else uses.
+    ///   - registry: a connection of which this is the only user.
     ///   - limits: the sizes of pages and chunks.
     ///   - logger: takes what an operator should know of the registry.
     ///   - metrics: the instruments of the index.

@@ -20,7 +20,7 @@ public final class RegistryResponder {
     /// Creates a responder.
     ///
     /// - Parameters:
-    ///   - registry: the registry, used by nobody else.
+    ///   - registry: the registry, of which this is the only user.
     ///   - limits: the sizes of pages and chunks.
     ///   - logger: takes what an operator should know of the registry.
     ///   - metrics: the instruments of the index.

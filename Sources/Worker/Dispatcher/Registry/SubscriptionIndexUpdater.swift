@@ -49,7 +49,7 @@ final class SubscriptionIndexUpdater {
         return step.isCaughtUp
     }
 
-    /// Brings the index up to date: whoever subscribed before this call is found afterwards.
+    /// Brings the index up to date: a subscription from before this call is found afterwards.
     func catchUp() throws(RegistryError) {
         while try !step() {}
     }
@@ -70,10 +70,10 @@ final class SubscriptionIndexUpdater {
         }
         var found: [(rows: [Int64], wasSlow: Bool)] = []
         index.match(inputs) { _, rows, outcome in found.append((rows.sorted(), !outcome.isComplete)) }
-        // Nobody may be left out, whatever it takes.
-        for place in inputs.indices where found[place].wasSlow {
-            _ = index.match(inputs[place], into: &found[place].rows, stepsMaximum: .max)
-            found[place].rows.sort()
+        // No subscription may be left out, whatever it takes.
+        for position in inputs.indices where found[position].wasSlow {
+            _ = index.match(inputs[position], into: &found[position].rows, stepsMaximum: .max)
+            found[position].rows.sort()
         }
         return found
     }

@@ -109,12 +109,12 @@ struct PoolTests {
 
     @Test("Tokens that were rejected lately travel apart, so the others keep their streams")
     func quarantines() async throws {
-        let places = Watched<Set<String>>([])
+        let connectionsUsed = Watched<Set<String>>([])
         let isHolding = Watched(false)
         var script = PeerScript()
         script.onRequest = { connection, request in
             let isBad = (Int(request.token, radix: 16) ?? 0) % 2 == 1
-            places.update { $0.insert("\(isBad ? "bad" : "good") on \(connection.number)") }
+            connectionsUsed.update { $0.insert("\(isBad ? "bad" : "good") on \(connection.number)") }
             if isBad {
                 // As APNs does: a rejection costs the connection its streams.
                 connection.http?.submitSettings(maxConcurrentStreams: 1)
@@ -132,7 +132,7 @@ struct PoolTests {
         fixture.send(0..<41)
         _ = await fixture.results.wait(count: 41)
         #expect(peer.facts.value.connectionCount == 1)
-        places.update { $0 = [] }
+        connectionsUsed.update { $0 = [] }
         isHolding.update { $0 = true }
 
         // From now on every bad token goes to the other connection, and the good ones travel twenty at a time: the peer
@@ -140,7 +140,7 @@ struct PoolTests {
         fixture.send(0..<40)
         let results = await fixture.results.wait(count: 81)
         #expect(results.count { $0.outcome == accepted } == 41)
-        #expect(places.value == ["good on 0", "bad on 1"])
+        #expect(connectionsUsed.value == ["good on 0", "bad on 1"])
         #expect(fixture.metrics.render().contains(#"apus_apns_quarantined_total{app="chat"} 20"#))
         await fixture.client.close()
         try await peer.stop()

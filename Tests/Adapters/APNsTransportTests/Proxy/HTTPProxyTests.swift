@@ -16,9 +16,9 @@ struct HTTPProxyTests {
             ("http://me:%ff%fe@h:1", "h:1", "Basic bWU677+977+9"),
             ("http://me@h:1", "h:1", "Basic bWU6"),
         ] as [(String, String, String?)])
-    func readsURLs(url: String, place: String, authorization: String?) throws {
+    func readsURLs(url: String, description: String, authorization: String?) throws {
         let proxy = try HTTPProxy(url: url)
-        #expect(proxy.description == place)
+        #expect(proxy.description == description)
         #expect(proxy.authorization == authorization)
     }
 

@@ -141,9 +141,9 @@ struct ProxyTunnelTests {
     func probes() async throws {
         let peer = try await ScriptedPeer(PeerScript(streamsMaximum: 7))
         let proxy = try await ConnectProxy.start(.tunnel(authorization: credentials))
-        let place = "127.0.0.1:\(proxy.port)"
-        #expect(await probe(peer, proxy: "me:s3cr3t@\(place)") == "proxy \(place) allows 7")
-        let refused = await probe(peer, proxy: "me:wr0ng@\(place)")
+        let address = "127.0.0.1:\(proxy.port)"
+        #expect(await probe(peer, proxy: "me:s3cr3t@\(address)") == "proxy \(address) allows 7")
+        let refused = await probe(peer, proxy: "me:wr0ng@\(address)")
         #expect(refused.contains("refuses the credentials") && !refused.contains("wr0ng"))
         try await proxy.stop()
         try await peer.stop()

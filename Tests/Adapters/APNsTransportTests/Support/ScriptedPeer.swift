@@ -17,7 +17,7 @@ final class ScriptedPeer: Sendable {
     ///
     /// - Parameters:
     ///   - script: what it does.
-    ///   - names: whom its certificate is made out to.
+    ///   - names: the subject names of its certificate.
     ///   - validitySeconds: from when until when its certificate is valid, counted from now.
     ///   - applicationProtocols: what it offers by ALPN.
     /// - Throws: if there is no port, no thread or no certificate.

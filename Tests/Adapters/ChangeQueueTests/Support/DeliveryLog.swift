@@ -22,7 +22,7 @@ final class DeliveryLog: DeliveryHandler {
     init(reaction: @escaping @Sendable ([Delivery]) -> Void = { _ in }) { self.reaction = reaction }
 
     func deliveriesReceived(_ deliveries: [Delivery]) {
-        // First, so that whoever waits for the deliveries finds the reaction to all of them done.
+        // First, so that a waiter for the deliveries finds the reaction to all of them done.
         reaction(deliveries)
         state.update { $0.deliveries += deliveries }
     }

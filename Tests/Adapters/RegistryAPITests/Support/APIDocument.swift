@@ -77,11 +77,11 @@ struct APIDocument {
         operation.pathParameters.union(queryNames(of: operation))
     }
 
-    private func parameters(of value: JSONValue, _ place: String = "path") -> Set<String> {
+    private func parameters(of value: JSONValue, _ location: String = "path") -> Set<String> {
         var names: Set<String> = []
         for parameter in value["parameters"]?.array.map(Array.init) ?? [] {
             let target = parameter["$ref"]?.string.flatMap { schema.resolve($0) } ?? parameter
-            if target["in"]?.string == place, let name = target["name"]?.string { names.insert(name) }
+            if target["in"]?.string == location, let name = target["name"]?.string { names.insert(name) }
         }
         return names
     }

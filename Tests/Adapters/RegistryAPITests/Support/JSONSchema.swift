@@ -6,28 +6,28 @@ struct JSONSchema {
     let document: JSONValue
 
     /// What is wrong with a value; empty if nothing is.
-    func violations(_ value: JSONValue, _ schema: JSONValue, at place: String = "$") -> [String] {
+    func violations(_ value: JSONValue, _ schema: JSONValue, at path: String = "$") -> [String] {
         var found: [String] = []
         if let reference = schema["$ref"]?.string {
-            guard let target = resolve(reference) else { return ["\(place): \(reference) leads nowhere"] }
-            found += violations(value, target, at: place)
+            guard let target = resolve(reference) else { return ["\(path): \(reference) leads nowhere"] }
+            found += violations(value, target, at: path)
         }
         if let type = schema["type"] {
             let types = type.array?.compactMap(\.string) ?? [type.string].compactMap { $0 }
-            if !types.contains(where: { Self.isType(value, $0) }) { return found + ["\(place) is no \(types)"] }
+            if !types.contains(where: { Self.isType(value, $0) }) { return found + ["\(path) is no \(types)"] }
         }
         if let allowed = schema["enum"]?.array, !allowed.contains(where: { Self.isSame($0, value) }) {
-            found.append("\(place) is none of the values")
+            found.append("\(path) is none of the values")
         }
-        if let wanted = schema["const"], !Self.isSame(wanted, value) { found.append("\(place) is another value") }
-        found += combined(value, schema, at: place)
-        if let text = value.string { found += violations(text, schema, at: place) }
+        if let wanted = schema["const"], !Self.isSame(wanted, value) { found.append("\(path) is another value") }
+        found += combined(value, schema, at: path)
+        if let text = value.string { found += violations(text, schema, at: path) }
         if let number = value.wholeNumber {
-            if let minimum = schema["minimum"]?.int64, number < minimum { found.append("\(place) is too small") }
-            if let maximum = schema["maximum"]?.int64, number > maximum { found.append("\(place) is too large") }
+            if let minimum = schema["minimum"]?.int64, number < minimum { found.append("\(path) is too small") }
+            if let maximum = schema["maximum"]?.int64, number > maximum { found.append("\(path) is too large") }
         }
-        if let object = value.object { found += violations(object, schema, at: place) }
-        if let array = value.array.map(Array.init) { found += violations(array, schema, at: place) }
+        if let object = value.object { found += violations(object, schema, at: path) }
+        if let array = value.array.map(Array.init) { found += violations(array, schema, at: path) }
         return found
     }
 
@@ -46,60 +46,60 @@ struct JSONSchema {
 
     private func isValid(_ value: JSONValue, _ schema: JSONValue) -> Bool { violations(value, schema).isEmpty }
 
-    private func combined(_ value: JSONValue, _ schema: JSONValue, at place: String) -> [String] {
+    private func combined(_ value: JSONValue, _ schema: JSONValue, at path: String) -> [String] {
         var found: [String] = []
-        for part in schema["allOf"]?.array.map(Array.init) ?? [] { found += violations(value, part, at: place) }
+        for part in schema["allOf"]?.array.map(Array.init) ?? [] { found += violations(value, part, at: path) }
         if let parts = schema["anyOf"]?.array, !parts.contains(where: { isValid(value, $0) }) {
-            found.append("\(place) is none of anyOf")
+            found.append("\(path) is none of anyOf")
         }
         if let parts = schema["oneOf"]?.array.map(Array.init) {
             let count = parts.filter { isValid(value, $0) }.count
-            if count != 1 { found.append("\(place) is \(count) of oneOf") }
+            if count != 1 { found.append("\(path) is \(count) of oneOf") }
         }
-        if let refused = schema["not"], isValid(value, refused) { found.append("\(place) is what it must not be") }
+        if let refused = schema["not"], isValid(value, refused) { found.append("\(path) is what it must not be") }
         if let condition = schema["if"], let consequence = schema["then"], isValid(value, condition) {
-            found += violations(value, consequence, at: place)
+            found += violations(value, consequence, at: path)
         }
         return found
     }
 
-    private func violations(_ text: String, _ schema: JSONValue, at place: String) -> [String] {
+    private func violations(_ text: String, _ schema: JSONValue, at path: String) -> [String] {
         var found: [String] = []
         let count = text.unicodeScalars.count
-        if let minimum = schema["minLength"]?.int64, count < minimum { found.append("\(place) is too short") }
-        if let maximum = schema["maxLength"]?.int64, count > maximum { found.append("\(place) is too long") }
+        if let minimum = schema["minLength"]?.int64, count < minimum { found.append("\(path) is too short") }
+        if let maximum = schema["maxLength"]?.int64, count > maximum { found.append("\(path) is too long") }
         if let pattern = schema["pattern"]?.string {
             guard let regex = try? Regex(pattern).matchingSemantics(.unicodeScalar) else {
                 return found + ["\(pattern) is no pattern"]
             }
-            if text.firstMatch(of: regex) == nil { found.append("\(place) is not of the form \(pattern)") }
+            if text.firstMatch(of: regex) == nil { found.append("\(path) is not of the form \(pattern)") }
         }
         return found
     }
 
-    private func violations(_ array: [JSONValue], _ schema: JSONValue, at place: String) -> [String] {
+    private func violations(_ array: [JSONValue], _ schema: JSONValue, at path: String) -> [String] {
         var found: [String] = []
-        if let minimum = schema["minItems"]?.int64, array.count < minimum { found.append("\(place) has too few") }
-        if let maximum = schema["maxItems"]?.int64, array.count > maximum { found.append("\(place) has too many") }
+        if let minimum = schema["minItems"]?.int64, array.count < minimum { found.append("\(path) has too few") }
+        if let maximum = schema["maxItems"]?.int64, array.count > maximum { found.append("\(path) has too many") }
         guard let items = schema["items"] else { return found }
-        for (index, element) in array.enumerated() { found += violations(element, items, at: "\(place)[\(index)]") }
+        for (index, element) in array.enumerated() { found += violations(element, items, at: "\(path)[\(index)]") }
         return found
     }
 
-    private func violations(_ object: JSONObject, _ schema: JSONValue, at place: String) -> [String] {
+    private func violations(_ object: JSONObject, _ schema: JSONValue, at path: String) -> [String] {
         var found: [String] = []
         for name in schema["required"]?.array.map({ $0.compactMap(\.string) }) ?? []
         where !object.contains(where: { $0.key == name }) {
-            found.append("\(place).\(name) is missing")
+            found.append("\(path).\(name) is missing")
         }
         if let maximum = schema["maxProperties"]?.int64, object.count > maximum {
-            found.append("\(place) has too many members")
+            found.append("\(path) has too many members")
         }
         for member in object {
             if let property = schema["properties"].flatMap({ Self.member(member.key, of: $0) }) {
-                found += violations(member.value, property, at: "\(place).\(member.key)")
+                found += violations(member.value, property, at: "\(path).\(member.key)")
             } else if schema["additionalProperties"]?.bool == false {
-                found.append("\(place).\(member.key) is not in the schema")
+                found.append("\(path).\(member.key) is not in the schema")
             }
         }
         return found

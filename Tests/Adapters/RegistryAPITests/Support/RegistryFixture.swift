@@ -16,10 +16,10 @@ struct RegistryFixture {
     let folder: TemporaryFolder
     let server: RegistryServer
     let metrics = MetricsRegistry()
-    private let place: Place
+    private let location: Location
 
     /// Where the registry is.
-    private enum Place {
+    private enum Location {
         case file(String)
         case database(url: String)
 
@@ -63,10 +63,10 @@ struct RegistryFixture {
     }
 
     private init(
-        _ place: Place, in folder: TemporaryFolder, _ quotas: RegistryQuotas,
+        _ location: Location, in folder: TemporaryFolder, _ quotas: RegistryQuotas,
         _ change: (inout RegistryServerConfiguration) -> Void
     ) throws {
-        self.place = place
+        self.location = location
         self.folder = folder
         var configuration = RegistryServerConfiguration(
             host: "127.0.0.1", port: 0,
@@ -82,12 +82,12 @@ struct RegistryFixture {
             ])
         change(&configuration)
         server = try RegistryServer(
-            configuration: configuration, registry: try place.open(.create, quotas: quotas),
-            reader: try place.open(.readOnly), metrics: metrics, logger: .silent)
+            configuration: configuration, registry: try location.open(.create, quotas: quotas),
+            reader: try location.open(.readOnly), metrics: metrics, logger: .silent)
     }
 
     /// Another connection to the registry.
-    func registry() throws -> sending any ServedRegistry { try place.open(.readWrite) }
+    func registry() throws -> sending any ServedRegistry { try location.open(.readWrite) }
 
     /// Runs a scenario of the Python script against the server.
     func python(

@@ -86,7 +86,7 @@ struct ReadmeTests {
             }
             let program = try #require(Self.programs[block.language])
             script += "echo \"block \(index): \(block.language)\" >&2\n"
-            script += "\(program) \"$README_FOLDER/block-\(index)\"\npwd > \"$README_FOLDER/place\"\n"
+            script += "\(program) \"$README_FOLDER/block-\(index)\"\npwd > \"$README_FOLDER/working-folder\"\n"
         }
         try folder.write("script", script)
         let command = try RunningCommand(
@@ -116,8 +116,8 @@ struct ReadmeTests {
 
     /// The lines that the simulator has recorded.
     private static func pushes(in folder: TemporaryFolder) throws -> [Substring] {
-        guard let place = try? folder.read("place").split(separator: "\n").first else { return [] }
-        let record = try? String(contentsOfFile: "\(place)/pushes.ndjson", encoding: .utf8)
+        guard let workingFolder = try? folder.read("working-folder").split(separator: "\n").first else { return [] }
+        let record = try? String(contentsOfFile: "\(workingFolder)/pushes.ndjson", encoding: .utf8)
         return record?.split(separator: "\n") ?? []
     }
 }

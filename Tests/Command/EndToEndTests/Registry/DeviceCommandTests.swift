@@ -173,7 +173,7 @@ struct DeviceCommandTests {
         defer { try? FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path) }
         let outside = try TemporaryFolder()
         let arguments = ["device", "add", "--app", "chat", "--token", "cd", "--id", "d2"]
-        // Root may write everything, so it lets go of that right first.
+        // Root may write everything, so it drops that right first.
         let isRoot = geteuid() == 0
         let drop = ["--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"]
         let result = try await CommandRunner.run(

@@ -66,7 +66,7 @@ struct SubscriptionCommandTests {
         #expect(try await save("a").exitCode == 0)
     }
 
-    @Test("Mistakes are explained, with the place in the predicate")
+    @Test("Mistakes are explained, with the location in the predicate")
     func mistakes() async throws {
         let wrong = try await apus(
             "subscription", "save", "s", "--app", "music", "--user", "anna", "--type", "Song", "--predicate", "price <")

@@ -119,7 +119,7 @@ struct WorkerDispositionTests {
         var messages: [Message] = []
         for number in 0..<300 {
             let (type, notification) = kinds[number % kinds.count]
-            // Registered tokens are refused before they are pushed to; APNs refuses those that nobody registered.
+            // Registered tokens are refused before they are pushed to; APNs refuses those that are not registered.
             let device = number / 2
             let target: TestEvents.Target =
                 switch number % 3 {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The worker when APNs or its registry goes away")
 struct WorkerOutageTests {
-    /// A port that nobody listens on.
+    /// A port on which no process listens.
     private static let nowhere: UInt16 = 1
 
     private static func push(_ number: Int, app: String = "chat") -> String {

@@ -66,7 +66,7 @@ struct WorkerRefusalTests {
         for name in ["registry.db", "registry.db-wal", "registry.db-shm"] {
             chmod("\(fixture.folder.path)/\(name)", 0o444)
         }
-        // Root may write everything, so it lets go of that right first.
+        // Root may write everything, so it drops that right first.
         let drop = ["--bounding-set=-all", "--inh-caps=-all", "--no-new-privs", CommandRunner.apusPath, "run"]
         let refused =
             if geteuid() == 0 {

@@ -49,13 +49,13 @@ struct ConfigurationFixture {
 
     /// A problem with the number of the line in place of the file's path.
     static func shortened(_ problem: ConfigurationProblem) -> String {
-        let place =
+        let location =
             switch problem.origin {
             case .file(_, let line): "\(line)"
             case .environment(let name): name
             case .flag: "set"
             case .standard: "default"
             }
-        return "\(place) \(problem.key): \(problem.message); \(problem.remedy)"
+        return "\(location) \(problem.key): \(problem.message); \(problem.remedy)"
     }
 }

@@ -62,17 +62,17 @@ struct SecretTests {
         #expect(json.contains(#"{"key":"rabbitmq.prefetch","value":1000,"origin":"default"}"#))
     }
 
-    @Test("A proxy's password is read from each place, and shown nowhere")
+    @Test("A proxy's password is read from each source, and shown nowhere")
     func hidesTheProxy() throws {
         let fixture = try ConfigurationFixture()
         let file = try fixture.folder.write("proxy", "http://me:s3cr3t@proxy.example:3128\n")
-        let places: [(text: String, environment: [String: String])] = [
+        let sources: [(text: String, environment: [String: String])] = [
             (ConfigurationFixture.app + "proxy = \"http://me:s3cr3t@proxy.example:3128\"\n", [:]),
             (ConfigurationFixture.app, ["APUS_APP_0_APNS_PROXY": "http://me:s3cr3t@proxy.example:3128"]),
             (ConfigurationFixture.app, ["APUS_APP_0_APNS_PROXY_FILE": file]),
         ]
-        for place in places {
-            let loaded = try fixture.load(place.text, environment: place.environment)
+        for source in sources {
+            let loaded = try fixture.load(source.text, environment: source.environment)
             #expect(loaded.configuration.apps[0].apns.proxy?.revealed == "http://me:s3cr3t@proxy.example:3128")
             let client = try loaded.configuration.apnsClient()
             #expect(client.routes.allSatisfy { $0.proxy?.description == "proxy.example:3128" })

@@ -51,7 +51,7 @@ struct LogSinkTests {
         #expect(pipe.lines().count == 1)
     }
 
-    @Test("A place that logs too often is cut to a burst and one a second, and the rest is counted")
+    @Test("A call site that logs too often is cut to a burst and one line a second, and the rest is counted")
     func rateLimit() {
         let logger = sink().logger(minimum: .debug)
         func repeated() { logger.log(.info, "repeated") }
@@ -126,9 +126,9 @@ struct LogSinkTests {
     func stalledReader() {
         let sink = sink()
         let text = String(repeating: "x", count: 1_000)
-        for place in 0..<20 {
+        for index in 0..<20 {
             clock.advance(milliseconds: 1_000_000)
-            for _ in 0..<20 { sink.write(.info, "flood", [.field("text", text), .field("place", place)]) }
+            for _ in 0..<20 { sink.write(.info, "flood", [.field("text", text), .field("index", index)]) }
         }
         let written = pipe.lines()
         #expect(written.count < 400)

@@ -90,7 +90,7 @@ extension FanOutPipelineTests {
         }
     }
 
-    /// Waits until a queue has one of the three chunks of an event at least, and each chunk is in one place.
+    /// Waits until a queue has one of the three chunks of an event at least, and each chunk is in one queue.
     func waitForRequeuedChunk(_ bench: PipelineBench, in queue: String) async {
         let queues = Set(["apus.retry.5s", Self.chunks])
         await bench.broker.wait { broker in

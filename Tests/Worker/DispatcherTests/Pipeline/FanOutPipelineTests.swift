@@ -221,8 +221,8 @@ struct FanOutPipelineTests {
         try await waitForRequests(70, bench)
         for _ in 0..<5 { await bench.settledLoop() }
         #expect(bench.transport.requests.count == 70)
-        for place in stride(from: 0, to: 40, by: 20) {
-            let turns = bench.transport.requests[place..<place + 20].map(\.route)
+        for start in stride(from: 0, to: 40, by: 20) {
+            let turns = bench.transport.requests[start..<start + 20].map(\.route)
             #expect(turns.count { $0 == 0 } == 10)
         }
         // Two chunks may be settled at once.
@@ -245,7 +245,7 @@ struct FanOutPipelineTests {
         bench.broker.deliverQueued(in: Self.chunks)
         try await waitForRequests(20, bench)
         await plan(bench, event("2", app: "mail"), unacknowledged: 3)
-        // The chunk of the app that hangs has a page that waits for a free place.
+        // The chunk of the app that hangs has a page that waits for a free slot.
         bench.broker.deliverQueued(in: Self.chunks)
         await bench.broker.wait { $0.unacknowledgedCount == 3 }
         #expect(bench.transport.requests.count { $0.route == 2 } == 60)

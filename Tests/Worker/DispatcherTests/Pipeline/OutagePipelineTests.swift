@@ -130,7 +130,7 @@ struct OutagePipelineTests {
         bench.transport.setReachable(true, routes: [0])
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
         let ledger = try await bench.dispatch.ledgers()[0]
-        // Those that nobody had been looked up for are counted as events.
+        // Those whose audience had not been looked up are counted as events.
         #expect(ledger.expired == 10 && ledger.accepted == 1 && ledger.isBalanced)
         let expired = "apus_events_total{type=\"push.requested\",outcome=\"expired\"} 20\n"
         #expect(bench.metrics.render().contains(expired))

@@ -21,9 +21,9 @@ enum ConnectionProbes {
             do throws(ChangeQueueError) {
                 let broker = try configuration.broker(purpose: "check")
                 let identity = try await broker.checkConnection()
-                let place = broker.endpointDescriptions.joined(separator: " or ")
+                let endpoints = broker.endpointDescriptions.joined(separator: " or ")
                 return .ok(
-                    (["logged in to \(place): \(identity.description)"] + identity.notes).joined(separator: "\n"))
+                    (["logged in to \(endpoints): \(identity.description)"] + identity.notes).joined(separator: "\n"))
             } catch { return failure(error) }
         }
     }
@@ -72,12 +72,12 @@ enum ConnectionProbes {
     private static func registry(_ configuration: Configuration) -> ConnectionProbe {
         ConnectionProbe(name: "registry") {
             do throws(RegistryError) {
-                let place: String
+                let location: String
                 let registry: any Registry
                 switch configuration.registry {
                 case .sqlite(let path):
                     registry = try SQLiteRegistry.open(path: path, mode: .readOnly)
-                    place = path
+                    location = path
                     guard access(path, W_OK) == 0 else {
                         return .failed(
                             "\(path) cannot be written by this user; check its owner and mode", .noPermission)
@@ -86,10 +86,10 @@ enum ConnectionProbes {
                     let postgres = try PostgresRegistry.open(url: url.revealed, mode: .readOnly)
                     try postgres.requireWritable()
                     registry = postgres
-                    place = postgres.place
+                    location = postgres.address
                 }
                 let count = try registry.deviceCount()
-                let text = "\(place) has \(count) \(count == 1 ? "device" : "devices")"
+                let text = "\(location) has \(count) \(count == 1 ? "device" : "devices")"
                 // Others may be meant to use it: nothing that keeps a worker from working.
                 return .ok(([text] + configuration.registry.modeWarnings).joined(separator: "\n"))
             } catch { return .failed("\(error)", error.code == .readOnly ? .noPermission : .unavailable) }

@@ -171,7 +171,7 @@ enum DeadLettersCommands {
     private static func letters(
         _ configuration: Configuration, _ invocation: CommandInvocation, _ progress: ProgressLine
     ) throws(CommandFailure) -> DeadLetters {
-        // Not made here: letters would vanish into a file that nobody meant.
+        // Not made here: letters would vanish into a file of the wrong path.
         DeadLetters(configuration: try invocation.broker(configuration)) { () throws(RegistryError) in
             try configuration.registry.open(mode: .existing)
         } progress: { tally in

@@ -93,9 +93,9 @@ struct RegistryCommand: Command {
     private func announce(
         _ api: RegistryServer, _ address: HostPort, usesTLS: Bool, to invocation: CommandInvocation
     ) {
-        let place = "\(usesTLS ? "https" : "http")://\(HostPort(host: address.host, port: api.port))"
+        let endpoint = "\(usesTLS ? "https" : "http")://\(HostPort(host: address.host, port: api.port))"
         invocation.output.line(
-            invocation.isJSON ? #"{"endpoint":"\#(place)","port":\#(api.port)}"# : "ready at \(place)")
+            invocation.isJSON ? #"{"endpoint":"\#(endpoint)","port":\#(api.port)}"# : "ready at \(endpoint)")
         invocation.output.flush()
     }
 

@@ -4,32 +4,32 @@ import Testing
 @testable import RegistryAPI
 
 @Suite("Who waits for notifications, and who gives way")
-struct CourierPlacesTests {
+struct LongPollSlotsTests {
     private let second: UInt64 = 1_000_000_000
-    private let places = Watched()
+    private let slots = Watched()
 
-    /// The places by reference, because an expectation must not change the test itself.
+    /// The slots by reference, because an expectation must not change the test itself.
     private final class Watched {
-        private var places = CourierPlaces<String>(
-            CourierPlaces.Limits(
-                placesMaximum: 6, perClientMaximum: 3, waitNanoseconds: 50_000_000_000,
+        private var slots = LongPollSlots<String>(
+            LongPollSlots.Limits(
+                slotsMaximum: 6, perClientMaximum: 3, waitNanoseconds: 50_000_000_000,
                 olderWaitNanoseconds: 5_000_000_000))
-        var count: Int { places.count }
-        var tokens: [DeviceToken] { places.tokens }
+        var count: Int { slots.count }
+        var tokens: [DeviceToken] { slots.tokens }
 
         func arrived(
             _ poll: String, for token: DeviceToken, from address: String, nowNanoseconds: UInt64
-        ) -> CourierPlaces<String>.Arrival {
-            places.arrived(poll, for: token, from: address, nowNanoseconds: nowNanoseconds)
+        ) -> LongPollSlots<String>.Arrival {
+            slots.arrived(poll, for: token, from: address, nowNanoseconds: nowNanoseconds)
         }
 
-        func takeNewest(_ token: DeviceToken) -> String? { places.takeNewest(token) }
+        func takeNewest(_ token: DeviceToken) -> String? { slots.takeNewest(token) }
 
-        func takeAll(_ token: DeviceToken) -> [String] { places.takeAll(token) }
+        func takeAll(_ token: DeviceToken) -> [String] { slots.takeAll(token) }
 
-        func takeAbandoned(_ isAbandoned: (String) -> Bool) -> [String] { places.takeAbandoned(isAbandoned) }
+        func takeAbandoned(_ isAbandoned: (String) -> Bool) -> [String] { slots.takeAbandoned(isAbandoned) }
 
-        func takeDone(nowNanoseconds: UInt64) -> [String] { places.takeDone(nowNanoseconds: nowNanoseconds) }
+        func takeDone(nowNanoseconds: UInt64) -> [String] { slots.takeDone(nowNanoseconds: nowNanoseconds) }
     }
 
     private func token(_ name: String) throws -> DeviceToken { try #require(DeviceToken(bytes: Array(name.utf8))) }
@@ -38,7 +38,7 @@ struct CourierPlacesTests {
     private func come(
         _ poll: String, client: String, address: String = "192.0.2.1", at seconds: UInt64 = 0
     ) throws -> String {
-        switch places.arrived(poll, for: try token(client), from: address, nowNanoseconds: seconds * second) {
+        switch slots.arrived(poll, for: try token(client), from: address, nowNanoseconds: seconds * second) {
         case .waits(let other): other.map { "waits instead of \($0)" } ?? "waits"
         case .full: "full"
         case .tooManyOfClient: "too many"
@@ -49,23 +49,23 @@ struct CourierPlacesTests {
     func newest() throws {
         #expect(try come("a1", client: "a") == "waits")
         #expect(try come("a2", client: "a", at: 1) == "waits")
-        #expect(places.takeNewest(try token("a")) == "a2")
-        #expect(places.tokens.isEmpty && places.count == 1)
-        #expect(places.takeNewest(try token("a")) == nil)
+        #expect(slots.takeNewest(try token("a")) == "a2")
+        #expect(slots.tokens.isEmpty && slots.count == 1)
+        #expect(slots.takeNewest(try token("a")) == nil)
         #expect(try come("a3", client: "a", at: 2) == "waits")
-        #expect(places.tokens == [try token("a")])
-        #expect(places.takeAll(try token("a")) == ["a1", "a3"])
-        #expect(places.count == 0)
+        #expect(slots.tokens == [try token("a")])
+        #expect(slots.takeAll(try token("a")) == ["a1", "a3"])
+        #expect(slots.count == 0)
     }
 
     @Test("An older request ends after some seconds, the newest after its whole time")
     func endings() throws {
         _ = try come("a1", client: "a")
         _ = try come("a2", client: "a", at: 1)
-        #expect(places.takeDone(nowNanoseconds: 4 * second).isEmpty)
-        #expect(places.takeDone(nowNanoseconds: 5 * second) == ["a1"])
-        #expect(places.takeDone(nowNanoseconds: 50 * second).isEmpty)
-        #expect(places.takeDone(nowNanoseconds: 51 * second) == ["a2"] && places.count == 0)
+        #expect(slots.takeDone(nowNanoseconds: 4 * second).isEmpty)
+        #expect(slots.takeDone(nowNanoseconds: 5 * second) == ["a1"])
+        #expect(slots.takeDone(nowNanoseconds: 50 * second).isEmpty)
+        #expect(slots.takeDone(nowNanoseconds: 51 * second) == ["a2"] && slots.count == 0)
     }
 
     @Test("Two tabs that come again whenever they are answered make few requests")
@@ -77,7 +77,7 @@ struct CourierPlacesTests {
                 #expect(try come(tab, client: "a", at: time) == "waits")
                 requests += 1
             }
-            tabs = places.takeDone(nowNanoseconds: time * second)
+            tabs = slots.takeDone(nowNanoseconds: time * second)
         }
         #expect(requests <= 26)
     }
@@ -86,12 +86,12 @@ struct CourierPlacesTests {
     func perClient() throws {
         for name in ["a1", "a2", "a3"] { #expect(try come(name, client: "a") == "waits") }
         #expect(try come("a4", client: "a") == "too many")
-        #expect(places.takeAbandoned { $0 == "a2" || $0 == "a3" } == ["a2", "a3"])
+        #expect(slots.takeAbandoned { $0 == "a2" || $0 == "a3" } == ["a2", "a3"])
         #expect(try come("a5", client: "a") == "waits")
-        #expect(places.takeNewest(try token("a")) == "a5")
+        #expect(slots.takeNewest(try token("a")) == "a5")
     }
 
-    @Test("When all places are taken, the address that has most gives one up to one that has fewer")
+    @Test("When all slots are taken, the address that has most gives one up to one that has fewer")
     func shares() throws {
         for number in 1...6 { _ = try come("x\(number)", client: "x\(number)", address: "198.51.100.1") }
         #expect(try come("x7", client: "x7", address: "198.51.100.1") == "full")
@@ -102,6 +102,6 @@ struct CourierPlacesTests {
         #expect(try come("y4", client: "y4") == "full")
         #expect(try come("x8", client: "x8", address: "198.51.100.1") == "full")
         #expect(try come("z1", client: "z1", address: "203.0.113.1").hasPrefix("waits instead of"))
-        #expect(places.count == 6 && places.tokens.count == 6)
+        #expect(slots.count == 6 && slots.tokens.count == 6)
     }
 }

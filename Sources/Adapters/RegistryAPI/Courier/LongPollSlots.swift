@@ -1,20 +1,20 @@
 import Notifications
 
-/// Who waits for notifications, and who gives way when there are too many; knows neither sockets nor clocks.
+/// The requests that wait for notifications, in a bounded number of slots; knows neither sockets nor clocks.
 ///
 /// Of several requests for one client the newest gets the next notification: a client that lost its connection, which
 /// we may not have noticed, comes again on another. The older ones stay a while and end without a notification. So two
-/// tabs of a browser take turns slowly, instead of ending each other at once. They never get one again, because nobody
-/// may be there to read it. More of one client than a few are turned away.
+/// tabs of a browser take turns slowly, instead of ending each other at once. The older requests get no notification,
+/// because their client may be gone. More than a few requests of one client are refused.
 ///
-/// When all places are taken, the address that has most of them gives one up to an address that has fewer. So nobody
-/// keeps others out, and clients behind one proxy may take all places.
-struct CourierPlaces<Poll> {
+/// When all slots are taken, the address with the most gives one up to an address that has fewer. So no address keeps
+/// others out, and clients behind one proxy may take all slots.
+struct LongPollSlots<Poll> {
     /// What becomes of a request that came.
     enum Arrival {
         /// It waits. Another one, if there is one, gives way to it, and has to be answered.
         case waits(insteadOf: Poll?)
-        /// Its address has its share of the places.
+        /// Its address has its share of the slots.
         case full
         /// Its client has as many requests waiting as it may have.
         case tooManyOfClient
@@ -23,7 +23,7 @@ struct CourierPlaces<Poll> {
     /// How many may wait, and for how long.
     struct Limits {
         /// How many requests may wait.
-        var placesMaximum: Int
+        var slotsMaximum: Int
         /// How many of one client.
         var perClientMaximum: Int
         /// How long a request waits.
@@ -32,7 +32,7 @@ struct CourierPlaces<Poll> {
         var olderWaitNanoseconds: UInt64
     }
 
-    private struct Place {
+    private struct Slot {
         let poll: Poll
         let address: String
         let arrivedNanoseconds: UInt64
@@ -42,11 +42,11 @@ struct CourierPlaces<Poll> {
 
     private struct Client {
         /// The one that gets the next notification.
-        var newest: Place?
+        var newest: Slot?
         /// Those before it, the oldest first.
-        var older: [Place] = []
+        var older: [Slot] = []
 
-        var all: [Place] { older + (newest.map { [$0] } ?? []) }
+        var all: [Slot] { older + (newest.map { [$0] } ?? []) }
         var count: Int { older.count + (newest == nil ? 0 : 1) }
     }
 
@@ -70,7 +70,7 @@ struct CourierPlaces<Poll> {
     ) -> Arrival {
         guard clients[token]?.count ?? 0 < limits.perClientMaximum else { return .tooManyOfClient }
         var evicted: Poll?
-        if count >= limits.placesMaximum {
+        if count >= limits.slotsMaximum {
             guard let greediest = countsByAddress.max(by: { $0.value < $1.value }),
                 greediest.value > countsByAddress[address, default: 0] + 1
             else { return .full }
@@ -79,7 +79,7 @@ struct CourierPlaces<Poll> {
         var client = clients[token] ?? Client()
         if let before = client.newest { client.older.append(before) }
         lastNumber += 1
-        client.newest = Place(
+        client.newest = Slot(
             poll: poll, address: address, arrivedNanoseconds: nowNanoseconds, number: lastNumber)
         clients[token] = client
         count += 1
@@ -90,8 +90,8 @@ struct CourierPlaces<Poll> {
     private mutating func removeOldest(of address: String) -> Poll? {
         var oldest: (token: DeviceToken, number: UInt64)?
         for (token, client) in clients {
-            for place in client.all where place.address == address && place.number < oldest?.number ?? .max {
-                oldest = (token, place.number)
+            for slot in client.all where slot.address == address && slot.number < oldest?.number ?? .max {
+                oldest = (token, slot.number)
             }
         }
         guard let oldest else { return nil }
@@ -102,31 +102,31 @@ struct CourierPlaces<Poll> {
 
     /// Takes out the request that gets a client's next notification.
     mutating func takeNewest(_ token: DeviceToken) -> Poll? {
-        guard let place = clients[token]?.newest else { return nil }
+        guard let slot = clients[token]?.newest else { return nil }
         clients[token]?.newest = nil
-        left(token, [place])
-        return place.poll
+        left(token, [slot])
+        return slot.poll
     }
 
     /// Takes out all requests of a client.
     mutating func takeAll(_ token: DeviceToken) -> [Poll] { remove(from: token) { _ in true } }
 
-    /// Takes out the requests that nobody waits for any more.
+    /// Takes out the requests whose clients have gone.
     mutating func takeAbandoned(_ isAbandoned: (Poll) -> Bool) -> [Poll] {
-        removeEverywhere { place, _ in isAbandoned(place.poll) }
+        removeEverywhere { slot, _ in isAbandoned(slot.poll) }
     }
 
     /// Takes out the requests that have waited for as long as they may.
     mutating func takeDone(nowNanoseconds now: UInt64) -> [Poll] {
         let limits = limits
         let olderWait = min(limits.olderWaitNanoseconds, limits.waitNanoseconds)
-        return removeEverywhere { place, isNewest in
+        return removeEverywhere { slot, isNewest in
             let wait = isNewest ? limits.waitNanoseconds : olderWait
-            return now >= place.arrivedNanoseconds && now - place.arrivedNanoseconds >= wait
+            return now >= slot.arrivedNanoseconds && now - slot.arrivedNanoseconds >= wait
         }
     }
 
-    private mutating func removeEverywhere(where isGone: (Place, _ isNewest: Bool) -> Bool) -> [Poll] {
+    private mutating func removeEverywhere(where isGone: (Slot, _ isNewest: Bool) -> Bool) -> [Poll] {
         var gone: [Poll] = []
         for (token, client) in clients {
             let newest = client.newest?.number
@@ -135,12 +135,12 @@ struct CourierPlaces<Poll> {
         return gone
     }
 
-    private mutating func remove(from token: DeviceToken, where isGone: (Place) -> Bool) -> [Poll] {
+    private mutating func remove(from token: DeviceToken, where isGone: (Slot) -> Bool) -> [Poll] {
         guard var client = clients[token] else { return [] }
-        var gone: [Place] = []
-        client.older.removeAll { place in
-            guard isGone(place) else { return false }
-            gone.append(place)
+        var gone: [Slot] = []
+        client.older.removeAll { slot in
+            guard isGone(slot) else { return false }
+            gone.append(slot)
             return true
         }
         if let newest = client.newest, isGone(newest) {
@@ -152,12 +152,12 @@ struct CourierPlaces<Poll> {
         return gone.map(\.poll)
     }
 
-    private mutating func left(_ token: DeviceToken, _ places: [Place]) {
+    private mutating func left(_ token: DeviceToken, _ slots: [Slot]) {
         if clients[token]?.count == 0 { clients[token] = nil }
-        count -= places.count
-        for place in places {
-            let rest = countsByAddress[place.address, default: 1] - 1
-            countsByAddress[place.address] = rest == 0 ? nil : rest
+        count -= slots.count
+        for slot in slots {
+            let rest = countsByAddress[slot.address, default: 1] - 1
+            countsByAddress[slot.address] = rest == 0 ? nil : rest
         }
     }
 }
