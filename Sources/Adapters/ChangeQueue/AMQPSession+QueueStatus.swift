@@ -2,7 +2,7 @@ import AMQP
 import Glibc
 
 extension AMQPSession {
-    /// What a queue holds, or nil if it is not there.
+    /// The counts of a queue, or nil if it does not exist.
     func queueStatus(_ name: String) throws(AMQPError) -> QueueStatus? {
         do throws(AMQPError) {
             return try declareQueue(name, isPassive: true)
@@ -14,7 +14,7 @@ extension AMQPSession {
     /// - Parameters:
     ///   - names: the namespace.
     ///   - count: how many there are to be.
-    /// - Returns: the numbers of those that are too many, ascending, and what each holds.
+    /// - Returns: the numbers of the surplus queues, ascending, with their counts.
     /// - Throws: `AMQPError`, but not for a queue that is missing, or that this user may not see.
     func surplusWorkQueues(
         _ names: QueueNames, beyond count: Int
@@ -36,19 +36,20 @@ extension AMQPSession {
     private static let countMillisecondsMaximum = 3_000
     private static let pauseMilliseconds: UInt32 = 50
 
-    /// Proves that a quorum queue holds no message, neither ready nor unacknowledged, and has no consumer.
+    /// Proves that a quorum queue has no message, neither ready nor unacknowledged, and no consumer.
     ///
-    /// A passive declare alone proves nothing: RabbitMQ answers no messages and no consumers, too, where the leader of
-    /// the queue is silent for 250 ms (`rabbit_quorum_queue:stat/2`, 3.10.8 to 4.3.5). So the queue has to count
-    /// consumers of ours, for which a majority of its nodes has to agree, and which no silent leader knows of:
+    /// A passive declare alone proves nothing. RabbitMQ also answers 0 messages and 0 consumers while the leader of the
+    /// queue is silent for 250 ms (`rabbit_quorum_queue:stat/2`, 3.10.8 to 4.3.5). So the queue has to count consumers
+    /// of ours, which needs the agreement of a majority of its nodes:
     ///
     /// 1. One consumer, and no message ready: no other consumer holds a message, because a holder counts as a consumer
     ///    until it settles the message. A remaining message can only be on its way to our consumer.
-    /// 2. A second consumer, which has to be counted as well; then the first is cancelled. One that holds a message
-    ///    goes on to be counted, so if one is left it is the second, and it came when there was nothing to hold.
+    /// 2. A second consumer, which has to be counted as well; then the first is cancelled. A consumer with an
+    ///    unacknowledged message is still counted. So if one is left it is the second, and the queue was empty when it
+    ///    came.
     ///
-    /// The session is to be used for nothing but deleting the queue afterwards: what a consumer did get goes back when
-    /// the session is closed.
+    /// Afterwards use the session only to delete the queue: closing the session requeues messages that a consumer did
+    /// get.
     ///
     /// - Parameter queue: a quorum queue to which nothing leads any more.
     /// - Returns: whether it is empty and unused; false also where the queue did not say.

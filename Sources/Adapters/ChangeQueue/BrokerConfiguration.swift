@@ -3,7 +3,7 @@ import EventLoop
 
 /// Where the broker is and how this process uses it.
 public struct BrokerConfiguration: Hashable, Sendable {
-    /// The broker's nodes; each attempt to connect takes the next, in an order drawn again for each round.
+    /// The broker's nodes; each attempt to connect takes the next, in a random order for each round.
     let endpoints: [AMQPEndpoint]
     /// A file of PEM certificates to trust beside the system's; empty for none.
     public var caFile: String
@@ -15,16 +15,16 @@ public struct BrokerConfiguration: Hashable, Sendable {
     public var workQueueCount: Int
     /// Where RabbitMQ's management API is, `http://HOST:15672` or `https://…`; empty for none.
     public var managementURL = ""
-    /// How the connections are called in the broker's own tools; each adds what it is for.
+    /// The name of the connections in the broker's own tools; each connection adds its purpose.
     public var connectionName: String
 
     /// The mean of the first pause before connecting again, times two, in seconds; doubled with each failure.
     public var reconnectBaseSeconds = 0.5
     /// The longest pause before connecting again, in seconds.
     public var reconnectMaximumSeconds = 30.0
-    /// How long a write to the broker may stand still before the connection is given up, in seconds.
+    /// The time that a write to the broker may block before the connection is closed, in seconds.
     public var stallLimitSeconds = 10.0
-    /// How long a publish may stay without a confirm before the connection is given up, in seconds.
+    /// The time that a publish may stay without a confirm before the connection is closed, in seconds.
     public var confirmTimeoutSeconds = 30.0
     /// How long a queue may refuse everything before a new channel is tried, in seconds; doubled with each in vain.
     public var refusalPatienceSeconds = 5.0
@@ -66,10 +66,10 @@ public struct BrokerConfiguration: Hashable, Sendable {
     /// The names of the exchanges and queues.
     public var names: QueueNames { QueueNames(namespace: namespace) }
 
-    /// How long one-off work waits for an answer, in seconds, where a worker would connect again.
+    /// The time that one-off work waits for an answer, in seconds; a worker would connect again instead.
     ///
     /// A new quorum queue is written to disk by every node before RabbitMQ answers, which took more than ten seconds
-    /// under load; a node that is gone is found by its missing heartbeats before this is over.
+    /// under load. Missing heartbeats reveal a dead node sooner.
     static let patienceSeconds = 60
 
     func options(purpose: String) -> AMQPOptions {

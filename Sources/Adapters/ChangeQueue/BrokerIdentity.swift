@@ -1,12 +1,12 @@
 import AMQP
 
-/// Which broker answered, and what is to be known of its version.
+/// The broker's product and version, with notes about that version.
 ///
 /// All of it is read in RabbitMQ's release notes and sources; Apus is tested with `testedVersions`.
 public struct BrokerIdentity: Hashable, Sendable {
     /// The versions that the tests run with.
     public static let testedVersions = "3.10.8"
-    /// What `testedVersions` says, as a limit.
+    /// The newest tested version, as a limit.
     private static let newestTested = AMQPServer.Version(3, 10, 8)
     /// The newest version whose sources were read.
     private static let newestRead = AMQPServer.Version(4, 4, 0)
@@ -17,17 +17,17 @@ public struct BrokerIdentity: Hashable, Sendable {
 
     /// The product and its version, with unprintable characters replaced.
     public var description: String {
-        let text = server.product.isEmpty ? "a broker that does not say what it is" : server.product
+        let text = server.product.isEmpty ? "an unnamed broker" : server.product
         return "\(text) \(server.versionText)".map { $0.isASCII && !$0.isNewline && $0 >= " " ? String($0) : "?" }
             .joined()
     }
 
-    /// What of this version concerns Apus, a sentence each; none for one that is tested.
+    /// The notes on this version that concern Apus, a sentence each.
     public var notes: [String] {
         guard server.isRabbitMQ else {
             return ["it is not RabbitMQ: quorum queues, delivery limits and safe dead-lettering may be missing"]
         }
-        guard let version = server.version else { return ["its version cannot be read, so nothing is known of it"] }
+        guard let version = server.version else { return ["its version cannot be read, so its faults are unknown"] }
         return Self.known.filter { $0.versions.contains(version) }.map(\.note) + Self.age(version)
     }
 
@@ -39,7 +39,7 @@ public struct BrokerIdentity: Hashable, Sendable {
 
     private static func age(_ version: AMQPServer.Version) -> [String] {
         if version > newestRead {
-            return ["it is newer than all that was read of RabbitMQ; Apus is tested with 3.10.8"]
+            return ["it is newer than the versions that Apus supports; Apus is tested with 3.10.8"]
         }
         guard version > newestTested else { return [] }
         return ["Apus is tested with \(testedVersions), and supports this version by reading its sources"]
@@ -58,35 +58,35 @@ public struct BrokerIdentity: Hashable, Sendable {
         ),
         (
             range((3, 10, 0), before: (3, 12, 5)),
-            "a channel may refuse everything for a queue whose leader died (mended in 3.12.5); workers open another"
+            "a channel may refuse everything for a queue whose leader died (fixed in 3.12.5); workers open another one"
         ),
         (
             range((4, 2, 0), before: (4, 2, 7)),
-            "retries may stand still in a cluster (mended in 4.2.7): watch for overdue messages in retry queues"
+            "retries may stand still in a cluster (fixed in 4.2.7): watch for overdue messages in retry queues"
         ),
         (
             range((4, 3, 0), before: (4, 3, 3)),
-            "retries may stand still in a cluster (mended in 4.3.3): watch for overdue messages in retry queues"
+            "retries may stand still in a cluster (fixed in 4.3.3): watch for overdue messages in retry queues"
         ),
         (
             range((4, 2, 6), before: (4, 2, 7)),
-            "it asks for the permission configure to look whether a queue is there; update to 4.2.7"
+            "it demands the permission configure for a passive declare of a queue; update to 4.2.7"
         ),
         (
             range((4, 3, 0), before: (4, 3, 1)),
-            "it asks for the permission configure to look whether a queue is there; update to 4.3.1"
+            "it demands the permission configure for a passive declare of a queue; update to 4.3.1"
         ),
         (
             range((4, 0, 0), before: (1_000, 0, 0)),
-            "messages above 16 MiB are refused (max_message_size), also copies of what an older version took"
+            "messages above 16 MiB are refused (max_message_size), also copies of messages that an older version took"
         ),
         (
             range((4, 0, 0), before: (1_000, 0, 0)),
-            "the AMQP property priority puts an event before others; copies of Apus bear none"
+            "the AMQP property priority puts an event before others; the copies that Apus publishes do not bear it"
         ),
         (
             range((4, 3, 0), before: (1_000, 0, 0)),
-            "consumer_timeout ends a consumer and gives what it holds to others; a worker consumes anew then"
+            "consumer_timeout cancels a consumer and requeues its messages; a worker then consumes again"
         ),
     ]
 }

@@ -2,7 +2,7 @@ import AMQP
 
 /// Why something with the queue did not work.
 public struct ChangeQueueError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What kind of failure it was.
+    /// The kind of failure.
     public enum Code: String, CaseIterable, Sendable {
         /// The broker refused the user, the password or the permission.
         case refused
@@ -18,9 +18,9 @@ public struct ChangeQueueError: Error, Hashable, Sendable, CustomStringConvertib
         case invalid
     }
 
-    /// What kind of failure it was.
+    /// The kind of failure.
     public let code: Code
-    /// What was wrong, where, and what to do; never holds a password.
+    /// The problem, its place and the remedy; never a password.
     public let message: String
 
     init(_ code: Code, _ message: String) {

@@ -1,8 +1,7 @@
 import AMQP
 import Metrics
 
-/// Which endpoint to try next, and how long to wait before: exponential with full jitter, so that a fleet that lost its
-/// broker at once does not come back at once.
+/// The next endpoint and the delay before it: exponential with full jitter, so that a fleet does not come back at once.
 struct ConnectionAttempts {
     private let endpoints: [AMQPEndpoint]
     private let baseSeconds: Double
@@ -29,11 +28,11 @@ struct ConnectionAttempts {
         return UInt64(Double.random(in: 0...max(limit, 0.001)) * 1_000_000_000)
     }
 
-    /// A connection is of use: the next failure is the first again.
+    /// A connection is usable: the next failure counts as the first.
     mutating func succeeded() { failures = 0 }
 }
 
-/// What is counted of one of the two connections.
+/// The metrics of one of the two connections.
 struct ConnectionMetrics {
     private let connected: Gauge
     private let reconnects: [AMQPError.Code: Counter]
@@ -41,7 +40,7 @@ struct ConnectionMetrics {
     init(_ registry: MetricsRegistry, connection: String) {
         let label = MetricsRegistry.Label("connection", connection)
         connected = registry.gauge(
-            "apus_amqp_connected", help: "Whether the connection to RabbitMQ is of use.", labels: [label])
+            "apus_amqp_connected", help: "1 while the connection to RabbitMQ is usable.", labels: [label])
         reconnects = Dictionary(
             uniqueKeysWithValues: AMQPError.Code.allCases.map { code in
                 let counter = registry.counter(

@@ -126,10 +126,10 @@ extension AMQPMessage {
         "x-acquired-count", "x-delay",
     ]
 
-    /// A message made fit to be published: persistent, and without what the broker would refuse or act upon.
+    /// A message fit for publishing: persistent, and without properties that the broker would refuse or act upon.
     ///
-    /// Nor has it the publisher's priority, which counts in quorum queues from RabbitMQ 4.0 on: a retry would overtake
-    /// what came before it, and the dead letters would not stand in the order in which they came.
+    /// The copy does not have the publisher's priority, which counts in quorum queues from RabbitMQ 4.0 on: a retry
+    /// would overtake earlier messages, and the dead letters would lose their order.
     init(publishing message: Message, user: String) {
         self.init(message)
         properties.deliveryMode = 2

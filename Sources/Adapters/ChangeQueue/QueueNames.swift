@@ -12,8 +12,8 @@ public struct QueueNames: Hashable, Sendable {
     public var work: String { "\(namespace).work" }
     /// One of several work queues: `apus.work`, `apus.work.2`, `apus.work.3`, and so on.
     ///
-    /// The first bears the name that it has when it is alone: so retries, replayed dead letters and what is left of the
-    /// time before need not be moved when the number changes.
+    /// The first queue has the name of a single queue, so retries, replayed dead letters and older messages need not
+    /// move when the number changes.
     ///
     /// - Parameter number: which one, from 1.
     /// - Returns: its name.
@@ -22,7 +22,7 @@ public struct QueueNames: Hashable, Sendable {
     public var workHash: String { "\(work).hash" }
     /// The queue of the continuations of large fan-outs.
     public var fanout: String { "\(namespace).fanout" }
-    /// The queue of what needs a person, which commands collect.
+    /// The queue of messages that need a person, which commands collect.
     public var deadLetter: String { "\(namespace).dead-letter" }
     /// The lock of a command that works with dead letters: an exclusive queue, which ends with its connection.
     public var deadLetterLock: String { "\(namespace).dead-letter.lock" }

@@ -15,7 +15,7 @@ public final class TLSSession {
         case wantsWrite
     }
 
-    /// What a read or a write came to.
+    /// The result of a read or a write.
     public enum Transfer: Sendable, Hashable {
         /// So many bytes were taken, at least one.
         case bytes(Int)
@@ -47,8 +47,8 @@ public final class TLSSession {
     /// - Parameters:
     ///   - context: made by `TLSContext.client`.
     ///   - socket: non-blocking, connected before the handshake begins.
-    ///   - serverName: the DNS name or IP address that the certificate must be made out to; a name is sent as SNI too
-    ///     (RFC 6066 section 3 forbids addresses there).
+    ///   - serverName: the DNS name or IP address of the certificate; a name is sent as SNI too (RFC 6066 section 3
+    ///     forbids addresses there).
     /// - Throws: `CryptoError` if the name cannot be used.
     public convenience init(client context: TLSContext, socket: Int32, serverName: String) throws(CryptoError) {
         try self.init(context: context, socket: socket, peerName: serverName)
@@ -84,7 +84,7 @@ public final class TLSSession {
     /// Moves the handshake forward as far as the socket allows.
     ///
     /// - Returns: `done`, or what to wait for before the next call.
-    /// - Throws: `CryptoError` that says what is wrong with the certificate, or that the peer does not speak TLS.
+    /// - Throws: `CryptoError` with the problem of the certificate, or because the peer does not speak TLS.
     public func handshake() throws(CryptoError) -> Progress {
         ERR_clear_error()
         let result = SSL_do_handshake(pointer)
@@ -100,7 +100,7 @@ public final class TLSSession {
         }
     }
 
-    /// What ALPN agreed on, once the handshake is done; nothing if the peer did not take part.
+    /// The protocol that ALPN agreed on, after the handshake; nil if the peer did not take part.
     public var applicationProtocol: String? {
         var start: UnsafePointer<UInt8>?
         var length: UInt32 = 0
@@ -198,7 +198,7 @@ public final class TLSSession {
         let advice =
             switch Int32(truncatingIfNeeded: verification) {
             case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
-                "it is made out to another name; connect by a name that it lists, or check for an interception"
+                "it is for another name; connect by a name that it lists, or check for an interception"
             case X509_V_ERR_CERT_HAS_EXPIRED:
                 "it has expired; check this machine's clock, then have the server's certificate renewed"
             case X509_V_ERR_CERT_NOT_YET_VALID:
@@ -206,7 +206,7 @@ public final class TLSSession {
             case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,
                 X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
                 X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-                "no trust anchor vouches for it; if it is meant to be so, add its issuer to the extra trust anchors"
+                "no trust anchor vouches for it; if that is intended, add its issuer to the extra trust anchors"
             default:
                 "it cannot be used"
             }

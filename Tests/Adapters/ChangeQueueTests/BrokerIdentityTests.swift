@@ -14,8 +14,8 @@ struct BrokerIdentityTests {
     func saysWhatApplies() {
         #expect(notes("3.9.13").contains("too old"))
         #expect(BrokerIdentity(AMQPServer(product: "RabbitMQ", version: "3.10.8")).notes.count == 1)
-        #expect(notes("3.12.4").contains("mended in 3.12.5"))
-        #expect(!notes("3.12.5").contains("mended"))
+        #expect(notes("3.12.4").contains("fixed in 3.12.5"))
+        #expect(!notes("3.12.5").contains("fixed"))
         #expect(!notes("3.13.7").contains("16 MiB"))
         for version in ["4.0.0+2", "4.1.5", "4.2.6", "4.3.0", "4.4.0"] { #expect(notes(version).contains("16 MiB")) }
         let standstill = "retries may stand still"
@@ -23,12 +23,12 @@ struct BrokerIdentityTests {
         for version in ["3.13.7", "4.0.0+2", "4.1.5", "4.2.7", "4.3.3"] {
             #expect(!notes(version).contains(standstill))
         }
-        #expect(notes("4.2.6").contains("mended in 4.2.7"))
+        #expect(notes("4.2.6").contains("fixed in 4.2.7"))
         #expect(notes("4.2.6").contains("permission configure"))
-        #expect(!notes("4.2.7").contains("mended"))
+        #expect(!notes("4.2.7").contains("fixed"))
         #expect(notes("4.3.0").contains("permission configure"))
-        #expect(notes("4.3.2").contains("mended in 4.3.3"))
-        #expect(notes("4.3.3").contains("consumer_timeout") && !notes("4.3.3").contains("mended"))
+        #expect(notes("4.3.2").contains("fixed in 4.3.3"))
+        #expect(notes("4.3.3").contains("consumer_timeout") && !notes("4.3.3").contains("fixed"))
         #expect(!notes("4.2.7").contains("consumer_timeout"))
     }
 

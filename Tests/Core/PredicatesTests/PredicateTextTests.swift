@@ -112,7 +112,7 @@ struct PredicateTextTests {
             ("price\n  ~ 20", 2, 3, "\"~\" means nothing here"),
             ("artist = Mei", 1, 10, "found the name \"Mei\"; expected a value"),
             ("artist LIKE \"M*\"", 1, 8, "LIKE is not supported"),
-            ("a = %@", 1, 5, "\"%\" means nothing here; nothing is substituted"),
+            ("a = %@", 1, 5, "\"%\" means nothing here; placeholders are not substituted"),
             ("a = nil", 1, 5, "a missing field cannot be asked for"),
             ("a = 'x", 1, 5, "the quote that begins here is not closed"),
             ("a = '\\x'", 1, 6, "this is no escape"),

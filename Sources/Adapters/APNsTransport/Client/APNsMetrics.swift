@@ -44,12 +44,12 @@ struct APNsMetrics: Sendable {
         connectsFailed = registry.counter(
             "apus_apns_connects_total", help: connectsHelp, labels: [label, .init("result", "failed")])
         connectionsLost = registry.counter(
-            "apus_apns_connections_lost_total", help: "Connections to APNs that ended without being asked to.",
+            "apus_apns_connections_lost_total", help: "Connections to APNs that ended unexpectedly.",
             labels: [label])
         goAways = registry.counter(
             "apus_apns_goaways_total", help: "Connections that APNs asked to replace (GOAWAY).", labels: [label])
         ambiguous = registry.counter(
-            "apus_apns_ambiguous_total", help: "Attempts of which nobody knows whether APNs processed them.",
+            "apus_apns_ambiguous_total", help: "Attempts that APNs may or may not have processed.",
             labels: [label])
         notProcessed = registry.counter(
             "apus_apns_not_processed_total", help: "Attempts that APNs certainly did not process.", labels: [label])
@@ -63,11 +63,11 @@ struct APNsMetrics: Sendable {
             "apus_apns_pool_opened_total", help: openedHelp, labels: [label, .init("cause", "window")])
         grownInVain = registry.counter(
             "apus_apns_pool_grown_in_vain_total",
-            help: "How often more connections brought no more answers, so that they were closed again.",
+            help: "Times that additional connections brought no additional answers and were closed.",
             labels: [label])
         retired = registry.counter(
             "apus_apns_pool_retired_total", help: "Connections closed because fewer sufficed.", labels: [label])
-        let evictedHelp = "Connections given up although nobody closed them, by reason."
+        let evictedHelp = "Stalled connections that the worker closed, by reason."
         evictedSilent = registry.counter(
             "apus_apns_connections_evicted_total", help: evictedHelp, labels: [label, .init("reason", "silent")])
         evictedStarved = registry.counter(

@@ -5,9 +5,8 @@ public import PushCore
 
 /// Consumes the work and fan-out queues, on a loop and a connection of its own.
 ///
-/// Both queues are consumed on one channel, so one series of delivery numbers serves both. When the connection is lost
-/// it connects again, forever; what was not acknowledged comes again under a new epoch, and tags of the old are
-/// ignored.
+/// Both queues are consumed on one channel, so one series of delivery numbers serves both. It reconnects forever.
+/// Unacknowledged deliveries come again under a new epoch, and tags of the old epoch are ignored.
 public final class ChangeConsumer: DeliverySource {
     private let loop: EventLoop
     private let core: LoopBound<ConsumerCore>
@@ -16,7 +15,7 @@ public final class ChangeConsumer: DeliverySource {
     ///
     /// - Parameters:
     ///   - configuration: where the broker is.
-    ///   - logger: where to say what happens to the connection.
+    ///   - logger: logs the events of the connection.
     ///   - metrics: where to count.
     /// - Throws: `EventLoopError` if there is no thread.
     public init(
@@ -41,22 +40,22 @@ public final class ChangeConsumer: DeliverySource {
         loop.submit { [core] in core.value.settle(tags) }
     }
 
-    /// Rejects deliveries for good, so that their queues dead-letter them; tags of an earlier connection are ignored.
+    /// Rejects deliveries finally, so that their queues dead-letter them; tags of an earlier connection are ignored.
     public func reject(_ tags: [DeliveryTag]) {
         loop.submit { [core] in core.value.reject(tags) }
     }
 
-    /// Ends the consumers at the broker, so that the backlog stands there; what was received can still be settled.
+    /// Cancels the consumers, so that the backlog stays at the broker; received deliveries can still be settled.
     public func pause() {
         loop.submit { [core] in core.value.pause() }
     }
 
-    /// Consumes again, as soon as the unsettled deliveries are settled.
+    /// Consumes again, as soon as all received deliveries are settled.
     public func resume() {
         loop.submit { [core] in core.value.resume() }
     }
 
-    /// Stops new deliveries; those that were received can still be settled.
+    /// Stops new deliveries; received ones can still be settled.
     ///
     /// Returns when the broker has agreed, or the connection is gone.
     public func cancel() async {
@@ -77,7 +76,7 @@ public final class ChangeConsumer: DeliverySource {
     }
 }
 
-/// What is counted of deliveries.
+/// The metrics of deliveries.
 struct ConsumerMetrics {
     private let receivedTotal: Counter
     private let acknowledgedTotal: Counter
@@ -100,7 +99,7 @@ struct ConsumerMetrics {
             "apus_unacknowledged_deliveries", help: "Deliveries that this process holds unacknowledged.")
         paused = registry.gauge(
             "apus_consumer_paused",
-            help: "1 while nothing is consumed because APNs cannot be reached; the backlog stands in RabbitMQ.")
+            help: "1 while the worker consumes nothing because APNs cannot be reached; events wait in RabbitMQ.")
     }
 
     func paused(_ isPaused: Bool) { paused.set(isPaused ? 1 : 0) }

@@ -6,12 +6,13 @@ import PushCore
 
 /// The part of the consumer that lives on its loop.
 final class ConsumerCore {
-    /// How long unsettled deliveries are waited for before consuming starts again without them.
+    /// The longest wait for received deliveries to be settled before consuming starts again.
     private static let resumeNanosecondsMaximum: UInt64 = 5_000_000_000
-    /// The same where nothing is wrong, so that nothing need come again; a push ends sooner as a rule.
+    /// The same limit in normal operation, so that no delivery need come again; a push ends sooner as a rule.
     private static let shareOutNanosecondsMaximum: UInt64 = 30_000_000_000
-    /// How many unacknowledged deliveries of the fan-out queue to hold: each is a chunk of some thousand pushes, and a
-    /// few keep a worker busy; what a worker holds, no other can serve.
+    /// The most unacknowledged deliveries of the fan-out queue.
+    ///
+    /// Each is a chunk of some thousand pushes, so a few keep a worker busy; no other worker can serve them.
     private static let fanoutPrefetch: UInt16 = 4
     private static let fanoutTag = "fanout"
 
@@ -110,7 +111,7 @@ final class ConsumerCore {
         try session.consume(names.fanout, tag: Self.fanoutTag)
         let queues = workQueues + found.map { names.work($0.number) }
         for (index, queue) in queues.enumerated() {
-            // The prefetch is the worker's, so each queue gets a part: what is left of the division goes to the first.
+            // The prefetch is the worker's, so each queue gets a share; the first also gets the remainder.
             let (share, rest) = Int(configuration.prefetch).quotientAndRemainder(dividingBy: queues.count)
             try session.setPrefetch(UInt16(max(1, share + (index < rest ? 1 : 0))))
             try session.consume(queue, tag: tag(of: queue))
@@ -137,7 +138,7 @@ final class ConsumerCore {
         }
     }
 
-    /// Says which exchange is missing; what is in the queues is worked off all the same.
+    /// Logs missing exchanges; messages in the queues are processed all the same.
     private func reportMissingExchanges(_ session: AMQPSession) throws(AMQPError) {
         let names = configuration.names
         for exchange in [names.changes] + (configuration.workQueueCount > 1 ? [names.workHash] : []) {
@@ -228,8 +229,8 @@ final class ConsumerCore {
 
     // MARK: Pausing
 
-    /// Ends the consumers, so that nothing is held for as long as the pause lasts; RabbitMQ closes a channel on which
-    /// one delivery is held for too long (`consumer_timeout`).
+    /// Cancels the consumers, so that a pause holds no deliveries; RabbitMQ closes a channel on which a delivery is
+    /// unacknowledged for too long (`consumer_timeout`).
     func pause() {
         guard !isPaused, !isCancelled else { return }
         isPaused = true
@@ -239,9 +240,10 @@ final class ConsumerCore {
         endConsumers()
     }
 
-    /// Starts to consume again, by a new connection, when no delivery of the old one is unsettled.
+    /// Starts to consume as at the beginning, with a new connection, when all deliveries of the old one are settled.
     ///
-    /// A delivery that is unsettled after some seconds comes again by the new connection: rather twice than never.
+    /// Deliveries that are unsettled after some seconds come again by the new connection: a duplicate is better than an
+    /// endless wait.
     func resume() {
         guard isPaused else { return }
         isPaused = false
@@ -251,15 +253,16 @@ final class ConsumerCore {
         beginAnew(withinNanoseconds: Self.resumeNanosecondsMaximum)
     }
 
-    /// The queues that were too many are gone: what they had of the prefetch goes to the others, which takes consumers
-    /// of their own, so the worker starts to consume again.
+    /// Gives the prefetch of deleted surplus queues to the other queues.
+    ///
+    /// That takes new consumers, so the worker consumes from the start.
     func shareOutPrefetch() {
         guard retired.isEmpty, connection != nil, !isCancelled, !isPaused, resumeTimer == nil else { return }
         endConsumers()
         beginAnew(withinNanoseconds: Self.shareOutNanosecondsMaximum)
     }
 
-    /// Starts to consume again when no delivery is unsettled, or else at the end of this time.
+    /// Starts again when all deliveries are settled, or else at the end of this time.
     private func beginAnew(withinNanoseconds delay: UInt64) {
         resumeTimer = loop.schedule(afterNanoseconds: delay) { [weak self] in self?.beginAnew() }
         beginAnewIfIdle()
@@ -318,7 +321,7 @@ final class ConsumerCore {
         handler = nil
     }
 
-    /// The queues whose acknowledgements are to be waited for, last those that may be gone.
+    /// The queues whose acknowledgements have to be awaited; queues that may be gone come last.
     ///
     /// None while there are consumers, with which the connection might hand out deliveries to the very end.
     private var queuesToSynchronize: [String] {

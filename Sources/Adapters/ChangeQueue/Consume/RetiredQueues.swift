@@ -52,7 +52,7 @@ struct RetiredQueues {
         queues[tag]?.heldCount -= 1
     }
 
-    /// Time has passed: gives those that brought nothing since the last time and of which nothing is held.
+    /// After a while, returns the queues that brought nothing since the last call and have no unsettled deliveries.
     ///
     /// They count as not consumed from now on.
     mutating func takeQuiet() -> [String] {
@@ -93,8 +93,8 @@ struct RetiredQueues {
 
 /// One probe of queues that have no consumer: how many messages each holds, or that it is gone.
 ///
-/// By a connection of its own: on the consumer's no request may wait while deliveries flow, and asking there for a
-/// queue that is gone would end it. The consumer's loop looks at the result with its next tick.
+/// The probe has its own connection: on the consumer's no request may wait while deliveries flow, and asking there for
+/// a deleted queue would end it. The consumer's loop looks at the result with its next tick.
 final class RetiredQueueProbe: Sendable {
     private let found = Mutex<[String: Int?]?>(nil)
 

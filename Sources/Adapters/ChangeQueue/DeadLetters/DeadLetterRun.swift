@@ -3,7 +3,7 @@ import Crypto
 import EventLoop
 import PushCore
 
-/// One use of the dead letters: a connection to the broker, a registry, and what was done so far.
+/// One use of the dead letters: a connection to the broker, a registry, and the counts so far.
 ///
 /// Belongs to one thread.
 final class DeadLetterRun {
@@ -90,7 +90,7 @@ final class DeadLetterRun {
     private func queue(of letter: DeadLetter) -> String { letter.isBulk ? names.fanout : names.work }
 }
 
-/// What has been done with dead letters so far.
+/// The counts of the work on dead letters so far.
 public struct DeadLetterTally: Hashable, Sendable {
     /// How many were taken from the queue, those included that the registry had already.
     public var collectedCount = 0

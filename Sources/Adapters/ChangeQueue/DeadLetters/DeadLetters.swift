@@ -5,14 +5,14 @@ public import PushCore
 
 /// Collects dead letters from their queue into the registry, replays and deletes them.
 ///
-/// A quorum queue has no names for its messages, keeps no order when some are given back, and shows each to one reader
-/// at a time; so the letters are moved to a table of the registry. A letter is acknowledged after the registry has
-/// committed it: after a crash in between it comes again, and is known by its identity. Replaying publishes a copy,
-/// waits for the confirm, and only then removes the letter, so a crash in between duplicates and never loses.
+/// A quorum queue has no names for its messages, loses the order of returned ones, and shows each to one reader at a
+/// time. So the letters are moved to a table of the registry. A letter is acknowledged after the registry has committed
+/// it: after a crash in between it comes again, and is known by its identity. Replaying publishes a copy, waits for the
+/// confirm, and only then removes the letter, so a crash in between duplicates and never loses.
 ///
-/// All of it runs on a connection and a thread of its own. One process at a time does it; another waits for it, and
-/// finds what that one has collected. The lock is one of the broker's, because it ends with the connection, as the hold
-/// on letters does that were delivered and not acknowledged.
+/// All of it runs on a connection and a thread of its own. One process at a time collects; another waits for it, and
+/// finds the letters that it has collected. The lock is one of the broker's, because it ends with the connection, as
+/// the hold on letters does that were delivered and not acknowledged.
 public struct DeadLetters: Sendable {
     /// How many deliveries may be unacknowledged at once.
     private static let prefetch: UInt16 = 500
@@ -30,8 +30,8 @@ public struct DeadLetters: Sendable {
     /// - Parameters:
     ///   - configuration: where the broker is, and the namespace.
     ///   - openRegistry: opens the registry for writing; called on another thread, which then uses it.
-    ///   - progress: is told how far it has come, from another thread, with each batch.
-    ///   - isWaiting: is told, from another thread, that another process has the letters.
+    ///   - progress: receives the counts after each batch, on another thread.
+    ///   - isWaiting: is called, on another thread, when another process has the letters.
     public init(
         configuration: BrokerConfiguration,
         openRegistry: @escaping @Sendable () throws(RegistryError) -> any DeadLetterRegistry,
@@ -46,9 +46,9 @@ public struct DeadLetters: Sendable {
 
     /// Moves everything that is in the queue into the registry.
     ///
-    /// - Returns: what was collected.
-    /// - Throws: `ChangeQueueError`, `missing` if there is no queue of dead letters, or `RegistryError`. What was not
-    ///   committed is still in the queue.
+    /// - Returns: the counts.
+    /// - Throws: `ChangeQueueError`, `missing` if there is no queue of dead letters, or `RegistryError`. Letters that
+    ///   were not committed are still in the queue.
     @discardableResult
     public func collect() async throws -> DeadLetterTally { try await run { _ in } }
 
@@ -57,7 +57,7 @@ public struct DeadLetters: Sendable {
     /// - Parameters:
     ///   - selection: which ones, and how many at most.
     ///   - isDryRun: only count.
-    /// - Returns: what was done; a letter that could not be replayed is still there.
+    /// - Returns: the counts; a letter that could not be replayed is still there.
     /// - Throws: `ChangeQueueError` if the connection is lost; then some letters may be replayed and still be there. Or
     ///   `RegistryError`, `notFound` if a letter that was named is not there.
     public func replay(_ selection: DeadLetterSelection, isDryRun: Bool = false) async throws -> DeadLetterTally {
@@ -79,9 +79,9 @@ public struct DeadLetters: Sendable {
     /// - Parameters:
     ///   - selection: which ones, and how many at most.
     ///   - isDryRun: only count.
-    /// - Returns: what was done.
+    /// - Returns: the counts.
     /// - Throws: `ChangeQueueError` if not everything could be collected, and then nothing is deleted; `RegistryError`,
-    ///   `notFound` if a letter that was named is not there.
+    ///   `notFound` if a named letter does not exist.
     public func purge(_ selection: DeadLetterSelection, isDryRun: Bool = false) async throws -> DeadLetterTally {
         try await run { run in
             try run.forEachBatch(selection) { letters in

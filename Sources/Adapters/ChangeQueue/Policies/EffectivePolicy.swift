@@ -1,8 +1,8 @@
 import JSON
 
-/// What RabbitMQ's policies, of users and of operators, say of one queue, as RabbitMQ itself has put them together.
+/// The effective policy of one queue: RabbitMQ's result of the users' and operators' policies.
 struct EffectivePolicy: Hashable, Sendable {
-    /// What a key may have.
+    /// The value of a key.
     enum Value: Hashable, Sendable, CustomStringConvertible {
         case number(Int64)
         case text(String)
@@ -20,8 +20,8 @@ struct EffectivePolicy: Hashable, Sendable {
     /// Each setting by its key, for example `overflow`.
     var values: [String: Value] = [:]
 
-    /// Reads an answer of `GET /api/queues/VHOST/NAME`; nil if RabbitMQ does not say yet which policies are in force,
-    /// or what they set.
+    /// Reads an answer of `GET /api/queues/VHOST/NAME`; nil if RabbitMQ does not yet name the policies or their
+    /// settings.
     ///
     /// It says so with a queue's statistics, which come some seconds after the queue: an answer without them names no
     /// policy, not even that there is none.

@@ -3,16 +3,16 @@ import EventLoop
 import HTTPClient
 import JSON
 
-/// RabbitMQ's management API, for the one thing that AMQP does not tell: the policies that are in force.
+/// RabbitMQ's management API, which shows the policies in force; AMQP does not.
 struct ManagementAPI: Sendable {
     private static let queueBytesMaximum = 4 * 1_024 * 1_024
 
-    /// How long to go on asking of queues of which RabbitMQ does not say yet what policies do to them.
+    /// The time to repeat the question about queues whose policies RabbitMQ does not show yet.
     ///
     /// It gathers that every five seconds, and of a new queue tells it after at most ten.
     private static let patience = Duration.seconds(30)
 
-    /// What the API says of a queue.
+    /// The API's answer about a queue.
     private enum Finding: Sendable {
         case missing
         case unsaid
@@ -25,7 +25,7 @@ struct ManagementAPI: Sendable {
 
     /// Prepares to ask; nil if the configuration does not say where the API is.
     ///
-    /// - Parameter configuration: where the broker is; who asks, if the API's URL does not say it.
+    /// - Parameter configuration: the broker's address, and the user unless the API's URL names one.
     init?(_ configuration: BrokerConfiguration) {
         guard !configuration.managementURL.isEmpty, let endpoint = configuration.endpoints.first else { return nil }
         url = String(configuration.managementURL.reversed().drop { $0 == "/" }.reversed())
@@ -41,7 +41,7 @@ struct ManagementAPI: Sendable {
     /// The policies of several queues; waits for the answers, off the caller's thread.
     ///
     /// - Parameter queues: their names.
-    /// - Returns: what is in force for each, by its name; nothing for one that is not there.
+    /// - Returns: the policy in force for each existing queue, by its name.
     /// - Throws: `ChangeQueueError`: `unavailable`, `refused`.
     func effectivePolicies(of queues: [String]) async throws(ChangeQueueError) -> [String: EffectivePolicy] {
         do {

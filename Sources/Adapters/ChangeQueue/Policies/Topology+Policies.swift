@@ -1,15 +1,14 @@
 public import Metrics
 public import Notifications
 
-/// What operators' policies do to our queues.
+/// The effect of operators' policies on our queues.
 extension Topology {
     /// Looks at the policies that are in force, if the configuration says where RabbitMQ's management API is.
     ///
     /// - Parameters:
-    ///   - findings: what was found of each object.
+    ///   - findings: the finding about each object.
     ///   - configuration: where the broker is; its namespace does not matter.
-    /// - Returns: the findings, with `overridden` in place of `present`, where a policy
-    ///   changes something.
+    /// - Returns: the findings; a good one becomes `overridden` where a policy changes the queue.
     /// - Throws: `ChangeQueueError` if the API cannot be used.
     public func withPolicies(
         _ findings: [TopologyFinding], of configuration: BrokerConfiguration
@@ -29,8 +28,7 @@ extension Topology {
     /// Looks at what policies change of our queues, as far as these are there.
     ///
     /// - Parameter configuration: where the broker is; its namespace does not matter.
-    /// - Returns: a finding for each queue of which something is changed; none if the configuration does not say where
-    ///   the API is.
+    /// - Returns: a finding for each queue that a policy changes; none if the configuration does not name the API.
     /// - Throws: `ChangeQueueError` if the API cannot be used.
     public func policyFindings(
         of configuration: BrokerConfiguration
@@ -39,16 +37,16 @@ extension Topology {
         return try await withPolicies(present, of: configuration).filter { $0.status != .present }
     }
 
-    /// Looks at the policies once and says in the log what they change; a worker works all the same.
+    /// Checks the policies once and logs the changes; the worker runs all the same.
     ///
-    /// A worker that stopped here would stop every push for what may never happen; `apus topology apply` and
-    /// `apus check` fail instead, which come before it.
+    /// A worker that stopped here would stop every push for a loss that may never happen. `apus topology apply` and
+    /// `apus check`, which come earlier, fail instead.
     ///
     /// - Parameters:
     ///   - configuration: where the broker is.
     ///   - logger: where to say it.
-    ///   - metrics: where to count what may lose messages; nothing is counted unless RabbitMQ has told it, because a
-    ///     count of 0 says that there is none.
+    ///   - metrics: counts the policies that may lose messages. Nothing is counted unless RabbitMQ has answered,
+    ///     because a count of 0 means that there are none.
     public func reportPolicies(
         of configuration: BrokerConfiguration, logger: Logger, metrics: MetricsRegistry
     ) async {

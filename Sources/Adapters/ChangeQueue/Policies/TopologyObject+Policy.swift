@@ -1,16 +1,15 @@
 import PushCore
 
-/// What policies may do to a queue.
+/// The effects of policies on a queue.
 ///
-/// RabbitMQ puts a policy and the arguments of a queue together by key (3.10.8 to 4.3.5): of `message-ttl`,
-/// `max-length`, `expires` and `delivery-limit` the smaller counts, `overflow` of the policy wins, and `dead-letter-*`
-/// of the arguments does. So the queue stays as it was declared, and behaves otherwise; declaring it again does not
-/// show it.
+/// RabbitMQ combines a policy and the arguments of a queue by key (3.10.8 to 4.3.5): of `message-ttl`, `max-length`,
+/// `expires` and `delivery-limit` the smaller counts, `overflow` of the policy wins, and `dead-letter-*` of the
+/// arguments does. So the queue stays as it was declared, and behaves otherwise; declaring it again does not show it.
 extension TopologyObject {
-    /// What a policy changes of this queue.
+    /// The conflicts of a policy with this queue.
     ///
-    /// - Parameter policy: what is in force for it.
-    /// - Returns: the settings that matter, in a fixed order; those that lose nothing as well.
+    /// - Parameter policy: the policy in force.
+    /// - Returns: the settings that matter, in a fixed order, including those that lose nothing.
     func conflicts(with policy: EffectivePolicy) -> [PolicyConflict] {
         guard kind == .quorumQueue else { return [] }
         return [
@@ -36,7 +35,7 @@ extension TopologyObject {
         return PolicyConflict(
             "\(key) = \(length)",
             rejects
-                ? "a full queue refuses what is published to it; that is tried again" : "a full queue drops the oldest",
+                ? "a full queue refuses publishes; they are tried again" : "a full queue drops the oldest",
             losesMessages: !rejects)
     }
 
@@ -44,7 +43,7 @@ extension TopologyObject {
         policy.number("expires").map {
             PolicyConflict(
                 "expires = \($0)",
-                "RabbitMQ deletes the queue, with what it holds, when nobody has consumed it for so many milliseconds",
+                "RabbitMQ deletes the queue with its messages after so many milliseconds without a consumer",
                 losesMessages: true)
         }
     }
@@ -54,7 +53,7 @@ extension TopologyObject {
         let setting = "message-ttl = \(milliseconds)"
         if case .int64(let own)? = argument("x-message-ttl") {
             guard milliseconds < own else { return nil }
-            return PolicyConflict(setting, "what waits here for \(own) ms comes back sooner", losesMessages: false)
+            return PolicyConflict(setting, "messages come back sooner than after \(own) ms", losesMessages: false)
         }
         return PolicyConflict(
             setting, deadLetters ? "events that wait longer become dead letters" : "dead letters vanish after that",
@@ -83,11 +82,11 @@ extension TopologyObject {
     private func argument(_ name: String) -> HeaderValue? { arguments.first { $0.name == name }?.value }
 }
 
-/// A setting of a policy that changes what a queue of ours does.
+/// A setting of a policy that changes the behaviour of one of our queues.
 public struct PolicyConflict: Hashable, Sendable {
     /// The setting, for example `overflow = drop-head`.
     public let setting: String
-    /// What the setting does to the queue.
+    /// The effect of the setting on the queue.
     public let effect: String
     /// Whether messages can be lost by it.
     public let losesMessages: Bool

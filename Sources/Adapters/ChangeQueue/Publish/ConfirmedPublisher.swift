@@ -5,16 +5,15 @@ public import PushCore
 
 /// Publishes with confirms, on a loop and a connection of its own.
 ///
-/// Its own connection, because the broker stops reading from a connection that publishes when it runs out of memory or
-/// disk, and acknowledgements behind a publish would stand still with it.
+/// It has its own connection. The broker stops reading from a publishing connection when memory or disk run out, and
+/// acknowledgements on it would wait as well.
 ///
 /// A message counts as requeued only when the broker has confirmed it and no return came before. Each publish carries
-/// its number in the property `cluster-id`, which the broker hands back untouched, so that a return is never taken for
-/// that of another message with the same route. What is unconfirmed when a connection ends is published again on the
-/// next.
+/// its number in the property `cluster-id`, which the broker returns unchanged. So a return always finds its publish.
+/// Unconfirmed messages of an ended connection are published again on the next.
 ///
-/// Some of what a consumed message carries must not be published again as it is: the broker closes the channel over a
-/// `user-id` that is not ours, routes once more by `CC` and `BCC`, and counts cycles in `x-death`. Those are left out.
+/// Some properties of a consumed message must not be published again: the broker closes the channel over a `user-id`
+/// that is not ours, routes once more by `CC` and `BCC`, and counts cycles in `x-death`. They are left out.
 public final class ConfirmedPublisher: MessagePublisher {
     private let loop: EventLoop
     private let core: LoopBound<PublisherCore>
@@ -23,7 +22,7 @@ public final class ConfirmedPublisher: MessagePublisher {
     ///
     /// - Parameters:
     ///   - configuration: where the broker is.
-    ///   - logger: where to say what happens to the connection.
+    ///   - logger: logs the events of the connection.
     ///   - metrics: where to count.
     /// - Throws: `EventLoopError` if there is no thread.
     public init(
@@ -48,7 +47,7 @@ public final class ConfirmedPublisher: MessagePublisher {
         loop.submit { [core] in core.value.publish(messages) }
     }
 
-    /// Waits for the outcomes of what was published, up to a deadline, closes the connection and ends the loop.
+    /// Waits for the outcomes of all publishes, up to a deadline, closes the connection and ends the loop.
     ///
     /// - Returns: whether every message had its outcome.
     public func close(deadlineSeconds: Double) async -> Bool {
@@ -62,7 +61,7 @@ public final class ConfirmedPublisher: MessagePublisher {
     }
 }
 
-/// What is counted of publishes.
+/// The metrics of publishes.
 struct PublisherMetrics {
     private let confirmedTotal: Counter
     private let returnedTotal: Counter

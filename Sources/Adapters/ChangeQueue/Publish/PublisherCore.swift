@@ -29,11 +29,12 @@ final class PublisherCore {
 
     private var waiting = MessageQueue()
     private var ledger = ConfirmTracker()
-    /// What awaits its confirm, each at its index modulo the window.
+    /// The unconfirmed messages, each at its index modulo the window.
     private var inFlight = [InFlight?](repeating: nil, count: windowMaximum)
     private var nextIndex = 0
-    /// How many of the messages at the front of the queue are suspected to make the broker close the channel; those are
-    /// published one at a time until it is known which.
+    /// The number of messages at the front of the queue that may make the broker close the channel.
+    ///
+    /// They are published one at a time until the guilty one is known.
     private var suspectCount = 0
 
     private var refusals: NackMonitor
@@ -126,7 +127,7 @@ final class PublisherCore {
                     end(message.identifier, .rejected(error.message))
                     continue
                 }
-                // Only now: what the connection's end has cut short stays in the queue.
+                // Removed only now: a message whose publish the connection's end has interrupted stays in the queue.
                 waiting.removeFirst()
                 inFlight[nextIndex % Self.windowMaximum] = InFlight(message: message, publishedNanoseconds: now)
                 ledger.published(number, index: nextIndex)
@@ -208,7 +209,7 @@ final class PublisherCore {
             ])
     }
 
-    /// Opens a new channel, by a connection of its own, once nothing is under way on the old one.
+    /// Opens a new channel, with a connection of its own, once the old one is idle.
     private func renewIfIdle() {
         guard isRenewing, ledger.isEmpty, let connection, closing == nil || !isIdle else { return }
         connection.close()

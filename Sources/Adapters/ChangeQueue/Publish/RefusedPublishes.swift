@@ -1,6 +1,6 @@
 import Essentials
 
-/// Decides when a message that the broker refused (`basic.nack`) is published again, and when it is given up.
+/// Decides when a message that the broker refused (`basic.nack`) is published again, and when it is abandoned.
 ///
 /// The waits grow from 100 milliseconds to five seconds, by the number of refusals of the message.
 struct RefusedPublishes {
@@ -24,7 +24,7 @@ struct RefusedPublishes {
 
     /// A message was refused.
     ///
-    /// - Returns: how long to wait before it is published again, in nanoseconds; nil if it is given up.
+    /// - Returns: the delay before it is published again, in nanoseconds; nil if it is abandoned.
     mutating func refused(_ identifier: UInt64, nowNanoseconds now: UInt64) -> UInt64? {
         var history = histories[identifier] ?? History(sinceNanoseconds: now)
         guard now &- history.sinceNanoseconds < patienceNanoseconds else { return nil }
@@ -39,12 +39,12 @@ struct RefusedPublishes {
     }
 }
 
-/// Finds out that a channel of the broker refuses a queue for good.
+/// Detects a channel of the broker that refuses a queue permanently.
 ///
-/// A channel of RabbitMQ that publishes to a quorum queue for the first time after the node of its leader has died, and
-/// before the new leader has made itself known, remembers the dead node, and refuses everything for the queue for as
-/// long as the node is away; another channel is not refused. A queue that is full refuses on all channels, so a new
-/// channel is tried at longer and longer intervals.
+/// A channel of RabbitMQ can remember a dead node, if it first publishes to a quorum queue between the death of the
+/// leader's node and the new leader's announcement. It then refuses everything for the queue while the node is away;
+/// other channels do not. A queue that is full refuses on all channels, so a new channel is tried at longer and longer
+/// intervals.
 struct NackMonitor {
     /// The longest time that refusals go on before the next new channel, in nanoseconds.
     static let patienceNanosecondsMaximum: UInt64 = 60_000_000_000

@@ -1,13 +1,13 @@
 import AMQP
 
 extension Topology {
-    /// Makes what is missing and gives each work queue its share of the events; takes nothing away that holds messages.
+    /// Creates missing objects and gives each work queue its share of the events; removes nothing that holds messages.
     ///
     /// The number of work queues may change under load: every step leaves each event exactly one way. From one queue to
-    /// several, the hash exchange gets the first queue and the events before that queue loses its own binding (RabbitMQ
-    /// puts a message into a queue once, however many ways lead there), and only then the others join. Back, they leave
+    /// several, the hash exchange first gets the first queue, and the events; then that queue loses its own binding,
+    /// and the others join. RabbitMQ puts a message into a queue once, however many ways lead there. Back, they leave
     /// in the opposite order, the highest first, and the first queue leaves the hash exchange as it came. A new queue
-    /// gets no events before a worker consumes it, unless nothing is consumed at all. A queue too many gets none any
+    /// gets no events before a worker consumes it, unless no queue is consumed at all. A queue too many gets none any
     /// more, is emptied by the workers, and is deleted by `deleteRetired(of:waitingSeconds:)`.
     ///
     /// - Parameter configuration: where the broker is; its namespace does not matter.
@@ -24,7 +24,7 @@ extension Topology {
 
     /// Compares without making anything.
     ///
-    /// Whether a queue is bound cannot be asked of AMQP; `apply` binds again what is bound already.
+    /// AMQP does not show bindings; `apply` repeats the existing ones.
     ///
     /// - Parameter configuration: where the broker is; its namespace does not matter.
     /// - Returns: one finding for each object, in order, and one for each work queue that is too many.

@@ -61,19 +61,19 @@ extension Topology {
     /// How long a queue that is to be deleted may take for an answer, in seconds.
     private static let proofPatienceSeconds = 10
 
-    /// Deletes the work queues that `apply` has taken out of use, the highest first, each when it is empty and has
-    /// no consumer; waits for that.
+    /// Waits until the work queues that `apply` retired are empty and without consumers, and deletes them, the highest
+    /// first.
     ///
-    /// No version of RabbitMQ has `if-empty` for quorum queues, and deletes one that has no leader by force. What makes
-    /// this safe: nothing leads there any more; a queue has to say that it is empty at least a second after it was
-    /// taken out of use; and then it has to be proven (`AMQPSession.provesEmpty`), because a passive declare says the
-    /// same of a queue whose leader is silent.
+    /// No version of RabbitMQ has `if-empty` for quorum queues, and each deletes a queue without a leader by force.
+    /// Three facts make this safe: nothing is routed to the queue any more; it reports that it is empty at least a
+    /// second after it was retired; and `AMQPSession.provesEmpty` proves it, because a passive declare reports the same
+    /// while a leader is silent.
     ///
     /// - Parameters:
     ///   - configuration: where the broker is.
     ///   - waitingSeconds: how long to wait for the workers.
-    /// - Returns: a finding for each queue that was too many: `deleted`; `surplus` if it is still in use; `unproven` if
-    ///   it says that it is not, and that could not be proven.
+    /// - Returns: a finding for each surplus queue: `deleted`; `surplus` if it is still in use; `unproven` if it
+    ///   reports that it is not, without proof.
     /// - Throws: `ChangeQueueError` if the broker cannot be used; safe to repeat.
     public func deleteRetired(
         of configuration: BrokerConfiguration, waitingSeconds: Double
@@ -98,7 +98,7 @@ extension Topology {
             }
             emptyBefore.formUnion(left.filter(Self.seemsUnused).map(\.object.name))
             guard !left.isEmpty, ContinuousClock.now < deadline else { return left + deleted }
-            // A caller that was cancelled gets what is known so far.
+            // A cancelled caller gets the findings so far.
             do { try await Task.sleep(for: .seconds(1)) } catch { return left + deleted }
         }
     }

@@ -1,27 +1,27 @@
 public import PushCore
 
-/// The exchanges and queues of one namespace: what they are, and how the broker's compare with them.
+/// The exchanges and queues of one namespace, and their comparison with the broker's.
 ///
-/// All queues are quorum queues: replicated, with a time to live per queue and dead-lettering that loses nothing, which
-/// in turn asks for `reject-publish` as the behaviour at a full queue. The retry queues have one delay each, because a
-/// message expires only at the head of its queue: different delays in one queue would wait for each other.
+/// All queues are quorum queues: replicated, with a time to live per queue and lossless dead-lettering, which in turn
+/// requires `reject-publish` for a full queue. The retry queues have one delay each, because a message expires only at
+/// the head of its queue: different delays in one queue would wait for each other.
 ///
 /// With several work queues, the events go from the topic exchange to a consistent-hash exchange, and on to one of the
-/// queues by a hash of their routing key. The routing key, because it is the one thing that every publisher gives,
-/// whatever the event's format: of a structured event RabbitMQ sees no header, and the attribute `subject` has three
-/// names in binary ones. A publisher that wants the events of a dataset in one queue puts the subject into the routing
-/// key; with one key for all, all are in one queue, and nothing but the gain is lost by that. The first of the queues
-/// is the one that there is without a hash. So the arguments of the retry queues, which lead there and which RabbitMQ
-/// cannot change, are the same whatever the number.
+/// queues by a hash of their routing key. The hash takes the routing key, because every publisher gives one, in every
+/// format of an event. RabbitMQ sees no header of a structured event, and the attribute `subject` has three names in
+/// binary ones. A publisher that wants all events of a dataset in one queue puts the subject into the routing key. With
+/// one key for all events, they are all in one queue, and only the gain is lost. The first queue is the one that exists
+/// without a hash. So the arguments of the retry queues, which lead to the first queue and which RabbitMQ cannot
+/// change, do not depend on the number.
 public struct Topology: Hashable, Sendable {
-    /// How often a message may come back unacknowledged before the broker gives up on it.
+    /// The number of times that a message may come back unacknowledged before the broker dead-letters it.
     ///
     /// Every return counts, also that of a whole prefetch window when a worker dies, so this is generous.
     private static let deliveryLimit: Int64 = 20
     /// The same for dead letters, which come back when the command that collects them is killed.
     ///
-    /// In effect none, because a letter that reached it would be dropped; but with one set the broker puts them back
-    /// where they were rather than at the end, and later versions of RabbitMQ set 20 where none is given.
+    /// In effect no limit, because a letter that reached it would be dropped. But with a limit set, the broker returns
+    /// letters to their places rather than to the end, and later versions of RabbitMQ set 20 by default.
     private static let deadLetterDeliveryLimit: Int64 = 1_000_000_000
 
     /// The most work queues that there can be.
@@ -38,7 +38,7 @@ public struct Topology: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - namespace: how all names begin.
-    ///   - retryDelaysMilliseconds: one retry queue each; those that are not positive are left out.
+    ///   - retryDelaysMilliseconds: one retry queue each; delays that are not positive are left out.
     ///   - workQueueCount: over how many work queues the events are spread, 1 to `workQueuesMaximum`.
     public init(namespace: String, retryDelaysMilliseconds: [Int64], workQueueCount: Int = 1) {
         names = QueueNames(namespace: namespace)
@@ -60,14 +60,14 @@ public struct Topology: Hashable, Sendable {
             kind: .hashExchange, name: names.workHash, purpose: "spreads the events over the work queues",
             arguments: [], bindings: [allChanges])
         let outcomes = TopologyObject(
-            kind: .topicExchange, name: names.outcomes, purpose: "what became of each push, if turned on",
+            kind: .topicExchange, name: names.outcomes, purpose: "the outcome of each push, if turned on",
             arguments: [], bindings: [])
         return workQueueCount > 1 ? [changes, hash, outcomes] : [changes, outcomes]
     }
 
     private var queues: [TopologyObject] {
         let deadLetter = queue(
-            names.deadLetter, "what needs a person; `apus dead-letters` collects it",
+            names.deadLetter, "messages that need a person; `apus dead-letters` collects them",
             [MessageHeader(name: "x-delivery-limit", value: .int64(Self.deadLetterDeliveryLimit))])
         let fanout = queue(
             names.fanout, "the continuations of large fan-outs",
@@ -110,8 +110,9 @@ public struct Topology: Hashable, Sendable {
             kind: .quorumQueue, name: name, purpose: purpose, arguments: [type] + arguments, bindings: bindings)
     }
 
-    /// Through the default exchange, which routes by queue name; at least once, for which the queue must reject
-    /// publishes rather than drop messages when it is full.
+    /// The arguments for dead-lettering through the default exchange, which routes by queue name.
+    ///
+    /// It is at-least-once, for which a full queue must reject publishes rather than drop messages.
     private static func deadLettering(to queue: String) -> [MessageHeader] {
         [
             MessageHeader(name: "x-dead-letter-exchange", value: .string("")),
@@ -134,11 +135,11 @@ public struct TopologyObject: Hashable, Sendable {
         case quorumQueue = "quorum queue"
     }
 
-    /// What it is.
+    /// The kind of the object.
     public let kind: Kind
     /// Its name.
     public let name: String
-    /// What it is for, in a few words.
+    /// The purpose of the object, in a few words.
     public let purpose: String
     /// Its arguments, as the broker knows them; none for an exchange.
     public let arguments: [MessageHeader]

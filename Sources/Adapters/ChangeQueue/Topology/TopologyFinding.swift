@@ -1,4 +1,4 @@
-/// How the broker's object compares with the one that Apus needs.
+/// The result of comparing the broker's object with the one that Apus needs.
 public struct TopologyFinding: Hashable, Sendable {
     /// The results of a comparison.
     public enum Status: Hashable, Sendable {
@@ -8,30 +8,30 @@ public struct TopologyFinding: Hashable, Sendable {
         case created
         /// It is not there.
         case missing
-        /// It is a work queue that no worker consumes while others are consumed, so it was not given events.
+        /// A work queue without a worker, while others have one; so it was not given events.
         case unconsumed
         /// It is a work queue more than the configuration asks for.
         ///
-        /// `messageCount` counts those that no worker has; consumers that still hold some count as consumers.
+        /// `messageCount` counts the ready messages; consumers with unacknowledged messages count as consumers.
         case surplus(messageCount: Int, consumerCount: Int)
-        /// It is a work queue more than the configuration asks for, of which it could not be proven that it is empty.
+        /// A surplus work queue that could not be proven empty.
         case unproven(String)
         /// It was a work queue more than the configuration asks for, empty and unconsumed, and has been deleted.
         case deleted
         /// It is there, and something of it is not as it should be.
         case different(argument: String, actual: String, wanted: String)
-        /// It is there as it was declared, but policies of the broker change what it does.
+        /// The object exists as declared, but policies of the broker change its behaviour.
         case overridden(policies: [String], conflicts: [PolicyConflict])
         /// The broker would not say.
         case unknown(String)
     }
 
-    /// What was compared.
+    /// The object that was compared.
     public let object: TopologyObject
     /// How it compares.
     public let status: Status
 
-    /// Whether nothing is left to do.
+    /// Whether nothing has to be done.
     public var isGood: Bool {
         switch status {
         case .present, .created, .deleted: true
@@ -40,7 +40,7 @@ public struct TopologyFinding: Hashable, Sendable {
         }
     }
 
-    /// Whether what is left to do waits for the workers: applying again, later, does it.
+    /// Whether the rest of the work waits for the workers, so that applying again later finishes it.
     public var isPending: Bool {
         switch status {
         case .unconsumed, .surplus, .unproven: true
@@ -48,7 +48,7 @@ public struct TopologyFinding: Hashable, Sendable {
         }
     }
 
-    /// One line: the object, what is there and what is wanted.
+    /// One line: the object, its state and the wanted state.
     public var description: String {
         let subject = "\(object.kind.rawValue) \(object.name)"
         return switch status {
@@ -62,14 +62,14 @@ public struct TopologyFinding: Hashable, Sendable {
             "\(subject): more than work_queues asks for, with \(Self.count(messageCount, "message")) and "
                 + "\(Self.count(consumerCount, "consumer")); " + Self.advice(messageCount, consumerCount)
         case .unproven(let text):
-            "\(subject): more than work_queues asks for; it says that it is empty, but that could not be proven, so it "
+            "\(subject): more than work_queues asks for; it seems empty, but that could not be proven, so it "
                 + "was not deleted: \(text); run `apus topology apply` again when all nodes of the broker are up"
         case .deleted: "\(subject): more than work_queues asks for, and empty: deleted"
         case .different(let argument, let actual, let wanted):
             "\(subject): \(argument) is \(actual), wanted \(wanted); an existing object cannot be changed: drain it, "
                 + "delete it and run `apus topology apply`"
         case .overridden(let policies, let conflicts):
-            "\(subject): present, but the policy \(policies.joined(separator: " and ")) changes what it does: "
+            "\(subject): present, but the policy \(policies.joined(separator: " and ")) changes its behaviour: "
                 + conflicts.map(\.description).joined(separator: "; ")
                 + (isGood ? "" : "; change the policy, or its pattern so that it leaves this queue out")
         case .unknown(let text): "\(subject): \(text)"

@@ -69,7 +69,7 @@ struct ServerKeyVerifier: Sendable {
         request.fields.contains { [keyField, dateField, signatureField].contains($0.name) }
     }
 
-    /// Whether there is a key of the name that a request shows; the signature is not checked.
+    /// Whether the key that a request names exists; the request is not authenticated yet.
     func hasKey(of request: HTTPRequest) -> Bool {
         request.field(Self.keyField).map { keys[ByteText($0)] != nil } ?? false
     }
@@ -77,7 +77,7 @@ struct ServerKeyVerifier: Sendable {
     /// Finds out who signed a request; the body is not looked at before the key is known.
     ///
     /// - Parameters:
-    ///   - request: what has come.
+    ///   - request: the received bytes.
     ///   - nowMilliseconds: the time, in milliseconds since 1970.
     /// - Returns: the key that it was signed with.
     /// - Throws: `CloudKitError` with `authenticationFailed`.
@@ -88,7 +88,7 @@ struct ServerKeyVerifier: Sendable {
             throw Self.failure(
                 "X-Apple-CloudKit-Request-KeyID, -ISO8601Date and -SignatureV1 must be there, each once.")
         }
-        guard let key = keys[ByteText(identifier)] else { throw Self.failure("Nobody has this key ID.") }
+        guard let key = keys[ByteText(identifier)] else { throw Self.failure("This key ID is unknown.") }
         guard let milliseconds = ServerKeyDate.milliseconds(dateText) else {
             throw Self.failure("X-Apple-CloudKit-Request-ISO8601Date must be YYYY-MM-DD'T'HH:MM:SS'Z'.")
         }

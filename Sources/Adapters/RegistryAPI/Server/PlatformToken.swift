@@ -20,7 +20,7 @@ public enum PlatformToken {
     private static func problem(of token: DeviceToken, platform: Platform, _ courier: CourierTokens) -> String? {
         switch (platform, courier.gaveOut(token)) {
         case (.apns, true), (.apnsSandbox, true): "it is of tokens/create, so its platform is WEB."
-        case (.web, false): "it is none that tokens/create has answered."
+        case (.web, false): "tokens/create did not return it."
         default: nil
         }
     }

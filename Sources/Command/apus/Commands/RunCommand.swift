@@ -77,7 +77,7 @@ struct RunCommand: Command {
         } catch {
             logger.log(
                 .error, "worker.reload.failed",
-                [.field("reason", error.message), .field("hint", "the worker goes on with what it has")])
+                [.field("reason", error.message), .field("hint", "the worker keeps its current keys")])
         }
     }
 

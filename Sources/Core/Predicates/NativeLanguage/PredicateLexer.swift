@@ -95,7 +95,7 @@ struct PredicateLexer {
         }
         let found = Self.text(scalars[position..<(position + 1)]).excerpt
         let hint =
-            peek() == "%" ? "; nothing is substituted here: write the field or the value itself" : ""
+            peek() == "%" ? "; placeholders are not substituted: write the field or the value itself" : ""
         throw fault(.invalidSyntax, at: position, "\(found) means nothing here\(hint)")
     }
 
@@ -146,7 +146,7 @@ struct PredicateLexer {
         throw fault(.invalidSyntax, at: start, "the quote that begins here is not closed; expected another \(quote)")
     }
 
-    /// Reads what follows a backslash.
+    /// Reads the rest of an escape after its backslash.
     private mutating func readEscape() throws(PredicateError) -> Unicode.Scalar {
         let start = position - 1
         guard let scalar = peek() else {

@@ -68,7 +68,7 @@ extension Notification {
             guard key != "aps" else {
                 throw EventRejection(
                     .invalidField,
-                    "\(data.path) has the key aps, which is Apple's; what belongs there has its own fields in"
+                    "\(data.path) has the key aps, which is Apple's; its values have their own fields in"
                         + " data.notification, for example badge")
             }
             guard keys.insert(ByteText(key)).inserted else { continue }

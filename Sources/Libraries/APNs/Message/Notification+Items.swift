@@ -61,7 +61,7 @@ extension Notifications.Notification {
 
     private mutating func add(_ value: any Encodable, under key: String) throws(PushError) {
         guard key != "aps" else {
-            throw PushError(.messageInvalid, "the key aps is Apple's; what belongs there has items of its own")
+            throw PushError(.messageInvalid, "the key aps is Apple's; its values have items of their own")
         }
         let datum = CustomDatum(key: key, value: try Self.encode(value, name: key))
         if let index = customData.firstIndex(where: { $0.key == key }) {

@@ -124,13 +124,13 @@ extension HTTPRequestParser {
         return .malformed("the field Host is no name or address with an optional port")
     }
 
-    /// The length of the body is told in one way (RFC 9112 section 6.3).
+    /// Reads the length of the body, which must be given in one way only (RFC 9112 section 6.3).
     private mutating func readFraming() -> HTTPRefusal? {
         let lengths = head.values("content-length")
         let codings = head.values("transfer-encoding")
         guard codings.isEmpty else {
             guard lengths.isEmpty, codings.count == 1, head.isVersionOneOne else {
-                return .malformed("the length of the body is told in two ways (RFC 9112 section 6.3)")
+                return .malformed("the length of the body is given in two ways (RFC 9112 section 6.3)")
             }
             guard OctetClass.isWord(codings[0], "chunked") else { return .codingUnknown }
             head.framing = .chunked

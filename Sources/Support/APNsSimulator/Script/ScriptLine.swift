@@ -90,7 +90,7 @@ struct ScriptLine {
         do {
             return try line.withUnsafeBufferPointer { bytes throws(JSONReader.Malformed) in try readFields(bytes) }
         } catch {
-            throw invalid("it has to be one JSON object whose texts are strings and whose numbers are whole")
+            throw invalid("it has to be one JSON object with strings and whole numbers")
         }
     }
 

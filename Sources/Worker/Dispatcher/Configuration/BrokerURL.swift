@@ -10,9 +10,9 @@ struct BrokerURL {
     /// The host and the port.
     let address: HostPort
 
-    /// What is wrong with a URL, without a word of its content.
+    /// The problem of a URL, without any of its content.
     struct Failure: Error {
-        /// What is wrong.
+        /// The problem.
         let message: String
     }
 

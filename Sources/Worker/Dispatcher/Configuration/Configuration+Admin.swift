@@ -5,7 +5,7 @@ extension Configuration {
         ///
         /// Port 0 lets the system choose. `admin.listen`, default `127.0.0.1:9464`, `""` for none.
         public var listen: HostPort?
-        /// The names by which it is reached besides those that are always served; `*` for all.
+        /// The host names of the server besides those that are always served; `*` for all.
         ///
         /// `admin.hosts`, default none.
         public var hosts: [String]

@@ -1,7 +1,7 @@
 public import Notifications
 
 extension Configuration {
-    /// What is logged, and how: `[log]`.
+    /// The level and the format of the log: `[log]`.
     public struct Log: Hashable, Sendable {
         /// The shapes of a log line.
         public enum Format: String, CaseIterable, Sendable {
@@ -13,7 +13,7 @@ extension Configuration {
             case text
         }
 
-        /// What is less important than this is not logged.
+        /// The least severe level that is logged.
         ///
         /// `log.level`, default `info`.
         public var level: LogLevel

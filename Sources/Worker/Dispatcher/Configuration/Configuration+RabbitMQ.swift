@@ -9,7 +9,7 @@ extension Configuration {
         ///
         /// `rabbitmq.ca_file`, default `""` for none.
         public var caFile: String?
-        /// What the names of all exchanges and queues begin with; 1 to 64 letters, digits, `-`, `_`.
+        /// The prefix of the names of all exchanges and queues; 1 to 64 letters, digits, `-`, `_`.
         ///
         /// `rabbitmq.namespace`, default `apus`.
         public var namespace: String

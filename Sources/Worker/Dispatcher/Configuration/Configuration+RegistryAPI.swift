@@ -5,21 +5,21 @@ extension Configuration {
     public struct RegistryAPI: Hashable, Sendable {
         /// A key that requests are signed with.
         public struct AccessKey: Hashable, Sendable {
-            /// What travels with a request.
+            /// The public part, which each request bears.
             public var identifier: String
-            /// What only the client and this configuration know.
+            /// The secret part, which only the client and this configuration know.
             public var secret: Secret
             /// The only identity pools that it may be used for; empty for all.
             public var identityPools: [String]
         }
 
-        /// A key that a server signs its requests with, of which we have the public half.
+        /// The public half of a key that a server signs its requests with.
         public struct ServerKey: Hashable, Sendable {
-            /// What travels with a request.
+            /// The public part, which each request bears.
             public var identifier: String
             /// The app whose container it opens.
             public var app: String
-            /// What it allows.
+            /// The permission of the key.
             public var permission: APIToken.Permission
             /// A PEM file with the public key.
             public var publicKeyFile: String
@@ -27,7 +27,7 @@ extension Configuration {
             public var userID: String
         }
 
-        /// Where `apus registry` listens if nothing else is said.
+        /// The default address of `apus registry`.
         public static let standardListen = HostPort(host: "127.0.0.1", port: 8_080)
 
         /// Where it listens; nil if `apus run` is not to serve it.
@@ -67,7 +67,7 @@ extension Configuration {
         ///
         /// `registry.public_url`, default `""` for nil.
         public var publicURL: String?
-        /// The names by which clients reach it besides those that are always served; `*` for all.
+        /// The host names of the API besides those that are always served; `*` for all.
         ///
         /// `registry.hosts`, default none.
         public var hosts: [String]

@@ -1,5 +1,5 @@
 extension Configuration {
-    /// What happens to a push that did not succeed: `[retry]`.
+    /// The retries of failed pushes: `[retry]`.
     public struct Retry: Hashable, Sendable {
         /// The steps of the retry ladder, ascending and distinct, 1 to 16, each 1 ms to 168 h.
         ///
@@ -13,8 +13,9 @@ extension Configuration {
         ///
         /// `retry.max_age`, default `24h`.
         public var ageMaximum: TimeSpan
-        /// The least delay of the first retry after a 500 or 503, 1 ms to 168 h: it goes to the first step of the
-        /// ladder that is at least this long, or to the last.
+        /// The least delay of the first retry after a 500 or 503, 1 ms to 168 h.
+        ///
+        /// The retry takes the first step of the ladder that is at least this long, or the last step.
         ///
         /// `retry.server_error_delay`, default `15m`, as Apple asks in "Handling notification responses from APNs".
         public var serverErrorDelay: TimeSpan

@@ -1,7 +1,7 @@
 extension Configuration {
     /// How a worker behaves: `[worker]`.
     public struct Worker: Hashable, Sendable {
-        /// How long a worker that is told to stop may take to finish what is in flight, 1 s to 1 h.
+        /// The time that a stopping worker has to finish its pushes in flight, 1 s to 1 h.
         ///
         /// `worker.drain_timeout`, default `30s`.
         public var drainTimeout: TimeSpan

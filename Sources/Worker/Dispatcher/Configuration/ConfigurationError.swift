@@ -1,8 +1,8 @@
 /// A configuration cannot be used: everything that is wrong with it, at once.
 public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong; never empty.
+    /// The problems; never empty.
     public let problems: [ConfigurationProblem]
-    /// What is not wrong but worth to know.
+    /// Warnings: problems that do not invalidate the configuration.
     public let warnings: [ConfigurationProblem]
     /// The file that was read, or should have been; nil if there is none.
     public let path: String?

@@ -4,9 +4,9 @@ import Glibc
 enum ConfigurationFile {
     /// Why a file cannot be read.
     struct Failure: Error {
-        /// What is wrong, without the path.
+        /// The problem, without the path.
         let message: String
-        /// What to do.
+        /// The remedy.
         let remedy: String
         /// Whether there simply is no such file.
         var isMissingFile = false

@@ -25,14 +25,14 @@ extension ConfigurationKey {
     static let rabbitMQPrefetch = ConfigurationKey(
         section: "rabbitmq", name: "prefetch", kind: .integer(1...65_535), standard: .integer(1_000),
         summary: "The most unacknowledged messages that a worker holds.",
-        details: "It bounds the duplicates after a crash. Less than 100 costs throughput.")
+        details: "The value bounds the duplicates after a crash. Less than 100 costs throughput.")
     static let rabbitMQWorkQueues = ConfigurationKey(
         section: "rabbitmq", name: "work_queues", kind: .integer(1...64), standard: .integer(1),
         summary: "The number of queues that share the events by routing key.",
         details: """
-            More than one is for rates above those of one quorum queue. It needs events with different routing keys, \
-            and RabbitMQ's plugin rabbitmq_consistent_hash_exchange. It can change while workers run: run 'apus \
-            topology apply', restart the workers, apply again.
+            Use more than one for rates above those of one quorum queue. That needs events with different routing \
+            keys, and RabbitMQ's plugin rabbitmq_consistent_hash_exchange. The number can change while workers run: \
+            run 'apus topology apply', restart the workers, apply again.
             """)
     static let rabbitMQManagementURL = ConfigurationKey(
         section: "rabbitmq", name: "management_url", kind: .string, standard: .string(""), isSecret: true,
@@ -91,8 +91,8 @@ extension ConfigurationKey {
         section: "registry", name: "server_keys", kind: .strings, standard: texts([]),
         summary: "The keys of servers that sign CloudKit Web Services requests.",
         details: """
-            Each is "ID APP read FILE" or "ID APP write FILE". FILE holds the public key as PEM. A fifth word names \
-            the user of the requests, which is otherwise ID. These keys reach the public database only, as with \
+            Each is "ID APP read FILE" or "ID APP write FILE". FILE holds the public key as PEM. An optional fifth \
+            word names the user of the requests; the default is ID. These keys reach the public database only, as with \
             Apple.
             """)
     static let registryAllowedOrigins = ConfigurationKey(
@@ -105,23 +105,23 @@ extension ConfigurationKey {
     static let registryRequestsPerSecond = ConfigurationKey(
         section: "registry", name: "requests_per_second", kind: .integer(1...100_000), standard: .integer(100),
         summary: "The requests a second of each key or token.",
-        details: "A burst may be four times as many. Requests above that are answered with 429.")
+        details: "A burst may be four times as large. Requests above it are answered with 429.")
     static let registryHosts = ConfigurationKey(
         section: "registry", name: "hosts", kind: .strings, standard: texts([]),
-        summary: "More host names by which clients reach the API.",
+        summary: "Additional host names under which clients reach the API.",
         details: """
-            Always served are the host of public_url, localhost, this machine's own name and numeric addresses. A \
-            request for another name is answered with 421, so that no page in a browser reaches the API by a name of \
-            its own. ["*"] serves all names.
+            The host of public_url, localhost, this machine's own name and numeric addresses are always served. A \
+            request for another name is answered with 421, so that no web page reaches the API by a name of its own. \
+            ["*"] serves all names.
             """)
     static let registryConnectionsPerAddress = ConfigurationKey(
         section: "registry", name: "connections_per_address", kind: .integer(0...100_000), standard: .integer(256),
         summary: "The connections to the API from one address; 0 is no limit.",
-        details: "A connection above that is answered with 503. An IPv6 network of 64 bits counts as one address.")
+        details: "A connection above the limit is answered with 503. An IPv6 network of 64 bits counts as one address.")
     static let registryTrustedProxies = ConfigurationKey(
         section: "registry", name: "trusted_proxies", kind: .strings, standard: texts([]),
         summary: "The numeric addresses of proxies in front of the API.",
-        details: "They have no limit of connections. The last address in their X-Forwarded-For is the client's.")
+        details: "Proxies have no limit of connections. The last address in their X-Forwarded-For is the client's.")
     static let retryDelays = ConfigurationKey(
         section: "retry", name: "delays", kind: .timeSpans(TimeSpan(milliseconds: 1)...TimeSpan.hours(168)),
         standard: texts(["1s", "5s", "30s", "2m", "15m", "1h"]),
@@ -160,9 +160,9 @@ extension ConfigurationKey {
         details: "\"\" is nowhere.")
     static let adminHosts = ConfigurationKey(
         section: "admin", name: "hosts", kind: .strings, standard: texts([]),
-        summary: "More host names by which the admin server is reached, for example by Prometheus.",
+        summary: "Additional host names of the admin server, for example for Prometheus.",
         details: """
-            Always served are localhost, this machine's own name and numeric addresses. A request for another name \
+            localhost, this machine's own name and numeric addresses are always served. A request for another name \
             is answered with 421. ["*"] serves all names.
             """)
     static let logLevel = ConfigurationKey(
@@ -184,7 +184,7 @@ extension ConfigurationKey {
     static let workerDeclaresTopology = ConfigurationKey(
         section: "worker", name: "declare_topology", kind: .boolean, standard: .boolean(false),
         summary: "Whether a starting worker creates missing exchanges and queues.",
-        details: "If not, the worker reports what is missing, and 'apus topology apply' creates it.")
+        details: "If false, the worker reports missing ones, and 'apus topology apply' creates them.")
     static let appName = ConfigurationKey(
         section: "app", name: "name", kind: .string, standard: nil, example: .string("chat"),
         summary: "The app's name in devices, events and metrics.",

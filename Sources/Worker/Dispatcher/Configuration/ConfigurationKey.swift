@@ -1,10 +1,10 @@
 import TOML
 
-/// One key of the configuration: its name, what it takes, its default, and its description.
+/// One key of the configuration: its name, its type, its default, and its description.
 ///
 /// The sample, the help and the document of the configuration are made from these, so a new key is described here only.
 struct ConfigurationKey: Sendable {
-    /// What a key takes.
+    /// The type of a key.
     enum Kind: Sendable {
         /// Any text.
         case string
@@ -34,7 +34,7 @@ struct ConfigurationKey: Sendable {
             }
         }
 
-        /// What is right, for an error message.
+        /// The expected values, for an error message.
         var expectation: String {
             switch self {
             case .string: "give a string"
@@ -52,7 +52,7 @@ struct ConfigurationKey: Sendable {
         }
     }
 
-    /// What of a secret may be printed.
+    /// The part of a secret that may be printed.
     enum SecretForm: Sendable {
         /// A URL without its password.
         case url
@@ -64,23 +64,22 @@ struct ConfigurationKey: Sendable {
     let section: String
     /// The name in its table.
     let name: String
-    /// What it takes.
+    /// The type of the key.
     let kind: Kind
     /// The default; nil if the key has to be given.
     let standard: TOMLNode.Value?
     /// The value in the sample, where that is not the default.
     var example: TOMLNode.Value?
-    /// Whether the value must not be printed as it is; such a key can be read from a file, too, that is named by an
-    /// environment variable.
+    /// Whether the value must not be printed; such a key can also come from a file that the environment names.
     var isSecret = false
-    /// What of a secret may be printed.
+    /// The part of a secret that may be printed.
     var secretForm = SecretForm.url
-    /// What the key is, in one sentence that fits into a table.
+    /// The meaning of the key, in one sentence that fits into a table.
     let summary: String
-    /// What else there is to know, in sentences; empty for nothing.
+    /// More about the key, in sentences; may be empty.
     var details = ""
 
-    /// Whether the key belongs to an app, of which there may be several.
+    /// Whether the key belongs to an app; there may be several apps.
     var isOfApp: Bool { section.hasPrefix("app") }
 
     /// The full name, with the app's index in the file (from 0) if the key belongs to an app.
@@ -94,7 +93,7 @@ struct ConfigurationKey: Sendable {
         "APUS_" + path(app: index).uppercased().map { $0 == "." ? "_" : "\($0)" }.joined()
     }
 
-    /// The values in a description; nil for any text, and for what the summary says.
+    /// The values in a description; nil for any text, and where the summary names the values.
     var values: String? {
         switch kind {
         case .string, .strings, .boolean: nil
@@ -102,7 +101,7 @@ struct ConfigurationKey: Sendable {
         }
     }
 
-    /// What there is to know beside the summary and the values: the details, and how to give a secret.
+    /// The details of the key, and how to give a secret.
     var notes: String {
         var sentences = details.isEmpty ? [] : [details]
         if isSecret {
@@ -115,12 +114,12 @@ struct ConfigurationKey: Sendable {
 
 /// A table of the configuration, as its description begins.
 enum ConfigurationSection {
-    /// What the keys of a table are about, in one sentence.
+    /// The subject of a table, in one sentence.
     static func summary(_ section: String) -> String {
         switch section {
         case "rabbitmq": "The broker, its exchanges and its queues."
         case "registry": "Devices and subscriptions, and the HTTP API that serves them."
-        case "registry.quotas": "How much clients of the registry's API may keep; more is refused, 0 is no limit."
+        case "registry.quotas": "Limits of what clients of the registry's API may keep; 0 is no limit."
         case "retry": "When failed pushes are tried again."
         case "fanout": "Events that reach many devices."
         case "admin": "Health and metrics."

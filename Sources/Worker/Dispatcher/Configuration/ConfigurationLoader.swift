@@ -7,14 +7,14 @@ import TOML
 /// 1. `--set KEY=VALUE`;
 /// 2. the environment variable `APUS_` and the key in capitals with `_` for each dot, for example `APUS_RABBITMQ_URL`
 ///    for `rabbitmq.url`. The keys of apps are numbered from 0, in the order of the file: `APUS_APP_0_APNS_KEY_ID` is
-///    `app.0.apns.key_id`; a number that follows the file's last app makes a new one. For secrets, `…_FILE` names a
-///    file that holds the value and, at its end, perhaps one new line;
+///    `app.0.apns.key_id`. The number after the file's last app makes a new app. For secrets, `…_FILE` names a file
+///    that holds the value and, at its end, perhaps one new line;
 /// 3. the file;
 /// 4. the default.
 ///
 /// Relative paths begin at the file's folder if the file (or the default) gives them, else at the current folder.
 public struct ConfigurationLoader: Sendable {
-    /// What the configuration is wanted for.
+    /// The purpose that the configuration is read for.
     public enum Purpose: Sendable {
         /// A worker: there has to be an app, and the files that are named have to be right.
         case worker

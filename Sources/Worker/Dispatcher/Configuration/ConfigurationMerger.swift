@@ -7,13 +7,13 @@ struct ConfigurationMerger {
     /// The variables that begin as configuration keys do but are none.
     private static let otherVariables = ["APUS_CONFIG"]
 
-    /// What was given, by the full name of the key; the later source wins.
+    /// The given values, by the full name of the key; the later source wins.
     private(set) var values: [String: RawValue] = [:]
     /// How many apps there are, wherever they were given.
     private(set) var appCount = 0
-    /// What cannot be used.
+    /// The values that cannot be used.
     private(set) var problems: [ConfigurationProblem] = []
-    /// What is not used.
+    /// The values that are not used.
     private(set) var warnings: [ConfigurationProblem] = []
 
     // MARK: The file

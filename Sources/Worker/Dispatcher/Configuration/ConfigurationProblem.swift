@@ -4,16 +4,16 @@ public struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible 
     public let origin: ConfigurationOrigin
     /// The key, for example `rabbitmq.prefetch`; empty if it concerns the file as a whole.
     public let key: String
-    /// What is wrong.
+    /// The problem.
     ///
     /// Never contains a secret.
     public let message: String
-    /// What would be right, or what to do.
+    /// The expected value, or the remedy.
     public let remedy: String
 
     /// One line with all of it.
     public var description: String {
-        // A default has no origin to look at.
+        // A default has no origin to name.
         let location = key.isEmpty ? "\(origin)" : origin == .standard ? key : "\(origin): \(key)"
         return remedy.isEmpty ? "\(location): \(message)" : "\(location): \(message); \(remedy)"
     }

@@ -61,7 +61,7 @@ extension ConfigurationReader {
 
     /// Reads the origins whose pages may use CloudKit Web Services.
     ///
-    /// They are compared with what browsers send, byte by byte, so that only what a browser would write is taken (RFC
+    /// Origins are compared byte by byte with those that browsers send, so only a browser's spelling is accepted (RFC
     /// 6454 section 6.2).
     mutating func readAllowedOrigins() -> [String] {
         texts(.registryAllowedOrigins).compactMap { text in

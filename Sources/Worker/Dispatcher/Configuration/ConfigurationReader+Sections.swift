@@ -120,7 +120,7 @@ extension ConfigurationReader {
             fail(.retryDelays, "\(delays.count) steps", "give 1 to 16 durations")
         }
         if zip(delays, delays.dropFirst()).contains(where: { $0 >= $1 }) {
-            fail(.retryDelays, "the steps are not ascending and distinct", "write each longer than the one before it")
+            fail(.retryDelays, "the steps are not ascending and distinct", "make each step longer than the last one")
         }
         let retry = Configuration.Retry(
             delays: delays, attemptsMaximum: integer(.retryAttemptsMaximum), ageMaximum: timeSpan(.retryAgeMaximum),
@@ -158,7 +158,7 @@ extension ConfigurationReader {
         if worker.drainTimeout < worker.pushTimeout {
             warn(
                 .workerDrainTimeout, "\(worker.drainTimeout) is less than worker.push_timeout (\(worker.pushTimeout))",
-                "a worker that stops may give up pushes that APNs would still have answered")
+                "a stopping worker may abandon pushes that APNs would still have answered")
         }
         return worker
     }

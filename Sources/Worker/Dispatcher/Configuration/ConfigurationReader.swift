@@ -1,20 +1,20 @@
 import TOML
 
-/// Gives the keys their types, collects everything that is wrong, and remembers what is in force.
+/// Gives the keys their types, collects all problems, and records the values in force.
 struct ConfigurationReader {
-    /// What was given, by the full name of the key.
+    /// The given values, by the full name of the key.
     let values: [String: RawValue]
     /// How many apps there are.
     let appCount: Int
     /// The file, if there is one; its folder is where relative paths in it begin.
     let path: String?
-    /// What the configuration is wanted for.
+    /// The purpose that the configuration is read for.
     let purpose: ConfigurationLoader.Purpose
-    /// What is wrong.
+    /// The problem.
     var problems: [ConfigurationProblem]
-    /// What is not wrong but worth to know.
+    /// Warnings: problems that do not invalidate the configuration.
     var warnings: [ConfigurationProblem]
-    /// What is in force, in the order of reading.
+    /// The values in force, in the order of reading.
     private(set) var effective: [EffectiveValue] = []
 
     init(_ merger: ConfigurationMerger, path: String?, purpose: ConfigurationLoader.Purpose) {
@@ -105,7 +105,7 @@ struct ConfigurationReader {
 
     // MARK: One value
 
-    /// The value of a key in the type that the key takes: what was given if that is right, else the default.
+    /// The value of a key in the key's type: the given value if it is valid, else the default.
     private mutating func value(of key: ConfigurationKey, app: Int?) -> TOMLNode.Value? {
         var value = key.standard
         if let raw = values[key.path(app: app)] {

@@ -2,7 +2,7 @@
 public struct LoadedConfiguration: Sendable {
     /// The configuration.
     public let configuration: Configuration
-    /// What is not wrong but worth to know.
+    /// Warnings: problems that do not invalidate the configuration.
     public let warnings: [ConfigurationProblem]
     /// The file that was read; nil if there was none.
     public let path: String?

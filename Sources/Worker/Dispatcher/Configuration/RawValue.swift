@@ -10,7 +10,7 @@ struct RawValue: Sendable {
         case text(String)
     }
 
-    /// What was written.
+    /// The value as it was written.
     let content: Content
     /// Where.
     let origin: ConfigurationOrigin

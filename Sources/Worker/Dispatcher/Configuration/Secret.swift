@@ -1,11 +1,11 @@
 /// Text that must never be printed: a password, or a URL that holds one.
 ///
-/// Whatever prints a value by accident (interpolation, `dump`, a debugger's summary) shows `[redacted]`.
+/// Any accidental print of the value (interpolation, `dump`, a debugger's summary) shows `[redacted]`.
 public struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// What stands in place of a secret.
+    /// The text printed in place of a secret.
     public static let placeholder = "[redacted]"
 
-    /// The secret itself; to be handed to the library that needs it and to nothing else.
+    /// The secret itself; only for the library that needs it.
     public let revealed: String
 
     /// Wraps a secret.

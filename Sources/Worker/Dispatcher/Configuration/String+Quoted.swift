@@ -1,7 +1,7 @@
 import JSON
 
 extension String {
-    /// The text in quotes with what may not stand in them escaped, as JSON and TOML both read it.
+    /// The text in quotes with special characters escaped, as JSON and TOML both read it.
     var quoted: String {
         var writer = JSONWriter(capacityBytes: utf8.count + 2)
         writer.string(self)

@@ -1,7 +1,7 @@
 import TOML
 
 extension TOMLNode {
-    /// A value as TOML writes it, which for what a configuration holds is what JSON writes as well.
+    /// A value as TOML writes it; for the values of a configuration JSON writes the same.
     static func literal(_ value: Value) -> String {
         switch value {
         case .string(let text), .dateTime(let text): text.quoted

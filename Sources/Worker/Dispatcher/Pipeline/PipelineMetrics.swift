@@ -64,7 +64,7 @@ final class PipelineMetrics {
             help: "Routes (app and environment) by which APNs cannot be reached; their pushes wait in retry queues.")
         slowApps = registry.gauge(
             "apus_slow_apps",
-            help: "Apps whose pushes hardly end; what exceeds their share of the work waits in retry queues.")
+            help: "Apps whose pushes hardly end; deliveries above their share wait in retry queues.")
         ambiguous = registry.counter(
             "apus_pushes_ambiguous_total",
             help: "Attempts whose answer was lost; each may have made a duplicate push.")
@@ -89,7 +89,7 @@ final class PipelineMetrics {
             reduced: registry.counter(
                 "apus_pushes_reduced_total",
                 help:
-                    "Pushes of subscriptions that show nothing because APNs would not take even their shortest texts.",
+                    "Subscriptions' pushes that show nothing because even their shortest texts are too long for APNs.",
                 labels: [label]),
             requeuedForRetry: ended("parked_retry"),
             deadLettered: ended("parked_dead_letter"),
@@ -105,7 +105,7 @@ final class PipelineMetrics {
         for type in EventType.allCases.map(Optional.some) + [nil] {
             for outcome in EventOutcome.allCases {
                 counters[type, default: [:]][outcome] = registry.counter(
-                    "apus_events_total", help: "Events by type and by what was done with them.",
+                    "apus_events_total", help: "Events by type and by outcome.",
                     labels: [.init("type", type?.rawValue ?? "unknown"), .init("outcome", outcome.rawValue)])
             }
         }

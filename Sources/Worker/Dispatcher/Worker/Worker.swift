@@ -9,7 +9,7 @@ public import RegistryAPI
 
 /// One worker process: all parts, built from the configuration and joined.
 public final class Worker: Sendable {
-    /// What keeps the worker from being ready.
+    /// The reasons why the worker is not ready.
     public var health: PipelineHealth { dispatch.health }
     /// All metrics of the process.
     public let metrics: MetricsRegistry
@@ -26,7 +26,7 @@ public final class Worker: Sendable {
     private let registryWrites: RegistryClient
     private let keys: WorkerKeys
 
-    /// Builds the parts; nothing is sent or consumed before `start`.
+    /// Builds the parts; the worker sends and consumes nothing before `start`.
     ///
     /// - Parameters:
     ///   - configuration: checked before.
@@ -90,15 +90,15 @@ public final class Worker: Sendable {
             ])
     }
 
-    /// Reads the signing keys again, under the names that a newer configuration gives them; nothing else of it counts.
+    /// Reloads the signing keys under the names of a newer configuration; the rest of that configuration is ignored.
     ///
-    /// - Parameter configuration: what the configuration is now, checked.
+    /// - Parameter configuration: the new configuration, checked.
     public func reloadKeys(_ configuration: Configuration) {
         logger.log(.info, "worker.keys.reloaded", [.field("apps", configuration.apps.count)])
         keys.reload(configuration.apps)
     }
 
-    /// What the admin server shows of this worker.
+    /// The admin server's routes about this worker.
     ///
     /// - Parameters:
     ///   - version: the version of the program.
@@ -135,7 +135,7 @@ public final class Worker: Sendable {
         if outcome == .timedOut {
             logger.log(
                 .warning, "worker.drain.timed-out",
-                [.field("advice", "What was not finished is the broker's again; raise drain_timeout if this recurs.")])
+                [.field("advice", "The broker delivers unfinished events again; raise drain_timeout if this recurs.")])
         }
         return outcome
     }

@@ -23,8 +23,8 @@ struct PolicyCommandTests {
         try await fixture.broker.control(
             "set_policy", "bounded", "^\(namespace)\\.work$", #"{"max-length":1000000}"#, "--apply-to", "queues")
         let line = """
-            quorum queue \(namespace).work: present, but the policy bounded changes what it does: \
-            max-length = 1000000: a full queue refuses what is published to it; that is tried again
+            quorum queue \(namespace).work: present, but the policy bounded changes its behaviour: \
+            max-length = 1000000: a full queue refuses publishes; they are tried again
             """
         let bounded = try await fixture.apus("topology", "apply", sayingInTheEnd: line)
         #expect(bounded.exitCode == 0, "\(bounded)")
@@ -42,11 +42,11 @@ struct PolicyCommandTests {
             "--apply-to", "queues")
         let advice = "change the policy, or its pattern so that it leaves this queue out"
         let work = """
-            quorum queue \(namespace).work: present, but the policy broad changes what it does: overflow = drop-head: \
+            quorum queue \(namespace).work: present, but the policy broad changes its behaviour: overflow = drop-head: \
             RabbitMQ dead-letters at most once then, so that a retry or a dead letter may be lost on its way; \(advice)
             """
         let letters = """
-            quorum queue \(namespace).dead-letter: present, but the policy tidy changes what it does: \
+            quorum queue \(namespace).dead-letter: present, but the policy tidy changes its behaviour: \
             message-ttl = 1000: dead letters vanish after that; \(advice)
             """
         _ = try await fixture.apus("topology", "apply", sayingInTheEnd: work)
@@ -81,7 +81,7 @@ struct PolicyCommandTests {
             "set_policy", "broad", "^fresh\\.", #"{"overflow":"drop-head"}"#, "--apply-to", "queues")
         let applied = try await fixture.apus("topology", "apply", "--set", "rabbitmq.namespace=fresh")
         #expect(applied.exitCode == 78, "\(applied)")
-        #expect(applied.output.contains("the policy broad changes what it does"), "\(applied)")
+        #expect(applied.output.contains("the policy broad changes its behaviour"), "\(applied)")
         try await fixture.stop()
     }
 

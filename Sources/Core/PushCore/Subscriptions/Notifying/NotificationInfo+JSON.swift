@@ -46,7 +46,7 @@ extension NotificationInfo {
         if !isLenient, shouldSendMutableContent, !showsText {
             throw EventRejection(
                 .invalidField,
-                "\(path) has shouldSendMutableContent and no text, but an app can change only what is shown; give it "
+                "\(path) has shouldSendMutableContent and no text, but an app can change only a shown text; give it "
                     + "an alertBody, a title or a subtitle, or leave shouldSendMutableContent out")
         }
     }

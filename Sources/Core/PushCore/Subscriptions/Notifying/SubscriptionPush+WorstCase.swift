@@ -22,7 +22,7 @@ extension SubscriptionPush {
         throw RegistryError(
             .invalid,
             "A push of the subscription \"\(subscription.key.subscriptionID.prefix(40))\" can take \(bytes) bytes as"
-                + " JSON after every text and value is cut; APNs takes at most \(limit). Shorten what is not cut, or"
+                + " JSON after every text and value is cut; APNs takes at most \(limit). Shorten the fixed texts, or"
                 + " name fewer fields as arguments. The most bytes are in \(largest).")
     }
 

@@ -7,7 +7,7 @@ import Predicates
 public struct SubscriptionPush {
     /// The subscription.
     public let stored: StoredSubscription
-    /// What happened.
+    /// The event.
     public let change: RecordChange
     /// The identifier of the container, for the payload: `iCloud.` and the app's bundle identifier.
     public let containerID: String
