@@ -1,7 +1,7 @@
 internal import Crypto
 internal import HTTP2
 
-/// The APNs client could not be set up: what is wrong, where, and what to do.
+/// A failure to set up the APNs client: the problem, its place and the remedy.
 public struct APNsError: Error, Sendable, CustomStringConvertible {
     /// The kinds of failure.
     public enum Code: Hashable, Sendable {
@@ -23,7 +23,7 @@ public struct APNsError: Error, Sendable, CustomStringConvertible {
 
     /// The kind of failure.
     public let code: Code
-    /// What is wrong, where, and what to do.
+    /// The problem, its place and the remedy.
     public let message: String
 
     /// Creates an error.
@@ -36,7 +36,7 @@ public struct APNsError: Error, Sendable, CustomStringConvertible {
     public var description: String { message }
 }
 
-/// What an operator can do about a connection that cannot be made.
+/// The advice for an operator whose connection fails.
 enum ConnectionHint {
     static let reachability = "check endpoint, and that the firewall lets port 443 (or 2197) out"
 

@@ -2,7 +2,7 @@ public import HTTPServer
 
 /// Serves health and metrics over HTTP, on a thread of its own: `/livez`, `/readyz`, `/metrics`, `/version`.
 ///
-/// It is meant for the operator's network: it has neither TLS nor passwords, and answers nothing but GET and HEAD.
+/// It is meant for the operator's network: it has neither TLS nor passwords, and answers only GET and HEAD.
 public final class AdminServer: Sendable {
     private struct Handler: HTTPHandler {
         let routes: AdminRoutes
@@ -40,7 +40,7 @@ public final class AdminServer: Sendable {
     public func stop() { server.stop() }
 }
 
-/// What the admin server answers with; the closures run on the server's thread, for each request.
+/// The answers of the admin server; the closures run on the server's thread, for each request.
 public struct AdminRoutes: Sendable {
     /// Whether the process works at all: if not, it has better be started again.
     ///
@@ -76,7 +76,7 @@ public struct AdminRoutes: Sendable {
 public struct HealthCheck: Hashable, Sendable {
     /// The name of the check, for example `consuming`.
     public let name: String
-    /// Nil if all is well, else what is wrong, for an operator to read.
+    /// The problem, for an operator to read; nil if all is well.
     public let failure: String?
 
     /// Creates a check.

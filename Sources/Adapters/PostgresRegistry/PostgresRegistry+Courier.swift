@@ -115,7 +115,7 @@ enum CourierCalls {
             ])
     }
 
-    /// Removes some messages that have expired.
+    /// Removes some expired messages.
     static func removeExpired(nowMilliseconds: Int64) -> Call {
         Call(
             """
@@ -168,7 +168,7 @@ enum CourierCalls {
             """, [.integers(devices)])
     }
 
-    /// What is there for tokens: index from 1, when the device asked, the row of its oldest message.
+    /// The slots of tokens: index from 1, when the device asked, the row of its oldest message.
     static func slots(of tokens: [DeviceToken], nowMilliseconds: Int64) -> Call {
         Call(
             """
@@ -181,7 +181,7 @@ enum CourierCalls {
             """, [.byteLists(tokens.map(\.bytes)), .integer(nowMilliseconds)])
     }
 
-    /// Takes messages: row, payload of those that no other session has taken.
+    /// Takes messages: row and payload of those that no other process has taken.
     static func take(_ messages: [Int64]) -> Call {
         Call(
             "DELETE FROM courier_message WHERE id = ANY ($1::bigint[]) RETURNING id, payload", [.integers(messages)])

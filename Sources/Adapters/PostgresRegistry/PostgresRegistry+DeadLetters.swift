@@ -73,7 +73,7 @@ enum DeadLetterCalls {
             """, values)
     }
 
-    /// What a filter asks for: only what it gives is in the statement, so that an index can be used.
+    /// The conditions of a filter; unset fields are not in the statement, so that an index can be used.
     ///
     /// There are few combinations, so the number of prepared statements is bounded.
     private static func conditions(_ filter: DeadLetterFilter, from first: Int) -> (sql: String, values: [Parameter]) {

@@ -41,7 +41,7 @@ extension PostgresRegistry: FanOutRegistry {
         return try change(number, [call] + FanOutCalls.finish([number]), durable: false)
     }
 
-    /// What is known of chunks.
+    /// The stored state of chunks.
     public func chunkStates(_ keys: [FanOutChunkKey]) throws(RegistryError) -> [FanOutChunkState] {
         guard !keys.isEmpty else { return [] }
         var states = Array(repeating: FanOutChunkState.waiting, count: keys.count)
@@ -185,7 +185,7 @@ enum FanOutCalls {
 
     /// Adds the fan-out of an event, unless it has one.
     static func begin(_ event: FanOutEvent, _ planner: Int64, _ nowMilliseconds: Int64) -> Call {
-        // What is there already is left out first, because ON CONFLICT alone uses up a number.
+        // Existing rows are left out first, because ON CONFLICT alone uses up a number.
         Call(
             """
             INSERT INTO fan_out (event, event_source, event_id, event_type, app, state, newest_subscription, planner,

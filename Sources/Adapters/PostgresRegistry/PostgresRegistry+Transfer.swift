@@ -9,7 +9,7 @@ extension PostgresRegistry: RegistryTransfer {
         try deviceRecords(TransferCalls.devices(after: deviceID, limit: limit))
     }
 
-    /// Those of the named devices that are there.
+    /// The named devices that exist.
     public func deviceRecords(named deviceIDs: [String]) throws(RegistryError) -> [DeviceRecord] {
         deviceIDs.isEmpty ? [] : try deviceRecords(TransferCalls.devices(deviceIDs))
     }
@@ -120,7 +120,7 @@ extension PostgresRegistry: RegistryTransfer {
 
     // MARK: Subscriptions and configurations
 
-    /// Those of the subscriptions to records that are there.
+    /// The named subscriptions that exist.
     public func storedSubscriptions(_ keys: [SubscriptionKey]) throws(RegistryError) -> [StoredSubscription] {
         keys.isEmpty ? [] : try ask([SubscriptionCalls.named(keys)])[0].map(wholeSubscription)
     }

@@ -4,11 +4,12 @@ public import PushCore
 ///
 /// Belongs to one thread at a time and is not `Sendable`. A call waits for the server at most until its deadline; then,
 /// or when the connection is lost, it throws `.unavailable`, and the next call connects again. Registrations and
-/// subscriptions are on the server's disk when their call returns. What the worker can find out again (dead tokens,
-/// names of datasets) is written with `synchronous_commit = off`: it may get lost if the server's machine fails.
+/// subscriptions are on the server's disk when their call returns. Data that the worker can find out again (dead
+/// tokens, names of datasets) is written with `synchronous_commit = off`: it may get lost if the server's machine
+/// fails.
 ///
-/// Writers of one identity's datasets, and of one device, wait for each other; all others run side by side. What two
-/// writers do to each other at the same moment (a deadlock, the same token registered twice) is tried again.
+/// Writers of one identity's datasets, and of one device, wait for each other; all others run side by side. Conflicts
+/// of simultaneous writers (a deadlock, the same token registered twice) are tried again.
 public final class PostgresRegistry: QuotaRegistry, Registry {
     /// How often a transaction that met another one is tried before the caller hears of it.
     private static let attemptsMaximum = 10
@@ -16,7 +17,7 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
     /// How long it may take to make a registry, including the wait for another that makes it.
     private static let makingMilliseconds = 60_000
 
-    /// How much may be kept; unlimited until it is set.
+    /// The quotas; unlimited until they are set.
     public var quotas = RegistryQuotas.unlimited
     let connection: Connection
     let decoder = SubscriptionDecoder()
@@ -27,7 +28,7 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
     ///
     /// - Parameters:
     ///   - url: `postgresql://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full` (PostgreSQL, "Connection URIs").
-    ///   - mode: what may be done; both that write make a registry in a database that has none.
+    ///   - mode: the access; both writing modes create a registry in a database that has none.
     ///   - callMilliseconds: how long one call waits for the server.
     ///   - connectMilliseconds: how long to wait for a connection.
     ///   - lockMilliseconds: how long one statement waits for somebody else's lock; nil for as long as the call.
@@ -100,11 +101,11 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
         return try connection.run(calls, deadline)
     }
 
-    /// Runs `body` and keeps all or none of what it writes; what meets another transaction is tried again.
+    /// Runs `body` in a transaction, which is tried again after a conflict.
     ///
     /// - Parameters:
     ///   - durable: whether it must survive a failure of the server's machine, see the type.
-    ///   - body: what to do; it ends with `Transaction.commit`, and otherwise nothing is kept.
+    ///   - body: the work; it ends with `Transaction.commit`, and otherwise nothing is kept.
     /// - Returns: what `body` returns.
     /// - Throws: `RegistryError` if the store cannot be written, or what `body` throws.
     func writing<Value>(
@@ -130,7 +131,7 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
         }
     }
 
-    /// What two transactions do to each other: serialization failure, deadlock, the same key inserted twice, a device
-    /// removed that is being subscribed.
+    /// The conflicts of transactions: serialization failure, deadlock, a key inserted twice, a device removed while
+    /// subscribed.
     private static let conflicts: Set<String> = ["40001", "40P01", "23505", "23503"]
 }

@@ -80,7 +80,7 @@ extension SQLiteRegistry: DeadLetterRegistry {
         }
     }
 
-    /// What a filter asks for: only what it gives is in the statement, so that an index can be used.
+    /// The conditions of a filter; unset fields are not in the statement, so that an index can be used.
     ///
     /// There are few combinations, so the number of prepared statements is bounded.
     private static func conditions(

@@ -20,7 +20,7 @@ extension SQLiteRegistry: RegistryTransfer {
         }
     }
 
-    /// Those of the named devices that are there.
+    /// The named devices that exist.
     public func deviceRecords(named deviceIDs: [String]) throws(RegistryError) -> [DeviceRecord] {
         try reading { () throws(RegistryError) in
             let statement = try statements.statement(

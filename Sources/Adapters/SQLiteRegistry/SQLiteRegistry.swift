@@ -28,7 +28,7 @@ public final class SQLiteRegistry: Registry {
     private(set) var ownWrites = 0
     /// What was followed to its end, and the state of the file at that moment.
     var followed: (version: FollowedVersion, cursor: SubscriptionCursor)?
-    /// How much may be kept; unlimited until it is set.
+    /// The quotas; unlimited until they are set.
     public var quotas = RegistryQuotas.unlimited
     private var isDurable: Bool?
 
@@ -36,7 +36,7 @@ public final class SQLiteRegistry: Registry {
     ///
     /// - Parameters:
     ///   - path: the file.
-    ///   - mode: what may be done with it.
+    ///   - mode: the access that is wanted.
     ///   - busyTimeoutMilliseconds: how long a call waits for another process that writes.
     ///   - cacheSizeKibibytes: how much of the file the connection keeps in memory.
     /// - Returns: the registry.

@@ -1,8 +1,8 @@
-/// In which order to try the addresses of a name, so that connections spread over them: a pure value.
+/// Decides the order in which the addresses of a name are tried, so that connections spread over them: a pure value.
 ///
 /// APNs answers with about eight addresses. A token may get no answer from one of them while the others answer, and an
-/// address may be down; so no two connections go to the same one while another is free, and those that failed lately
-/// come last.
+/// address may be down. So no two connections go to the same address while another is free, and addresses that failed
+/// lately come last.
 public struct AddressBook: Sendable {
     /// How many addresses are remembered to have failed; names of large services answer with ever new ones.
     public static let failuresMaximum = 64
@@ -24,10 +24,11 @@ public struct AddressBook: Sendable {
     /// The order of trial.
     ///
     /// - Parameters:
-    ///   - addresses: what the name stands for now.
+    ///   - addresses: the present addresses of the name.
     ///   - used: the addresses of the connections that there are.
-    ///   - rotation: a number that differs from one connection to the next, so that each begins at another address.
-    /// - Returns: the indices in `addresses`: those that failed lately last, those with the fewest connections first.
+    ///   - turn: a number that differs from one connection to the next, so that each begins at another place.
+    /// - Returns: the indices in `addresses`: addresses that failed lately last, those with the fewest connections
+    ///   first.
     public func order(_ addresses: [String], used: [String], rotation: Int) -> [Int] {
         guard !addresses.isEmpty else { return [] }
         let count = addresses.count

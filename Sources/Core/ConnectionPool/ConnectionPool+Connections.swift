@@ -1,6 +1,6 @@
 import Essentials
 
-/// What happens to connections.
+/// The events of connections.
 extension ConnectionPool {
     /// A connection is ready: TLS is up, HTTP/2 agreed on, and the peer's first SETTINGS have arrived.
     ///
@@ -23,7 +23,7 @@ extension ConnectionPool {
         return replenish(nowNanoseconds)
     }
 
-    /// The peer changed how many streams it allows; those that are open above it are left to end by themselves.
+    /// The peer changed its limit of streams; open streams above it end by themselves.
     public mutating func settingsChanged(_ connection: Int, streamsMaximum: Int, nowNanoseconds: UInt64) {
         guard let index = index(of: connection) else { return }
         connections[index].peerStreamsMaximum = streamsMaximum
@@ -60,22 +60,22 @@ extension ConnectionPool {
         return actions + drain(index, nowNanoseconds)
     }
 
-    /// A connection is of no more use for new pushes, because the peer has seen an expired provider token on it and
-    /// may go on to refuse newer ones; it is drained and replaced.
+    /// The peer has seen an expired provider token on the connection and may go on to refuse newer ones; the connection
+    /// is drained and replaced.
     public mutating func tokenExpired(on connection: Int, nowNanoseconds: UInt64) -> [PoolAction] {
         guard let index = index(of: connection) else { return [] }
         return drain(index, nowNanoseconds)
     }
 
-    /// The peer has answered on a connection that it is shutting down, or that it throttles it as a whole: it is
-    /// drained and replaced, a little later if it was made only just now.
+    /// The peer has answered that it shuts the connection down, or throttles it as a whole: the connection is drained
+    /// and replaced, a little later if it is new.
     public mutating func connectionFaulty(_ connection: Int, nowNanoseconds: UInt64) -> [PoolAction] {
         guard let index = index(of: connection) else { return [] }
         return drain(index, nowNanoseconds, for: .fault)
     }
 
-    /// What connections carry is to come under another signing key, which APNs wants on connections of its own: all
-    /// are replaced, and those that are in use drain.
+    /// The signing key was replaced, which needs new connections at APNs: all connections are replaced, and those in
+    /// use drain.
     public mutating func keyReplaced(nowNanoseconds: UInt64) -> [PoolAction] {
         tokenRefusals = 0
         var actions: [PoolAction] = []
@@ -90,8 +90,8 @@ extension ConnectionPool {
     ///
     /// - Parameters:
     ///   - connection: the connection.
-    ///   - lastWrittenStream: the last stream whose request has been handed to the operating system, as far as that is
-    ///     known; the pushes on later ones were certainly not processed, those on the others perhaps.
+    ///   - lastWrittenStream: the last stream whose request has been handed to the operating system, if known; pushes
+    ///     on later streams were certainly not processed, those on earlier ones perhaps.
     ///   - isEndpointUnusable: whether it could not be made for a reason that only a correction can remove.
     ///   - nowNanoseconds: the time.
     /// - Returns: what to do.
@@ -122,7 +122,7 @@ extension ConnectionPool {
 
     // MARK: Closing
 
-    /// The pool is to end: what waits ends at once, what is in flight may still be answered.
+    /// The pool ends: waiting pushes end at once, pushes in flight may still be answered.
     public mutating func close(nowNanoseconds: UInt64) -> [PoolAction] {
         guard !isClosing else { return [] }
         isClosing = true
@@ -140,7 +140,7 @@ extension ConnectionPool {
         return actions
     }
 
-    /// The time for answers is over: what is still in flight ends as ambiguous, and every connection is closed.
+    /// The time for answers is over: pushes in flight end as ambiguous, and every connection is closed.
     public mutating func closeNow(nowNanoseconds: UInt64) -> [PoolAction] {
         var actions = close(nowNanoseconds: nowNanoseconds)
         while let push = pushes.firstInFlight { end(push, .ambiguous(.closing), &actions) }
@@ -155,7 +155,7 @@ extension ConnectionPool {
     enum DrainCause: Hashable {
         /// It is not needed any more, or has to make room: says nothing about the peer.
         case ownChoice
-        /// The peer asked for a replacement, which may be made at once if the connection brought an answer.
+        /// The peer asked for a replacement, which may be made at once if the connection was useful.
         case askedByPeer
         /// The peer fails on it: the next may do no better, so it waits a little.
         case fault
@@ -184,9 +184,9 @@ extension ConnectionPool {
 
     /// Decides whether a connection's end was a failure, and when the next may be made.
     ///
-    /// The end of one that brought answers, or was ready for a while, is no failure. If it was lost soon after it
-    /// began, the next waits a little all the same, unless the peer asked for its replacement (`wasAsked`), as servers
-    /// do that limit the requests on a connection.
+    /// A connection that brought answers, or was ready for a while, was useful. If it was lost soon after it began, the
+    /// next one waits a little all the same. The exception is a replacement that the peer asked for (`wasAsked`), as
+    /// servers do that limit the requests on a connection.
     private mutating func countLoss(of connection: PoolConnection, wasAsked: Bool, _ nowNanoseconds: UInt64) {
         let isStable =
             connection.isReady && nowNanoseconds >= connection.readyNanoseconds + limits.stableNanoseconds

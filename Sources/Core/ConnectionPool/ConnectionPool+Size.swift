@@ -39,7 +39,7 @@ extension ConnectionPool {
         target > limits.connections ? shrinkIntervalBeganNanoseconds &+ limits.shrinkIntervalNanoseconds : .max
     }
 
-    /// When the measure is complete, and those that are waited for have had their time.
+    /// The time when the measurement is complete, and the awaited connections have had their time.
     private var growthDueNanoseconds: UInt64 {
         guard var due = growth.dueNanoseconds(pressureNanoseconds: limits.pressureNanoseconds), failures == 0,
             tokenRefusals == 0,
@@ -72,7 +72,7 @@ extension ConnectionPool {
         guard target < limits.connectionsLimit else { return [] }
         let ready = max(1, connections.count { $0.isReady })
         pushesPerConnection = max(1, pushes.inFlightCount / ready)
-        // What one more connection of the kind that there is would carry, as many as the queue needs, at most twice.
+        // The number of connections like the present ones that the queue needs, at most twice as many.
         let needed = (pushes.waitingCount + pushesPerConnection - 1) / pushesPerConnection
         let added = min(areSomeToCome ? 1 : max(1, target), max(1, needed), limits.connectionsLimit - target)
         let isForWindow = connections.contains { $0.freeStreams(maximum: limits.streamsMaximum) > 0 }
@@ -102,7 +102,7 @@ extension ConnectionPool {
         return replenish(nowNanoseconds)
     }
 
-    /// Retires connections that are not needed: those with the fewest pushes, and the youngest of these.
+    /// Closes surplus connections: those with the fewest pushes, and the youngest of these.
     private mutating func retire(_ count: Int, _ nowNanoseconds: UInt64) -> [PoolAction] {
         var actions: [PoolAction] = []
         for _ in 0..<max(0, count) {

@@ -1,6 +1,6 @@
-/// What happens by the passing of time.
+/// The events of passing time.
 extension ConnectionPool {
-    /// When `timePassed` has to be called next; nil if nothing is to come.
+    /// The time when `timePassed` has to be called next; nil for never.
     public var wakeUpNanoseconds: UInt64? {
         var due = isClosing ? .max : sizeDueNanoseconds
         if let push = pushes.firstWaiting {
@@ -22,7 +22,7 @@ extension ConnectionPool {
 
     /// Time has passed: deadlines, PINGs, slow connects, and the end of a back-off.
     ///
-    /// What the pool does about its size it decides in `submissionsEnded`, which has to follow.
+    /// `submissionsEnded`, which has to follow, decides the pool's size.
     public mutating func timePassed(nowNanoseconds: UInt64) -> [PoolAction] {
         var actions: [PoolAction] = []
         endOverdueWaiting(nowNanoseconds, &actions)
@@ -47,7 +47,7 @@ extension ConnectionPool {
         }
     }
 
-    /// Whether a connection has nothing to do but to wait for its window, while a push waits for it.
+    /// Whether a connection only waits for its window, while a push waits for it.
     private func isStarved(_ connection: PoolConnection) -> Bool {
         guard let push = pushes.firstWaiting else { return false }
         return connection.isStarved(bodyBytes: Int(pushes.records[push].bodyBytes))
@@ -75,8 +75,9 @@ extension ConnectionPool {
         }
     }
 
-    /// Sends a PING on a connection that is quiet or whose pushes met their deadlines in a row, drops one that owes
-    /// the answer to a PING for too long, and one that does not become ready, and replaces one whose window stays shut.
+    /// Sends a PING on a connection that is quiet or whose pushes met their deadlines in a row.
+    ///
+    /// Drops one that does not answer a PING or does not become ready, and replaces one whose window stays shut.
     ///
     /// Some tokens are never answered while others on the same connection are, so a deadline alone says nothing about
     /// the connection; the PING does.

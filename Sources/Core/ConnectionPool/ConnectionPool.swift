@@ -3,19 +3,19 @@ import Essentials
 /// The connections to one endpoint for one app, and the pushes that wait for them or travel on them: a pure state
 /// machine.
 ///
-/// Its methods are named after what happened; those that return actions want them carried out in order. It reads no
-/// clock (the time comes with the events, in monotonic nanoseconds), draws randomness from a seed, and knows pushes
-/// only by slots: small numbers under which its shell keeps the requests.
+/// Its methods are named after events; the returned actions have to be carried out in order. It reads no clock (the
+/// time comes with the events, in monotonic nanoseconds), draws randomness from a seed, and knows pushes only by slots:
+/// small numbers under which its shell keeps the requests.
 ///
 /// Each push that arrived ends exactly once: `answered` returns it, or an action `end` carries it.
 ///
 /// The shell, after any event: carries out the actions. At the latest at the end of its tick it submits while
 /// `nextSubmission()` has something, calls `submissionsEnded`, and sets its timer to `wakeUpNanoseconds`.
 ///
-/// A connection goes through `connecting`, `proving`, `open` and `draining`; `PoolConnection.State` says when. How many
-/// there are lies between two limits: the pool grows while pushes wait, because streams or flow-control windows are
-/// exhausted, for as long as growing raises the rate of answers (`PoolGrowth`), and shrinks by one at a time when fewer
-/// would have done for a shrink interval.
+/// A connection goes through `connecting`, `proving`, `open` and `draining`; `PoolConnection.State` says when. The
+/// number of connections lies between two limits. The pool grows while pushes wait because streams or flow-control
+/// windows are exhausted, as long as growing raises the rate of answers (`PoolGrowth`). It shrinks by one at a time
+/// when fewer would have sufficed for a hold time.
 ///
 /// It cannot be copied: a copy would share its tables, and every change would then copy them.
 public struct ConnectionPool: ~Copyable, Sendable {
@@ -39,7 +39,7 @@ public struct ConnectionPool: ~Copyable, Sendable {
 
     /// How connecting goes.
     public enum Circuit: Hashable, Sendable {
-        /// The last connection brought an answer or stayed up.
+        /// The last connection was useful.
         ///
         /// Can transition to: `failing` when one fails.
         case closed
@@ -69,15 +69,15 @@ public struct ConnectionPool: ~Copyable, Sendable {
     var nextConnection = 1
     var random: SplitMix
 
-    /// How many connections are wanted now, not counting those that drain.
+    /// The wanted number of connections, without draining ones.
     var target = 0
     var growth = PoolGrowth()
-    /// What a connection carried when the pool last grew: its streams, or what its window allowed.
+    /// The load of a connection when the pool last grew: its streams, or the pushes that its window allowed.
     var pushesPerConnection = 1
     /// The most pushes that waited or were in flight during this shrink interval.
     var peakOutstanding = 0
     var shrinkIntervalBeganNanoseconds: UInt64 = 0
-    /// What it has done of its own accord.
+    /// The counts of the pool's own decisions.
     public internal(set) var counts = PoolCounts()
 
     /// The index of the connection that events were about last: mostly the next is about it, too.
@@ -130,7 +130,7 @@ public struct ConnectionPool: ~Copyable, Sendable {
     /// How many pushes wait for a stream.
     public var waitingCount: Int { pushes.waitingCount }
 
-    /// Whether it was closed and nothing is left.
+    /// Whether it was closed and no connection is left.
     public var isFinished: Bool { isClosing && connections.isEmpty }
 
     // MARK: Pushes
@@ -156,8 +156,8 @@ public struct ConnectionPool: ~Copyable, Sendable {
 
     /// The next push to submit, the oldest first, on the connection with the most free streams.
     ///
-    /// Several in a row go to the same connection, as far as it has room: so the others are not looked at for each
-    /// push, and what goes out together fills fewer TLS records.
+    /// Several pushes in a row go to the same connection, as far as it has room. So the others are not checked for each
+    /// push, and the output fills fewer TLS records.
     ///
     /// - Returns: nil if nothing waits or no stream is free. Report each by `submitted` or `submissionFailed` before
     ///   asking for the next.
@@ -316,9 +316,8 @@ public struct ConnectionPool: ~Copyable, Sendable {
 
     /// A push was certainly not processed: it waits again, unless that has happened too often.
     ///
-    /// It is not counted if its connection brought answers to others: a server that takes a hundred requests on a
-    /// connection and then says GOAWAY makes progress, however often the same push is unlucky. Its deadline is the
-    /// limit then.
+    /// A resend is not counted if its connection was useful to others: a server that sends GOAWAY after a hundred
+    /// requests makes progress, however often the same push is unlucky. Its deadline is the limit then.
     mutating func giveBackOrEnd(
         _ push: Int, _ cause: PushEnding.NotProcessedCause, isCounted: Bool = true, _ actions: inout [PoolAction]
     ) {
@@ -331,7 +330,7 @@ public struct ConnectionPool: ~Copyable, Sendable {
         }
     }
 
-    /// Opens what is missing: all at once while all is well, else one at a time and not before the back-off is over.
+    /// Opens missing connections: all at once in good times, else one at a time and not before the back-off is over.
     mutating func replenish(_ nowNanoseconds: UInt64) -> [PoolAction] {
         guard !isClosing, nowNanoseconds >= notBeforeNanoseconds else { return [] }
         var live = liveCount

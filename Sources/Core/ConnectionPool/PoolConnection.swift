@@ -8,9 +8,9 @@ struct PoolConnection: Sendable {
         case connecting
         /// Ready, but the peer has not yet accepted our provider token: one stream at a time.
         ///
-        /// Can transition to: `open` at the first answer that proves the token; `draining` at a GOAWAY, when its token
-        /// expired or its key was replaced, when it is not needed any more, or when the pool closes; gone when it is
-        /// lost or does not answer a PING.
+        /// Next states: `open` at the first answer that proves the token; `draining` at a GOAWAY, an expired token, a
+        /// replaced key, when it is not needed any more, or when the pool closes; gone when it is lost or does not
+        /// answer a PING.
         case proving
         /// Ready, as many streams as SETTINGS and the flow-control window allow.
         ///
@@ -46,12 +46,12 @@ struct PoolConnection: Sendable {
 
     var isReady: Bool { state == .proving || state == .open }
 
-    /// Whether it has not opened yet.
+    /// Whether it is not useful yet but may become so.
     var isComing: Bool { state == .connecting || state == .proving }
 
     /// How many more streams SETTINGS and the state allow now.
     ///
-    /// A connection that owes the answer to a PING takes none, so that no push is written into the void.
+    /// A connection with an unanswered PING takes none, so that no push is lost on a dead connection.
     func freeStreams(maximum: Int) -> Int {
         guard pingDueNanoseconds == nil else { return 0 }
         switch state {
@@ -89,11 +89,11 @@ public struct PoolStates: Hashable, Sendable {
     public init() {}
 }
 
-/// What the shell of a `ConnectionPool` has to do after an event.
+/// An action for the shell of a `ConnectionPool` after an event.
 public enum PoolAction: Hashable, Sendable {
     /// Connect, and report `connectionReady` or `connectionLost` under this number.
     case connect(connection: Int)
-    /// Close the connection with a GOAWAY: nothing is in flight on it.
+    /// Close the connection with a GOAWAY; it has no pushes in flight.
     case close(connection: Int)
     /// Drop the connection: it did not become ready in time, or does not answer.
     case abandon(connection: Int)
@@ -105,7 +105,7 @@ public enum PoolAction: Hashable, Sendable {
     case end(push: Int, PushEnding)
 }
 
-/// What a pool has done of its own accord since it was made; the numbers only rise.
+/// The counts of a pool's own decisions since its creation; they only rise.
 public struct PoolCounts: Hashable, Sendable {
     /// Connections opened because all streams were taken.
     public var openedForStreams = 0
@@ -138,7 +138,7 @@ public enum PushEnding: Hashable, Sendable {
         case neverWritten
         /// The pool is closing.
         case closing
-        /// The peer refuses the provider token, again and again, whatever push comes with it.
+        /// The peer refuses the provider token repeatedly, with any push.
         case tokenRefused
         /// The endpoint proved unusable: its certificate is not trusted, or it does not speak HTTP/2.
         case endpointUnusable
@@ -146,7 +146,7 @@ public enum PushEnding: Hashable, Sendable {
         case notAccepted
     }
 
-    /// Why it is unknown whether a push was processed.
+    /// The reason why the outcome of a push is unknown.
     public enum AmbiguousCause: Hashable, Sendable {
         /// No answer came before its deadline.
         case deadline

@@ -36,7 +36,7 @@ struct PoolGrowth: Sendable {
     private(set) var pressedSinceNanoseconds: UInt64?
     private(set) var pausedUntilNanoseconds: UInt64 = 0
     private(set) var step: Step?
-    /// How many connections were asked for and have not opened yet, as far as is known.
+    /// The number of requested connections that are not useful yet, as far as known.
     private(set) var openingsToCome = 0
     private var measureBeganNanoseconds: UInt64 = 0
     private var answerCountAtBegin: UInt64 = 0
@@ -63,16 +63,16 @@ struct PoolGrowth: Sendable {
     /// The pool has asked for so many more connections.
     mutating func connectionsWanted(_ count: Int) { openingsToCome = count }
 
-    /// Those that were waited for have had their time: the growth that they were for is not judged.
+    /// The awaited connections have had their time: their growth is not judged.
     mutating func connectionsAreLate() {
         openingsToCome = 0
         step = nil
     }
 
-    /// A connection has opened: it brought an answer.
+    /// A connection has become useful.
     ///
-    /// If it is one that was waited for, and not one that replaces another, what is measured from here on counts for
-    /// the pool as it is now.
+    /// If it was awaited, and does not replace another one, the measurement from here on counts for the pool's present
+    /// size.
     mutating func connectionOpened(nowNanoseconds: UInt64) {
         guard openingsToCome > 0 else { return }
         openingsToCome -= 1
@@ -104,7 +104,7 @@ struct PoolGrowth: Sendable {
         return step
     }
 
-    /// The pool grows; nothing is judged if there was no connection to compare with.
+    /// The pool grows; the growth is not judged if there was no connection to compare with.
     mutating func grown(from before: Int, by added: Int, nowNanoseconds: UInt64) {
         step = before > 0 ? Step(before: before, added: added, rate: rate(nowNanoseconds)) : nil
         beginMeasure(nowNanoseconds)

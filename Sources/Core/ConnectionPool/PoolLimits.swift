@@ -2,15 +2,15 @@ public import Essentials
 
 /// The numbers that bound a pool of connections.
 public struct PoolLimits: Hashable, Sendable {
-    /// How many connections to keep open even when there is nothing to send, not counting those that drain; 0 opens the
-    /// first when a push waits for it.
+    /// The number of connections that stay open without pushes, not counting draining ones; 0 opens the first when a
+    /// push waits for it.
     public var connections = 2
-    /// How many connections to open under pressure, not counting those that drain; less than `connections` means
+    /// The most connections under pressure, not counting draining ones; a value below `connections` means
     /// `connections`.
     ///
     /// Apple's names answer with about eight addresses, and users of APNs saw little gain beyond 16 connections.
     public var connectionsMaximum = 16
-    /// The most streams on one connection, whatever the peer allows.
+    /// The most streams on one connection, even if the peer allows more.
     public var streamsMaximum = 1_000
     /// The most pushes that wait or are in flight; one more ends at once as not processed.
     public var outstandingMaximum = 65_536
@@ -18,12 +18,12 @@ public struct PoolLimits: Hashable, Sendable {
     public var deadlineNanoseconds: UInt64 = 20_000_000_000
     /// How often the pool itself resends a push that was certainly not processed, before it reports it.
     ///
-    /// Not counted is what a GOAWAY or a cut gives back on a connection that has brought answers.
+    /// Resends after a GOAWAY or a cut are not counted if the connection has brought answers.
     public var resendsMaximum = 3
-    /// After how many refusals of the provider token in a row what waits is ended as not processed.
+    /// The number of consecutive refusals of the provider token after which waiting pushes end as not processed.
     ///
-    /// More of the same would only make APNs close connections sooner. What comes later is tried again, one push for
-    /// each connection.
+    /// More of the same would only make APNs close connections sooner. Later pushes are tried again, one for each
+    /// connection.
     public var tokenRefusalsMaximum = 8
     /// Whether waiting pushes end as soon as the endpoint proves unusable, and not at their deadline.
     ///
@@ -46,14 +46,16 @@ public struct PoolLimits: Hashable, Sendable {
     public var failuresToOpenCircuit = 5
     /// How long pushes must have waited, without a pause, before the pool grows.
     public var pressureNanoseconds: UInt64 = 50_000_000
-    /// How long a new connection may take to open before the pool grows past it.
+    /// The time that a new connection has to become useful before the pool grows past it.
     public var growthPatienceNanoseconds: UInt64 = 1_000_000_000
     /// How long the pool does not grow after it has grown in vain; doubled each time that this happens in a row.
     public var growthPauseNanoseconds: UInt64 = 5_000_000_000
     /// How long connections beyond `connections` must have been dispensable before one of them is closed.
     public var shrinkIntervalNanoseconds: UInt64 = 60_000_000_000
-    /// How long a connection without streams may keep its flow-control window shut while pushes wait for it, before it
-    /// is replaced: everything sent has been answered, so the peer has read it and owes us the window.
+    /// The time that a connection without streams may keep its flow-control window shut while pushes wait, before it is
+    /// replaced.
+    ///
+    /// Everything sent has been answered, so the peer has read it and ought to open the window.
     public var starvationNanoseconds: UInt64 = 1_000_000_000
     /// How long to wait between attempts to connect.
     public var backOff = BackOff()
@@ -61,6 +63,6 @@ public struct PoolLimits: Hashable, Sendable {
     /// Creates the default limits.
     public init() {}
 
-    /// The most connections that are kept at any time, not counting those that drain.
+    /// The most connections at any time, not counting draining ones.
     var connectionsLimit: Int { max(1, connections, connectionsMaximum) }
 }

@@ -1,18 +1,18 @@
-/// Decides when a provider token has to be minted: a pure state machine that is told the time.
+/// Decides when a provider token has to be minted: a pure state machine that gets the time as an argument.
 ///
 /// Apple (Establishing a token-based connection to APNs): refresh the token "no more than once every 20 minutes and no
-/// less than once every 60 minutes". A token that is too old is answered with 403 `ExpiredProviderToken`; one that
+/// less than once every 60 minutes". APNs answers a token that is too old with 403 `ExpiredProviderToken`, and one that
 /// changes too often with 429 `TooManyProviderTokenUpdates`, which can stay on a connection for an hour.
 ///
-/// The age of a token counts from `iat`, which the wall clock wrote. But a wall clock can be set, by mistake or to put
-/// a mistake right, and the schedule cannot know which. So the age is taken by both clocks, and
+/// The age of a token counts from `iat`, which the wall clock wrote. But a wall clock can be set, by mistake or to
+/// correct one, and the schedule cannot know which. So the age is taken by both clocks, and
 ///
 /// - a token is *due* when it is 50 minutes old by either clock, or when its `iat` lies in the future because the wall
 ///   clock was set back since;
 /// - a due token is *replaced* when 20 minutes have really passed since it was minted. Until then the old one stays in
 ///   use: APNs may well still take it, since it was APNs' time that the old clock agreed with;
-/// - if APNs itself calls it expired, 20 minutes by either clock suffice: then the jump of the wall clock has put a
-///   mistake right, as on a machine that began in the past until it was told the time.
+/// - if APNs itself calls it expired, 20 minutes by either clock suffice: then the jump of the wall clock was a
+///   correction, as on a machine that started with a clock in the past.
 public struct ProviderTokenSchedule: Sendable {
     /// One reading of both clocks.
     public struct Moment: Hashable, Sendable {
@@ -28,7 +28,7 @@ public struct ProviderTokenSchedule: Sendable {
         }
     }
 
-    /// What to do when a token is needed.
+    /// The action when a token is needed.
     public enum Decision: Hashable, Sendable {
         /// Use the token that is there.
         case keep

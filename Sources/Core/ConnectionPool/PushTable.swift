@@ -71,7 +71,7 @@ struct PushTable: Sendable {
     /// The push in flight that was submitted first.
     var firstInFlight: Int? { inFlight.first == Self.none ? nil : Int(inFlight.first) }
 
-    /// Takes in a new push, the youngest of those that wait.
+    /// Adds a new push, the youngest of the waiting ones.
     mutating func arrive(bodyBytes: Int, nowNanoseconds: UInt64) -> Int {
         let slot: Int
         if let free = freeSlots.popLast() {
@@ -103,8 +103,8 @@ struct PushTable: Sendable {
 
     /// A push in flight waits again, in the order of age.
     ///
-    /// It is older than nearly all that wait, so its position is searched for from the front; several are best given
-    /// back youngest first.
+    /// A returned push is older than nearly all waiting ones, so its place is searched from the front; return several
+    /// youngest first.
     ///
     /// - Parameters:
     ///   - slot: the push.

@@ -1,9 +1,9 @@
 /// Which push travels on which stream of one connection: a hash table in one flat array.
 ///
-/// Stream identifiers of a client are odd and grow (RFC 9113, section 5.1.1), and those that are open lie close
-/// together. So half the identifier is its own perfect hash nearly always, and a look-up is one read. Where stragglers
-/// are in the way, entries stand in the order of their distance from home (Robin Hood hashing), which ends every
-/// search and every removal early.
+/// Stream identifiers of a client are odd and grow (RFC 9113, section 5.1.1), and the open ones lie close together. So
+/// half the identifier is its own perfect hash nearly always, and a look-up is one read. Where stragglers are in the
+/// way, entries stand in the order of their distance from home (Robin Hood hashing), which ends every search and every
+/// removal early.
 struct StreamTable: Sendable {
     struct Entry: Sendable {
         /// 0 if the bucket is empty.
@@ -49,7 +49,7 @@ struct StreamTable: Sendable {
         guard stream > 0, var hole = position(of: stream) else { return nil }
         let push = Int(buckets[hole].push)
         count -= 1
-        // Those that follow away from home move one bucket closer, so that no search stops at the hole.
+        // The following displaced entries move one place closer, so that no search stops at the hole.
         var next = (hole + 1) & mask
         while buckets[next].stream != 0, distance(at: next) > 0 {
             buckets[hole] = buckets[next]

@@ -3,11 +3,11 @@ public import Predicates
 /// Finds the subscriptions whose predicates a record satisfies, among millions, in microseconds.
 ///
 /// Equal predicates are one entry, however many subscribe with them. Entries lie in one table under keys made of the
-/// values that they ask for; a change is looked up once for each set of fields in use, not once for each subscription
-/// (`Index/IndexStore.swift` tells how). The result is exactly what `Predicate.matches` says.
+/// values that they ask for. A change is looked up once for each set of fields in use, not once for each subscription
+/// (see `Index/IndexStore.swift`). The result is exactly what `Predicate.matches` says.
 ///
-/// An index is not shared: it lives on one loop. No addition or removal takes longer the more there is (a segment of
-/// some thousand slots is the most that is ever moved), so both may happen between any two changes.
+/// An index is not shared: it lives on one loop. The time of an addition or removal does not depend on the size (at
+/// most a segment of some thousand slots is moved), so both may happen between any two changes.
 public final class SubscriptionIndex {
     /// How many steps a change may take unless the caller says otherwise: a few milliseconds.
     public static let stepsMaximum = 50_000
@@ -24,8 +24,8 @@ public final class SubscriptionIndex {
     /// - Parameters:
     ///   - row: the number by which the registry knows it.
     ///   - scope: which records it is about.
-    ///   - operations: the changes that it fires on.
-    ///   - predicate: what it asks of a record.
+    ///   - operations: the changes that it hears of.
+    ///   - predicate: the condition on a record.
     public func insert(_ row: Int64, scope: MatchScope, operations: FiringOperations, predicate: Predicate) {
         store.insert(row, scope, operations, predicate)
     }
@@ -46,12 +46,12 @@ public final class SubscriptionIndex {
 
     /// Appends the rows of the subscriptions whose predicates the record satisfies, each once, in any order.
     ///
-    /// A change that takes too many steps (many predicates that only a look at the record can decide, or a record with
-    /// very many members or words) reports no row and says so, rather than keep the changes behind it waiting.
+    /// A change that takes too many steps (many predicates that need the record itself, or a record with very many
+    /// members or words) reports no row and says so, rather than delay later changes.
     ///
     /// - Parameters:
     ///   - record: the change.
-    ///   - rows: what was found is appended.
+    ///   - rows: the found rows are appended.
     ///   - stepsMaximum: how many steps it may take.
     /// - Returns: whether the search was complete. If not, match again with more steps, when there is time.
     public func match(
@@ -60,7 +60,7 @@ public final class SubscriptionIndex {
         store.match(record, stepsMaximum: stepsMaximum, into: &rows)
     }
 
-    /// Finds for each of several records what the other form finds for one, in less time for each.
+    /// Finds the subscriptions of several records at once, in less time for each than the other form.
     ///
     /// Most of the time of a search in a large index is spent waiting for memory; several searches wait together.
     ///
@@ -81,9 +81,9 @@ public final class SubscriptionIndex {
         }
     }
 
-    /// The cost of additions and removals so far, counted rather than timed: the slots that they looked at or moved.
+    /// The cost of additions and removals so far: the slots that they read or moved.
     var touchedSlots: Int { store.touchedSlots }
-    /// Whether nothing is held, not even a name.
+    /// Whether the index is empty, without even a name.
     var isEmptyInside: Bool { store.isEmpty }
 }
 
@@ -93,7 +93,7 @@ public struct MatchInput: Hashable, Sendable {
     public var application: String?
     /// The type of the record; nil if it has none, so that only subscriptions to any type are asked.
     public var recordType: String?
-    /// The operations on the record: a subscription that fires on any of these is asked.
+    /// The change of the record: a subscription matches if it fires on any of these operations.
     public var operations: FiringOperations
     /// The record: after the change, or before its deletion.
     public var fields: RecordFields
@@ -110,7 +110,7 @@ public struct MatchInput: Hashable, Sendable {
 /// How matching one change went.
 ///
 /// A search that reaches its limit reports no row at all: part of the subscribers is no answer. Match the change again
-/// with a larger limit, where no other change has to wait for it.
+/// with a larger limit, where it delays nothing else.
 public struct MatchOutcome: Hashable, Sendable {
     /// Whether all subscriptions were found; if not, none is reported.
     public var isComplete: Bool

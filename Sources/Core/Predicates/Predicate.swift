@@ -1,12 +1,12 @@
 public import Geography
 internal import UnicodeText
 
-/// A condition on the fields of a record, in the one form that equal conditions share: a disjunction of conjunctions.
+/// A condition on the fields of a record, in the unique form of equal conditions: a disjunction of conjunctions.
 ///
-/// Equal predicates are equal values, however they were written, as far as that can be told without knowing the data:
-/// terms are in order and each once, within a conjunction and among conjunctions (`Predicate+NormalForm.swift`).
+/// Equal predicates are equal values, however they were written, as far as that is visible without the data. Terms are
+/// sorted and unique, within a conjunction and among conjunctions (`Predicate+NormalForm.swift`).
 public struct Predicate: Hashable, Sendable {
-    /// The conjunctions, any of which suffices, each with terms that must all hold.
+    /// The conjunctions; one of them suffices, and all its terms must hold.
     ///
     /// None at all is `FALSEPREDICATE`; one that is empty is `TRUEPREDICATE`.
     public private(set) var conjunctions: [[PredicateTerm]]
@@ -24,7 +24,7 @@ public struct Predicate: Hashable, Sendable {
 
 /// One test of one field, or its opposite.
 ///
-/// The opposite is exact: a field that fails the test, or is missing, passes its negation.
+/// The negation is exact: every record that fails the test passes its negation, also one without the field.
 public struct PredicateTerm: Hashable, Sendable {
     /// The path of the field, in NFC (`author.name`); empty for all fields, which only `containsAnyToken` can ask.
     public var path: String
@@ -41,10 +41,10 @@ public struct PredicateTerm: Hashable, Sendable {
     }
 }
 
-/// The test that a term makes of the value of a field.
+/// The test of a term on the value of a field.
 ///
-/// All three languages are reduced to these tests, so one index serves all. A missing field passes none of them;
-/// neither does a value of a kind that the test does not apply to.
+/// All conditions of the three languages reduce to these tests, so one index serves all. A missing field passes none of
+/// them; neither does a value of a kind that the test does not name.
 public enum FieldTest: Hashable, Sendable {
     /// The value equals this one.
     case equals(FieldValue, TextFolding)
@@ -82,7 +82,7 @@ public enum TextFolding: UInt8, Hashable, Sendable, CaseIterable {
 extension Predicate {
     /// Whether a record satisfies the predicate, found term by term.
     ///
-    /// This is what the predicate means; the index must find exactly the same.
+    /// This method defines the meaning of a predicate; the index must find exactly the same.
     public func matches(_ fields: RecordFields) -> Bool {
         conjunctions.contains { terms in terms.allSatisfy { $0.matches(fields) } }
     }

@@ -33,7 +33,7 @@ public struct PredicateError: Error, Hashable, Sendable, CustomStringConvertible
     public let code: Code
     /// Where the fault is; nil if it is in the predicate as a whole.
     public let location: Location?
-    /// The fault, and the value or form that was expected.
+    /// The problem, and the expected text.
     public let message: String
 
     /// Creates an error.
@@ -79,7 +79,7 @@ enum PredicateFault {
         PredicateError(.invalidSyntax, at: .member(path), "it is missing; expected \(expected)")
     }
 
-    /// Refuses an object that has a member of another name, or one of these twice: what it says would be lost.
+    /// Refuses an object with an unknown or repeated member, because its meaning would be lost.
     static func allow(
         _ names: [StaticString], in object: JSONObject, _ path: String
     ) throws(PredicateError) {

@@ -22,7 +22,7 @@ public enum PredicateLimits {
     /// The length of the canonical form, in bytes.
     public static let canonicalBytesMaximum = 64 * 1024
 
-    /// The length of a predicate as it is written, as text or as JSON, in bytes.
+    /// The length of a predicate as text or as JSON, in bytes.
     ///
     /// A longer predicate is refused before it is read.
     public static let writtenBytesMaximum = 64 * 1024

@@ -1,4 +1,4 @@
-/// Values between two bounds, each of which may be absent: what `<`, `<=`, `>`, `>=` and `BETWEEN` ask for.
+/// Values between two bounds, each of which may be absent: the test of `<`, `<=`, `>`, `>=` and `BETWEEN`.
 ///
 /// Bounds are numbers, dates, booleans or text; a value that cannot be ordered against a bound is not in the range.
 public struct ValueRange: Hashable, Sendable {

@@ -3,12 +3,12 @@ public import EventLoop
 /// A connection that lives on an event loop: frames are taken as they come, and nothing waits for an answer.
 ///
 /// It watches the socket level-triggered and reads until nothing is left, puts deliveries together itself, and hands
-/// over what one tick brought as one batch. Once a second it lets librabbitmq look after the heartbeats. Every
-/// call that could block in librabbitmq runs under a `SendWatchdog`.
+/// over what one tick brought as one batch. Once a second it lets librabbitmq look after the heartbeats. A
+/// `SendWatchdog` watches every call of librabbitmq that could block.
 ///
 /// Lives on one loop; every method must be called there.
 public final class AMQPConnection {
-    /// How many frames are read before what they brought is handed over.
+    /// The most frames that are read before their contents are handed over.
     private static let framesPerBatchMaximum = 4_096
     private static let tickNanoseconds: UInt64 = 1_000_000_000
 
@@ -22,7 +22,7 @@ public final class AMQPConnection {
     private var tickTimer: EventLoop.Timer?
     private var batch = AMQPBatch()
     private var isReceiveScheduled = false
-    /// Whether the connection has failed, and the handler still gets what was received before.
+    /// Whether the connection has failed and still hands over what was received before.
     ///
     /// Nothing may be sent any more. When the broker closes the channel the session opens another, on which confirms
     /// are off; a message published there would never be confirmed.
@@ -33,7 +33,7 @@ public final class AMQPConnection {
     /// - Parameters:
     ///   - session: the caller must not use it any more.
     ///   - loop: the loop to live on; the caller runs on it.
-    ///   - handler: takes what is received; held until the connection ends.
+    ///   - handler: receives the events; retained until the connection ends.
     /// - Throws: `EventLoopError` if the kernel refuses to watch the socket.
     public init(
         _ session: AMQPSession, on loop: EventLoop, handler: any AMQPConnectionHandler
@@ -44,17 +44,17 @@ public final class AMQPConnection {
         self.handler = handler
         registration = try loop.register(session.fileDescriptor, for: .readable) { [unowned self] _ in receive() }
         scheduleTick()
-        // The answers of the set-up may have brought deliveries with them, of which the socket tells no more.
+        // The answers of the set-up may have brought deliveries, which the socket does not announce again.
         scheduleReceive()
     }
 
     /// Sends a burst: publishes, acknowledgements.
     ///
-    /// Frames that the broker has sent meanwhile are read first, because librabbitmq 0.11 hangs in a publish when it
-    /// believes that a heartbeat is overdue. They are handed over at the end of the tick.
+    /// Received bytes are read first, because librabbitmq 0.11 hangs in a publish when it believes that a heartbeat is
+    /// overdue. Their contents are handed over at the end of the tick.
     ///
-    /// - Parameter body: sends through the session; must not make requests that wait for an answer. What it throws ends
-    ///   the connection, but for `AMQPError.Code.invalid`, so it has to handle that.
+    /// - Parameter body: sends through the session; must not make requests that wait for an answer. Errors of `body`
+    ///   end the connection, except `AMQPError.Code.invalid`, which `body` has to handle.
     /// - Returns: whether the connection lives on.
     @discardableResult
     public func burst(_ body: (AMQPSession) throws(AMQPError) -> Void) -> Bool {
@@ -187,13 +187,15 @@ public struct AMQPOptions: Hashable, Sendable {
     public var connectTimeoutSeconds = 5
     /// How long the broker may take to answer a request, in seconds.
     public var callTimeoutSeconds = 10
-    /// How long a single write may stand still, in seconds, before the connection is given up.
+    /// The time that a single write may block before the connection is closed, in seconds.
     public var stallLimitSeconds = 10.0
     /// How long sent bytes may stay unacknowledged by the peer's kernel, in seconds (`TCP_USER_TIMEOUT`).
     public var silenceLimitSeconds = 25
 
-    /// Whether deliveries may have longer headers than a frame was agreed to hold, as those have to which the broker
-    /// adds its own (`x-death`, `x-delivery-count`); such a session must turn confirms on before it publishes.
+    /// Whether deliveries may have headers longer than the agreed frame size, because the broker adds its own
+    /// (`x-death`, `x-delivery-count`).
+    ///
+    /// Such a session must turn confirms on before it publishes.
     public var takesLongHeaders = false
 
     /// Creates the defaults.

@@ -4,7 +4,7 @@ public struct AMQPError: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Code: String, CaseIterable, Sendable {
         /// The broker refused the user, the password or the permission (403, or 530 for a virtual host).
         case refused
-        /// No broker answered at that address.
+        /// No server answered at that address.
         case unreachable
         /// An exchange, a queue or a virtual host is not there (404).
         case missing
@@ -14,7 +14,7 @@ public struct AMQPError: Error, Hashable, Sendable, CustomStringConvertible {
         case locked
         /// The TLS handshake failed, or the certificate is not the right one.
         case tlsFailed
-        /// The other side does not speak AMQP as it should.
+        /// The other side violates AMQP.
         case protocolViolation
         /// The broker is connected and does not answer, or takes no bytes.
         case timedOut
@@ -26,7 +26,7 @@ public struct AMQPError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The kind of failure.
     public let code: Code
-    /// The fault, its location, and the remedy; never holds a password.
+    /// The problem, its place and the remedy; never a password.
     public let message: String
     /// Whether the broker closed the channel because of a publish: the exchange is missing, or the message breaks a
     /// rule.

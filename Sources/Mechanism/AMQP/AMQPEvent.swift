@@ -18,7 +18,7 @@ public enum AMQPEvent: Sendable {
 public struct AMQPDelivery: Sendable {
     /// Which consumer it is for; empty for `basic.get`.
     public var consumerTag: String
-    /// The broker's number for it, counting from 1 on each channel.
+    /// The broker's number of the delivery, counting from 1 on each channel.
     public var number: UInt64
     /// Whether the broker may have delivered it before.
     public var isRedelivered: Bool
@@ -26,7 +26,7 @@ public struct AMQPDelivery: Sendable {
     public var exchange: String
     /// The routing key that it was published with.
     public var routingKey: String
-    /// What was published.
+    /// The published message.
     public var message: AMQPMessage
     /// Whether the message had tables or arrays that lie deeper in each other than `AMQPFieldValue.depthMaximum`; each
     /// of them comes as `void`.
@@ -56,9 +56,9 @@ public struct AMQPReturn: Sendable {
     }
 }
 
-/// What was read in one go.
+/// The result of one read.
 struct AMQPBatch {
-    /// Whole deliveries, in the broker's order.
+    /// Complete deliveries, in the broker's order.
     var deliveries: [AMQPDelivery] = []
     /// Everything else, in the broker's order.
     var events: [AMQPEvent] = []

@@ -45,7 +45,7 @@ public struct AMQPProperties: Hashable, Sendable {
     /// in it.
     public var clusterID: String?
 
-    /// Creates properties of which none is set.
+    /// Creates empty properties.
     public init() {}
 }
 

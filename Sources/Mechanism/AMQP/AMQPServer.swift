@@ -1,8 +1,8 @@
-/// What a broker says of itself when a connection begins.
+/// The product and the version that a broker names when a connection begins.
 public struct AMQPServer: Hashable, Sendable {
     /// The product, for example `RabbitMQ`.
     public let product: String
-    /// Its version as it is written, for example `3.10.8`; only that of the node that was connected to.
+    /// The version as text, for example `3.10.8`; only that of the connected node.
     public let versionText: String
     /// Its version, as far as it can be read.
     public let version: Version?
@@ -19,14 +19,14 @@ public struct AMQPServer: Hashable, Sendable {
             self.patch = patch
         }
 
-        /// Reads `4.1.0`, `4.1`, and with anything behind it `4.0.0+2` or `4.3.0-rc.1`; nil for what has no number.
+        /// Reads `4.1.0`, `4.1`, and with a suffix `4.0.0+2` or `4.3.0-rc.1`; nil for text without a number.
         public init?(_ text: String) {
             var numbers: [Int] = []
             for part in text.split(separator: ".", omittingEmptySubsequences: false).prefix(3) {
                 let digits = part.prefix { $0.isASCII && $0.isNumber }
                 guard digits.count <= 9, let number = Int(digits) else { break }
                 numbers.append(number)
-                // What follows the digits ends the version.
+                // The first character that is no digit ends the version.
                 guard digits.count == part.count else { break }
             }
             guard let major = numbers.first else { return nil }
@@ -39,7 +39,7 @@ public struct AMQPServer: Hashable, Sendable {
         }
     }
 
-    /// What a broker of this product and version would say.
+    /// Creates the identity of a broker with this product and version.
     public init(product: String, version: String) {
         self.product = product
         versionText = version
@@ -56,6 +56,6 @@ public struct AMQPServer: Hashable, Sendable {
         self.init(product: text("product"), version: text("version"))
     }
 
-    /// Whether it is RabbitMQ; other brokers that speak AMQP have other queues.
+    /// Whether the broker is RabbitMQ; other brokers that speak AMQP have other queues.
     public var isRabbitMQ: Bool { product == "RabbitMQ" }
 }

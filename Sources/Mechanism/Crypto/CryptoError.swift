@@ -2,7 +2,7 @@ import COpenSSL
 
 /// A key, a certificate or a TLS connection is not as it has to be.
 public struct CryptoError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What went wrong, for code that decides.
+    /// The kind of failure, for code.
     public enum Code: Sendable, Hashable {
         /// The peer's certificate is not trusted, not valid now, or made out to another name.
         case certificateRejected
@@ -24,9 +24,9 @@ public struct CryptoError: Error, Sendable, Hashable, CustomStringConvertible {
         case libraryFailed
     }
 
-    /// What went wrong, for code that decides.
+    /// The kind of failure, for code.
     public let code: Code
-    /// What was wrong, where, and what to do about it, for people; holds no part of a key.
+    /// The problem, its place and the remedy, for people; no part of a key.
     public let message: String
 
     init(_ code: Code, _ message: String) {
@@ -40,7 +40,7 @@ public struct CryptoError: Error, Sendable, Hashable, CustomStringConvertible {
 
 /// The error queue that OpenSSL keeps for each thread.
 enum OpenSSLErrors {
-    /// Empties the queue and answers OpenSSL's own words for what was in it, the innermost first.
+    /// Empties OpenSSL's queue and returns the text of the innermost error first.
     static func take() -> String {
         var reasons: [String] = []
         while true {

@@ -6,7 +6,7 @@ import COpenSSL
 public final class ES256PrivateKey: @unchecked Sendable {
     private static let curve = "prime256v1"
 
-    /// The public half as PEM text, for verifiers.
+    /// The public half as PEM text, for verification.
     public let publicKeyPEM: String
     /// The key itself as PEM text (PKCS#8), as Apple's .p8 files are; a secret.
     public let pem: String
@@ -39,7 +39,7 @@ public final class ES256PrivateKey: @unchecked Sendable {
 
     /// Makes a new key.
     ///
-    /// - Returns: a fresh random key.
+    /// - Returns: a new random key.
     /// - Throws: `CryptoError` if the system has no random numbers or no memory.
     public static func generate() throws(CryptoError) -> ES256PrivateKey {
         ERR_clear_error()

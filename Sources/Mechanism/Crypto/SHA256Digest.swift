@@ -15,7 +15,7 @@ public enum MessageAuthentication {
     /// The 32 bytes of the authentication code of a message.
     ///
     /// - Parameters:
-    ///   - message: what is to be authenticated.
+    ///   - message: the message to authenticate.
     ///   - key: the secret, of any length.
     /// - Returns: the code.
     public static func code(of message: [UInt8], key: [UInt8]) -> [UInt8] {

@@ -1,9 +1,9 @@
 import COpenSSL
 import Glibc
 
-/// Who a TLS server is: a certificate chain and the private key of its first certificate.
+/// The identity of a TLS server: a certificate chain and the private key of its first certificate.
 public struct ServerIdentity: Sendable {
-    /// The server's certificate, then those that lead to its trust anchor, as PEM text.
+    /// The server's certificate, then its issuers up to the trust anchor, as PEM text.
     public let certificateChainPEM: String
     /// The private key of the first certificate as PEM text; a secret.
     public let privateKeyPEM: String

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// What all TLS connections of one kind share: trust anchors or identity, protocol versions, application protocols.
+/// The common settings of all TLS connections of one kind: trust anchors or identity, protocol versions, ALPN.
 ///
 /// Sessions on several threads can be made from it.
 ///
@@ -36,8 +36,8 @@ public final class TLSContext: @unchecked Sendable {
 
     /// Makes the context of connections to servers.
     ///
-    /// A server must show a certificate that leads to one of the system's trust anchors, or to one in the extra file,
-    /// and is made out to the name that the session gives.
+    /// The server must show a certificate for the session's server name that leads to a trust anchor of the system or
+    /// of the extra file.
     ///
     /// - Parameters:
     ///   - extraTrustAnchorsFile: path of a PEM file with certificates to trust besides the system's.

@@ -1,7 +1,7 @@
 /// A text that is equal to another one exactly if its bytes of UTF-8 are the same, and that is ordered by them.
 ///
-/// What names something and came from outside is this in sets and dictionaries: `String` would take two names for one
-/// that differ by their normal form only, and would order them otherwise than databases do.
+/// Names from outside have this type in sets and dictionaries. `String` would equate names that differ only by their
+/// normal form, and would order them otherwise than databases do.
 public struct ByteText: Hashable, Comparable, Sendable {
     /// The text itself.
     public let text: String
@@ -48,9 +48,9 @@ extension ByBytes: CustomDebugStringConvertible {
     public var debugDescription: String { String(reflecting: wrappedValue) }
 }
 
-/// What `ByBytes` may hold: a text, a text or nil, a list of texts.
+/// A value for `ByBytes`: a text, an optional text, or a list of texts.
 public protocol ByteComparable: Sendable {
-    /// What it is compared as.
+    /// The type that is compared.
     associatedtype Compared: Hashable
     /// The same, compared by bytes.
     var comparedByBytes: Compared { get }

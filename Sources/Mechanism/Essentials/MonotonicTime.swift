@@ -1,12 +1,12 @@
 /// A point in time of the monotonic clock, in nanoseconds since an arbitrary start.
 ///
-/// Spans and deadlines are measured with it, because it cannot be set. It has nothing in common with `WallTime`, and
-/// means nothing to another process.
+/// Spans and deadlines use this clock, because it cannot be set. Its values have nothing in common with `WallTime`, and
+/// mean nothing to another process.
 public struct MonotonicTime: Hashable, Comparable, Sendable {
     /// Nanoseconds since the start of the clock.
     public let nanoseconds: UInt64
 
-    /// Creates a point in time from what the monotonic clock shows.
+    /// Creates a point in time from a reading of the monotonic clock.
     public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
     /// The point in time that is so many nanoseconds later, or the last one that there is.
@@ -36,14 +36,14 @@ public struct MonotonicTime: Hashable, Comparable, Sendable {
     public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool { left.nanoseconds < right.nanoseconds }
 }
 
-/// The readings of both clocks at one moment: the wall clock for dates, the monotonic clock for spans and deadlines.
+/// A reading of both clocks at one moment: the wall clock for dates, the monotonic clock for spans and deadlines.
 public struct Moment: Hashable, Sendable {
     /// The date, which an operator may set forwards or backwards.
     public let wall: WallTime
     /// The time since some start, which only grows.
     public let monotonic: MonotonicTime
 
-    /// Gathers what the clocks showed.
+    /// Combines two readings.
     public init(wall: WallTime, monotonic: MonotonicTime) {
         self.wall = wall
         self.monotonic = monotonic

@@ -1,10 +1,10 @@
 extension String {
     /// Whether another text has the same bytes of UTF-8.
     ///
-    /// Swift's `==` takes texts for equal that have other bytes, for example "é" as one scalar and as two. Databases do
-    /// not, nor do clients; so what names something is compared with this.
+    /// Swift's `==` treats texts with different bytes as equal, for example "é" as one scalar and as two. Databases and
+    /// clients do not, so names are compared with this method.
     ///
-    /// - Parameter other: the other text; nil has other bytes than any text.
+    /// - Parameter other: the other text; nil differs from every text.
     /// - Returns: whether they are the same.
     public func hasBytes(of other: String?) -> Bool {
         guard let other, utf8.count == other.utf8.count else { return false }

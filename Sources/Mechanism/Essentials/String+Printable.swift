@@ -1,10 +1,10 @@
 extension String {
-    /// The text as a terminal may show it: whatever is no visible character is written as JSON escapes it.
+    /// The text as a terminal may show it: every unprintable character is escaped as in JSON.
     ///
-    /// Escaped are control characters (also those of C1, which some terminals obey in UTF-8, too), separators of lines
-    /// and paragraphs, and format characters, among them those that reverse the order of what follows. The zero-width
-    /// joiner and non-joiner stay, because scripts and emoji need them. In a document of JSON only strings hold such
-    /// characters, so it still says the same.
+    /// The escaped characters are control characters (also those of C1, which some terminals obey in UTF-8, too),
+    /// separators of lines and paragraphs, and format characters, for example those that reverse the order of the text.
+    /// The zero-width joiner and non-joiner stay, because scripts and emoji need them. In a document of JSON only
+    /// strings hold such characters, so it still says the same.
     ///
     /// - Parameter keepsLayout: whether line feeds and tabs stay: for a text of several lines that this program wrote.
     /// - Returns: the text, which is the same if nothing had to be escaped.
@@ -33,7 +33,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Whether a terminal may be given it as it is.
+    /// Whether a terminal may get the character unescaped.
     fileprivate var isPrintable: Bool {
         switch properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator, .surrogate: false

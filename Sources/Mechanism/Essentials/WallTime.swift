@@ -1,7 +1,8 @@
 /// A point in time of the wall clock, in milliseconds since 1970, bounded to the years that RFC 3339 can write.
 ///
-/// Every point in time from outside (a header, a property, a member of JSON, an answer, a row) becomes one where it is
-/// read: a number beyond the bounds becomes the nearest bound. So sums and differences of such points cannot overflow.
+/// Every point in time from outside (a header, a property, a member of JSON, an answer, a row) becomes a `WallTime`
+/// where it is read: a number beyond the bounds becomes the nearest bound. So sums and differences of such points
+/// cannot overflow.
 public struct WallTime: Hashable, Comparable, Sendable {
     /// The beginning of 1970.
     public static let earliest = WallTime(milliseconds: 0)
@@ -28,7 +29,7 @@ public struct WallTime: Hashable, Comparable, Sendable {
 
     /// The point in time that is so many milliseconds later, or the nearest one that there is.
     public func advanced(byMilliseconds duration: Int64) -> WallTime {
-        // Neither sum can overflow: what is added is bounded like what it is added to.
+        // Neither sum can overflow, because both operands are bounded.
         let bounded = min(max(-Self.latestMilliseconds, duration), Self.latestMilliseconds)
         return WallTime(milliseconds: milliseconds + bounded)
     }

@@ -4,12 +4,12 @@ import Synchronization
 
 /// One thread that waits for file descriptors, timers and work from other threads, and runs all of it in turn.
 ///
-/// A loop is the home of C handles that must stay on one thread: everything registered, scheduled or submitted runs on
-/// the loop's own thread, never two at a time. Work that other threads submit is taken in batches, and only the first
-/// submission since the last batch pays for the wake-up.
+/// A loop is the home of C handles that must stay on one thread. All registered, scheduled or submitted work runs on
+/// the loop's own thread, never two pieces at a time. Work that other threads submit is taken in batches, and only the
+/// first submission since the last batch pays for the wake-up.
 ///
-/// A tick is: wait, run the ready descriptors, run the due timers, run the submitted work, run what asked for the end
-/// of the tick (for example one write that carries everything that the tick produced).
+/// A tick has five steps: wait, run the ready descriptors, run the due timers, run the submitted work, run the work for
+/// the end of the tick (for example one write that carries all output of the tick).
 ///
 /// `shared` is guarded by its mutex, `thread` is written once before the thread starts and read by `stopAndJoin`, and
 /// every other stored property is touched only on the loop's thread, which `preconditionOnLoop` asserts at each public
@@ -37,10 +37,10 @@ public final class EventLoop: @unchecked Sendable {
 
     /// The most descriptors that one wait reports; the rest are reported by the next.
     private static let readyEventsMaximum = 256
-    /// The stack of the loop's thread, whatever `ulimit -s` says.
+    /// The stack of the loop's thread, independent of `ulimit -s`.
     ///
     /// A C library may recurse as deep as the data that it decodes: librabbitmq needs 3 MiB for the deepest table that
-    /// a frame can hold. Only what is used takes memory.
+    /// a frame can hold. Only the used part takes memory.
     private static let stackSizeBytes = 8 << 20
 
     /// The name of the loop and of its thread (the kernel shows the first 15 bytes).
@@ -189,7 +189,7 @@ public final class EventLoop: @unchecked Sendable {
         return Registration(identifier: identifier, fileDescriptor: fileDescriptor)
     }
 
-    /// Changes what a registered descriptor waits for.
+    /// Changes the events that a registered descriptor waits for.
     public func modify(_ registration: Registration, for events: ReadyEvents) {
         preconditionOnLoop()
         guard handlers[registration.identifier] != nil else { return }
@@ -279,7 +279,7 @@ public final class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// Runs one batch of submitted work; the answer is false when the loop has been asked to stop and nothing is left.
+    /// Runs one batch of submitted work; returns false when the loop has been asked to stop and no work is left.
     private func runSubmittedWork() -> Bool {
         let (work, isStopping) = shared.withLock { shared in
             let work = shared.submitted
@@ -295,7 +295,7 @@ public final class EventLoop: @unchecked Sendable {
     }
 
     private func runEndOfTick() {
-        // Work that is added at the end of the tick runs in the next tick, so that no tick is endless.
+        // Work that the end of the tick itself schedules runs in the next tick, so that no tick is endless.
         swap(&endOfTick, &endOfTickRunning)
         var index = 0
         while index < endOfTickRunning.count {
@@ -306,7 +306,7 @@ public final class EventLoop: @unchecked Sendable {
         endOfTickRunning.removeAll(keepingCapacity: true)
     }
 
-    /// Releases everything that handlers hold, on the thread that they belong to.
+    /// Releases everything that handlers retain, on their own thread.
     private func release() {
         handlers = [:]
         timers = TimerHeap()
@@ -314,7 +314,7 @@ public final class EventLoop: @unchecked Sendable {
     }
 }
 
-/// The operations that a file descriptor is ready for.
+/// The readiness of a file descriptor.
 public struct ReadyEvents: OptionSet, Sendable {
     /// The bits, in epoll's own values.
     public let rawValue: UInt32
@@ -328,7 +328,7 @@ public struct ReadyEvents: OptionSet, Sendable {
     public static let writable = ReadyEvents(rawValue: 0x004)
     /// An error is pending (`EPOLLERR`); always reported, asked for or not.
     public static let error = ReadyEvents(rawValue: 0x008)
-    /// The peer has closed its side (`EPOLLRDHUP`); bytes may still be unread.
+    /// The peer has closed its side (`EPOLLRDHUP`); unread bytes may be left.
     public static let peerClosed = ReadyEvents(rawValue: 0x2000)
     /// Both directions are closed (`EPOLLHUP`); always reported, asked for or not.
     public static let hangUp = ReadyEvents(rawValue: 0x010)

@@ -6,7 +6,7 @@ public struct EventLoopError: Error, CustomStringConvertible, Sendable {
     public let call: String
     /// The value of `errno`; for `getaddrinfo` its own code.
     public let code: Int32
-    /// What the call was about, for example an address; may be empty.
+    /// The subject of the call, for example an address; may be empty.
     public let subject: String
 
     init(call: String, code: Int32 = errno, subject: String = "") {

@@ -11,7 +11,7 @@ public struct LoopBound<Value>: @unchecked Sendable {
     public let loop: EventLoop
     private let storage: Value
 
-    /// Binds a value to a loop; any thread may do so if the value has no other reference.
+    /// Binds a value to a loop; any thread may do so with a value that no other thread holds.
     public init(_ value: sending Value, to loop: EventLoop) {
         self.loop = loop
         storage = value

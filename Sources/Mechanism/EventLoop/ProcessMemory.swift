@@ -7,7 +7,7 @@ public enum ProcessMemory {
 
     /// Lets blocks of a megabyte or more go back to the system as soon as they are freed.
     ///
-    /// Left alone, glibc takes the first large block that is freed for a usual one, has such blocks in its heaps from
-    /// then on, and keeps what they took: ten messages of 4 MiB are 50 MiB for good. To be called once, at the start.
+    /// By default, glibc adapts to the first large block that is freed: it then puts such blocks into its heaps and
+    /// keeps their memory. Ten messages of 4 MiB would take 50 MiB permanently. Call this once, at the start.
     public static func returnLargeBlocks() { clinux_return_large_blocks(largeBlockBytes, freeBytesMaximum) }
 }

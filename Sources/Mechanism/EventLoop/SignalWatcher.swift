@@ -3,8 +3,8 @@ import Glibc
 
 /// Turns signals into calls on an event loop; one for each process.
 ///
-/// The handler that the kernel runs only writes a byte to a pipe, and the loop reads it: so a signal is never handled
-/// in the middle of something else, whichever thread it hits.
+/// The kernel's handler only writes a byte to a pipe, and the loop reads it. So a signal never interrupts other work,
+/// on whatever thread it arrives.
 public final class SignalWatcher {
     private let loop: EventLoop
     private let registration: EventLoop.Registration

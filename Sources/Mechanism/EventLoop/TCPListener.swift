@@ -2,11 +2,9 @@ import Glibc
 
 /// A listening socket on a loop, which hands every accepted connection to a closure.
 public final class TCPListener {
-    /// Connections taken in one tick at most.
-    ///
-    /// The rest wait for the next tick, so that accepting does not starve other handlers.
+    /// The most connections accepted in one tick; the rest wait for the next, so that other work goes on.
     private static let acceptsPerTickMaximum = 64
-    /// Pause after the kernel refused a connection, usually for want of descriptors, in nanoseconds.
+    /// The pause after the kernel refused a connection, usually because descriptors ran out, in nanoseconds.
     private static let refusalPauseNanoseconds: UInt64 = 100_000_000
 
     /// The port that it listens on.
@@ -52,7 +50,7 @@ public final class TCPListener {
         self.loop = loop
         self.accepted = accepted
         do throws(EventLoopError) {
-            // The registration retains the listener, which therefore listens until it is closed.
+            // The registration retains the listener, so it listens until it is closed.
             registration = try loop.register(descriptor, for: .readable) { [self] _ in acceptWaiting() }
         } catch {
             isClosed = true

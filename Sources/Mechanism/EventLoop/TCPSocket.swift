@@ -11,7 +11,7 @@ public enum TCPSocket {
     private static let keepAliveIdleSeconds: Int32 = 60
     /// Time between two such questions, in seconds.
     private static let keepAliveIntervalSeconds: Int32 = 15
-    /// Unanswered questions after which the connection is given up.
+    /// The number of unanswered probes after which the connection is closed.
     private static let keepAliveProbesMaximum: Int32 = 4
 
     /// Begins to connect to the first address of a host that the kernel accepts.
@@ -35,7 +35,7 @@ public enum TCPSocket {
 
     /// Begins to connect to an address.
     ///
-    /// - Parameter address: one of those that `SocketAddress.resolve` found.
+    /// - Parameter address: an address from `SocketAddress.resolve`.
     /// - Returns: a socket that connects; it becomes writable when it has connected or failed (see `pendingError`).
     /// - Throws: `EventLoopError` if the kernel refuses at once.
     public static func connect(to address: SocketAddress) throws(EventLoopError) -> Int32 {
@@ -138,8 +138,8 @@ public enum TCPSocket {
         return withUnsafeBytes(of: address) { UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)) }
     }
 
-    /// Without `TCP_NODELAY` a small request waits for the acknowledgement of the one before; keep-alive finds peers
-    /// that vanished without a word.
+    /// Without `TCP_NODELAY` a small request waits for the acknowledgement of the previous one; keep-alive detects
+    /// vanished peers.
     private static func setOptions(_ descriptor: Int32) {
         setOption(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
         setOption(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1)

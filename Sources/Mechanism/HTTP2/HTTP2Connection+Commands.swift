@@ -1,7 +1,7 @@
 import CNghttp2
 import EventLoop
 
-// What the owner of a connection asks of it. Everything is queued, and written at the end of the tick.
+// The commands of the connection's owner. Commands are queued, and written at the end of the tick.
 extension HTTP2Connection {
     // MARK: Requests and responses
 
@@ -118,7 +118,7 @@ extension HTTP2Connection {
 
     // MARK: The connection
 
-    /// Changes what the peer may do; what is not given stays as it is.
+    /// Changes the settings for the peer; omitted ones stay.
     ///
     /// - Parameters:
     ///   - maxConcurrentStreams: streams that the peer may have open at a time.
@@ -183,7 +183,7 @@ extension HTTP2Connection {
 
     /// Says goodbye (GOAWAY), writes what the socket takes, and ends the connection at the end of this tick.
     ///
-    /// The handler hears `http2Closed` and nothing else from here on.
+    /// From here on the handler gets `http2Closed` and nothing else.
     public func close() {
         loop.preconditionOnLoop()
         guard closeReason == nil, state != .closed else { return }
@@ -191,7 +191,7 @@ extension HTTP2Connection {
         end(.local)
     }
 
-    // MARK: What is known
+    // MARK: State
 
     /// Streams that the peer lets us have open at a time; 2^32 - 1 if it has not said, 0 before its first SETTINGS.
     public var peerMaxConcurrentStreams: UInt32 {

@@ -1,15 +1,15 @@
 import CNghttp2
 import EventLoop
 
-// The nghttp2 session: how it is made, and what it calls back.
+// The nghttp2 session: its creation and its callbacks.
 //
-// Each callback gets the connection, unretained, as its user data: the connection owns the session and deletes it
-// before it goes itself, and it never runs the session but from its own methods, so it is alive in every callback.
+// Each callback gets the connection, unretained, as its user data. The connection owns the session, deletes it before
+// its own end, and is the only one to run it; so it is alive in every callback.
 //
-// A callback never sends: "nghttp2_session_send must not be called from within a callback" (nghttp2's author); what it
-// submits is written at the end of the tick.
+// A callback never sends: "nghttp2_session_send must not be called from within a callback" (nghttp2's author).
+// Submitted frames are written at the end of the tick.
 extension HTTP2Connection {
-    /// The values of a stream's user data; the slot of a body is added to the last.
+    /// The marks in a stream's user data; the slot of a body is added to the last.
     enum StreamMark {
         static let open = 1
         static let answered = 2
@@ -30,7 +30,7 @@ extension HTTP2Connection {
             throw HTTP2Error(.libraryFailed, "nghttp2 has no memory")
         }
         defer { nghttp2_option_del(options) }
-        // Closed streams would be kept only for the priorities of RFC 7540, which RFC 9113 deprecates.
+        // Closed streams are kept only for the priorities of RFC 7540, which are obsolete.
         nghttp2_option_set_no_closed_streams(options, 1)
         if !configuration.opensWindows { nghttp2_option_set_no_auto_window_update(options, 1) }
         let context = Unmanaged.passUnretained(self).toOpaque()

@@ -57,7 +57,7 @@ extension HTTP2Connection {
         readAvailable()
     }
 
-    /// Feeds nghttp2 with what the socket and TLS have.
+    /// Feeds nghttp2 with the bytes of the socket and of TLS.
     func readAvailable() {
         guard let tls, let session else { return }
         for _ in 0..<Self.readsPerTickMaximum {
@@ -113,7 +113,7 @@ extension HTTP2Connection {
         if let closeReason { tearDown(closeReason) }
     }
 
-    /// Whether output can still be written: a connection that has failed, or that the peer has ended, takes none.
+    /// A connection that this side closes announces that first; a lost one cannot.
     private var canStillWrite: Bool {
         switch closeReason {
         case nil, .local: !isWriteBlocked
@@ -130,7 +130,7 @@ extension HTTP2Connection {
         return hasReceivedGoAway ? .peerClosed : .local
     }
 
-    /// Produces and writes in turn until nothing is left or the socket is full.
+    /// Produces and writes alternately until nothing is left or the socket is full.
     private func writeOutput() {
         guard let session else { return }
         repeat {
@@ -181,7 +181,7 @@ extension HTTP2Connection {
         return true
     }
 
-    /// Ends a connection that takes no more bytes, after what the peer said before it went.
+    /// Ends a connection that takes no more bytes, after reading the peer's last frames.
     ///
     /// A GOAWAY among it names the requests that the peer has not processed, and answers may be there as well.
     private func endAfterReading(_ reason: HTTP2CloseReason) {

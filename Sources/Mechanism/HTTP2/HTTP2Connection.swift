@@ -6,7 +6,7 @@ import Glibc
 /// One HTTP/2 connection over TLS (RFC 9113), client or server, on one event loop.
 ///
 /// It owns the socket, the TLS session and the nghttp2 session. From `start` until `http2Closed` the loop's
-/// registration keeps it alive. What is submitted during a tick is written once, at the end of the tick.
+/// registration keeps it alive. Frames submitted during a tick are written once, at the end of the tick.
 public final class HTTP2Connection {
     /// How far the connection has come; it only moves down this list.
     enum State {
@@ -45,7 +45,7 @@ public final class HTTP2Connection {
     var closeReason: HTTP2CloseReason? { didSet { isEnding = closeReason != nil } }
     /// Whether there is a `closeReason`, for the many callers that need no more.
     private(set) var isEnding = false
-    /// The peer's violation of the protocol, set once nghttp2 has told the peer.
+    /// The peer's violation of the protocol, once nghttp2 has reported it to the peer.
     var violation: String?
     var hasSentOwnGoAway = false
     /// Own GOAWAYs that nghttp2 has not serialised yet; any other GOAWAY that it sends is about a violation.
@@ -55,7 +55,7 @@ public final class HTTP2Connection {
     var streamCount = 0
     var unsentStream: Int32 = 0
 
-    /// Runs at the end of a tick; kept, so that asking for it allocates nothing.
+    /// Runs at the end of a tick; stored, so that scheduling it allocates nothing.
     lazy var endOfTickWork: () -> Void = { [unowned self] in runEndOfTick() }
     /// Keeps the connection alive until the end of the tick that it has asked for.
     var selfUntilEndOfTick: HTTP2Connection?
@@ -148,7 +148,7 @@ public final class HTTP2Connection {
         }
         let delay = UInt64(max(0, min(configuration.handshakeTimeoutSeconds, 86_400)) * 1_000_000_000)
         // A weak reference would give the object a side table, and every later retain and release would take the slow
-        // path through it; `tearDown` cancels the timer, so a strong one does no harm.
+        // path through it. `tearDown` cancels the timer, so a strong reference is safe.
         readinessTimer = loop.schedule(afterNanoseconds: delay) { [self] in readinessTimedOut() }
     }
 
@@ -180,7 +180,7 @@ extension HTTP2Connection {
         public var headerTableBytes: UInt32 = 4_096
         /// The longest header list that the peer should send (`SETTINGS_MAX_HEADER_LIST_SIZE`), in bytes.
         public var maxHeaderListBytes: UInt32 = 64 << 10
-        /// Requests that may be submitted and not yet ended, whatever the peer allows; bounds what a user can queue.
+        /// The most open requests, whatever the peer allows; bounds the queue of one user.
         public var openStreamsMaximum = 65_536
         /// Time from `start` until the peer's first SETTINGS must have arrived, in seconds.
         public var handshakeTimeoutSeconds = 10.0

@@ -1,6 +1,6 @@
 /// A request to an HTTP/2 connection cannot be carried out.
 public struct HTTP2Error: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What went wrong, for code that decides.
+    /// The kind of failure, for code.
     public enum Code: Sendable, Hashable {
         /// The handshake and the exchange of settings are not complete yet.
         case notReady
@@ -20,9 +20,9 @@ public struct HTTP2Error: Error, Sendable, Hashable, CustomStringConvertible {
         case libraryFailed
     }
 
-    /// What went wrong, for code that decides.
+    /// The kind of failure, for code.
     public let code: Code
-    /// What was wrong, for people.
+    /// The problem, for people.
     public let message: String
 
     init(_ code: Code, _ message: String) {

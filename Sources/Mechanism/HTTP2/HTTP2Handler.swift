@@ -1,9 +1,9 @@
 public import Crypto
 
-/// Hears what happens on an HTTP/2 connection.
+/// Receives the events of an HTTP/2 connection.
 ///
-/// All methods run on the connection's loop, and may call the connection: what they submit is queued and written at the
-/// end of the tick. After `close()` no method but `http2Closed` is called. Pointers are valid during the call only.
+/// All methods run on the connection's loop and may call the connection; frames that they submit are written at the end
+/// of the tick. After `close()` no method but `http2Closed` is called. Pointers are valid during the call only.
 public protocol HTTP2Handler: AnyObject {
     /// TLS and ALPN are agreed and the peer's first SETTINGS have been received: requests can be submitted.
     func http2Ready(_ connection: HTTP2Connection)
@@ -24,7 +24,7 @@ public protocol HTTP2Handler: AnyObject {
     /// The stream is gone: complete in both directions (error code 0), or reset by either side.
     ///
     /// `REFUSED_STREAM` (7) says that the request was not processed, also for one that was never written. Streams that
-    /// are open when the connection ends are not reported one by one: `http2Closed` is the end of them all.
+    /// are open when the connection ends are not reported one by one: `http2Closed` ends them all.
     func http2StreamClosed(_ connection: HTTP2Connection, stream: Int32, errorCode: UInt32)
     /// The peer takes no new streams, and has not processed those above `lastStreamID`: they close next.
     ///
@@ -33,7 +33,9 @@ public protocol HTTP2Handler: AnyObject {
         _ connection: HTTP2Connection, lastStreamID: Int32, errorCode: UInt32, debugData: [UInt8])
     /// The peer answered the PING with this content.
     func http2PingAcknowledged(_ connection: HTTP2Connection, opaque: UInt64)
-    /// The connection has ended; called exactly once, at the end of a tick. The connection then releases the handler.
+    /// The connection has ended; called exactly once, at the end of a tick.
+    ///
+    /// The connection then releases the handler.
     func http2Closed(_ connection: HTTP2Connection, reason: HTTP2CloseReason)
 }
 

@@ -17,7 +17,7 @@ struct OutputBuffer: ~Copyable {
 
     deinit { storage.deallocate() }
 
-    /// Whether what is in the buffer should be written before more is added.
+    /// Whether the buffer should be written before more is added.
     var isFull: Bool { end - start >= Self.fullBytes }
     var isEmpty: Bool { start == end }
 

@@ -32,7 +32,7 @@ final class SessionMemory {
         keptCounts.deallocate()
     }
 
-    /// What nghttp2 calls; good for as long as this object lives.
+    /// The functions for nghttp2; valid for as long as this object lives.
     var functions: nghttp2_mem {
         nghttp2_mem(
             mem_user_data: Unmanaged.passUnretained(self).toOpaque(),

@@ -3,9 +3,9 @@ import Glibc
 
 /// Fetches a document by HTTP now and then, with libcurl: one request, one connection, the calling thread waits.
 ///
-/// For what is asked for rarely; redirects are not followed, proxies of the environment are not used.
+/// Meant for rare requests; redirects are not followed, and the environment's proxies are not used.
 public struct HTTPClient: Sendable {
-    /// What a server answered.
+    /// The answer of a server.
     public struct Answer: Hashable, Sendable {
         /// The status, for example 200.
         public let status: Int
@@ -15,16 +15,16 @@ public struct HTTPClient: Sendable {
 
     /// Why there was no answer, in libcurl's words.
     public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
-        /// What was wrong.
+        /// The problem.
         public let description: String
     }
 
     /// libcurl asks for this once in a process, before it is used.
     private static let isSetUp = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-    /// The name of the user; empty for a request without credentials.
+    /// The user's name; empty for none.
     public var user = ""
-    /// The password of the user.
+    /// The user's password.
     public var password = ""
     /// A file of PEM certificates to trust beside the system's; empty for none.
     public var caFile = ""
@@ -68,7 +68,7 @@ public struct HTTPClient: Sendable {
         return Answer(status: answer.status, body: Array(body))
     }
 
-    /// Whether a user stands in the URL; libcurl would take the other one.
+    /// Whether the URL names a user; libcurl would use that one.
     private static func namesUser(_ url: String) -> Bool {
         url.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).dropFirst(2).first?
             .prefix { $0 != "/" }.contains("@") ?? false

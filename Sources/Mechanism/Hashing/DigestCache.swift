@@ -1,9 +1,9 @@
-/// Remembers a value for each of many keys, in memory of a fixed size: what was written longest ago is forgotten first.
+/// Remembers a value for each of many keys, in memory of a fixed size; the oldest entries are replaced first.
 ///
-/// Keys are digests under a secret seed, so that two keys are never taken for one but by a chance of 2^-128. The table
-/// is divided into sets of sixteen slots; a key belongs to one set, and pushes out the oldest entry there. Sets of so
-/// many are nearly never full before three in ten of all slots are in use (with four slots some are when one in ten
-/// is). In steady state nothing is allocated, hashed again or counted by reference.
+/// Keys are digests under a secret seed, so that two keys collide only with a chance of 2^-128. The table is divided
+/// into sets of sixteen places; a key belongs to one set, and replaces the oldest entry there. Sets of so many are
+/// nearly never full before three in ten places of all are in use (with four places some are when one in ten is). In
+/// steady state nothing is allocated, hashed again or counted by reference.
 public struct DigestCache<Value: BitwiseCopyable & Sendable>: Sendable {
     @usableFromInline
     struct Entry: Sendable {

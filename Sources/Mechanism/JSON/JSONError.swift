@@ -20,7 +20,7 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     public let code: Code
     /// The offset of the fault in bytes from the start of the document; nil if the fault has no offset.
     public let byteOffset: Int?
-    /// The fault, and the form that was expected.
+    /// The problem and the expected text.
     public let message: String
 
     /// Creates an error.

@@ -1,8 +1,8 @@
 /// Finds out where and why a document is not JSON, after simdjson has refused it.
 ///
-/// It reads the whole grammar of RFC 8259 by itself, without recursion, and builds nothing. Speed does not matter here;
-/// what does is that it refuses exactly what simdjson refuses, which the tests hold it to. It can also write the
-/// document again with its numbers in range.
+/// It reads the whole grammar of RFC 8259 by itself, without recursion, and builds nothing. Speed does not matter here.
+/// It must refuse exactly what simdjson refuses; the tests check that. It can also write the document again with its
+/// numbers in range.
 struct JSONFaultFinder {
     static let emptyDocument = JSONError(.empty, "there is no JSON document, nothing but white space at most")
 

@@ -4,18 +4,19 @@ internal import CSimdJSON
 ///
 /// The work is simdjson's. A document is laid out as its *tape*, and the values that `parse` gives are positions on it:
 /// they cost no allocation, and hold the parser. A value is good until its parser parses again; using it later is a
-/// programmer's error that traps. simdjson reports only that a document is refused. A second reading
-/// (`JSONFaultFinder`), which good documents never pay for, finds the offset and the reason.
+/// programmer's error that traps. simdjson does not say why it refuses a document; a second reading (`JSONFaultFinder`)
+/// finds the place and the reason, at no cost for valid documents.
 ///
 /// The parser accepts exactly RFC 8259: no comments, no trailing commas, no byte order mark, no lone surrogates.
-/// Integers are exact up to 64 bits (-2^63 to 2^64-1); numbers with a fraction or an exponent are doubles. A larger
-/// integer, or a number beyond the range of doubles, is refused, unless the parser is told to round it. A key may occur
-/// more than once in an object: iteration gives each, look-up the first.
+/// Integers are exact up to 64 bits (-2^63 to 2^64-1); numbers with a fraction or an exponent are doubles. The parser
+/// refuses a larger integer, or a number beyond the range of doubles, unless it is set to round. A key may occur more
+/// than once in an object: iteration gives each, look-up the first.
 ///
 /// A parser belongs to the thread that uses it.
 public final class JSONParser {
-    /// The size of a document, in bytes, up to which the buffers are kept for the next one: simdjson's take about
-    /// fourteen times the document, which a rare large one must not hold for ever.
+    /// The largest size of a document, in bytes, whose buffers are kept for the next one.
+    ///
+    /// The buffers of simdjson take about fourteen times the document; a rare large one must not keep them.
     public static let retainedBytes = 64 * 1024
 
     /// How many arrays and objects may lie in each other; an empty innermost one does not count.
@@ -55,7 +56,7 @@ public final class JSONParser {
         tape.deallocate()
     }
 
-    /// The size of a document, in bytes, for which there are buffers now; they are about fourteen times as large.
+    /// The size of a document, in bytes, that the present buffers hold; they are about fourteen times as large.
     var capacityBytes: Int { apus_json_parser_capacity(handle) }
 
     /// Gives the buffers of a large document back to the system; values of the document are void from now on.

@@ -33,7 +33,7 @@ enum JSONText {
         bytes.append(contentsOf: number.description.utf8)
     }
 
-    /// Writes a string of valid UTF-8 with its quotes, escaping what RFC 8259 section 7 says must be, and nothing else.
+    /// Writes a string of valid UTF-8 with its quotes, escaping only the characters that RFC 8259 section 7 requires.
     static func append(string: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         var runStart = 0
@@ -47,7 +47,7 @@ enum JSONText {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Where the first byte is that cannot be written as it is, or the end.
+    /// The index of the first byte that needs an escape, or the end.
     ///
     /// Eight bytes are looked at together; each test sets the top bit of every byte that it finds (and sometimes that
     /// of a byte after it, which only costs a closer look).

@@ -5,7 +5,7 @@ extension JSONValue {
     /// becomes `1.5`; strings keep their characters, but not their choice of escapes; members keep their order, and
     /// keys that occur twice stay.
     ///
-    /// - Parameter bytes: what is appended to.
+    /// - Parameter bytes: the buffer to append to.
     public func appendMinified(to bytes: inout [UInt8]) {
         Self.append(tape, index, to: &bytes)
     }

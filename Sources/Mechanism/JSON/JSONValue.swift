@@ -1,6 +1,6 @@
 /// A value in a parsed document; good until its parser parses again, after which every use traps.
 ///
-/// It is a position, so copying it is cheap, and reading it allocates nothing but the strings that are asked for.
+/// It is a position, so copying is cheap, and reading allocates only the requested strings.
 public struct JSONValue {
     /// The kinds of values; the raw value reads well in a message: "is a string".
     public enum Kind: String, CaseIterable, Sendable {
@@ -137,7 +137,7 @@ public struct JSONValue {
 }
 
 extension JSONValue {
-    /// The kind of the value in English, with what is harmless about it: `true`, `an integer`, `a string of 3 bytes`.
+    /// The kind of the value in English, with harmless details: `true`, `an integer`, `a string of 3 bytes`.
     ///
     /// Contents are left out, which may be secret.
     public var kindDescription: String {
@@ -156,7 +156,7 @@ extension JSONValue {
 
     /// Whether the value takes no more than so many bytes as JSON without white space, escapes aside.
     ///
-    /// The walk ends where the limit is reached, so what is far too large costs no more than what is just too large.
+    /// The walk ends at the limit, so a far too large value costs no more than a slightly too large one.
     ///
     /// - Parameter bytesMaximum: the limit.
     /// - Returns: whether it is kept. A number counts as one byte, so what was written is never shorter than what
@@ -175,7 +175,7 @@ extension JSONValue {
             case JSONTape.WordType.signed, JSONTape.WordType.unsigned, JSONTape.WordType.double:
                 left -= 1
                 current += 2
-            // Brackets, of which each has a word at both ends, true, false and null.
+            // Brackets (each has a word at both ends), true, false and null.
             default:
                 left -= 1
                 current += 1

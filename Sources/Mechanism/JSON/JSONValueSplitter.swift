@@ -1,8 +1,8 @@
 /// Cuts bytes into JSON values: one over many lines, several in a row, or one on each line.
 ///
-/// It looks at brackets and strings only; whether a value is right is for its reader to say. A value that breaks off is
-/// handed out as far as it goes, so that its reader can say what is wrong, and the next value begins after it. One that
-/// breaks off where a value has to follow, as behind a comma, takes the next along: its lines say how far it reaches.
+/// It looks at brackets and strings only; whether a value is right is for its reader to say. A truncated value is
+/// handed out up to its end, so that its reader can name the fault; the next value begins after it. One that breaks off
+/// where a value has to follow, as behind a comma, takes the next along: its lines say how far it reaches.
 public struct JSONValueSplitter {
     /// One value.
     public struct Value: Hashable, Sendable {
@@ -37,7 +37,7 @@ public struct JSONValueSplitter {
         return values
     }
 
-    /// Hands out what has not ended.
+    /// Hands out the unfinished value.
     public mutating func finish() -> [Value] {
         end()
         defer { values.removeAll() }

@@ -10,7 +10,7 @@
 ///
 /// That brackets match and that a member has both key and value is the caller's duty; brackets that do not match trap.
 public struct JSONWriter {
-    /// What has been written so far.
+    /// The bytes written so far.
     public private(set) var bytes: [UInt8] = []
 
     private var needsComma = false
@@ -32,7 +32,7 @@ public struct JSONWriter {
         }
     }
 
-    /// Forgets what was written, keeping the memory for the next document.
+    /// Empties the writer, and keeps its memory for the next document.
     public mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         needsComma = false
@@ -77,7 +77,7 @@ public struct JSONWriter {
 
     /// Writes a string from its bytes.
     ///
-    /// - Parameter utf8: the text; what is not valid UTF-8 in it is written as U+FFFD.
+    /// - Parameter utf8: the text; invalid UTF-8 is written as U+FFFD.
     public mutating func string(utf8: UnsafeBufferPointer<UInt8>) {
         guard utf8.allSatisfy({ byte in byte < 0x80 }) else {
             return string(String(decoding: utf8, as: UTF8.self))
@@ -128,7 +128,7 @@ public struct JSONWriter {
         needsComma = true
     }
 
-    /// Writes a value that is known to be valid JSON, as it is.
+    /// Writes a value that is known to be valid JSON, unchanged.
     public mutating func raw(_ json: some Collection<UInt8>) {
         separate()
         bytes.append(contentsOf: json)

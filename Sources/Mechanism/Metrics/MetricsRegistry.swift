@@ -64,7 +64,7 @@ public final class MetricsRegistry: Sendable {
     ///
     /// - Parameters:
     ///   - name: the name.
-    ///   - help: what it is.
+    ///   - help: the description.
     ///   - labels: the labels; a second reading of the same name and labels is ignored.
     ///   - read: gives the value; runs on the thread that renders, so it must be quick and must not render itself.
     public func gauge(_ name: String, help: String, labels: [Label] = [], read: @escaping @Sendable () -> Double) {
@@ -75,7 +75,7 @@ public final class MetricsRegistry: Sendable {
     ///
     /// - Parameters:
     ///   - name: the name.
-    ///   - help: what it is.
+    ///   - help: the description.
     ///   - labels: the labels; a second reading of the same name and labels is ignored.
     ///   - read: gives the value, which never falls; runs on the thread that renders.
     public func counter(_ name: String, help: String, labels: [Label] = [], read: @escaping @Sendable () -> Double) {

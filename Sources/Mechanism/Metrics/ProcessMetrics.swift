@@ -38,7 +38,7 @@ public enum ProcessMetrics {
         defer { closedir(folder) }
         var count = 0
         while readdir(folder) != nil { count += 1 }
-        // Not the entries "." and "..", nor the descriptor of this very listing.
+        // Without the entries "." and "..", and the descriptor of this listing.
         return max(0, count - 3)
     }
 

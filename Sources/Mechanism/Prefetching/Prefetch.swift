@@ -3,10 +3,10 @@ internal import Glibc
 
 /// Asks for memory before it is needed.
 public enum Prefetch {
-    /// Asks for the cache line of an address, and does not wait for it.
+    /// Requests the cache line of an address, without waiting for it.
     ///
-    /// Reading an address makes the processor keep all that follows until the memory has answered, so that no more than
-    /// a dozen reads are under way at the same time; this it forgets at once. The address may be anything.
+    /// A read blocks the processor's later instructions until the memory has answered, so at most a dozen reads are
+    /// under way at a time; a prefetch does not block. The address may be anything.
     ///
     /// - Parameter address: what will be read soon.
     @inlinable @inline(__always)
@@ -20,8 +20,8 @@ public enum HugePage {
 
     /// Takes a huge page, all zero, at a multiple of its size.
     ///
-    /// Linux may refuse to make it one (`transparent_hugepage/enabled` is `never`, or memory is scattered); it is then
-    /// made of small ones, and as good in all but speed.
+    /// Linux may refuse a huge page (`transparent_hugepage/enabled` is `never`, or memory is scattered); small pages
+    /// then serve as well, only slower.
     ///
     /// - Returns: the page; nil if there is no memory.
     public static func take() -> UnsafeMutableRawPointer? {

@@ -70,7 +70,7 @@ public enum TOMLDocument {
 
 /// A text is not a TOML document.
 public struct TOMLError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The fault, in the parser's words.
+    /// The problem, in the parser's words.
     public let message: String
     /// The line at which it was noticed, from 1; 0 if it concerns the whole text.
     public let line: Int

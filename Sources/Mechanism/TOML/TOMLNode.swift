@@ -29,7 +29,7 @@ public struct TOMLNode: Hashable, Sendable {
         self.line = line
     }
 
-    /// What kind of value it is, in words for an error text.
+    /// The kind of the value, in words for an error text.
     public var kindDescription: String {
         switch value {
         case .string: "a string"

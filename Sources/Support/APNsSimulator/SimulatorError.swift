@@ -18,7 +18,7 @@ public struct SimulatorError: Error, Sendable, CustomStringConvertible {
 
     /// What kind of thing went wrong.
     public let code: Code
-    /// What was wrong, where, and what to do.
+    /// The problem, its place and the remedy, for people.
     public let message: String
 
     init(_ code: Code, _ message: String) {

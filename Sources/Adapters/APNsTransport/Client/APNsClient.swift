@@ -7,7 +7,7 @@ internal import Synchronization
 /// Sends pushes to APNs over pools of long-lived HTTP/2 connections.
 ///
 /// All of it runs on one event loop of its own. Pushes and results cross to it in batches; no task, lock or timer
-/// belongs to a single push. What has to be decided is decided by `ConnectionPool`, one for each route.
+/// belongs to a single push. `ConnectionPool` makes the decisions, one pool for each route.
 ///
 /// Every push gets exactly one result: `answered`, `notProcessed` (resending it cannot make a duplicate; the pool has
 /// tried again by itself already), or `ambiguous` (its deadline passed or its connection was lost).
@@ -88,11 +88,11 @@ public final class APNsClient: PushTransport {
             })
     }
 
-    /// Closes every connection with a GOAWAY, waiting a bounded time for answers to what is in flight, and ends the
+    /// Closes every connection with a GOAWAY, after a bounded wait for the answers to pushes in flight, and ends the
     /// loop.
     ///
-    /// What waits for a stream ends at once as not processed, what stays unanswered as ambiguous. A second call
-    /// returns at once.
+    /// Pushes that wait for a stream end at once as not processed, unanswered ones as ambiguous. A second call returns
+    /// at once.
     public func close() async {
         let isFirst = state.withLock { state in
             defer { state.isClosed = true }
@@ -106,11 +106,11 @@ public final class APNsClient: PushTransport {
     }
 }
 
-/// What an `APNsClient` is made of.
+/// The configuration of an `APNsClient`.
 public struct APNsClientConfiguration: Sendable {
     /// The pools; the index of a route in this array is the `route` of a `PushRequest`.
     public var routes: [APNsRoute]
-    /// How long `close` waits for answers to what is in flight, in nanoseconds.
+    /// The longest time that `close` waits for answers to pushes in flight, in nanoseconds.
     public var closeTimeoutNanoseconds: UInt64 = 5_000_000_000
     /// The seed of the pools' jitter; nil draws one.
     public var seed: UInt64?

@@ -1,12 +1,13 @@
 internal import EventLoop
 internal import Glibc
 
-/// Looks names up off the loop, one short-lived thread for each look-up, so that a slow resolver delays nothing else.
+/// Resolves names off the loop, one short-lived thread for each look-up, so that a slow resolver delays nothing else.
 ///
-/// Nothing is cached: APNs answers with other addresses each time, and asks senders to look (Apple, "Establishing a
-/// connection to APNs"). How many look-ups run at once is bounded by the pools, which bound their attempts to connect.
+/// Nothing is cached: APNs answers with other addresses each time, and asks senders to resolve again (Apple,
+/// "Establishing a connection to APNs"). How many look-ups run at once is bounded by the pools, which bound their
+/// attempts to connect.
 enum AddressResolver {
-    /// What a look-up found, or the text of why it failed.
+    /// The result of a look-up: addresses, or the reason of the failure.
     typealias Answer = Result<[SocketAddress], APNsError>
 
     private final class Job: Sendable {

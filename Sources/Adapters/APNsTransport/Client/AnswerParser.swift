@@ -4,9 +4,9 @@ import Notifications
 
 /// Reads the bodies of rejections, `{"reason":"…","timestamp":…}`, and of GOAWAY, which has the same form.
 ///
-/// Whatever else a body holds (nothing, no JSON, a reason that is no string) gives an empty reason: the status counts.
+/// Any other body (empty, no JSON, a reason that is no string) gives an empty reason: the status counts.
 struct AnswerParser {
-    /// What is kept of a body; the rest is dropped.
+    /// The most bytes of a body that are kept; the rest is dropped.
     static let bodyBytesMaximum = 4_096
 
     private let parser = JSONParser(depthMaximum: 8, bytesMaximum: AnswerParser.bodyBytesMaximum)
@@ -39,7 +39,7 @@ struct AnswerParser {
     }
 }
 
-/// An answer of which a part has arrived.
+/// The received part of an answer.
 struct PartialAnswer {
     var stream: Int32 = 0
     /// The status of the last header block; 0 before the first.
@@ -105,7 +105,7 @@ enum KnownReasons {
     /// The longest unknown reason that is kept, in bytes: more is not a word.
     private static let unknownBytesMaximum = 64
 
-    /// The string for a reason's bytes; an unknown reason is copied, cut, and freed of what a log cannot hold.
+    /// The string for a reason's bytes; an unknown reason is copied, cut, and made printable.
     static func reason(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
         if let known = all.first(where: { $0.utf8.count == bytes.count && $0.utf8.elementsEqual(bytes) }) {
             return known
@@ -115,12 +115,12 @@ enum KnownReasons {
     }
 }
 
-/// What an answer says about the provider token, the device token and the connection.
+/// The meaning of an answer for the provider token, the device token and the connection.
 extension PushAnswer {
     /// Whether the peer has accepted our provider token: any answer does, but 403 with a reason about the token.
     var provesToken: Bool { !(status == 403 && (reason.hasSuffix("ProviderToken") || isAboutKeyID)) }
 
-    /// Whether the push was refused for what the connection has seen before, so that a new connection may be needed.
+    /// Whether the push was refused because of the connection's earlier tokens, so that a new connection may be needed.
     ///
     /// A connection that has seen an expired token may refuse newer ones; one that has seen a token of one key refuses
     /// those of an unrelated key (Apple, "Handling notification responses from APNs").
@@ -131,7 +131,7 @@ extension PushAnswer {
     /// Whether the server is shutting down, and did not look at the push.
     var announcesShutdown: Bool { status == 503 && reason == "Shutdown" }
 
-    /// Whether the connection is throttled because the provider token changed too often on it, whatever comes next.
+    /// Whether the connection is throttled because its provider token changed too often.
     var throttlesConnection: Bool { status == 429 && reason == "TooManyProviderTokenUpdates" }
 
     /// Whether the device token is to blame, so that the next push to it will likely be rejected, too.

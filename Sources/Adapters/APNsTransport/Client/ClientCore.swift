@@ -23,7 +23,7 @@ final class ClientCore {
     private var timerDueNanoseconds: UInt64 = .max
     private let closeTimeoutNanoseconds: UInt64
     private var whenClosed: (() -> Void)?
-    /// Runs at the end of a tick; kept, so that asking for it allocates nothing.
+    /// Runs at the end of a tick; stored, so that scheduling it allocates nothing.
     private lazy var endOfTickWork: () -> Void = { [self] in tickEnded() }
 
     init(loop: EventLoop, closeTimeoutNanoseconds: UInt64) {
@@ -118,7 +118,7 @@ final class ClientCore {
         let touched = touchedPools
         touchedPools.removeAll(keepingCapacity: true)
         for pool in touched { due = min(due, pool.tickEnded()) }
-        // Before the results: a caller whose push was not processed may ask whether to send it again.
+        // Reported before the results, because the receiver of an unprocessed push may ask whether to send it again.
         if !routeChanges.isEmpty {
             let changes = routeChanges
             routeChanges = []
@@ -135,9 +135,9 @@ final class ClientCore {
     }
 
     private func armTimer(_ dueOfTouched: UInt64) {
-        // Those that were not touched have their time in the timer that is set, unless it has just fired.
+        // The due times of untouched pools are in the timer that is set, unless it has just fired.
         let due = timer == nil ? pools.reduce(dueOfTouched) { min($0, $1.dueNanoseconds) } : dueOfTouched
-        // A timer that is early does no harm: it finds nothing due and is set again.
+        // An early timer does no harm: it finds nothing due and is set again.
         guard due < timerDueNanoseconds else { return }
         if let timer { loop.cancel(timer) }
         timerDueNanoseconds = due

@@ -4,7 +4,7 @@ internal import HTTP2
 internal import Metrics
 import Notifications
 
-/// Carrying out what the pool asks for.
+/// The execution of the pool's actions.
 extension EndpointPool {
     func start() {
         perform(pool.start(nowNanoseconds: loop.nowNanoseconds))
@@ -18,7 +18,7 @@ extension EndpointPool {
         touch()
     }
 
-    /// The transport closes: nothing new is taken, what is in flight may still be answered.
+    /// The transport closes: the pool takes no new pushes; pushes in flight may still be answered.
     func close() {
         perform(pool.close(nowNanoseconds: loop.nowNanoseconds))
         touch()
@@ -80,7 +80,7 @@ extension EndpointPool {
         }
     }
 
-    /// Drops a connection that did not become ready in time, or owes the answer to a PING.
+    /// Drops a connection that did not become ready in time, or did not answer a PING.
     private func abandon(_ number: Int) {
         if let connection = connection(number), !pool.isClosing {
             // The next attempt is better made elsewhere.

@@ -51,7 +51,7 @@ final class EndpointPool {
     private var tokenCheckedNanoseconds: UInt64 = 0
     private var addresses = AddressBook()
     private var reported = EndpointPoolLog.Sizes()
-    /// What was said last about whether the route leads to APNs.
+    /// The last reported state of the route to APNs.
     private var reportedReachable: Bool?
     /// Whether a push has waited in vain since there was a connection last.
     var hasWaitedInVain = false
@@ -102,7 +102,7 @@ final class EndpointPool {
         owner.touched(self)
     }
 
-    /// All that the tick brought has been taken in: submits what can be submitted, so that it is written together.
+    /// Submits the pushes that can be submitted, at the end of the tick, so that they are written together.
     ///
     /// - Returns: when `timePassed` has to be called.
     func tickEnded() -> UInt64 {
@@ -221,8 +221,8 @@ final class EndpointPool {
 
     /// The provider token was refused on a connection that may go on to refuse others.
     ///
-    /// If the connection took a token before, or there is a newer one by now, it is replaced, and what it refused is
-    /// sent again: nothing of it was processed.
+    /// If the connection took a token before, or a newer token exists by now, the connection is replaced. The pushes
+    /// that it refused are sent again: none of them was processed.
     ///
     /// - Returns: whether the push waits again; if not, its answer counts.
     private func isSentAgain(_ stream: Int32, of connection: PooledConnection, after reason: String) -> Bool {
@@ -351,7 +351,7 @@ extension APNsRoute {
 /// APNs may lower the streams of a connection to one after a rejection, and cuts connections with many rejections
 /// sooner. So pushes to tokens that were rejected lately travel on a connection of their own.
 enum PoolKind: String, CaseIterable {
-    /// For all pushes but those of the other.
+    /// For all other pushes.
     case main
     /// For pushes to tokens that were rejected lately; connects when there is one, and closes when it is idle.
     case quarantine

@@ -2,7 +2,7 @@ import ConnectionPool
 internal import Metrics
 import Notifications
 
-/// What a route says to the log and the metrics.
+/// The log and the metrics of a route.
 struct EndpointPoolLog {
     /// The numbers that the gauges show.
     struct Sizes {

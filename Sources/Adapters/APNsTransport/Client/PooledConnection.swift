@@ -28,7 +28,7 @@ final class PooledConnection {
     var hasProvenToken = false
     /// Whether a push was accepted on it.
     var hasAccepted = false
-    /// Whether it is being replaced because of what it answered.
+    /// Whether the connection is being replaced because of its answers.
     var isRefused = false
 
     private var current = PartialAnswer()
@@ -96,7 +96,7 @@ final class PooledConnection {
     /// The address as logs and errors show it.
     var displayAddress: String { route.configuration.proxy == nil ? address : "proxy \(address)" }
 
-    /// Gives up the way through the proxy, if it is not there yet.
+    /// Cancels the tunnel through the proxy, if it is not established yet.
     func cancelTunnel() {
         tunnel?.cancel()
         tunnel = nil

@@ -3,9 +3,9 @@ import Notifications
 
 /// Writes the header fields of a push, in memory that is used again for the next.
 ///
-/// Apple's advice on header compression: `:path` and `authorization` never enter the table; `apns-id`,
-/// `apns-expiration` and `apns-collapse-id` only the first time on a connection, so that their names are known; all
-/// others always. (Apple, "Sending notification requests to APNs".)
+/// Apple's advice on header compression has three rules: `:path` and `authorization` never enter the table; `apns-id`,
+/// `apns-expiration` and `apns-collapse-id` only once on a connection, for their names; all others always. (Apple,
+/// "Sending notification requests to APNs".)
 struct RequestEncoder: ~Copyable {
     /// Which fields a connection has sent before.
     struct SentFields {
@@ -35,7 +35,7 @@ struct RequestEncoder: ~Copyable {
     /// - Parameters:
     ///   - request: the push.
     ///   - authorization: the value of the header `authorization`.
-    ///   - sent: what the connection has sent before; brought up to date.
+    ///   - sent: the headers that the connection has sent before; updated.
     mutating func encode(_ request: borrowing PushRequest, authorization: [UInt8], sent: inout SentFields) {
         let content = request.content
         block.removeAll()

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Reads the file in which Apple hands out a signing key (`AuthKey_….p8`).
 public enum ProviderKeyFile {
-    /// A key, and what is not quite right about its file.
+    /// A key, and the warnings about its file.
     public struct Content: Sendable {
         /// The key.
         public let key: ES256PrivateKey

@@ -14,7 +14,7 @@ public final class ProviderKeyWatcher: Sendable {
         public let path: String
         /// The identifier of the key in it.
         public let keyID: String
-        /// What gets the key.
+        /// The token source that gets the key.
         public let source: ProviderTokenSource
 
         /// Names a file.
@@ -70,9 +70,9 @@ final class KeyWatchCore {
     private let intervalNanoseconds: UInt64
     private let logger: Logger
     private var entries: [ProviderKeyWatcher.Entry]
-    /// What each file looked like when it was read last; nil if it was not read yet, or was not there.
+    /// The signature of each file when it was read last; nil if it was not read yet, or was missing.
     private var signatures: [KeyFileSignature?]
-    /// What was wrong with each file when it was read last.
+    /// The problem of each file when it was read last.
     private var failures: [String?]
 
     init(loop: EventLoop, entries: [ProviderKeyWatcher.Entry], intervalNanoseconds: UInt64, logger: Logger) {
@@ -122,10 +122,10 @@ final class KeyWatchCore {
     }
 }
 
-/// What tells, without reading it, that a file is another one or has been written since.
+/// The attributes that show a changed or replaced file without reading it.
 ///
-/// Deployments replace a file by renaming another over it, or by turning a symbolic link: that shows as another inode;
-/// an editor that writes in place changes the time, and mostly the size.
+/// Deployments replace a file by a rename or by a symbolic link, which changes the inode. An editor that writes in
+/// place changes the time, and mostly the size.
 struct KeyFileSignature: Hashable, Sendable {
     private let device: UInt64
     private let inode: UInt64

@@ -66,8 +66,8 @@ public final class ProviderTokenSource: Sendable {
 
     private static let sharedSources = Mutex<[Identity: Reference]>([:])
 
-    /// The one source of a key in this process, for those who do not know of each other: made at the first call, and
-    /// the same for as long as anybody holds it.
+    /// The one source of a key in this process, for independent users: created at the first call, and shared for as
+    /// long as it is retained.
     ///
     /// - Parameters:
     ///   - key: the signing key.
@@ -118,12 +118,12 @@ public final class ProviderTokenSource: Sendable {
         }
     }
 
-    /// Another key is to sign from now on; the next use of the token mints one with it, whatever the age of the old.
+    /// Replaces the signing key; the next use of the token mints one with it, however young the old token is.
     ///
     /// Connections that have carried a token of the old key are replaced, as they are used next.
     ///
     /// - Parameters:
-    ///   - key: the key; if it is the one in use, nothing changes.
+    ///   - key: the key; the key in use changes nothing.
     ///   - keyID: its identifier; nil for the same as before.
     /// - Returns: whether anything changed.
     /// - Throws: `APNsError` with `identifierInvalid` as for `init`; then the old key stays in use.

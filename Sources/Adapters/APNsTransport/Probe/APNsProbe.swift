@@ -1,6 +1,6 @@
 /// Tries whether an endpoint can be used, without sending a push: name, TCP, TLS, HTTP/2, first SETTINGS.
 public enum APNsProbe {
-    /// What an endpoint that can be used says of itself.
+    /// The findings about a usable endpoint.
     public struct Report: Sendable {
         /// The address that answered.
         public let address: String

@@ -4,7 +4,7 @@ internal import HTTP2
 
 /// A connection for one request, or for none, to one address after the other.
 final class EndpointAttempt: HTTP2Handler {
-    /// What came of it.
+    /// The result of the attempt.
     struct Report: Sendable {
         /// The address that answered.
         var address: String

@@ -2,13 +2,13 @@ internal import Crypto
 internal import EventLoop
 public import Notifications
 
-/// Sends single requests, each over a connection of its own: for what is rare, such as the management of channels.
+/// Sends single requests, each over a connection of its own: for rare ones, such as the management of channels.
 public enum EndpointExchange {
     /// How a request ended that had no answer.
     public enum Failure: Error, Sendable {
         /// It was certainly not sent.
         case notSent(APNsError)
-        /// It was sent, and its outcome is unknown.
+        /// The request was sent, and its outcome is unknown.
         case ambiguous(String)
     }
 
@@ -89,7 +89,7 @@ public struct EndpointRequest: Sendable {
     }
 }
 
-/// What APNs answered to an `EndpointRequest`.
+/// The answer of APNs to an `EndpointRequest`.
 public struct EndpointAnswer: Sendable {
     /// The HTTP status.
     public internal(set) var status = 0

@@ -2,8 +2,9 @@ import Essentials
 
 /// An HTTP proxy through which connections to APNs are made, by its method CONNECT (RFC 9110, section 9.3.6).
 ///
-/// TLS goes through the tunnel, so the proxy sees the name of the endpoint and how much is sent, but no push. Whatever
-/// prints a proxy (interpolation, `dump`, a debugger's summary) shows its host and port, never its credentials.
+/// TLS goes through the tunnel, so the proxy sees the name of the endpoint and how much is sent, but no push. Any
+/// accidental print of a proxy (interpolation, `dump`, a debugger's summary) shows its host and port, never its
+/// credentials.
 public struct HTTPProxy: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The name or address of the proxy.
     public let host: String
@@ -28,7 +29,7 @@ public struct HTTPProxy: Hashable, Sendable, CustomStringConvertible, CustomDebu
     /// Reads `http://[user[:password]@]host[:port]`; the port is 80 if none is written.
     ///
     /// - Parameter url: the text; special characters of the user and the password are written as `%XX`.
-    /// - Throws: `APNsError` with `proxyInvalid`, which says what is wrong without a word of the URL.
+    /// - Throws: `APNsError` with `proxyInvalid`, which names the problem without a word of the URL.
     public init(url: String) throws(APNsError) {
         var rest = url[...]
         guard rest.lowercased().hasPrefix("http://") else {

@@ -145,7 +145,7 @@ final class ProxyTunnel {
 
 /// The answer of a proxy to CONNECT, put together from the bytes as they come: a pure state machine.
 struct ProxyAnswer {
-    /// What the bytes so far say.
+    /// The state of the answer so far.
     enum Verdict: Hashable {
         /// The head of the answer is not complete.
         case incomplete
@@ -157,7 +157,7 @@ struct ProxyAnswer {
         case garbage(String)
     }
 
-    /// What is read of an answer's head at most.
+    /// The most bytes that are read of an answer's head.
     static let headBytesMaximum = 16_384
     private static let reasonBytesMaximum = 64
 
@@ -165,8 +165,8 @@ struct ProxyAnswer {
 
     /// Takes bytes in.
     ///
-    /// - Parameter bytes: what was read; nothing may follow the head of an answer that establishes a tunnel, because in
-    ///   TLS the client speaks first.
+    /// - Parameter bytes: the received bytes; nothing may follow the head of an answer that establishes a tunnel,
+    ///   because in TLS the client speaks first.
     /// - Returns: what all bytes so far say.
     mutating func add(_ bytes: some Sequence<UInt8>) -> Verdict {
         head += bytes
@@ -205,9 +205,9 @@ struct ProxyAnswer {
 
 /// Why a proxy made no tunnel.
 struct ProxyFailure: Error, Hashable {
-    /// What happened; holds no credentials.
+    /// The reason of the failure, without credentials.
     let reason: String
-    /// What an operator can do.
+    /// The advice for an operator.
     let hint: String
     /// Whether another address of the proxy may do better.
     let isAboutAddress: Bool

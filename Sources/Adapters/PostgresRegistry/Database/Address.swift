@@ -1,25 +1,25 @@
 import CPostgres
 public import PushCore
 
-/// Where a registry's database is and how to log in: a URL that was read, with what may be said about it aloud.
+/// The address and the login of a registry's database: a parsed URL, with the parts that may be shown.
 ///
-/// The URL holds a password, and libpq quotes what it cannot read. So the shape is checked here first, and a URL that
-/// is refused is not quoted.
+/// The URL holds a password, and libpq quotes text that it cannot read. So the shape is checked here first, and a URL
+/// that is refused is not quoted.
 struct Address {
     /// A keyword of libpq and its value.
     typealias Option = (keyword: String, value: String)
 
     /// libpq's keywords and their values.
     let options: [Option]
-    /// The same for each server that the URL names, in its order: one after the other is tried.
+    /// The options for each server that the URL names, tried in this order.
     ///
-    /// libpq would go through them by itself, but without end at one that does not answer: its `connect_timeout` is the
-    /// caller's business in the form that does not block (PostgreSQL, "Database Connection Control Functions").
+    /// libpq would try them by itself, but wait forever for one that does not answer: in the non-blocking form
+    /// `connect_timeout` is the caller's task (PostgreSQL, "Database Connection Control Functions").
     let candidates: [[Option]]
     /// Host, port and database, without user and password, for messages.
     let description: String
 
-    /// What libpq is told unless the URL says otherwise: who we are, and how soon a peer that vanished is given up.
+    /// The options for libpq unless the URL sets them: our name, and the limits for vanished peers.
     private static let defaults = [
         ("application_name", "apus"), ("keepalives_idle", "30"), ("keepalives_interval", "10"),
         ("keepalives_count", "3"), ("tcp_user_timeout", "30000"),
@@ -46,7 +46,7 @@ struct Address {
         for (keyword, value) in Self.defaults where !options.contains(where: { $0.keyword == keyword }) {
             options.append((keyword, value))
         }
-        // The texts of all answers are read as UTF-8, whatever the environment says.
+        // The texts of all answers are read as UTF-8, whatever the environment sets.
         options.removeAll { $0.keyword == "client_encoding" }
         options.append(("client_encoding", "UTF8"))
         self.options = options
@@ -123,7 +123,7 @@ struct Address {
     }
 }
 
-/// What a URL says about where a registry is, as far as it may be said aloud.
+/// The printable parts of a URL of a registry.
 public struct PostgresLocation: Hashable, Sendable {
     /// Host, port and database.
     public let address: String
@@ -134,7 +134,7 @@ public struct PostgresLocation: Hashable, Sendable {
     /// Whether the server has to show a certificate for its name (libpq's `sslmode=verify-full`).
     public let verifiesServer: Bool
 
-    /// Reads a URL; nothing is connected.
+    /// Parses a URL, without connecting.
     ///
     /// - Parameter url: `postgresql://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full`.
     /// - Throws: `RegistryError` with `.invalid`, which does not quote the URL.

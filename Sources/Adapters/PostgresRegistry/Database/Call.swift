@@ -42,7 +42,7 @@ extension Array {
 
     /// The columns as expressions of a row of arrays.
     ///
-    /// - Parameter row: what the statement calls the row.
+    /// - Parameter row: the statement's name of the row.
     /// - Returns: expressions with commas between.
     func values<Value>(of row: String) -> String where Element == StoredColumn<Value> {
         map { column in
@@ -50,7 +50,7 @@ extension Array {
         }.joined(separator: ", ")
     }
 
-    /// What `SET` says to write columns, none of them of truth values, from a row of arrays.
+    /// The `SET` list that writes columns, except truth values, from a row of arrays.
     func assignments<Value>(of row: String) -> String where Element == StoredColumn<Value> {
         map { "\($0.name) = \(row).\($0.name)" }.joined(separator: ", ")
     }

@@ -5,19 +5,19 @@ import PushCore
 /// One connection to the server, which is made again when it was lost.
 ///
 /// libpq is used in its non-blocking form: this type waits itself, with `poll` and a deadline, so no call blocks longer
-/// than its deadline. The one exception is the look-up of the host's name, which the system's resolver bounds.
+/// than its deadline. The one exception is the look-up of the host's name, whose time the system's resolver bounds.
 /// Several statements are sent at once (PostgreSQL, "Pipeline Mode"), so a call costs one round trip, not one each.
 final class Connection {
     /// Where the server is.
     let address: Address
-    /// What to run on each new connection before it is used.
+    /// Runs on each new connection before its first use.
     private let setUp: (Connection) throws(RegistryError) -> Void
     private var handle: OpaquePointer?
     /// The names of the statements that the server has prepared on this connection, by their texts.
     private var preparedNames: [String: String] = [:]
     private var nextStatement = 0
     private var parameters = ParameterBuffer()
-    /// The commands that were sent and whose answers are unread; nil if there are none.
+    /// The sent commands whose answers are unread; nil if there are none.
     private var awaited: [Command]?
     /// The SQLSTATE of the last failure; empty if the server did not give one.
     private(set) var failureState = ""
@@ -72,7 +72,7 @@ final class Connection {
         }
     }
 
-    /// Whether the connection is open; reads what the server has sent since, such as the news of its end.
+    /// Reads unsolicited messages of the server, for example that it ends the connection.
     private func isStillOpen() -> Bool {
         var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
         while PQstatus(handle) == CONNECTION_OK {
@@ -83,7 +83,7 @@ final class Connection {
         return false
     }
 
-    /// Tries the servers one after the other; each has its share of the time.
+    /// Tries the servers in order; each has its share of the time.
     private func open(_ deadline: Deadline) throws(RegistryError) {
         failureState = ""
         let candidates = address.candidates
@@ -157,10 +157,11 @@ final class Connection {
     /// Whether statements were begun whose answers `end` would read.
     var isAwaiting: Bool { awaited != nil }
 
-    /// Sends statements, whose answers `end` reads, so that the server works meanwhile; whatever else is run before
-    /// that drops the answers.
+    /// Sends statements without waiting, so that the server works meanwhile.
     ///
-    /// - Parameter calls: what to run; nothing that writes.
+    /// `end` reads their answers; any other statement in between drops the answers.
+    ///
+    /// - Parameter calls: the statements, which must not write.
     /// - Throws: `RegistryError` if the connection was lost.
     func begin(_ calls: [Call]) throws(RegistryError) {
         precondition(!isAwaiting, "answers are read or dropped before others are asked for")
@@ -172,11 +173,11 @@ final class Connection {
         awaited = commands
     }
 
-    /// Takes in what the server has sent of the answers to what was begun, so that it need not wait until they are
-    /// read; a lost connection shows when they are.
+    /// Buffers received answers of the begun statements, so that the server need not wait for their reader; a lost
+    /// connection shows when they are read.
     func takeInAwaited() { if isAwaiting { _ = PQconsumeInput(handle) } }
 
-    /// Reads the answers to what was begun.
+    /// Reads the answers of the begun statements.
     ///
     /// - Parameter deadline: until when.
     /// - Returns: an answer for each statement; none if nothing was begun.
@@ -210,7 +211,7 @@ final class Connection {
         if let failure { throw failure }
     }
 
-    /// Drops the answers to the commands that were sent; an error counts only if it costs the connection.
+    /// Drops the answers of the begun statements; their errors matter only if the connection is lost.
     private func forgetAwaited(_ deadline: Deadline) throws(RegistryError) {
         guard isAwaiting else { return }
         do throws(RegistryError) {
@@ -220,7 +221,7 @@ final class Connection {
         }
     }
 
-    /// What was sent, in the order of the answers.
+    /// The sent commands, in the order of the answers.
     private enum Command {
         case prepare(String)
         case execute
@@ -302,7 +303,7 @@ final class Connection {
     ///
     /// - Parameters:
     ///   - deadline: until when.
-    ///   - failure: what is to be thrown if the connection ends now, because it said why.
+    ///   - failure: the error to throw if the connection ends now, because the server gave the reason.
     /// - Returns: the answer, to be cleared by the caller.
     /// - Throws: `RegistryError` with `.unavailable` if there is none in time, or `failure`.
     private func nextResult(

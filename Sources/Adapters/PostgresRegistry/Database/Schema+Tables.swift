@@ -1,5 +1,5 @@
 extension Schema {
-    /// What makes a registry, in a schema that is there.
+    /// The tables of a registry, in an existing schema.
     static let tables = [
         "SET LOCAL search_path = \(name);", versions, names, fanOuts, devices, memberships, subscriptions, usage,
         courier, deadLetters, access, views,
@@ -13,7 +13,7 @@ extension Schema {
     /// Names that repeat (apps, pools, identities, dataset names) are rows of their own, so that the tables which grow
     /// with the devices hold small numbers.
     ///
-    /// Such rows are never changed or removed; no foreign key leads to them, because each new device would lock the one
+    /// Such rows are never changed or removed. No foreign key leads to them, because each new device would lock the one
     /// row of its app. Names compare by their bytes (`COLLATE "C"`), as in every registry.
     private static let names = """
         CREATE TABLE platform (id smallint PRIMARY KEY, name text NOT NULL UNIQUE);
@@ -69,8 +69,10 @@ extension Schema {
         );
         """
 
-    /// The number of the newest fan-out: that of a sequence, which all transactions see at once and which never goes
-    /// back; a default that reads it costs nothing that could be measured.
+    /// The number of the newest fan-out: the value of a sequence, which all transactions see at once and which never
+    /// decreases.
+    ///
+    /// A default that reads it has no measurable cost.
     private static let newestFanOut = "coalesce(pg_sequence_last_value('\(name).fan_out_id_seq'::regclass), 0)"
 
     /// Devices, and the tokens that they have beside their alert tokens.
@@ -123,7 +125,7 @@ extension Schema {
         CREATE INDEX device_token_by_kind ON device_token (app, kind);
         """
 
-    /// What devices and users subscribe to.
+    /// The subscriptions of devices and users.
     private static let memberships = """
         CREATE TABLE dataset (
             identity bigint NOT NULL,
@@ -165,14 +167,15 @@ extension Schema {
     /// Subscriptions to records: one row says everything.
     ///
     /// - `subscription_by_type` is for counts alone, and has all that they read. Before there are statistics, the
-    ///   planner would take it for others, too; so it is of an expression that only they use, and not partial.
+    ///   planner would use it for other queries, too; so it indexes an expression that only counts use, and is not
+    ///   partial.
     /// - `cloudkit_json` is what clients of CloudKit Web Services saved, in their own words. PostgreSQL stores long
     ///   ones outside the row, so a query without this column does not read them.
     /// - Triggers write each change of a subscription to `subscription_log`, also when a device takes its subscriptions
     ///   along. Workers follow this log. It keeps the last million entries; a worker further behind reads all
     ///   subscriptions again.
     /// - Its entries become visible in the order of their numbers: writers take a lock before they take a number, and
-    ///   keep it until they have committed. So a reader who has seen one has missed none before it.
+    ///   keep it until they have committed. So a reader who has seen an entry has missed no earlier one.
     private static let subscriptions = """
         CREATE TABLE subscription (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -229,11 +232,11 @@ extension Schema {
             REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION log_subscriptions();
         """
 
-    /// What each app keeps, so that its quota is looked up and not counted, and a function that ends a transaction.
+    /// The usage of each app, so that its quota is looked up and not counted, and a function that ends a transaction.
     ///
     /// Saving adds to it, once for all of a statement. The trigger takes away, because a subscription ends in many
-    /// ways. Its name comes after that of the trigger that takes the lock of the log, so every writer here has that
-    /// lock, and waits for the others at one point only.
+    /// ways. Its name sorts after that of the trigger that locks the log. So all writers here have that lock, and wait
+    /// for each other in one place only.
     private static let usage = """
         CREATE TABLE app_usage (app integer PRIMARY KEY, subscriptions bigint NOT NULL, bytes bigint NOT NULL)
             WITH (fillfactor = 50);

@@ -25,7 +25,7 @@ enum Schema {
     /// The first half of the advisory locks on users, whose second half is a number of the user's name: `APUS`.
     static let userLocks: Int64 = 0x4150_5553
 
-    /// What a row of `subscription` counts against quotas, as `RecordSubscription.storedBytes` says.
+    /// The bytes of a row of `subscription` that count against quotas, as in `RecordSubscription.storedBytes`.
     static func subscriptionBytes(_ row: String) -> String {
         "octet_length(\(row).predicate) + octet_length(\(row).notification) "
             + "+ coalesce(octet_length(\(row).cloudkit_json), 0)"
@@ -35,7 +35,7 @@ enum Schema {
     ///
     /// - Parameters:
     ///   - connection: a connection that was just made.
-    ///   - mode: what may be done; `readWrite` makes a registry in a database that has none, as `create` does.
+    ///   - mode: the access; `readWrite` creates a registry in a database that has none, as `create` does.
     ///   - milliseconds: how long making it may take, including the wait for another that makes it.
     /// - Throws: `RegistryError` with `.newerSchema`, `.notFound` if one that must exist does not, `.readOnly` if none
     ///   may be made, `.invalid` if the schema is another program's.
@@ -76,7 +76,7 @@ enum Schema {
             }
             try connection.execute("COMMIT", deadline)
         } catch {
-            // What was begun ends with the connection.
+            // Begun statements end with the connection.
             connection.close()
             throw error
         }

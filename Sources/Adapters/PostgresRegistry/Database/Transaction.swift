@@ -3,7 +3,7 @@ import PushCore
 
 /// One transaction, which begins with its first statements and ends with its last, so that neither costs a round trip.
 final class Transaction {
-    /// What a body throws to be run again, because another transaction came in between.
+    /// The error that makes a transaction run again, because another one came in between.
     static let conflict = RegistryError(
         .unavailable, "The registry could not do it now, because others change the same. Try again.")
 
@@ -81,7 +81,7 @@ struct Deadline {
         count > 1 ? Deadline(milliseconds: Int(remainingMilliseconds) / count) : self
     }
 
-    /// What is left, in milliseconds and rounded up, so that a wait never ends before the deadline; 0 if it has passed.
+    /// The remaining milliseconds, rounded up, so that a wait never ends before the deadline; 0 if it has passed.
     var remainingMilliseconds: Int32 {
         let now = MonotonicClock.nowNanoseconds()
         return now >= endNanoseconds ? 0 : Int32(clamping: (endNanoseconds - now + 999_999) / 1_000_000)

@@ -7,7 +7,7 @@ extension PostgresRegistry {
     public func recordDatasets(_ datasets: [DatasetKey]) throws(RegistryError) {
         let named = datasets.filter { RegistryRules.isDatasetName($0.datasetName) }
         guard !named.isEmpty else { return }
-        // Nearly always all are known; then nothing is written.
+        // Nearly always all datasets are known; then nothing is written.
         let rows = try ask([Self.unknown(named)])[0]
         let missing = rows.map { named[Int($0.integer(0)) - 1] }
         guard !missing.isEmpty else { return }
@@ -103,7 +103,7 @@ extension PostgresRegistry {
             """, [.text(deviceID)])
     }
 
-    /// What makes datasets known.
+    /// The calls that add datasets.
     private static func calls(toAdd keys: [DatasetKey], limit: Int? = nil) -> [Call] {
         let identities = distinct(keys.map(\.identityID))
         return [
@@ -114,7 +114,7 @@ extension PostgresRegistry {
         ]
     }
 
-    /// Those of the datasets that are not known, by their index from 1.
+    /// The unknown datasets, by their index from 1.
     private static func unknown(_ keys: [DatasetKey]) -> Call {
         Call(
             """

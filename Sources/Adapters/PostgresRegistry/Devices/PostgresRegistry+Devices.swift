@@ -17,7 +17,7 @@ extension PostgresRegistry {
         }
     }
 
-    /// Adds the names of a batch, locks what it touches, and reads the devices that it may change.
+    /// Adds the names of a batch, locks the affected rows, and reads the devices that it may change.
     func prepare(
         _ registrations: [DeviceRegistration], _ transaction: Transaction
     ) throws(RegistryError) -> (registrations: [NumberedRegistration], stored: [StoredDevice]) {
@@ -50,7 +50,7 @@ extension PostgresRegistry {
         return (numbered, answers[8].map { StoredDevice($0) })
     }
 
-    /// Does what a plan says, and then more, and commits.
+    /// Executes a plan and further calls, and commits.
     func carryOut(
         _ plan: RegistrationPlan, _ transaction: Transaction, then more: [Call] = []
     ) throws(RegistryError) {
@@ -109,7 +109,7 @@ extension PostgresRegistry {
         }
     }
 
-    /// Removes what is dead: with an alert token its device, of any other kind only the token.
+    /// Removes dead tokens: with an alert token its device, of any other kind only the token.
     public func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int {
         let further = deadTokens.filter { $0.kind != .alert }
         let alerts = deadTokens.filter { $0.kind == .alert }

@@ -44,7 +44,7 @@ extension PostgresRegistry {
         return found
     }
 
-    /// What these tokens are registered as in an app.
+    /// The kinds under which these tokens are registered in an app.
     public func kinds(of tokens: [DeviceToken], app: String) throws(RegistryError) -> [RegisteredToken] {
         let tokens = Array(Set(tokens))
         guard !tokens.isEmpty else { return [] }

@@ -17,7 +17,7 @@ extension PostgresRegistry {
     /// Ends a topic subscription.
     public func unsubscribe(_ deviceID: String, fromTopic topic: String) throws(RegistryError) -> Bool {
         try writing(durable: true) { (transaction) throws(RegistryError) in
-            // What its user wishes stays.
+            // The user's own subscription stays.
             try transaction.commit(StoringCalls.removeTopicSubscription(deviceID, topic))[0].affectedCount > 0
         }
     }

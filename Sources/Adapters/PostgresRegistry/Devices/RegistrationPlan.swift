@@ -2,15 +2,15 @@ import Essentials
 import Notifications
 import PushCore
 
-/// What a batch of registrations comes to, so that a few statements do at once what it says one after the other.
+/// The combined effect of a batch of registrations, so that a few statements apply it at once.
 ///
-/// Each registration takes its token from whatever device of the app has it, and renews its device or adds one; a
-/// change of identity or app ends subscriptions. The plan plays this through for the devices that the batch touches.
+/// Each registration takes its token from any other device of the app, and renews its device or adds one; a change of
+/// identity or app ends subscriptions. The plan plays this through for the devices that the batch touches.
 struct RegistrationPlan {
     /// A device that the batch touches.
     private struct Slot {
         var stored: StoredDevice
-        /// What to write; nil as long as the batch only found it.
+        /// The registration to write; nil as long as the batch only found the device.
         var registration: NumberedRegistration?
         var isRemoved = false
         var losesDatasets = false
@@ -196,7 +196,7 @@ struct NumberedRegistration {
     let identity: Int64?
 }
 
-/// A device as it is in the table, with the numbers of what it belongs to.
+/// A stored device, with the numbers of its app, pool and identity.
 struct StoredDevice {
     /// The row of the device.
     var row: Int64

@@ -15,7 +15,7 @@ enum StoringCalls {
 
     /// Adds the names that a table does not have, in one order so that two transactions do not wait for each other.
     static func addNames(_ names: [String], to table: NameTable) -> Call {
-        // What is there already is left out first, because ON CONFLICT alone uses up a number for each.
+        // Existing rows are left out first, because ON CONFLICT alone uses up a number for each.
         Call(
             """
             INSERT INTO \(table.rawValue) (name)

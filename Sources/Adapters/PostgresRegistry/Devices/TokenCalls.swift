@@ -3,8 +3,7 @@ import PushCore
 
 /// The statements about tokens that devices have beside their alert tokens.
 enum TokenCalls {
-    /// Reads the devices of these names, and makes others wait who change them: what a push needs, number and name of
-    /// the app.
+    /// Reads and locks the devices of these names: the columns for a push, and the number and name of the app.
     static func lockDevices(_ deviceIDs: [String]) -> Call {
         Call(
             """
@@ -15,7 +14,7 @@ enum TokenCalls {
             """, [.texts(deviceIDs)])
     }
 
-    /// Does what a plan says.
+    /// Executes a plan.
     static func carryOut(_ plan: TokenPlan) -> [Call] {
         let taken = plan.taken
         return [
@@ -88,7 +87,7 @@ enum TokenCalls {
             """, [.texts(deviceIDs)])
     }
 
-    /// What tokens are registered as: index in the list from 1, kind, platform.
+    /// The registrations of tokens: index in the list from 1, kind, platform.
     static func kinds(of tokens: [DeviceToken], app: String) -> Call {
         Call(
             """
@@ -138,7 +137,7 @@ enum TokenCalls {
     }
 }
 
-/// What a batch of further tokens comes to, so that a few statements do at once what it says one after the other.
+/// The combined effect of a batch of further tokens, so that a few statements apply it at once.
 struct TokenPlan {
     private struct TokenKey: Hashable {
         let token: DeviceToken
@@ -152,13 +151,14 @@ struct TokenPlan {
         let kind: TokenKind
     }
 
-    /// The tokens of the batch, each with the number of its app: whatever device has one loses it, and a device that is
-    /// to have one loses what it has of the kind.
+    /// The tokens of the batch, each with the number of its app.
+    ///
+    /// Any other device with one loses it, and its new device loses its former token of the kind.
     private(set) var taken: [(token: FurtherToken, app: Int64)] = []
     private var held: [Slot: FurtherToken] = [:]
     private var holders: [TokenKey: Slot] = [:]
 
-    /// What devices have in the end.
+    /// The final tokens of the devices.
     var given: [FurtherToken] { Array(held.values) }
 
     /// Whether there is nothing to do.

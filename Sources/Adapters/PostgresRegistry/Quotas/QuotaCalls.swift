@@ -4,14 +4,14 @@ import PushCore
 ///
 /// Limits stand in their texts: a registry has one set of them.
 enum QuotaCalls {
-    /// Adds rows, and refuses them if those that they belong to then have too many.
+    /// Adds rows, and refuses them if their owners would exceed a quota.
     ///
     /// - Parameters:
     ///   - insertion: the statement that adds them.
     ///   - columns: the columns of an added row, as `RETURNING` takes them.
     ///   - owner: those of them that tell whose the row is.
     ///   - counted: which of the added rows count.
-    ///   - before: counts the rows that an owner `a` had before; a statement does not see what it adds itself.
+    ///   - before: counts the rows that an owner `a` had before, because a statement does not see its own additions.
     ///   - quota: the quota.
     ///   - limit: its limit; nil if there is none.
     /// - Returns: the statement.
@@ -48,7 +48,7 @@ enum QuotaCalls {
 
     // MARK: Subscriptions to records
 
-    /// Counts what was saved for apps, and answers what they have now.
+    /// Adds saved subscriptions to the counts of apps, and returns the new counts.
     ///
     /// Called after the statements that saved it, which have taken the lock of the log.
     static func settle(_ growth: SubscriptionGrowth, _ quotas: RegistryQuotas) -> [Call] {

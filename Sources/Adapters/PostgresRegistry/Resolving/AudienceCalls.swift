@@ -8,7 +8,7 @@ import PushCore
 enum AudienceCalls {
     private static let columns = "d.id, \(Recipient.readColumns)"
 
-    /// What is read of each device, in the order of `columns`: only its row, if devices are counted.
+    /// The columns that are read of each device, in the order of `columns`: only its row, if devices are counted.
     private static func columns(isCounting: Bool) -> String { isCounting ? "d.id, NULL, NULL, NULL" : columns }
 
     /// Devices that subscribed to datasets: pool, identity, dataset, row to go on after, device to leave out,
@@ -120,7 +120,7 @@ enum AudienceCalls {
             """, parameters)
     }
 
-    /// Those of the named devices that subscribed to a dataset: identifier, pool, identity, dataset.
+    /// The named devices that are subscribed to a dataset: identifier, pool, identity, dataset.
     static func namedDatasetSubscribers(_ parameters: [Parameter]) -> Call {
         Call(
             """
@@ -136,7 +136,7 @@ enum AudienceCalls {
             """, parameters)
     }
 
-    /// Those of the named devices that subscribed to a topic: identifier, app, topic.
+    /// The named devices that are subscribed to a topic: identifier, app, topic.
     static func namedTopicSubscribers(_ parameters: [Parameter]) -> Call {
         Call(
             """

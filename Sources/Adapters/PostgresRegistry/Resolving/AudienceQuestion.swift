@@ -12,7 +12,7 @@ struct AudienceQuestion {
 
     /// The statement for some probes.
     let call: ([Probe]) -> Call
-    /// What a probe without a row adds; nil is nothing.
+    /// Makes a recipient for a probe without a row; nil for none.
     let makeUp: (Probe) -> Recipient?
     /// Whether a row counts.
     let isMember: (Probe, Rows, Int) -> Bool

@@ -66,7 +66,7 @@ final class AudienceResolution {
         }
     }
 
-    /// Counts what would be the answer to the one request.
+    /// Counts the entries of the answer to the one request.
     func measure() throws(RegistryError) -> AudienceExtent {
         let next = try resolve()[0].next
         return AudienceExtent(deviceCount: counts[0], next: next)
@@ -83,7 +83,7 @@ final class AudienceResolution {
 
     private func isComplete(_ request: Int) -> Bool { pages[request].next != nil }
 
-    /// Puts the devices of an answer into their pages, and those that are made up between them.
+    /// Adds the devices of an answer to their pages, and the made-up ones between them.
     private func fill(from rows: Rows, _ question: AudienceQuestion) throws(RegistryError) {
         var row = 0
         for probe in question.asked {
@@ -102,7 +102,7 @@ final class AudienceResolution {
         }
     }
 
-    /// Puts a device into the page of a request, unless it is the one to leave out or the page is full.
+    /// Adds a device to the page of a request, unless the request excludes it or the page is full.
     private func add(_ device: consuming Recipient, request: Int, end: Int64) {
         guard !device.deviceID.hasBytes(of: requests[request].excludedDeviceID), reserveSlot(request, end: end) else {
             return

@@ -1,11 +1,11 @@
 public import PushCore
 
 extension PostgresRegistry {
-    /// After how many rows of one page a look is taken at what has come of the next: before the server has filled the
+    /// The number of rows after which the answers to the next page are buffered, before the server has filled the
     /// buffers between us and waits.
     private static let rowsBetweenLooks = 1_000
 
-    /// What has changed since a cursor.
+    /// The changes since a cursor.
     public func subscriptionChanges(
         after cursor: SubscriptionCursor?, limit: Int
     ) throws(RegistryError) -> SubscriptionChanges {
@@ -33,7 +33,7 @@ extension PostgresRegistry {
 
     /// Asks for the page after a cursor, so that the server reads it while this one is taken in.
     ///
-    /// What changes meanwhile is in the log, which is followed when all pages are known.
+    /// Changes made meanwhile are in the log, which is followed when all pages are read.
     private func askAhead(_ cursor: SubscriptionCursor, limit: Int) {
         pageAhead = nil
         do throws(RegistryError) {
@@ -46,8 +46,8 @@ extension PostgresRegistry {
 
     /// The answers that were asked for ahead of time, if they are those to this question and nothing came between.
     ///
-    /// Whatever went wrong with them, be it that the server ended the connection meanwhile, is no reason not to ask
-    /// again, unless there is no time left for that.
+    /// An error of these answers, for example the end of the connection, does not prevent asking again, unless the time
+    /// is over.
     private func answersAhead(
         _ cursor: SubscriptionCursor, limit: Int, _ deadline: Deadline
     ) throws(RegistryError) -> [Rows]? {

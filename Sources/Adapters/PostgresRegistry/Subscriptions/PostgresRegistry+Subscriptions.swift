@@ -47,7 +47,7 @@ extension PostgresRegistry: SubscriptionRegistry {
         return found
     }
 
-    /// What subscriptions are before they are saved again, by their rows.
+    /// The state of subscriptions before they are saved again, by their rows.
     private static func before(_ rows: Rows) -> [Int64: SubscriptionGrowth.Known] {
         var found: [Int64: SubscriptionGrowth.Known] = [:]
         for row in rows { found[row.integer(0)] = .init(bytes: row.integer(1), hasFired: row.integer(2) != 0) }

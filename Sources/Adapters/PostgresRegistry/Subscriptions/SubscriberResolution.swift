@@ -30,7 +30,7 @@ final class SubscriberResolution {
     private let registry: PostgresRegistry
     private let requests: [SubscriberRequest]
     private let limit: Int
-    /// What was found for each request, up to one more than its page may have.
+    /// The finds of each request, up to one more than its page may have.
     private var found: [[Found]]
 
     /// Creates the work.

@@ -60,7 +60,7 @@ enum SubscriptionCalls {
 
     /// Makes others wait who change these subscriptions.
     ///
-    /// It answers the row of each, what it counts against quotas, and whether it has fired its only push.
+    /// Returns the row of each, its bytes for the quotas, and whether it has fired its only push.
     static func lock(_ keys: [SubscriptionKey]) -> Call {
         Call(
             """
@@ -103,7 +103,7 @@ enum SubscriptionCalls {
     /// Subscriptions in the order of their rows, as many as make a page: after their columns, how many there are up to
     /// the limit.
     ///
-    /// What is too much for a page is not sent, and not even read where it is not in the row itself.
+    /// Rows beyond the page are not sent, and large columns of them are not even read.
     static func list(_ filter: SubscriptionFilter, after row: Int64, limit: Int) -> Call {
         var conditions = ["s.id > $1::bigint", "s.fired_event IS NULL"]
         var parameters: [Parameter] = [.integer(row), .integer(Int64(max(limit, 0)))]
@@ -148,7 +148,7 @@ enum SubscriptionCalls {
             """, [.text(app), .text(last?.app), .text(last?.recordType ?? ""), .integer(Int64(max(limit, 0)))])
     }
 
-    /// What the rows before a row `x` take.
+    /// The total bytes of the rows before a row `x`.
     private static let bytesBefore = """
         sum(\(Schema.subscriptionBytes("x"))) OVER (ORDER BY x.id) - (\(Schema.subscriptionBytes("x")))
         """
@@ -157,8 +157,8 @@ enum SubscriptionCalls {
 
     /// An entry of the log that is not after the next one to a position, and the last of all.
     ///
-    /// The very first would tell as much, but before it lie those that were dropped, millions perhaps: until they are
-    /// vacuumed away, a search for the first goes through all of them.
+    /// The very first entry would serve as well, but millions of dropped entries may lie before it. Until they are
+    /// vacuumed away, every search for the first reads all of them.
     static func logBounds(around position: Int64) -> Call {
         Call(
             """
@@ -167,7 +167,7 @@ enum SubscriptionCalls {
             """, [.integer(min(max(position, 0), .max - 1))])
     }
 
-    /// What is followed of all subscriptions, in the order of their rows.
+    /// The followed parts of all subscriptions, in the order of their rows.
     static func followed(after row: Int64, limit: Int) -> Call {
         Call(
             """
@@ -178,7 +178,7 @@ enum SubscriptionCalls {
             """, [.integer(row), .integer(Int64(limit))])
     }
 
-    /// What the log says after an entry: entry, row of the subscription, whether it is there, what is followed of it.
+    /// The log after an entry: entry, row of the subscription, whether it exists, its followed parts.
     static func changes(after position: Int64, limit: Int) -> Call {
         Call(
             """
@@ -202,7 +202,7 @@ enum SubscriptionCalls {
             limit: "LIMIT $3::bigint", parameters)
     }
 
-    /// Named devices of subscriptions, those that are among them.
+    /// The named devices that are subscribers.
     static func namedSubscribers(_ parameters: [Parameter]) -> Call {
         subscribers(
             """

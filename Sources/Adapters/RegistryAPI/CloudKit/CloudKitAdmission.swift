@@ -26,7 +26,7 @@ struct CloudKitAdmission: Sendable {
     /// Lets a request through whose sender is known.
     ///
     /// - Parameters:
-    ///   - request: what has come.
+    ///   - request: the received bytes.
     ///   - writes: whether it changes something.
     ///   - work: what it is for, done on the registry's thread.
     /// - Returns: the work, or why it is not done.

@@ -36,7 +36,7 @@ struct CloudKitError: Error, Hashable {
     }
 
     let code: Code
-    /// What is wrong, for people.
+    /// The problem, for people.
     let reason: String
     var retryAfterSeconds: Int?
     /// The subscription that the error is about.
@@ -48,7 +48,7 @@ struct CloudKitError: Error, Hashable {
         self.retryAfterSeconds = retryAfterSeconds
     }
 
-    /// What the client is told of a failure of the registry.
+    /// The client's answer to a failure of the registry.
     init(_ error: RegistryError) {
         switch error.code {
         case .notFound: self.init(.notFound, error.message)
@@ -60,7 +60,7 @@ struct CloudKitError: Error, Hashable {
         }
     }
 
-    /// What the client is told of a token that does not open the way.
+    /// The client's answer to a token that is not sufficient.
     init(_ refusal: TokenRefusal) {
         switch refusal {
         case .unknown:
@@ -72,7 +72,7 @@ struct CloudKitError: Error, Hashable {
         }
     }
 
-    /// The error of a request that no API has read yet.
+    /// The error of a request that no handler has read yet.
     init(status: Int, _ reason: String) {
         let codes: [Int: Code] = [
             404: .notFound, 413: .quotaExceeded, 429: .throttled, 500: .internalError, 503: .tryAgainLater,

@@ -28,7 +28,7 @@ struct CognitoError: Error, Hashable {
     static let internalError = CognitoError(
         status: 500, name: "InternalErrorException", message: "The registry could not be used. Try again.")
 
-    /// The error of a request that no API has read yet.
+    /// The error of a request that no handler has read yet.
     static func ofStatus(_ status: Int, _ message: String) -> CognitoError {
         switch status {
         case 404, 405: CognitoError(status: status, name: "UnknownOperationException", message: message)
@@ -40,7 +40,7 @@ struct CognitoError: Error, Hashable {
         }
     }
 
-    /// What the client is told of a failure of the registry.
+    /// The client's answer to a failure of the registry.
     init(_ error: RegistryError) {
         switch error.code {
         case .notFound: self = .notFound(error.message)

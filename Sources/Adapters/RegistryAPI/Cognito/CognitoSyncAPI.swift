@@ -108,7 +108,7 @@ struct CognitoSyncAPI: ClientAPI {
     /// Lets a request through that was signed with a key which may make it now.
     ///
     /// - Parameters:
-    ///   - request: what has come.
+    ///   - request: the received bytes.
     ///   - work: what is to be done on the registry's thread for the holder of the key.
     /// - Returns: the work, or why it is not done.
     private func admit(

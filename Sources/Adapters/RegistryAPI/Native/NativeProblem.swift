@@ -39,7 +39,7 @@ struct NativeProblem: Error, Hashable {
         self.retryAfterSeconds = retryAfterSeconds ?? ([.busy, .tooManyRequests].contains(code) ? 1 : nil)
     }
 
-    /// What the client is told of a failure of the registry.
+    /// The client's answer to a failure of the registry.
     init(_ error: RegistryError) {
         switch error.code {
         case .notFound: self.init(.notFound, error.message)
@@ -51,7 +51,7 @@ struct NativeProblem: Error, Hashable {
         }
     }
 
-    /// What the client is told of a token that does not open the way.
+    /// The client's answer to a token that is not sufficient.
     init(_ refusal: TokenRefusal) {
         switch refusal {
         case .unknown:

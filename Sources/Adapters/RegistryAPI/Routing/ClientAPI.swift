@@ -22,8 +22,8 @@ protocol ClientAPI: Sendable {
     /// Decides on a request for which there is no route.
     ///
     /// - Parameters:
-    ///   - request: what has come.
-    ///   - refusal: the answer to a client that may know which routes there are.
+    ///   - request: the received bytes.
+    ///   - refusal: what is answered to whoever may know what there is.
     /// - Returns: the refusal, unless the api asks for a credential first.
     func admitStray(_ request: HTTPRequest, _ refusal: HTTPResponse) -> Admission
 

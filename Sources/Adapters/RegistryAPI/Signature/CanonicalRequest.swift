@@ -7,7 +7,7 @@ enum CanonicalRequest {
     /// The canonical request.
     ///
     /// - Parameters:
-    ///   - request: what has come.
+    ///   - request: the received bytes.
     ///   - fieldNames: the names of the signed header fields, sorted, in lower case.
     ///   - bodyDigest: the digest of the body in hexadecimal digits.
     /// - Returns: the text; nil if a signed field is missing.

@@ -24,7 +24,7 @@ struct SignatureVerifier: Sendable {
         decoy = AccessKey(identifier: "", secret: "no request is signed with this")
     }
 
-    /// Whether there is a key of the name that a request shows; the signature is not checked.
+    /// Whether the key that a request names exists; the request is not authenticated yet.
     ///
     /// - Throws: `SignatureRefusal` if the request shows none.
     func hasKey(of request: HTTPRequest) throws(SignatureRefusal) -> Bool {
@@ -41,7 +41,7 @@ struct SignatureVerifier: Sendable {
     /// Finds out who signed a request.
     ///
     /// - Parameters:
-    ///   - request: what has come.
+    ///   - request: the received bytes.
     ///   - nowSeconds: the time, in seconds since 1970.
     /// - Returns: the key that it was signed with.
     /// - Throws: `SignatureRefusal`.

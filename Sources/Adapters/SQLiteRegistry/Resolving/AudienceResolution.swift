@@ -51,7 +51,7 @@ final class AudienceResolution {
         return pages.map { AudiencePage(devices: $0.devices, next: $0.next) }
     }
 
-    /// Counts what would be the answer to the one request.
+    /// Counts the entries of the answer to the one request.
     func measure() throws(RegistryError) -> AudienceExtent {
         try fillPages()
         return AudienceExtent(deviceCount: pages[0].deviceCount, next: pages[0].next)

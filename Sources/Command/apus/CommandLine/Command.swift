@@ -5,20 +5,21 @@
 protocol Command: Sendable {
     /// The last word of the command, for example `add`.
     var name: String { get }
-    /// What it does, in one line without a full stop at the end of it.
+    /// The effect, in one line without a full stop.
     var summary: String { get }
     /// Everything else that a newcomer has to know.
     var help: CommandHelp { get }
     /// The options, in the order in which the help shows them; `--help` is added.
     var options: [CommandOption] { get }
-    /// What it takes beside the options.
+    /// The operands that the command takes.
     var operands: Operands { get }
 
     /// Does it.
     ///
     /// - Parameter invocation: the options and operands, already checked against what the command declares.
     /// - Returns: how it ended.
-    /// - Throws: `CommandFailure` for whatever the user has to hear; anything else counts as a fault in Apus.
+    /// - Throws: `CommandFailure` for the user's errors and the environment's; any other error counts as a fault in
+    ///   Apus.
     func run(_ invocation: CommandInvocation) async throws -> ExitCode
 }
 
@@ -32,7 +33,7 @@ indirect enum CommandNode: Sendable {
     case command(any Command)
     /// A word that only leads to other words, for example `device`.
     case group(name: String, summary: String, discussion: String, nodes: [CommandNode])
-    /// A command that has others below it: what follows its word is one of theirs, or its own options.
+    /// A command with subcommands: its word is followed by a subcommand's word, or by its own options.
     case parent(any Command, nodes: [CommandNode])
 
     /// The word that leads here.
@@ -43,7 +44,7 @@ indirect enum CommandNode: Sendable {
         }
     }
 
-    /// What is behind it, in one line.
+    /// The summary, in one line.
     var summary: String {
         switch self {
         case .command(let command), .parent(let command, _): command.summary
@@ -51,7 +52,7 @@ indirect enum CommandNode: Sendable {
         }
     }
 
-    /// What may follow its word; empty for a leaf.
+    /// The nodes that may follow its word; empty for a leaf.
     var nodes: [CommandNode] {
         switch self {
         case .command: []

@@ -2,11 +2,11 @@ import Essentials
 
 /// The parts of a command's help that it has to write itself; the rest comes from its options and operands.
 struct CommandHelp: Sendable {
-    /// One line of an example, and what it does.
+    /// One line of an example, and its effect.
     struct Example: Sendable {
-        /// What is typed.
+        /// The line to type.
         let line: String
-        /// What it does.
+        /// Its effect.
         let explanation: String
 
         /// Creates an example.
@@ -20,7 +20,7 @@ struct CommandHelp: Sendable {
     struct Variable: Sendable {
         /// The name.
         let name: String
-        /// What it does.
+        /// Its effect.
         let explanation: String
 
         /// Creates a variable.
@@ -30,11 +30,11 @@ struct CommandHelp: Sendable {
         }
     }
 
-    /// What the command does, in paragraphs of lines of at most 80 columns.
+    /// The effect of the command, in paragraphs of lines of at most 80 columns.
     var discussion: String
     /// At least one for each common use.
     var examples: [Example] = []
-    /// What it reads from the environment, beside the configuration.
+    /// The environment variables that it reads, beside the configuration.
     var environment: [Variable] = []
     /// The codes that it ends with, beside 0, 64 and 70.
     var exitCodes: [ExitCode] = []

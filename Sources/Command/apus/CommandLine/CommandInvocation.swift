@@ -1,11 +1,11 @@
 import CCommandLine
 import Dispatcher
 
-/// One use of a command: what the user typed, checked against what the command declares.
+/// One use of a command: the user's words, checked against the command's declaration.
 struct CommandInvocation: Sendable {
     /// The words of the command, for example `["apus", "device", "add"]`.
     let path: [String]
-    /// What was typed beside the options.
+    /// The words beside the options.
     let operands: [String]
     /// Where data goes.
     let output: StandardOutput
@@ -54,8 +54,8 @@ struct CommandInvocation: Sendable {
 
     /// Loads the configuration that `--config`, `--set` and the environment ask for.
     ///
-    /// The command has to list `CommandOption.configuration` among its options. Warnings are printed for what runs long
-    /// only: a listing of devices need not repeat a warning about the broker's password.
+    /// The command has to list `CommandOption.configuration` among its options. Warnings are printed for long-running
+    /// commands only: a list of devices needs no warning about the broker's password.
     ///
     /// - Parameter purpose: how much of it has to be right.
     /// - Returns: the configuration.
@@ -76,7 +76,7 @@ struct CommandInvocation: Sendable {
         }
     }
 
-    /// A loader for what the command line says.
+    /// A loader for the configuration that the command line names.
     func configurationLoader() throws(CommandFailure) -> ConfigurationLoader {
         var overrides: [ConfigurationOverride] = []
         for text in strings(.set) {

@@ -6,7 +6,7 @@ struct CommandOption: Sendable {
     let name: String
     /// The one-letter name, if there is one.
     let letter: Character?
-    /// What the value is, in capitals, for example `FILE`; nil for a flag, which has no value.
+    /// The placeholder of the value, in capitals, for example `FILE`; nil for a flag, which has no value.
     let valueName: String?
     /// One line for the help, with the default, the range and the unit if there are any.
     let summary: String
@@ -52,9 +52,9 @@ struct CommandOption: Sendable {
     static let configuration = [config, set]
 }
 
-/// What a command takes beside its options.
+/// The operands that a command takes.
 enum Operands: Sendable {
-    /// Nothing.
+    /// No operands.
     case none
     /// Exactly these, in this order.
     case exactly([String])

@@ -5,7 +5,7 @@ struct CommandRunner: Sendable {
     /// Where data goes.
     let output: StandardOutput
 
-    /// Runs what the words after the program's own name ask for.
+    /// Runs the command that the words after the program's name select.
     ///
     /// - Returns: the code for the process to end with, after all output has been written.
     func run(_ words: [String]) async -> ExitCode {

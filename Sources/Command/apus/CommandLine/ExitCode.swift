@@ -2,7 +2,7 @@
 enum ExitCode: Int32, CaseIterable, Sendable {
     /// All went well.
     case ok = 0
-    /// What was asked is not so: a record does not match.
+    /// The answer is no: a record does not match.
     case noMatch = 1
     /// The command line was wrong.
     case usage = 64
@@ -20,12 +20,12 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case inputOutput = 74
     /// It failed for now: the same command may succeed later.
     case temporaryFailure = 75
-    /// The other side refused us: a password, a key, a right.
+    /// The other side refused a password, a key or a right.
     case noPermission = 77
     /// The configuration, or something that it names, is wrong.
     case configuration = 78
 
-    /// What the code means, for the help texts.
+    /// The meaning of the code, for the help texts.
     var meaning: String {
         switch self {
         case .ok: "success"
@@ -48,7 +48,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
 struct CommandFailure: Error, CustomStringConvertible, Sendable {
     /// The code with which the process ends.
     let code: ExitCode
-    /// What was wrong, where, and what to do; several lines are allowed, a secret never.
+    /// The problem, its place and the remedy; several lines are allowed, a secret never.
     let message: String
 
     /// Creates a failure.

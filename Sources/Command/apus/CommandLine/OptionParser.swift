@@ -6,7 +6,7 @@ import Synchronization
 /// Reads options as every GNU tool does, through glibc's `getopt_long`: `--name VALUE`, `--name=VALUE`, unambiguous
 /// abbreviations, clusters of letters, `--` for the end of the options, options and operands in any order.
 enum OptionParser {
-    /// What was found.
+    /// The options and operands of a command line.
     struct Parsed {
         /// The values by the long name of their option; a flag has an empty value for each time that it was given.
         var values: [String: [String]] = [:]

@@ -5,8 +5,8 @@ import Synchronization
 
 /// Standard output with a buffer of its own; any thread may write, whole strings at a time.
 ///
-/// Whatever is written is made printable here (`String.printable`), because much of it comes from outside: a terminal
-/// must not be steered by the name of a device or the body of an event.
+/// All output is made printable here (`String.printable`), because much of it comes from outside. A device's name or an
+/// event's body must not control the terminal.
 final class StandardOutput: Sendable {
     private struct State {
         var buffer: [UInt8] = []
@@ -24,7 +24,7 @@ final class StandardOutput: Sendable {
     /// Creates a writer; the descriptor stays the caller's.
     init(descriptor: Int32 = STDOUT_FILENO) { self.descriptor = descriptor }
 
-    /// Whether the output cannot be written any more (a closed pipe, a full disk): a long listing had better end.
+    /// Whether the output can no longer be written (a closed pipe, a full disk), so that a long listing can end.
     var isBroken: Bool { state.withLock { $0.errorCode != 0 } }
 
     /// Writes text of any number of lines.
@@ -80,7 +80,7 @@ enum StandardError {
     /// Whether a person is looking at it.
     static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Writes one line, or some; a failure to do so is nothing that could be told to anyone.
+    /// Writes one line, or some; there is nowhere to report a failure.
     static func line(_ text: String) { write(text.printable(keepsLayout: true) + "\n") }
 
     /// Removes the line that the cursor of the terminal is in, and writes another one without ending it.
@@ -88,7 +88,7 @@ enum StandardError {
     /// "Erase the line" rather than blanks, because the width of the terminal is not known.
     static func replaceLine(_ text: String) { write("\r\u{1B}[K" + text.printable()) }
 
-    /// Writes text as it is, in one system call where the system allows it.
+    /// Writes text unchanged, in one system call where the system allows it.
     private static func write(_ text: String) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
@@ -102,7 +102,7 @@ enum StandardError {
 /// A line on standard error that shows how far a long command has come.
 ///
 /// On a terminal the line replaces itself, ten times a second at most. Elsewhere (a log, a pipe) it is an ordinary line
-/// every ten seconds, so that a job's log shows life without being flooded. Any thread may update it.
+/// every ten seconds, which shows progress without flooding a log. Any thread may update it.
 final class ProgressLine: Sendable {
     private struct State {
         var lastNanoseconds: UInt64 = 0

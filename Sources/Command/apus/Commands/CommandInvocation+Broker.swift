@@ -18,7 +18,7 @@ extension CommandInvocation {
 }
 
 extension CommandFailure {
-    /// What the broker's failure means for the caller of the command.
+    /// Translates the broker's failure for the user of the command.
     init(_ error: ChangeQueueError) {
         let code: ExitCode =
             switch error.code {
@@ -29,7 +29,7 @@ extension CommandFailure {
         self.init(code, error.message)
     }
 
-    /// What kept a worker, or a part of it, from starting.
+    /// Translates a failure to start a worker, or a part of it.
     init(_ error: WorkerError) {
         let code: ExitCode =
             switch error.code {

@@ -149,7 +149,7 @@ struct DatasetUnsubscribeCommand: Command {
     }
 }
 
-/// What the commands about datasets have in common: their operands, and what they print.
+/// The common parts of the commands about datasets: their operands and their output.
 enum DatasetReport {
     /// The device and the datasets that were named.
     ///
@@ -167,7 +167,7 @@ enum DatasetReport {
         return (deviceID, names)
     }
 
-    /// Prints what the device is subscribed to now.
+    /// Prints the device's current subscriptions.
     static func write(_ deviceID: String, _ registry: any Registry, _ invocation: CommandInvocation) throws {
         let subscriptions = try registry.datasetSubscriptions(of: deviceID)
         if invocation.isJSON {

@@ -106,7 +106,7 @@ struct DeviceImport {
     /// Runs to the end of the lines.
     ///
     /// - Parameter register: takes the devices of a step.
-    /// - Returns: what was done.
+    /// - Returns: the counts.
     /// - Throws: `CommandFailure` if the lines cannot be read, and what `register` throws.
     func run(_ register: ([DeviceRegistration]) throws -> Void) throws -> Result {
         var result = Result()

@@ -5,10 +5,9 @@ import RegistryAPI
 
 /// Understands one line of an import.
 enum DeviceLine {
-    /// Reads a device and what it subscribes to.
+    /// Reads a device and its subscriptions.
     ///
-    /// A member that is not known is refused, because a name that is misspelt would otherwise leave a device without
-    /// its identity unnoticed.
+    /// An unknown member is refused: a misspelt name would otherwise silently leave a device without its identity.
     ///
     /// - Parameters:
     ///   - bytes: the line.
@@ -140,9 +139,9 @@ struct DeviceLineMembers {
     }
 }
 
-/// What is wrong with a line of an import.
+/// The problem of a line of an import.
 struct DeviceLineProblem: Error {
-    /// What is wrong, and what would be right; never a whole token.
+    /// The problem and the expected value; never a whole token.
     let message: String
 
     /// Creates a problem.

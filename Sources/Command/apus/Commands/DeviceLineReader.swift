@@ -62,7 +62,7 @@ final class DeviceLineReader {
         return isInsideLongLine ? .tooLong : .bytes(buffer[start..<end])
     }
 
-    /// Moves what is left to the front and reads more.
+    /// Moves the unread bytes to the front and reads more.
     private func fill() throws(CommandFailure) {
         buffer.removeFirst(start)
         start = 0

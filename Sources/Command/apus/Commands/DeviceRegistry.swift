@@ -10,11 +10,11 @@ enum DeviceRegistry {
     ///
     /// - Parameters:
     ///   - invocation: the use of a command that lists `CommandOption.configuration` among its options.
-    ///   - mode: what may be done with the file.
-    ///   - quotas: how much may be kept; nil for what the configuration says.
+    ///   - mode: the access to the file.
+    ///   - quotas: the quotas; nil for those of the configuration.
     ///   - body: what to do.
     /// - Returns: what `body` returns.
-    /// - Throws: `CommandFailure` for what the registry cannot do, and what `body` throws.
+    /// - Throws: `CommandFailure` for a failure of the registry, and the errors of `body`.
     static func use<Value>(
         _ invocation: CommandInvocation, mode: RegistryOpenMode, quotas: RegistryQuotas? = nil,
         _ body: (any RegistryStore, Configuration) throws -> Value
@@ -26,7 +26,7 @@ enum DeviceRegistry {
         }
     }
 
-    /// Does something with a registry, and tells what the registry cannot do as a failure of the command.
+    /// Runs `body` and reports a failure of the registry as a failure of the command.
     static func rephrasing<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
@@ -42,7 +42,7 @@ enum DeviceRegistry {
         }
     }
 
-    /// What the kind of a failure of the registry means for the exit code.
+    /// The exit code for a kind of failure of the registry.
     static func exitCode(_ code: RegistryError.Code) -> ExitCode {
         switch code {
         case .unavailable, .corrupt: .unavailable

@@ -5,7 +5,7 @@ import PushCore
 
 /// Shows devices and their subscriptions, as text or as JSON.
 ///
-/// The names of the JSON members are those that `device import` reads.
+/// The JSON members have the names that `device import` reads.
 struct DeviceReport {
     /// Whether tokens are shown whole.
     let showsToken: Bool
@@ -66,7 +66,7 @@ struct DeviceReport {
         ].map { $0.printable() }.joined(separator: "\t")
     }
 
-    /// What the values of `line` are.
+    /// The columns of `line`.
     static let header = "DEVICE\tPLATFORM\tAPP\tTOKEN\tIDENTITY POOL\tIDENTITY\tUSER"
 
     private func token(_ token: DeviceToken) -> String { showsToken ? token.hexadecimal : token.description }
@@ -83,7 +83,7 @@ struct DeviceReport {
 
 /// The JSON of commands that tell how many devices they treated.
 enum DeviceCounts {
-    /// What a removal did.
+    /// The result of a removal.
     static func removal(removed: Int, notFound: [String]) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
@@ -97,7 +97,7 @@ enum DeviceCounts {
         return writer.bytes
     }
 
-    /// What an import did.
+    /// The result of an import.
     static func importing(_ result: DeviceImport.Result, seconds: Double) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()

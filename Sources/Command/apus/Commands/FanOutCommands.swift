@@ -25,9 +25,9 @@ enum FanOutCommands {
     ///
     /// - Parameters:
     ///   - invocation: the use of a command that lists `CommandOption.configuration` among its options.
-    ///   - mode: what may be done with the registry.
+    ///   - mode: the access to the registry.
     ///   - body: what to do.
-    /// - Throws: `CommandFailure` for what the registry cannot do, and what `body` throws.
+    /// - Throws: `CommandFailure` for a failure of the registry, and the errors of `body`.
     static func use(
         _ invocation: CommandInvocation, mode: RegistryOpenMode, _ body: (any FanOutRegistry) throws -> Void
     ) throws {

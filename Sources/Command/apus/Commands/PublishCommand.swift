@@ -53,7 +53,7 @@ struct PublishCommand: Command {
         let body = path == nil ? try PublishedEvent.body(invocation) : nil
         if path != nil { try PublishedEvent.checkAbsence(invocation) }
         let configuration = try invocation.loadConfiguration(for: .tool).configuration
-        // What was given is looked at before a broker is: a fault in it is not worth a connection.
+        // The input is checked before the broker is contacted: an invalid event is not worth a connection.
         var validator = EventValidator(configuration: configuration)
         let single = try body.map { body throws(CommandFailure) in try CheckedEvent(body, &validator) }
         let descriptor = try path.map { path throws(CommandFailure) in try PublishRun.open(path) }
@@ -77,10 +77,12 @@ struct PublishCommand: Command {
 
 /// An event that a worker would understand, ready to be published.
 struct CheckedEvent {
-    /// What to publish.
+    /// The message to publish.
     let message: Message
-    /// What happened and to what: an operator may bind other queues by it, and several work queues share the events by
-    /// it, all of one dataset in one queue.
+    /// The kind and the subject of the event.
+    ///
+    /// Operators may bind other queues by it; work queues share the events by it, with all events of a dataset in one
+    /// queue.
     let routingKey: String
 
     /// Checks an event as a worker would.

@@ -156,7 +156,7 @@ final class PublishRun: PublishHandler {
         if !isReady { progress.finish("waiting: \(reason)") }
     }
 
-    /// Says what was published, and how the command ends.
+    /// Prints the counts and returns the exit code.
     func finish() -> ExitCode {
         let state = state.withLock { state in
             (

@@ -24,7 +24,7 @@ enum SimulateFiles {
         }
     }
 
-    /// Writes a file so that a reader that waits for it finds it whole.
+    /// Writes a file atomically, so that a waiting reader finds it complete.
     ///
     /// - Parameters:
     ///   - text: the content.

@@ -1,7 +1,7 @@
 import APNsSimulator
 import EventLoop
 
-/// The options of `apus simulate`, and what they make of the simulator.
+/// The options of `apus simulate`, and the simulator that they describe.
 enum SimulateOptions {
     static let listen = CommandOption.value(
         "listen", letter: "l", "ADDRESS:PORT",

@@ -5,7 +5,7 @@ import Synchronization
 /// Waits for the signals that end a long-running command: the first asks it to end in order, the second ends it at
 /// once.
 ///
-/// A hang-up, if anybody wants to know of it, asks to read again what may have changed.
+/// A hang-up asks the command to read its files again, if the command listens for it.
 final class StopSignal: Sendable {
     private struct State {
         var isReceived = false

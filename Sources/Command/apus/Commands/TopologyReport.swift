@@ -4,7 +4,7 @@ import PushCore
 
 /// Writes topologies, for people and for programs.
 enum TopologyReport {
-    /// An object and what it looks like, in some lines.
+    /// Describes an object in some lines.
     static func text(_ object: TopologyObject) -> String {
         var lines = ["\(object.kind.rawValue) \(object.name)", "    \(object.purpose)"]
         for binding in object.bindings { lines.append("    bound to \(binding.exchange) with \(binding.routingKey)") }
@@ -91,7 +91,7 @@ enum TopologyReport {
 
     /// Looks at the policies of the broker as well, prints all and says how the command ends.
     ///
-    /// - Throws: `CommandFailure`, after what is known has been printed, if the policies cannot be looked at.
+    /// - Throws: `CommandFailure`, after the known findings are printed, if the policies cannot be read.
     static func finish(
         _ findings: [TopologyFinding], of topology: Topology, at broker: BrokerConfiguration,
         _ invocation: CommandInvocation

@@ -24,7 +24,7 @@ public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
 
     /// Says what digits must be that are no token; it never repeats the digits.
     ///
-    /// - Parameter digits: a text of which no token can be read.
+    /// - Parameter digits: a text that is no token.
     /// - Returns: the end of "it must be".
     public static func requirement(brokenBy digits: String) -> String {
         if let index = digits.utf8.firstIndex(where: { HexadecimalDigits.value(of: $0) == nil }) {
@@ -51,7 +51,7 @@ public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
 ///
 /// An installation of an app has its alert token, which `PushType.alert` and `.background` use, and gets a further
 /// token for each other topic: from PushKit, ActivityKit, WidgetKit or the Push to Talk framework. APNs takes a token
-/// only with the topic that it was given out for, and answers `DeviceTokenNotForTopic` to every other.
+/// only with the topic that it was issued for, and answers `DeviceTokenNotForTopic` to every other.
 public enum TokenKind: String, CaseIterable, Sendable {
     /// From `registerForRemoteNotifications`: alerts and background pushes, and pushes to managed devices.
     case alert
@@ -75,7 +75,7 @@ public enum TokenKind: String, CaseIterable, Sendable {
     /// The kinds that a device may have beside its alert token.
     public static let further = allCases.filter { $0 != .alert }
 
-    /// What follows the bundle identifier in the header `apns-topic`; empty for the alert token.
+    /// The suffix after the bundle identifier in the header `apns-topic`; empty for the alert token.
     ///
     /// Source: Apple, "Sending notification requests to APNs".
     public var topicSuffix: String {
@@ -104,6 +104,6 @@ public enum Platform: String, CaseIterable, Sendable {
     /// A client without a push service, for example a browser, that fetches its notifications from the registry's API.
     case web = "WEB"
 
-    /// Whether it is Apple's push service, for which a device may have tokens of several kinds.
+    /// Whether it is Apple's push service; only there may a device have tokens of several kinds.
     public var isAPNs: Bool { self == .apns || self == .apnsSandbox }
 }

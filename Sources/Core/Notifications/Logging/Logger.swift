@@ -9,7 +9,7 @@ public struct Logger: Sendable {
     /// Creates a logger.
     ///
     /// - Parameters:
-    ///   - minimum: what is less important than this is dropped before its fields are computed.
+    ///   - minimum: the least severe level; other lines are dropped before their fields are computed.
     ///   - sink: takes one entry; called from any thread.
     public init(minimum: LogLevel, sink: @escaping @Sendable (LogLevel, StaticString, [LogField]) -> Void) {
         self.minimum = minimum
@@ -73,7 +73,7 @@ public struct LogField: Sendable {
 
 /// How important a log entry is.
 public enum LogLevel: Int, Comparable, CaseIterable, Sendable {
-    /// For someone who is looking for a fault in Apus itself.
+    /// For the search for a fault in Apus itself.
     case debug
     /// A change of state that an operator expects: connected, draining, pruned.
     case info

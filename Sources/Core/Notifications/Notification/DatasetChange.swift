@@ -1,6 +1,6 @@
 public import Hashing
 
-/// What happened to a Cognito dataset.
+/// A change of a Cognito dataset.
 public struct DatasetChange: Hashable, Sendable {
     /// The ways in which a dataset changes.
     public enum Operation: Hashable, Sendable {
@@ -12,7 +12,7 @@ public struct DatasetChange: Hashable, Sendable {
         case merged([String])
     }
 
-    /// What happened.
+    /// The event.
     public var operation: Operation
     /// To which dataset.
     public var key: DatasetKey

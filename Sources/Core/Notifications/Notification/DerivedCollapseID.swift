@@ -2,8 +2,8 @@ import Hashing
 
 /// Collapse identifiers that Apus derives itself, so that a newer push replaces an older one on the device.
 ///
-/// APNs stores one notification for each bundle identifier of an offline device, and devices hold back silent pushes:
-/// with one collapse identifier for each dataset, what survives is the newest change of the dataset.
+/// APNs stores one notification for each bundle identifier of an offline device, and devices delay silent pushes. With
+/// one collapse identifier for each dataset, the newest change of the dataset survives.
 public enum DerivedCollapseID {
     private static let prefix: StaticString = "dataset-"
 

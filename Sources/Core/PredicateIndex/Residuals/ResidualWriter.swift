@@ -10,7 +10,7 @@ struct ResidualWriter {
 
     init(_ hashes: ValueDigests) { self.hashes = hashes }
 
-    /// Forgets what was written, and keeps the memory for the next.
+    /// Empties the writer and keeps its memory.
     mutating func removeAll() { words.removeAll(keepingCapacity: true) }
 
     /// Begins a residual of so many terms, and returns where it is.

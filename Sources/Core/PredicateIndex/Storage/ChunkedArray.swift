@@ -42,7 +42,7 @@ struct ChunkedArray<Element: BitwiseCopyable>: ~Copyable {
         @inline(__always) nonmutating set { pointer(number).pointee = newValue }
     }
 
-    /// Asks for the memory of an element, and does not wait for it.
+    /// Prefetches the memory of an element.
     @inline(__always)
     func prefetch(_ number: UInt32) {
         let start = UnsafeRawPointer(pointer(number))

@@ -2,20 +2,20 @@ internal import Prefetching
 
 /// Gives the parts of an index their memory: from huge pages, once there is enough of it for whole ones.
 ///
-/// A change is looked up all over the memory of its index. In pages of 4 KiB nearly each of these reads would first
-/// have to find out where its page is; a page of 2 MiB the processor remembers. Linux hands them out on request
-/// (`madvise`, `MADV_HUGEPAGE`; where it does not, a slab is as good as other memory). An index of a few
-/// subscriptions takes what it needs from the C library instead, and so do parts of unusual size.
+/// A look-up of a change reads memory all over the index. With pages of 4 KiB, nearly each read would first have to
+/// find its page; the processor remembers pages of 2 MiB. Linux provides them on request (`madvise`, `MADV_HUGEPAGE`);
+/// elsewhere a slab is as good as other memory. An index of a few subscriptions uses the C library instead, and so do
+/// parts of unusual size.
 ///
 /// A slab is a huge page in units: a used part takes some in a row, a free one is joined with its free neighbours. The
-/// smallest free part that is large enough is taken. One empty slab is kept; any other is given back. A new slab costs
+/// smallest free part that is large enough is taken. A slab that is empty is given back, but for one. A new slab costs
 /// one addition in some ten thousand the time to clear 2 MiB.
 final class IndexMemory {
-    /// A free part of a slab: its first words are the part before and the part behind it in the list, and its length in
-    /// units, which is in its last word, too.
+    /// A free part of a slab: its first words are the previous and the next part in the list, and its length in units,
+    /// which is in its last word, too.
     private typealias Part = UnsafeMutablePointer<UInt>
 
-    /// The number of bytes that the processor reads from memory at a time.
+    /// The bytes that the processor reads from memory at a time.
     static let lineBytes = 64
     private static let slabBytes = HugePage.byteCount
     private static let unitBytes = 512
@@ -25,8 +25,9 @@ final class IndexMemory {
     /// Smaller and larger parts come from the C library.
     private static let partBytes = 4_096...262_144
 
-    /// So much comes from the C library before there is a first slab: a slab is then a part of the whole that does not
-    /// matter, and the pages of less memory the processor remembers anyway.
+    /// The bytes that come from the C library before there is a first slab.
+    ///
+    /// A slab is then a negligible part of the whole, and the processor remembers the pages of less memory anyway.
     private let bytesBeforeSlabs: Int
     /// The slabs, by their addresses.
     private var slabs: Set<UInt> = []
@@ -35,7 +36,7 @@ final class IndexMemory {
     private var free: [Part?]
     /// The bytes that the C library has given.
     private var libraryBytes = 0
-    /// The bytes of the slabs that are in use.
+    /// The used bytes of the slabs.
     private var slabBytesUsed = 0
 
     /// Holds nothing yet, and takes so much from the C library before a first slab.

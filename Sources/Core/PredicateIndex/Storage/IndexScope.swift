@@ -34,13 +34,13 @@ struct IndexScope: BitwiseCopyable {
     }
 }
 
-/// A dimension of which shapes of a scope are made: a bit in the sets of their members.
+/// A dimension that shapes of a scope consist of: a bit in the sets of their members.
 ///
 ///     word  0      the dimension; 0 if the index is free
 ///     word  1      how many shapes have it
 struct ScopeMember {
     static let wordCount = 2
-    /// How many a scope has at most: a bit of 64 for each, but for `unusedIndex`.
+    /// The most members of a scope: a bit of 64 for each, except for `nobody`.
     static let countMaximum = 63
     /// The index at which there is never a member.
     static let unusedIndex = 63

@@ -1,4 +1,4 @@
-/// The postings and their locations: two arrays, of which matching reads only one.
+/// The postings and their places: two arrays; matching reads only the first.
 struct PostingStore: ~Copyable {
     private var postings: ChunkedArray<Posting>
     private var locations: ChunkedArray<PostingLocation>
@@ -28,11 +28,11 @@ struct PostingStore: ~Copyable {
     @inline(__always)
     func location(of number: UInt32) -> UnsafeMutablePointer<PostingLocation> { locations.pointer(number) }
 
-    /// Asks for the memory of a posting, and does not wait for it.
+    /// Prefetches the memory of a posting.
     @inline(__always)
     func prefetch(_ number: UInt32) { postings.prefetch(number) }
 
-    /// Asks for the memory of a posting's location, and does not wait for it.
+    /// Prefetches the memory of a posting's place.
     @inline(__always)
     func prefetchLocation(of number: UInt32) { locations.prefetch(number) }
 
@@ -55,8 +55,8 @@ struct PostingStore: ~Copyable {
 /// One key under which a predicate is found.
 ///
 /// A predicate has a posting for each key of each of its conjunctions; the first of them stands for the predicate
-/// itself. It is what matching reads, and has 32 bytes, so that it never lies on two lines of the processor's cache;
-/// what only changes of the index need is a `PostingLocation`.
+/// itself. Matching reads only postings. A posting has 32 bytes, so that it never spans two cache lines; data that only
+/// changes of the index need are in a `PostingPlace`.
 struct Posting: BitwiseCopyable {
     /// Bits of `proofShapeAndFlags`.
     private enum Flag {

@@ -2,15 +2,15 @@ internal import Prefetching
 
 /// Finds numbers by hashes of 32 bits: open addressing in segments that split when they are full.
 ///
-/// A table that doubles all at once would stop the matching that it is there for. Here (extendible hashing; Fagin and
-/// others, 1979) a directory leads from the first bits of a hash to a segment of at most some thousand slots, so many
-/// that the directory stays in the processor's nearest cache. A segment grows by a quarter at a time, which keeps the
-/// slots in use, and splits in two beyond that. So an addition never moves more than a segment. A slot holds the whole
-/// hash beside the number: growing reads no other memory, and a miss ends in this table. Removing moves later slots
-/// back, so there are no tombstones.
+/// A table that doubles all at once would interrupt matching. Here (extendible hashing; Fagin and others, 1979) a
+/// directory leads from the first bits of a hash to a segment of at most some thousand slots, so many that the
+/// directory stays in the processor's nearest cache. A segment grows by a quarter at a time, which keeps the slots in
+/// use, and splits in two beyond that. So an addition never moves more than a segment. A slot holds the whole hash
+/// beside the number: growing needs no other table, and a miss ends in this one. Removing moves later slots back, so
+/// there are no tombstones.
 ///
-/// A table that is mostly asked for what is not there has a filter (Bloom, 1970; here in single words): two or three
-/// bits for each hash, eight for each slot, so few that they stay in the processor's cache when the slots do not.
+/// A table with many misses has a filter (Bloom, 1970; here in single words): two or three bits for each hash, eight
+/// for each slot, so few that they stay in the processor's cache when the slots do not.
 struct ProbeTable: ~Copyable {
     private struct Segment: BitwiseCopyable {
         var slots: UnsafeMutablePointer<UInt64>
@@ -35,7 +35,7 @@ struct ProbeTable: ~Copyable {
     private var wordCount: Int
     /// How many numbers there are.
     private(set) var count = 0
-    /// How many slots additions and removals have looked at or moved so far: what they cost, without a clock.
+    /// The number of slots that additions and removals have read or moved so far: their cost, without a clock.
     private(set) var touchedSlots = 0
 
     /// Creates an empty table that fills its slots up to a share of 256.
@@ -74,7 +74,7 @@ struct ProbeTable: ~Copyable {
         return UInt32(truncatingIfNeeded: (UInt64(hash &<< UInt32(segment.depth)) * lines) >> 32) * lineSlots
     }
 
-    /// Whether a hash may be there; of those that are not, nearly all are told by the filter.
+    /// Whether a hash may be there; the filter excludes nearly all absent ones.
     @inline(__always)
     func mayHave(_ hash: UInt32) -> Bool {
         let segment = directory[directoryIndex(hash)]
@@ -94,7 +94,7 @@ struct ProbeTable: ~Copyable {
         -2 - Int((UInt64(hash &<< UInt32(segment.depth)) * UInt64(segment.filterWords)) >> 32)
     }
 
-    /// Asks for the word of the filter that `mayHave` will look at, and does not wait for it.
+    /// Prefetches the word of the filter for `mayHave`.
     @inline(__always)
     func prefetchFilter(_ hash: UInt32) {
         let segment = directory[directoryIndex(hash)]
@@ -115,7 +115,7 @@ struct ProbeTable: ~Copyable {
         var index = Self.home(hash, segment)
         while true {
             let line = segment.slots + Int(index)
-            // The offset of a hash in its line cannot be predicted, so the search has no branches.
+            // The position of a hash in its line is unpredictable, so it is found without branches.
             var found: UInt64 = 0
             for offset in (0..<Int(Self.lineSlots)).reversed() {
                 let slot = line[offset]
@@ -145,7 +145,7 @@ struct ProbeTable: ~Copyable {
 
     // MARK: - Changing
 
-    /// Adds a number, which is not 0, under a hash, beside those that are there.
+    /// Adds a number, which is not 0, under a hash, beside existing ones.
     mutating func add(_ hash: UInt32, _ number: UInt32) {
         var directoryIndex = directoryIndex(hash)
         while (counts(directoryIndex).used + 1) << 8 > directory[directoryIndex].capacity * load {
@@ -278,7 +278,7 @@ struct ProbeTable: ~Copyable {
         }
     }
 
-    /// Gives back slots of which few are in use, and rebuilds a filter that has too many removed hashes.
+    /// Shrinks a segment with few used slots, and rebuilds a filter that is too full.
     private mutating func tidy(_ directoryIndex: Int) {
         let capacity = directory[directoryIndex].capacity
         let counts = counts(directoryIndex)

@@ -4,14 +4,14 @@ internal import JSON
 struct AppSyncRule {
     /// The path of the field, in its form.
     let fieldPath: String
-    /// What is compared how.
+    /// The comparison of the rule.
     let comparison: AppSyncOperator
     /// The value, or the values.
     let value: JSONValue
     /// Where the value lies.
     let valuePath: String
 
-    /// What the rule means.
+    /// The predicate of the rule.
     func predicate() throws(PredicateError) -> Predicate {
         try PredicateFault.locating(valuePath) { () throws(PredicateError) in
             switch comparison {
@@ -130,12 +130,12 @@ enum AppSyncOperator: String, CaseIterable {
 
 /// How large a filter of AppSync may be.
 ///
-/// The nesting of fields is AWS' own word ("Enhanced subscription filtering"); the other limits are those that
-/// clients of AppSync keep to.
+/// The nesting of fields is a term of AWS ("Enhanced subscription filtering"); the other limits are those of AppSync's
+/// clients.
 public enum AppSyncLimits {
-    /// How many filters a group may have, any of which suffices.
+    /// The most filters of a group, any of which suffices.
     public static let filtersMaximum = 10
-    /// How many rules a filter may have, all of which must hold.
+    /// The most rules of a filter, all of which must hold.
     public static let rulesMaximum = 5
     /// How many values `in` and `notIn` may list.
     public static let valuesMaximum = 5

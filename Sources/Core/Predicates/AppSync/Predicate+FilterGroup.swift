@@ -2,7 +2,7 @@ import Essentials
 public import JSON
 
 extension Predicate {
-    /// Reads a predicate from AppSync's group of filters, of which one must hold.
+    /// Reads a predicate from AppSync's group of filters, one of which must hold.
     ///
     ///     {"filterGroup": [{"filters": [{"fieldName": "severity", "operator": "ge", "value": 7}]}]}
     ///

@@ -13,7 +13,7 @@ extension Predicate {
     ///
     /// An empty filter, or `null` in its place, sets no filter, as in the resolvers that Amplify makes: every record
     /// satisfies it. Within a filter `null` and `{}` are refused. AppSync gives `null` a meaning of its own ("a null
-    /// argument has meaning"), so a part that is left out instead would widen what the client asked for.
+    /// argument has meaning"). Leaving such a part out would widen the client's condition.
     ///
     /// - Parameters:
     ///   - filterInput: the object, or `null`.
@@ -63,7 +63,7 @@ extension Predicate {
         return object
     }
 
-    /// What stands behind `and` and `or`: an array, or one object, which GraphQL takes for an array of one.
+    /// The operand of `and` and `or`: an array, or one object, which GraphQL reads as an array of one.
     private static func joined(
         _ json: JSONValue, _ path: String, _ depth: Int, _ work: inout NormalizationWork,
         _ join: ([Predicate], inout NormalizationWork) throws(PredicateError) -> Predicate

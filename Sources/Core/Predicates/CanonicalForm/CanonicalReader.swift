@@ -1,7 +1,8 @@
 internal import Geography
 
-/// Reads canonical bytes, whatever they are; what it reads need not be in normal form yet, but is written in the only
-/// way that there is to write it.
+/// Reads any canonical bytes.
+///
+/// The predicate need not be in normal form yet, but its encoding is unique.
 ///
 /// Millions of predicates are read when a worker starts, so it reads them where they lie.
 struct CanonicalReader {
@@ -79,7 +80,7 @@ struct CanonicalReader {
     private mutating func readRange() throws(PredicateError) -> ValueRange {
         let bits = try readByte()
         let both = CanonicalCode.Range.hasLower | CanonicalCode.Range.hasUpper
-        // Whether a bound is included is said of a bound that is there, and nothing else is said.
+        // The bit for an included bound is set only if that bound exists; no other bits are set.
         guard bits & both != 0, bits & ~both & ~((bits & both) << 2) == 0 else {
             throw fault("the bounds of a range", at: position - 1)
         }

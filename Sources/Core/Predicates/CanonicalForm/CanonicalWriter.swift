@@ -2,13 +2,13 @@ internal import Geography
 
 /// Writes the canonical bytes of predicates and their parts (`Predicate+CanonicalForm.swift`).
 public struct CanonicalWriter {
-    /// What was written.
+    /// The written bytes.
     public private(set) var bytes: [UInt8] = []
 
     /// Creates a writer.
     public init() {}
 
-    /// Forgets what was written, and keeps the memory for the next.
+    /// Empties the writer and keeps its memory.
     public mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
     static func bytes(of value: FieldValue) -> [UInt8] {
@@ -197,7 +197,7 @@ enum CanonicalCode {
         static let zoneReference: UInt8 = 10
     }
 
-    /// What is known of a range, as bits.
+    /// The bits of a range.
     enum Range {
         static let hasLower: UInt8 = 1
         static let hasUpper: UInt8 = 2

@@ -1,10 +1,10 @@
 /// Sees of the most common predicates that they are in normal form, without bringing them into it.
 ///
-/// A registry is read as a whole when a worker starts, millions of predicates: those with one conjunction, a test for
-/// each field, and text in ASCII need no more than a look. Of all others it says that it does not know.
+/// A worker reads the whole registry when it starts, millions of predicates. This check is quick for predicates with
+/// one conjunction, one test for each field, and text in ASCII. For all others its answer is unknown.
 enum PlainForm {
-    /// Whether the conjunctions are certainly in normal form, without looking at so many terms at the beginning of
-    /// each; they must come from a `CanonicalReader`, which sees to limits.
+    /// Whether the conjunctions are certainly in normal form, skipping so many terms at the beginning of each; they
+    /// must come from a `CanonicalReader`, which enforces the limits.
     static func isCertain(_ conjunctions: [[PredicateTerm]], behind firstCount: Int) -> Bool {
         guard let terms = conjunctions.first else { return true }
         guard conjunctions.count == 1 else { return false }

@@ -1,7 +1,7 @@
 extension Predicate {
     /// The predicate as bytes: the same for equal predicates, for all time and on every machine.
     ///
-    /// This is what is stored and what predicates are told apart by. The form, version 1:
+    /// Predicates are stored and compared in this form. The form, version 1:
     ///
     ///     predicate    01, count, each conjunction: count, each term
     ///     term         path, 00, test, 01 if negated or 00

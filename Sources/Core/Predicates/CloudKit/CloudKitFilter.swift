@@ -31,7 +31,7 @@ struct CloudKitFilter {
         self.value = try Self.fieldValue(value, "\(path).fieldValue", comparator)
     }
 
-    /// What the filter means.
+    /// The predicate of the filter.
     func predicate() throws(PredicateError) -> Predicate {
         try PredicateFault.locating("\(path).fieldValue") { () throws(PredicateError) in
             switch comparator {
@@ -179,7 +179,7 @@ struct CloudKitFilter {
         } catch {
             throw PredicateFault.mismatch(error, under: path)
         }
-        // A list in a record loses the members that no predicate can ask for; a list in a filter is refused instead.
+        // Lists of records lose unsupported members; a predicate with such a member is refused.
         if case .list(let members) = field, members.count != json.array?.count {
             throw PredicateFault.mismatch(
                 path, json, "an array of values, without null and arrays", code: .invalidValue)
@@ -254,8 +254,8 @@ enum CloudKitComparator: String, CaseIterable {
 
 /// Holds the objects in the value of a filter to the members that they may have.
 ///
-/// Members of a place or a reference that decide nothing (`altitude`, `action`, the owner of a zone) may be there, if
-/// they are what CloudKit says they are. Records are read less strictly, since what else they have are fields.
+/// Members of a place or a reference that do not matter (`altitude`, `action`, the owner of a zone) are allowed if they
+/// have CloudKit's types. Records are read less strictly, because their other members are fields.
 enum CloudKitValueMembers {
     private static let zone: [StaticString] = ["zoneName", "ownerRecordName", "ownerName", "zoneType"]
 

@@ -47,7 +47,7 @@ struct CloudKitFilterText {
         return known.count == filters.count ? known : nil
     }
 
-    /// The comparator of a term and what it compares with; CloudKit has no word for some terms.
+    /// The comparator of a term and its operand; CloudKit has no word for some terms.
     private static func comparison(of term: PredicateTerm) -> (CloudKitComparator, FieldValue)? {
         switch (term.test, term.isNegated) {
         case (.equals(let value, .exact), let isNegated) where hasCase(value):

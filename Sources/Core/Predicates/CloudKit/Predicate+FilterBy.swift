@@ -17,7 +17,7 @@ extension Predicate {
     /// | `NEAR` | the place is nearer to `fieldValue` than `distance` metres |
     ///
     /// The `type` of a `fieldValue` may be left out, except that of dates and bytes, which look like numbers and texts.
-    /// In words neither case nor diacritics count. A negative comparator holds for records without the field too.
+    /// Words are compared without case and diacritics. A negative comparator holds for records without the field too.
     ///
     /// - Parameters:
     ///   - filterBy: the array of filters; `null` stands for none, which every record satisfies.

@@ -21,7 +21,7 @@ public struct PredicateExplanation: Hashable, Sendable {
         public var reason: String
     }
 
-    /// One of the conjunctions, any of which suffices.
+    /// One of the conjunctions; any one of them suffices.
     public struct Alternative: Hashable, Sendable {
         /// Its clauses; none for `TRUEPREDICATE`.
         public var clauses: [Clause]

@@ -12,8 +12,8 @@ indirect enum ParsedCondition {
     /// The predicate that it means.
     ///
     /// - Parameters:
-    ///   - lexer: tells the line and the column of a fault.
-    ///   - work: counts what it costs.
+    ///   - lexer: names the places of faults.
+    ///   - work: counts the cost.
     /// - Returns: the predicate.
     /// - Throws: `PredicateError` `.tooLarge`.
     func predicate(_ lexer: PredicateLexer, _ work: inout NormalizationWork) throws(PredicateError) -> Predicate {

@@ -33,10 +33,10 @@ extension Predicate: CustomStringConvertible, LosslessStringConvertible {
     /// that is no plain name, or is a word of the language, stands in backquotes: `` `order` ``. Words of the language
     /// may be written in lower case.
     ///
-    /// `NOT` is exact: it holds for every record for which the condition does not, one without the field among them.
+    /// `NOT` is exact: it holds for every record that fails the condition, also for one without the field.
     ///
     /// - Parameter text: the text.
-    /// - Throws: `PredicateError` with line and column: what was found, and what was expected.
+    /// - Throws: `PredicateError` with line and column, the found text and the expected one.
     public init(parsing text: String) throws(PredicateError) {
         try PredicateFault.checkWritten(byteCount: text.utf8.count)
         var parser = PredicateParser(text)

@@ -1,4 +1,4 @@
-/// A comparison as it is written, before its value is known.
+/// A comparison as written, before its value is known.
 struct PredicateOperator {
     /// The kinds of comparisons.
     enum Kind: Equatable {
@@ -25,7 +25,7 @@ struct PredicateOperator {
     /// Where it was written.
     let start: Int
 
-    /// What a symbol stands for.
+    /// The meaning of a symbol.
     static func kind(ofSymbol symbol: String) -> Kind? {
         switch symbol {
         case "=", "==": .equals
@@ -38,7 +38,7 @@ struct PredicateOperator {
         }
     }
 
-    /// What a word stands for.
+    /// The meaning of a word.
     static func kind(ofWord word: PredicateWord) -> Kind? {
         switch word {
         case .isIn: .isIn

@@ -220,7 +220,7 @@ extension PredicateParser {
             throw lexer.fault(.invalidValue, at: start, "\(token.found); expected a distance in metres")
         }
         try advance()
-        // The circle itself is outside; what is at most so far away is nearer than the next number.
+        // The circle itself is outside; "at most so far away" is "nearer than the next number".
         return PredicateTerm(
             path, .isWithin(centre, radiusMetres: comparison.kind == .isAtMost ? metres.nextUp : metres))
     }

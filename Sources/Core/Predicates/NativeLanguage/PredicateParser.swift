@@ -1,4 +1,4 @@
-/// Reads the text of a predicate (`Predicate.init(parsing:)` says what it may be).
+/// Parses the text of a predicate (`Predicate.init(parsing:)` describes the language).
 struct PredicateParser {
     /// How many parentheses and NOTs may lie in each other.
     static let depthMaximum = 64

@@ -1,6 +1,6 @@
 import Essentials
 
-/// What a predicate's text is made of.
+/// A token of a predicate's text.
 struct PredicateToken {
     /// The kinds of tokens.
     enum Kind: Equatable {
@@ -20,12 +20,12 @@ struct PredicateToken {
         case end
     }
 
-    /// What it is.
+    /// The kind of the token.
     let kind: Kind
     /// Where it begins: the number of Unicode scalars before it.
     let start: Int
 
-    /// For messages: what was found.
+    /// The found token, for messages.
     var found: String {
         switch kind {
         case .word(let word): "found \(word.rawValue)"

@@ -1,7 +1,7 @@
 internal import UnicodeText
 
 extension FieldTest {
-    /// The one form of all tests that ask the same, as far as it can be told from the test alone.
+    /// The one form of all equivalent tests, as far as the test alone shows it.
     ///
     /// - Throws: `PredicateError` `.invalidValue` or `.tooLarge`.
     func normalized() throws(PredicateError) -> NormalTest {
@@ -37,7 +37,7 @@ extension FieldTest {
         }
     }
 
-    /// Values in order, each once; of those that compare as equal the first in order is kept.
+    /// Values in order, without duplicates; of equal values the first in order is kept.
     static func members(_ values: [FieldValue], _ folding: TextFolding) throws(PredicateError) -> [FieldValue] {
         guard values.count <= PredicateLimits.intermediateTermsMaximum else {
             throw PredicateError(.tooLarge, "there are \(values.count) values, far too many")
@@ -63,7 +63,7 @@ extension FieldTest {
             ? .isInRange(ValueRange(lower: .init(.string(""), isIncluded: true), upper: nil)) : test(text)
     }
 
-    /// What is no word of a search can not be found in any text.
+    /// A text that is no word of a search cannot be found in any text.
     private static func tokenTest(_ words: [String]) throws(PredicateError) -> NormalTest {
         guard words.count <= PredicateLimits.intermediateTermsMaximum else {
             throw PredicateError(.tooLarge, "there are \(words.count) words, far too many")
@@ -103,7 +103,7 @@ extension ValueRange {
 
     /// The values that two ranges share.
     ///
-    /// Nil if two bounds cannot be ordered against each other, such as a text and a number: then nothing is in both.
+    /// Nil if two bounds have no common order, such as a text and a number: then the intersection is empty.
     func intersection(_ other: ValueRange) -> ValueRange? {
         guard let lower = Self.tighter(lower, other.lower, .after),
             let upper = Self.tighter(upper, other.upper, .before)
@@ -132,7 +132,7 @@ extension ValueRange {
     }
 }
 
-/// What a test comes to when it is brought into normal form.
+/// The result of bringing a test into normal form.
 enum NormalTest {
     /// It can be passed and failed.
     case test(FieldTest)

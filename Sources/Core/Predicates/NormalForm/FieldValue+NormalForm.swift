@@ -35,7 +35,7 @@ extension FieldValue {
         }
     }
 
-    /// The one value that stands for all that compare as equal: numbers, dates and booleans become their number.
+    /// The one value that stands for all equal ones: numbers, dates and booleans become their number.
     ///
     /// Both values must be `normalized` with the same folding.
     var comparisonKey: FieldValue {
@@ -53,7 +53,7 @@ extension FieldValue {
     }
 
     static func normalized(_ text: String, _ folding: TextFolding = .exact) throws(PredicateError) -> String {
-        // Forms can be longer than what they were made of, but not that much: no work for what is too long anyway.
+        // A normal form can be longer than its source, but not that much: an oversized text is not normalized.
         try check(byteCount: text.utf8.count, "text")
         let form = (folding == .exact ? TextForm.canonical : .caseFolded).applied(to: text)
         try check(byteCount: form.utf8.count, "text")

@@ -13,7 +13,7 @@ struct NormalConjunction: Hashable {
     ///
     /// - Parameters:
     ///   - terms: the terms, in any form and order.
-    ///   - work: counts what it costs.
+    ///   - work: counts the cost.
     /// - Returns: the conjunction; nil if the terms contradict each other, as far as that is seen.
     /// - Throws: `PredicateError` if a term is none, or there are too many.
     static func of(
@@ -38,7 +38,7 @@ struct NormalConjunction: Hashable {
         return try union.isWithinLimits()
     }
 
-    /// Whether the other conjunction has all the terms of this one, so that it holds only where this one does.
+    /// Whether the other conjunction has all the terms of this one, and so is at least as narrow.
     func isSubset(of other: NormalConjunction) -> Bool {
         guard terms.count <= other.terms.count else { return false }
         var index = 0
@@ -132,7 +132,7 @@ extension PredicateTerm {
 }
 
 extension FieldTest {
-    /// The values of an equality or membership test; nil for any other test.
+    /// The values of an equality test.
     fileprivate var equalValues: ([FieldValue], TextFolding)? {
         switch self {
         case .equals(let value, let folding): ([value], folding)
@@ -141,10 +141,10 @@ extension FieldTest {
         }
     }
 
-    /// The values of this test that lie within the range of another; nil if there are no values or no range.
+    /// The values of an equality test that lie within a range; nil if the other test is none.
     ///
-    /// Case-insensitive text has no order, and stays as it is. A bound that compares as equal to a value may be written
-    /// differently: both ways are kept, and normal form chooses.
+    /// Text that ignores case has no place in an order, and stays unchanged. A bound that compares as equal to a value
+    /// may be written differently: both ways are kept, and normal form chooses.
     fileprivate func equalValues(within other: FieldTest) -> [FieldValue]? {
         guard case .isInRange(let range) = other, let (values, folding) = equalValues, folding == .exact else {
             return nil

@@ -1,10 +1,10 @@
-/// Counts the work of bringing a predicate into normal form, of which a short text can ask for very much.
+/// Counts the work of normalizing a predicate, because a short text can demand very much.
 struct NormalizationWork {
     /// How many steps more may be taken.
     private var stepsLeft = PredicateLimits.normalizationStepsMaximum
     private var conditionsLeft = PredicateLimits.conditionsMaximum
 
-    /// Takes the work of putting a term into a conjunction: that of its bytes, and of those that it is compared with.
+    /// Counts the work of adding a term to a conjunction: its bytes, and those of the terms that it is compared with.
     ///
     /// - Throws: `PredicateError` `.tooLarge` when it is too much.
     mutating func spend(_ term: CanonicalTerm, among termCount: Int) throws(PredicateError) {
@@ -16,7 +16,7 @@ struct NormalizationWork {
         try spend((left.bytes.count + right.bytes.count) / 8)
     }
 
-    /// Takes a condition as it is written.
+    /// Counts a condition of the text.
     ///
     /// - Throws: `PredicateError` `.tooLarge` if there are too many.
     mutating func spendCondition() throws(PredicateError) {

@@ -32,7 +32,7 @@ extension Predicate {
 
     /// The predicate that holds where this one and another do.
     ///
-    /// - Throws: `PredicateError` `.tooLarge`, if the result or what comes up on the way exceeds a limit.
+    /// - Throws: `PredicateError` `.tooLarge`, if the result or an intermediate result exceeds a limit.
     public func and(_ other: Predicate) throws(PredicateError) -> Predicate { try .all(of: [self, other]) }
 
     /// The predicate that holds where this one or another does.
@@ -42,7 +42,7 @@ extension Predicate {
 
     /// The predicate that holds exactly where this one does not.
     ///
-    /// - Throws: `PredicateError` `.tooLarge`, if the result or what comes up on the way exceeds a limit.
+    /// - Throws: `PredicateError` `.tooLarge`, if the result or an intermediate result exceeds a limit.
     public func negated() throws(PredicateError) -> Predicate {
         var work = NormalizationWork()
         return try negated(&work)
@@ -58,7 +58,7 @@ extension Predicate {
 
     /// The predicate that holds where all of several do; none of them makes `always`.
     ///
-    /// - Throws: `PredicateError` `.tooLarge`, if the result or what comes up on the way exceeds a limit.
+    /// - Throws: `PredicateError` `.tooLarge`, if the result or an intermediate result exceeds a limit.
     public static func all(of predicates: [Predicate]) throws(PredicateError) -> Predicate {
         var work = NormalizationWork()
         return try all(of: predicates, &work)
@@ -116,7 +116,7 @@ extension Predicate {
         }
     }
 
-    /// Every conjunction of the one side joined with every one of the other, reduced.
+    /// Every conjunction of one side joined with every one of the other, reduced.
     private static func product(
         _ left: [NormalConjunction], _ right: [NormalConjunction], _ work: inout NormalizationWork
     ) throws(PredicateError) -> [NormalConjunction] {
@@ -132,7 +132,7 @@ extension Predicate {
         return try reduced(product)
     }
 
-    /// Conjunctions in order, each once, without those that hold only where another does.
+    /// Sorts conjunctions, and removes duplicates and those that hold only where another does.
     private static func reduced(_ conjunctions: [NormalConjunction]) throws(PredicateError) -> [NormalConjunction] {
         let distinct = Set(conjunctions)
         let single = Set(distinct.filter { $0.terms.count == 1 }.flatMap(\.terms))

@@ -1,6 +1,6 @@
 public import JSON
 
-/// A field as CloudKit's JSON writes it: an object of its `value` and perhaps its `type`, and of nothing else.
+/// A field in CloudKit's JSON: an object with its `value` and perhaps its `type`, and nothing else.
 ///
 /// It means the same at every depth: as a field of a record, within an object, and as a member of a list.
 public struct CloudKitField {
@@ -22,7 +22,7 @@ public struct CloudKitField {
         self.type = known
     }
 
-    /// The value; nil if it is `null`, or of a type that nothing can be asked of.
+    /// The value; nil if it is `null`, or of an unsupported type.
     func fieldValue() throws(ValueMismatch) -> FieldValue? {
         guard !value.isNull else { return nil }
         do throws(ValueMismatch) {
@@ -37,7 +37,7 @@ public struct CloudKitField {
 /// The type that CloudKit's JSON names beside a value (Apple, "CloudKit Web Services Reference", Types and
 /// Dictionaries).
 struct CloudKitType: Equatable {
-    /// What a value is made of.
+    /// The type of a single value.
     enum Element: String, CaseIterable {
         case string = "STRING"
         case integer = "INT64"
@@ -50,7 +50,7 @@ struct CloudKitType: Equatable {
         case asset = "ASSETID"
     }
 
-    /// What the value is, or the members of the list are; nil for a list of nothing.
+    /// The type of the value, or of the members of the list; nil for an empty list.
     let element: Element?
     /// Whether it is a list.
     let isList: Bool
@@ -78,7 +78,7 @@ struct CloudKitType: Equatable {
         self.isList = isList
     }
 
-    /// The type of a list of these, or this one if it is that of a list.
+    /// The type of a list of these, or this type if it is a list's already.
     var ofList: CloudKitType { CloudKitType(element, isList: true) }
 
     /// For messages: all names.

@@ -4,11 +4,10 @@ public import JSON
 internal import UnicodeText
 
 extension FieldValue {
-    /// Reads a value that says by its form what it is.
+    /// Reads a value whose JSON form shows its type.
     ///
     /// An object with `latitude` and `longitude` is a place, one with `recordName` a reference, one of `value` and
-    /// `type` what CloudKit means by that type. Lists lose what cannot be asked for: members that are `null`, lists or
-    /// other objects.
+    /// `type` what CloudKit means by that type. Lists lose unsupported members: `null`, lists and other objects.
     ///
     /// - Parameter value: the JSON.
     /// - Returns: the value; nil for `null` and for an object that is no value.
@@ -40,7 +39,7 @@ extension FieldValue {
     /// - Parameters:
     ///   - value: the JSON.
     ///   - type: its type.
-    /// - Returns: the value; nil if it is of a type that nothing can be asked of.
+    /// - Returns: the value; nil if it is of an unsupported type.
     /// - Throws: `ValueMismatch` if it is of another type, or too large.
     static func typed(_ value: JSONValue, _ type: CloudKitType) throws(ValueMismatch) -> FieldValue? {
         guard type.isList else {
@@ -162,11 +161,11 @@ extension FieldValue {
 }
 
 extension JSONObject {
-    /// What CloudKit writes of a place.
+    /// CloudKit's members of a place.
     public static let locationMembers: [StaticString] = [
         "latitude", "longitude", "horizontalAccuracy", "verticalAccuracy", "altitude", "speed", "course", "timestamp",
     ]
-    /// What CloudKit writes of a reference to another record.
+    /// CloudKit's members of a reference to another record.
     public static let referenceMembers: [StaticString] = ["recordName", "zoneID", "action"]
 
     /// Whether it has what makes a place.
@@ -183,9 +182,9 @@ extension JSONObject {
 public struct ValueMismatch: Error {
     /// Where in the value, for example `[3]`; empty for the value itself.
     public let path: String
-    /// What is there, without its contents.
+    /// The found kind of value, without its contents.
     public let found: String
-    /// What should be there.
+    /// The expected kind of value.
     public let expected: String
 
     init(_ value: JSONValue, _ expected: String, path: String = "") {

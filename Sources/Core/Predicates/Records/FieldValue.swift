@@ -1,7 +1,7 @@
 public import Geography
 internal import UnicodeText
 
-/// What a field of a record holds, or what a predicate compares it with.
+/// The value of a record's field, or the operand of a comparison.
 ///
 /// Make values with `of`, which brings them into the one form that equal values share: text is composed (NFC), a whole
 /// number that came as a fraction is an integer, there is no negative zero.
@@ -97,7 +97,7 @@ public enum FieldValue: Hashable, Sendable {
         }
     }
 
-    /// Whether it is a number without a fraction, of whatever size.
+    /// Whether it is a number without a fraction, of any size.
     var isWhole: Bool {
         switch self {
         case .integer: true

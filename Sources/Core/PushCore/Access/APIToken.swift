@@ -2,7 +2,7 @@ public import Essentials
 
 /// A token with which a backend uses the registry's API, as the registry keeps it: the token itself is not in it.
 public struct APIToken: Hashable, Sendable {
-    /// What the token allows.
+    /// The permission of a token.
     public enum Permission: String, CaseIterable, Hashable, Sendable {
         /// To look.
         case read
@@ -16,7 +16,7 @@ public struct APIToken: Hashable, Sendable {
     public var digest: [UInt8]
     /// The app that it is for; nil for all apps.
     public var app: String?
-    /// What it allows.
+    /// The permission.
     public var permission: Permission
     /// When it was made, in milliseconds since 1970.
     public var createdAtMilliseconds: Int64

@@ -1,7 +1,7 @@
-/// The secret that the servers of one registry share: what they hand out to clients, they recognise by it.
+/// The secret that the servers of one registry share; they recognise their own tokens by it.
 ///
-/// It is kept in the registry, in the clear, and goes along with a copy of it. Nothing shows it: neither a description
-/// nor a mirror.
+/// The key is stored in the registry, in the clear, and copied with it. It is not printed: neither a description nor a
+/// mirror shows it.
 public struct CourierKey: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     /// How many bytes it has.
     public static let byteCount = 32

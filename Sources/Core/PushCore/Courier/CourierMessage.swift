@@ -6,7 +6,7 @@ public struct CourierMessage: Hashable, Sendable {
     public var token: DeviceToken
     /// The app that the device belongs to.
     public var app: String
-    /// What tells the push from all others; a push that waits already does not wait twice.
+    /// The push's unique identifier; a push that waits already does not wait twice.
     public var pushID: APNsIdentifier
     /// It takes the place of a message of the same device with the same identifier; nil if it takes no place.
     public var collapseID: String?
@@ -29,7 +29,7 @@ public struct CourierMessage: Hashable, Sendable {
     }
 }
 
-/// What there is for a client that asks for its notifications.
+/// The result for a client that asks for its notifications.
 public enum MailboxResult: Hashable, Sendable {
     /// There is no device with such a token.
     case unknown
@@ -39,11 +39,11 @@ public enum MailboxResult: Hashable, Sendable {
     case payload([UInt8])
 }
 
-/// The bounds of what waits for clients that fetch their notifications.
+/// The limits of notifications that wait for clients.
 public enum CourierRules {
     /// How many messages wait for a device; one more takes the place of the oldest.
     public static let messagesPerDeviceMaximum = 100
-    /// How many messages that expired are removed with each batch that is deposited, of whatever device.
+    /// The most expired messages that are removed with each deposited batch, of any device.
     public static let expiredRemovedMaximum = 100
     /// How long a device may ask for nothing, in milliseconds, before it counts as gone: 30 days.
     public static let silenceMillisecondsMaximum: Int64 = 30 * 86_400_000
@@ -51,7 +51,7 @@ public enum CourierRules {
     public static let askedMillisecondsPrecision: Int64 = 86_400_000
     /// How long a message waits at most, in milliseconds: 30 days, as long as APNs stores one.
     private static let waitMillisecondsMaximum: Int64 = 30 * 86_400_000
-    /// How long "now or never" is, in milliseconds: a client is away for a moment between two requests.
+    /// The length of "now or never", in milliseconds: a client is away for a moment between two requests.
     private static let nowOrNeverMilliseconds: Int64 = 60_000
 
     /// Until when a push may be fetched.

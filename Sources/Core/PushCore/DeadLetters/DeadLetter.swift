@@ -1,11 +1,11 @@
 import Essentials
 
-/// What a listing tells of a dead letter.
+/// The part of a dead letter that a listing shows.
 public struct DeadLetterSummary: Hashable, Sendable {
     /// How many characters of the identifier are shown where people read; they are nearly always enough to name it.
     public static let shortIdentifierCount = 12
 
-    /// What names this letter and no other: 32 hexadecimal digits.
+    /// The unique identifier of the letter: 32 hexadecimal digits.
     public var identifier: String
     /// Why it is here: one of a small set of words.
     public var reason: String
@@ -65,9 +65,9 @@ extension DeadLetterSummary {
 
 /// A message that needs a person, whole.
 public struct DeadLetter: Hashable, Sendable {
-    /// What a listing tells of it.
+    /// The part that a listing shows.
     public var summary: DeadLetterSummary
-    /// The message as it came, but for what the broker changes each time that it delivers it.
+    /// The message as it came, without the values that the broker changes with each delivery.
     public var message: Message
 
     /// Creates a letter.

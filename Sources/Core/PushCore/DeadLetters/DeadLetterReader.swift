@@ -1,15 +1,15 @@
 import Essentials
 import Notifications
 
-/// Makes a dead letter of a message from their queue: who it is, and what a listing tells of it.
+/// Makes a dead letter of a message from their queue: its identity, and its summary.
 ///
-/// Its identity is a digest of the whole message, its event's `source` and `id` among it, but for what the broker
-/// changes with each delivery. So a letter that is delivered again has the same; the same event has another for other
-/// devices, for another reason or when it fails once more, because then its headers differ.
+/// Its identity is a digest of the whole message, including its event's `source` and `id`, but without the values that
+/// the broker changes with each delivery. So a redelivered letter keeps its identity. The same event has another
+/// identity for other devices, for another reason or when it fails once more, because then its headers differ.
 ///
 /// A reader belongs to the thread that uses it.
 public final class DeadLetterReader {
-    /// Headers that the broker rewrites each time that it delivers a message.
+    /// Headers that the broker changes with each delivery.
     private static let deliveryHeaders: Set<String> = ["x-delivery-count", "x-acquired-count"]
     private static let digestBytesMinimum = 16
     private static let detailBytesMaximum = 4_096
@@ -64,10 +64,10 @@ public final class DeadLetterReader {
     }
 }
 
-/// What the broker noted when it dead-lettered a message itself, by the newest entry of the header `x-death`.
+/// The broker's own note about a message that it dead-lettered itself: the newest entry of the header `x-death`.
 ///
-/// Workers leave that header out of what they publish, so a letter that has it was put here by the broker, and the
-/// reason of a worker in it is that of an earlier stay in a retry queue, or a publisher's invention.
+/// Workers do not publish that header, so the broker itself dead-lettered a letter that has it. A worker's reason in
+/// such a letter is from an earlier stay in a retry queue, or a publisher's invention.
 struct BrokerDeath {
     /// `delivery-limit`, `expired`, `rejected` or `maxlen`.
     let reason: String

@@ -4,7 +4,7 @@ import Essentials
 public struct DeadLetterSelection: Hashable, Sendable {
     /// How many letters are read from the store at once.
     private static let pageCount = 200
-    /// The shortest beginning of an identifier that names a letter, if nothing else is asked for.
+    /// The shortest prefix of an identifier that selects a letter by default.
     public static let prefixCountMinimum = 4
 
     /// Identifiers, or beginnings of them that fit one letter only; empty if the filter says which letters.
@@ -53,7 +53,7 @@ public struct DeadLetterSelection: Hashable, Sendable {
         }
     }
 
-    /// The one letter that an identifier, or its beginning, names.
+    /// The one letter that an identifier, or its prefix, selects.
     ///
     /// - Parameters:
     ///   - name: the identifier, or its beginning.

@@ -5,7 +5,7 @@ import Notifications
 ///
 ///     {"properties": {"messageId": "5f1c2c1e"}, "headers": [["apus-attempt", {"int64": "10"}]]}
 ///
-/// Each value of a header bears its type, and numbers are texts, so that nothing is lost between AMQP and JSON.
+/// Each value of a header has its type, and numbers are texts, so that JSON loses nothing of AMQP.
 extension Message {
     /// How deeply the document of a message may be nested: a value of a header takes two levels.
     private static let envelopeDepthMaximum = 256

@@ -1,13 +1,12 @@
 /// Decides which acknowledgements to send for deliveries that end in any order.
 ///
-/// The broker numbers the deliveries of a channel from 1 without gaps. One acknowledgement of many is far cheaper than
-/// many of one, but it may only reach up to the first delivery that is still under way, the frontier. So what ends at
-/// the frontier is acknowledged together, in batches; what ended beyond it waits a little for the frontier to catch up
-/// and
-/// is then acknowledged alone, lest one slow push keep the whole window waiting.
+/// The broker numbers the deliveries of a channel from 1 without gaps. One acknowledgement of many deliveries is far
+/// cheaper than many of one, but it may only reach up to the first unfinished delivery, the frontier. So deliveries
+/// that end at the frontier are acknowledged together, in batches. A delivery that ends beyond it waits a little for
+/// the frontier and is then acknowledged alone, so that one slow push does not delay the whole window.
 ///
-/// RabbitMQ closes the channel when an acknowledgement of many names a delivery that is not unacknowledged itself; the
-/// last delivery that was not acknowledged alone is the one to name.
+/// RabbitMQ closes the channel when a multiple acknowledgement names a delivery that is acknowledged already; so it
+/// names the last delivery that was not acknowledged alone.
 ///
 /// A pure state machine: time is passed in, in nanoseconds of any monotonic clock.
 public struct AcknowledgementFrontier: Sendable {
@@ -50,11 +49,11 @@ public struct AcknowledgementFrontier: Sendable {
     private var pendingNumber: UInt64 = 0
     private var pendingCount = 0
     private var pendingSinceNanoseconds: UInt64 = 0
-    /// What ended beyond the frontier, in the order in which it ended; some of it the frontier has since passed.
+    /// The deliveries that ended beyond the frontier, in that order; the frontier has since passed some of them.
     private var stragglers: [Straggler] = []
     private var stragglersHead = 0
 
-    /// How many deliveries are not acknowledged yet, those that have ended included.
+    /// The number of unacknowledged deliveries, including ended ones.
     public private(set) var unacknowledgedCount = 0
 
     /// Creates the state for a new channel.
@@ -62,7 +61,7 @@ public struct AcknowledgementFrontier: Sendable {
     /// - Parameters:
     ///   - batchSize: how many deliveries at the frontier are acknowledged together without delay, at least 1.
     ///   - batchDelayNanoseconds: how long fewer than that may wait.
-    ///   - stragglerDelayNanoseconds: how long what ended beyond the frontier waits for it.
+    ///   - stragglerDelayNanoseconds: the time that a delivery beyond the frontier waits for it.
     public init(
         batchSize: Int, batchDelayNanoseconds: UInt64 = 5_000_000, stragglerDelayNanoseconds: UInt64 = 50_000_000
     ) {

@@ -5,7 +5,7 @@ public import Essentials
 /// All pushes go through the same queues: of the worker, of the connections, of APNs. When pushes begin to take longer
 /// than they did on an idle way, a queue is building up, in which the pushes of small events wait too. So the window
 /// grows while the quickest of the last answers was about as quick as ever, and shrinks when it was not. It is a
-/// scavenger's window: it uses what is left over.
+/// scavenger's window: it uses the capacity that others leave.
 ///
 /// Delays are taken finely, because a queue of half a millisecond is long on a way of a tenth. However slow answers
 /// are, as many pushes stay out as an idle way would carry at `leastPerSecond`, so that a fan-out never stands still.
@@ -44,8 +44,8 @@ public struct BulkCongestionWindow: Hashable, Sendable {
         size = max(1, maximum / 8)
     }
 
-    /// How many pushes a millisecond fill the window again while it is answered, and a quarter more, so that the window
-    /// stays the limit; nil while it is not known how long the way is.
+    /// The pushes a millisecond that fill the window again while it is answered, and a quarter more, so that the window
+    /// stays the limit; nil while the length of the way is unknown.
     public var pushesPerMillisecond: Double? {
         let base = min(quickest, quickestBefore)
         return base == .max ? nil : 1.25 * Double(size) / (Double(max(base, 1)) / 1_000_000)
@@ -55,7 +55,7 @@ public struct BulkCongestionWindow: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - delay: how long after it was sent, in nanoseconds.
-    ///   - isRestricted: whether the window is in force, so that what is seen is its doing.
+    ///   - isRestricted: whether the window is in force, so that the delay is its effect.
     ///   - now: when it is.
     public mutating func pushEnded(afterNanoseconds delay: UInt64, isRestricted: Bool, at now: MonotonicTime) {
         quickestOfRound = min(quickestOfRound, delay)
@@ -79,8 +79,8 @@ public struct BulkCongestionWindow: Hashable, Sendable {
         quickest = min(quickest, current)
     }
 
-    /// Grows by an eighth, or shrinks by a quarter, while as many pushes are answered as are out: what a change does is
-    /// seen no sooner.
+    /// Grows by an eighth, or shrinks by a quarter, once per window of answers: the effect of a change is not visible
+    /// sooner.
     private mutating func adapt(to current: UInt64) {
         let base = min(quickest, quickestBefore)
         answersSinceShrinking += Self.answersPerRound
@@ -101,13 +101,13 @@ public struct BulkCongestionWindow: Hashable, Sendable {
 
 /// Spreads the pushes of large fan-outs over time while others are under way.
 ///
-/// What goes out all at once is answered all at once, and then the next lot goes out all at once: on a long way a whole
-/// window of pushes would stand before a small event time and again. So they go out about as fast as a window is
-/// answered, and hardly any faster.
+/// Pushes that go out all at once are answered all at once, and then the next ones go out all at once. On a long way a
+/// whole window of pushes would repeatedly precede a small event. So they go out about as fast as a window is answered,
+/// and hardly any faster.
 ///
 /// Source: the idea of pacing in TCP (RFC 9438, appendix; Linux, `tcp_update_pacing_rate`).
 public struct BulkPacer: Hashable, Sendable {
-    /// What may be saved up, in milliseconds of the rate: a timer may be late by that much.
+    /// The largest saved allowance, in milliseconds of the rate: a timer may be late by that much.
     public static let savedMillisecondsMaximum = 2.0
 
     private var saved = 0.0

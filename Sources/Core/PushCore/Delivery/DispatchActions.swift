@@ -1,6 +1,6 @@
 public import Notifications
 
-/// What the shell has to do after events have been fed to a `DispatchStateMachine`, gathered over a tick.
+/// The actions for the shell after the events of a tick have been fed to a `DispatchStateMachine`.
 public struct DispatchActions: Sendable {
     /// Something that an operator should hear of.
     public enum Notice: Hashable, Sendable {
@@ -12,7 +12,7 @@ public struct DispatchActions: Sendable {
         case deadLettered(Message, reason: String, detail: String)
     }
 
-    /// Deliveries of which the broker takes no copy, so that it has to dead-letter them as they are.
+    /// Deliveries whose copies the broker refuses, so that it has to dead-letter the originals.
     public struct Rejection: Sendable {
         /// The deliveries, those of the events among them that the event stands for.
         public let tags: [DeliveryTag]
@@ -41,21 +41,21 @@ public struct DispatchActions: Sendable {
     public var rejections: [Rejection] = []
     /// The deliveries of chunks that are to be rejected when their last page has ended, each with the reason.
     public var chunksRejected: [DeliveryTag: String] = [:]
-    /// The plans of which the broker will never take a chunk, each with the reason.
+    /// The plans with a chunk that the broker finally refuses, each with the reason.
     public var plansRejected: [UInt64: String] = [:]
     /// The deliveries of chunks that a page has ended of, once for each page.
     public var chunkPagesEnded: [DeliveryTag] = []
-    /// The plans of which the broker has confirmed a chunk, once for each chunk.
+    /// The plans with a chunk that the broker has confirmed, once for each chunk.
     public var chunksConfirmed: [UInt64] = []
     /// The datasets of jobs that have ended.
     public var datasetsSettled: [DatasetKey] = []
-    /// The devices that have been told of a sync count, and of which.
+    /// The devices that have been sent a sync count, each with the count.
     public var told: [(deviceID: String, announcement: DatasetAnnouncement)] = []
     /// Tokens to prune.
     public var deadTokens: [DeadToken] = []
     /// For each push sent for the first time: how long ago its event was published, in milliseconds.
     public var lagsMilliseconds: [Int64] = []
-    /// What to log.
+    /// The log line.
     public var notices: [Notice] = []
 
     /// Creates an empty set of actions.

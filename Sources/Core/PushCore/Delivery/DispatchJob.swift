@@ -7,7 +7,7 @@ public import Notifications
 public final class DispatchJob: Sendable {
     /// The deliveries that end with this job: the event's own, and those of the events that it stands for.
     public let tags: [DeliveryTag]
-    /// Its class, which decides what it has to wait for.
+    /// The class of the queue that it came from, which decides what it has to wait for.
     public let deliveryClass: DeliveryClass
     /// The message of the event, for copies that are requeued.
     public let message: Message
@@ -15,12 +15,11 @@ public final class DispatchJob: Sendable {
     public let retryState: RetryState
     /// From which each push derives its `apns-id`.
     public let identity: PushIdentity
-    /// What it says, for each app among its devices.
+    /// The content for each app among its devices.
     public let renderings: [AppRendering]
     /// The devices of this page.
     public let devices: [Recipient]
-    /// What each device is told and for which subscription, one for each of `devices`; empty if every device is told
-    /// what its app is.
+    /// The content and the subscription for each of `devices`; empty if every device gets its app's content.
     public let assignments: [PushAssignment]
     /// Where the next page begins; nil if this is the last.
     public let continuation: AudienceCursor?
@@ -32,9 +31,9 @@ public final class DispatchJob: Sendable {
     public let changed: WallTime?
     /// Whether each push gets one attempt only.
     public let expiresImmediately: Bool
-    /// The dataset whose next event waits for the end of this job; nil if none has to wait.
+    /// The dataset whose order waits for this job; nil if no other job waits for it.
     public let dataset: DatasetKey?
-    /// What it tells its devices of the dataset; nil if it is no sync count.
+    /// The sync count for its devices; nil if it has none.
     public let announcement: DatasetAnnouncement?
 
     /// Creates a job.
@@ -63,7 +62,7 @@ public final class DispatchJob: Sendable {
         self.announcement = announcement
     }
 
-    /// The name of a device in a requeued copy: with its subscription, if it is told for one.
+    /// The name of a device in a requeued copy, with its subscription if it has one.
     func retryName(of device: Int) -> String {
         let deviceID = devices[device].deviceID
         guard !assignments.isEmpty else { return deviceID }
@@ -71,7 +70,7 @@ public final class DispatchJob: Sendable {
     }
 }
 
-/// What became of a job when it arrived.
+/// The outcome of a job's arrival.
 public enum JobArrival: Hashable, Sendable {
     /// Its pushes go out, or it has none.
     case taken
@@ -81,7 +80,7 @@ public enum JobArrival: Hashable, Sendable {
     case ended
 }
 
-/// What an event says to the devices of one app.
+/// The content of an event for the devices of one app.
 public struct AppRendering: Sendable {
     /// The app.
     public var app: AppRoute
@@ -95,9 +94,9 @@ public struct AppRendering: Sendable {
     }
 }
 
-/// What one device of a job is told, and for which subscription.
+/// The content for one device of a job, and its subscription.
 public struct PushAssignment: Hashable, Sendable {
-    /// The index of its rendering in the job's renderings; nil if its app is not configured.
+    /// The index of its content in the job's renderings; nil if its app is not configured.
     public var rendering: Int?
     /// The row of the subscription.
     public var subscription: Int64

@@ -1,15 +1,15 @@
 public import Essentials
 public import Notifications
 
-/// What becomes of a push when its attempt has ended.
+/// The outcome of a push when its attempt has ended.
 extension DispatchStateMachine {
     /// Attempts of pushes ended.
     ///
     /// - Parameters:
     ///   - results: how they ended.
     ///   - now: when it is.
-    ///   - actions: takes what is to be done.
-    ///   - ended: called with each result and the app of its push, by its index in the configuration.
+    ///   - actions: receives the actions.
+    ///   - ended: called with each result and the app of its push, by its place in the configuration.
     public mutating func pushesEnded(
         _ results: [PushResult], at now: Moment, into actions: inout DispatchActions,
         each ended: (PushResult, Int) -> Void
@@ -32,7 +32,7 @@ extension DispatchStateMachine {
     ///
     /// - Returns: the app of its push; nil if there is no such push.
     private mutating func end(_ result: PushResult, into actions: inout DispatchActions) -> Int? {
-        // What was answered twice has ended with the first answer.
+        // A push that was answered twice has ended with the first answer.
         guard var push = pushes[result.identifier] else { return nil }
         let app = push.app
         if case .answered = result.outcome { health.pushWasAnswered(app: app, at: latest.monotonic) }
@@ -75,7 +75,7 @@ extension DispatchStateMachine {
         return app
     }
 
-    /// What a job is about; it must not have been settled.
+    /// The work of a job that is not settled.
     func work(of number: UInt64) -> DispatchJob {
         guard let job = jobs[number] else { preconditionFailure("job \(number) is asked for, and was settled before") }
         return job.work
@@ -95,7 +95,7 @@ extension DispatchStateMachine {
         }
     }
 
-    /// Takes from an attempt what it tells of the key; that APNs does not accept it is dealt with where the push is.
+    /// Records the attempt's evidence about the key; the push itself is dealt with elsewhere.
     private mutating func noteKey(
         _ outcome: PushOutcome, _ disposition: Disposition, app: Int
     ) {

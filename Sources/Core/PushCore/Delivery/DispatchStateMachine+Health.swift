@@ -1,14 +1,14 @@
 import Essentials
 import Notifications
 
-/// What the machine tells of apps' health, and what it does for apps that are in trouble.
+/// The reports of apps' health, and the measures for apps in trouble.
 extension DispatchStateMachine {
     /// The transport said whether a route leads to the push service.
     public mutating func routeChanged(_ route: Int, isReachable: Bool) {
         health.routeChanged(route, isReachable: isReachable)
     }
 
-    /// Hands on what has changed of apps' health.
+    /// Hands on the changes of apps' health.
     mutating func reportHealth(into actions: inout DispatchActions) {
         guard !health.notices.isEmpty else { return }
         for notice in health.takeNotices() { actions.notices.append(.health(notice)) }
@@ -18,8 +18,8 @@ extension DispatchStateMachine {
 
     /// Counts the deliveries of an interactive job under its app.
     ///
-    /// - Returns: whether the app is slow and has more than its share of deliveries, so that the job is to be deferred.
-    ///   Such a job is not counted: that it is soon gone says nothing for the app.
+    /// - Returns: whether the app is slow and exceeds its share of deliveries, so that the job has to be deferred. Such
+    ///   a job is not counted: its quick end says nothing for the app.
     mutating func admit(_ job: inout Job) -> Bool {
         guard isShared, job.work.deliveryClass == .interactive, !job.work.devices.isEmpty else { return false }
         let app = flow(of: job.work, device: 0)
@@ -55,10 +55,10 @@ extension DispatchStateMachine {
         }
     }
 
-    /// Requeues the pushes of slow apps that have been out for too long, so that their deliveries make room for others.
+    /// Requeues the pushes of slow apps that have been out for too long, which frees their resources for others.
     ///
-    /// Such a push is as one whose deadline has passed: it may have been processed, so trying it again may make a
-    /// duplicate. Its stream stays open until its own deadline, and counts among the app's pushes until then.
+    /// Such a push counts as one whose deadline has passed: it may have been processed, so a retry may make a
+    /// duplicate. Its stream stays open until its own deadline, and keeps its place among the app's pushes until then.
     mutating func abandonOverduePushes(into actions: inout DispatchActions) {
         let now = latest.monotonic
         guard health.looksForOverduePushes(at: now) else { return }

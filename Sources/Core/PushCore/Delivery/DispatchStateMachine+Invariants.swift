@@ -1,4 +1,4 @@
-/// What must hold between any two calls.
+/// The invariants between any two calls.
 extension DispatchStateMachine {
     /// The numbers of pushes and copies, counted from the tables.
     private struct Tally {
@@ -12,11 +12,11 @@ extension DispatchStateMachine {
         var pushesInFlight = 0
     }
 
-    /// Counts all jobs, pushes and copies, and compares the sums with the counts that the machine keeps.
+    /// Counts the deliveries and pushes, and compares them with the counts that the machine keeps.
     ///
     /// It takes time in proportion to all of them, so it is for tests, simulations and debug builds.
     ///
-    /// - Returns: what does not hold, each as a sentence; empty if all is well.
+    /// - Returns: the violated invariants, each as a sentence; empty if all is well.
     public func checkInvariants() -> [String] {
         var broken: [String] = []
         var tally = Tally(

@@ -6,7 +6,7 @@ extension DispatchStateMachine {
     public mutating func publishEnded(
         _ identifier: UInt64, _ outcome: PublishOutcome, into actions: inout DispatchActions
     ) {
-        // What is published again may be answered for once more after it has ended.
+        // A publish that is repeated may be answered once more after it has ended.
         guard let publish = publishes[identifier] else { return }
         switch outcome {
         case .confirmed:
@@ -46,10 +46,10 @@ extension DispatchStateMachine {
         copyEnded(of: publish.job, rejection: nil, into: &actions)
     }
 
-    /// The broker takes a copy never, so nothing is gained by publishing it again.
+    /// The broker finally refuses a copy, so publishing it again gains nothing.
     ///
-    /// The delivery is rejected when all else of its job has ended: then the broker itself makes a dead letter of the
-    /// original, which it has already. What was pushed or requeued of it meanwhile is pushed again by a replay.
+    /// The delivery is rejected when the rest of its job has ended; then the broker itself makes a dead letter of the
+    /// original. A replay repeats pushes and requeued parts of it.
     private mutating func publishRejected(_ publish: Publish, _ reason: String, into actions: inout DispatchActions) {
         var detail = "RabbitMQ takes no copy for \(publish.message.routingKey), now or later: \(reason)."
         if !publish.reason.isEmpty { detail += " The copy's reason was \(publish.reason). \(publish.detail)" }
@@ -82,14 +82,14 @@ extension DispatchStateMachine {
     ///   - message: its message.
     ///   - retryState: its history.
     ///   - now: when it is.
-    ///   - actions: takes what is to be done.
-    /// - Returns: whether it is requeued; if not, its attempts are spent, and the caller keeps it.
+    ///   - actions: receives the actions.
+    /// - Returns: whether it is requeued; if not, its attempts are spent, and it stays where it is.
     public mutating func deferDelivery(
         _ tag: DeliveryTag, message: Message, retryState: RetryState, at now: Moment,
         into actions: inout DispatchActions
     ) -> Bool {
         var history = retryState
-        // An expired delivery is ended when it is served: until then it must not be in the way either.
+        // An event that has expired is reported when it is served; until then it must not block others either.
         history.expiresAt = nil
         latest = now
         let decision = policy.decide(.congested, retryAfterSeconds: nil, retryState: history, at: now.wall)
@@ -105,9 +105,9 @@ extension DispatchStateMachine {
 
     /// How often a part of a large fan-out may go from a work queue to the fan-out queue without being served.
     ///
-    /// Once is the rule: what was deferred, and what an operator replays, comes back through a work queue. More often
-    /// it comes only if something outside of Apus moves messages from the fan-out queue to a work queue, a shovel for
-    /// example. Without a limit they would circle as fast as the broker can carry them.
+    /// One hop is the rule: deferred and replayed parts come back through a work queue. More often it comes only if
+    /// something outside of Apus moves messages from the fan-out queue to a work queue, a shovel for example. Without a
+    /// limit they would circle as fast as the broker can carry them.
     public static let hopsMaximum = 3
 
     /// Moves a part of a large fan-out from a work queue to the fan-out queue, or after too many hops to the dead
@@ -171,7 +171,7 @@ extension DispatchStateMachine {
     ///   - plan: whose chunk it is; comes back in `DispatchActions.chunksConfirmed`.
     ///   - message: the message of the event.
     ///   - retryState: the history of the event.
-    ///   - actions: takes what is to be done.
+    ///   - actions: receives the actions.
     public mutating func chunkPlanned(
         _ chunk: FanOutChunkJob, of plan: UInt64, message: Message, retryState: RetryState,
         into actions: inout DispatchActions
@@ -185,7 +185,7 @@ extension DispatchStateMachine {
         publish(copy, to: queues.fanout, job: plan, .chunk, reason: "fan-out", detail: "", into: &actions)
     }
 
-    /// A job has made progress: requeues its failures when its last push has ended, settles it when nothing is left.
+    /// Requeues the failures of a job when its last push has ended, and settles it when nothing is left.
     mutating func jobAdvanced(_ number: UInt64, into actions: inout DispatchActions) {
         let (failures, isOver) = jobs.modify(number) { job -> ([Failure], Bool) in
             guard job.isSent else { return ([], false) }

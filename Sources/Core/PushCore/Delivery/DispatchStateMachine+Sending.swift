@@ -1,7 +1,7 @@
 public import Essentials
 import Notifications
 
-/// What goes out to a device, and by which route.
+/// The pushes to devices, and their routes.
 extension DispatchStateMachine {
     /// Sends to devices that wait, as far as the limit of pushes in flight allows.
     public mutating func sendWaiting(at now: Moment, into actions: inout DispatchActions) {
@@ -13,7 +13,7 @@ extension DispatchStateMachine {
         reportHealth(into: &actions)
     }
 
-    /// Sends a push to a device that waited for it, or ends it; its job is to be told afterwards.
+    /// Sends or ends a push to a device that waited for it; the caller must update its job afterwards.
     ///
     /// - Returns: how it failed, if it cannot be sent and has to be requeued.
     mutating func send(
@@ -40,7 +40,7 @@ extension DispatchStateMachine {
         return nil
     }
 
-    /// Which rendering a device is told; nil if there is none, or if its push cannot be made.
+    /// The rendering for a device; nil if there is none, or if its push cannot be made.
     func sendableRendering(of device: Int, in work: DispatchJob) -> Int? {
         if !work.assignments.isEmpty, work.assignments[device].problem != nil { return nil }
         return rendering(of: device, in: work)
@@ -70,12 +70,12 @@ extension DispatchStateMachine {
         return switch work.devices[device].platform {
         case .apnsSandbox: app.sandboxRoute
         case .web: app.webRoute
-        // Nothing is sent to Google's devices: they are left out before.
+        // Google's devices are left out before, so nothing is sent to them.
         case .apns, .gcm: app.productionRoute
         }
     }
 
-    /// Whether it is APNs that answers, and so tells something of the app's key and tokens.
+    /// Whether APNs answers the push, so that the answer concerns the app's key and tokens.
     func asksAPNs(_ device: Int, _ work: DispatchJob) -> Bool { work.devices[device].platform != .web }
 
     /// Which rendering is for the app of a device; nil if the app is not configured.

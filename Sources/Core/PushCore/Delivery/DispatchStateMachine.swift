@@ -14,9 +14,9 @@ public import Notifications
 /// | settled | its deliveries are acknowledged, or rejected if the broker takes a copy never | none: it is gone |
 ///
 /// A push ends when APNs accepted it, its token is dead, its time has passed, or its requeued copy is confirmed.
-/// Nothing else acknowledges a delivery, so the broker still has the message of a push that is lost on the way.
+/// Nothing else settles a delivery, so the broker still has every event that is lost on the way.
 ///
-/// Methods are named after what happened; what is to be done is appended to `DispatchActions`. Time is an argument.
+/// Methods are named after events; the resulting actions are appended to `DispatchActions`. Time is an argument.
 public struct DispatchStateMachine: Sendable {
     struct Job: Sendable {
         let work: DispatchJob
@@ -71,7 +71,7 @@ public struct DispatchStateMachine: Sendable {
     }
 
     struct Push: Sendable {
-        /// The value of `job` for an abandoned push, which its job no longer waits for.
+        /// Stands in place of its job's number, if the job does not wait for it any more.
         static let abandoned = UInt64.max
 
         var job: UInt64
@@ -103,21 +103,21 @@ public struct DispatchStateMachine: Sendable {
     let limits: DispatchLimits
     var jobs = SlotTable<Job>()
     var pushes = SlotTable<Push>()
-    /// What abandoned pushes said of a dataset, by the number of the push: their answers may still come.
+    /// The dataset announcements of abandoned pushes, by the number of the push: their answers may still come.
     var announcementsOfAbandonedPushes: [UInt64: (deviceID: String, announcement: DatasetAnnouncement)] = [:]
     var publishes = SlotTable<Publish>()
     /// One send queue for interactive deliveries and one for bulk deliveries; `sendQueueIndex` says which.
     var sendQueues: [SendQueue]
     var bulkWindow: BulkCongestionWindow
     var bulkPace = BulkPacer()
-    /// What the clocks showed when they were read last.
+    /// The last reading of the clocks.
     var latest = Moment(wall: .earliest, monotonic: MonotonicTime(nanoseconds: 0))
     /// When the last small event arrived.
     var interactiveArrived: MonotonicTime?
 
     /// How the push service serves each app, as far as the pushes tell.
     public internal(set) var health: AppHealth
-    /// What became of the pushes, by app; the last entry is for devices whose app is not configured.
+    /// The outcomes of the pushes, by app; the last entry is for devices whose app is not configured.
     public internal(set) var ledgers: [PushCounts]
 
     /// Creates a machine without work.
@@ -170,7 +170,7 @@ public struct DispatchStateMachine: Sendable {
 
     // MARK: Time passes
 
-    /// The clocks were read: what happens next happens at that moment, until they are read again.
+    /// Sets the time of the next events, until the clocks are read again.
     ///
     /// Methods that take the moment read them, too. Before the others this is to be called if time may have passed
     /// since, because patience, retries and the dates of dead letters follow from it.
@@ -180,7 +180,7 @@ public struct DispatchStateMachine: Sendable {
 
     /// A page of an audience is ready to be pushed to.
     ///
-    /// - Returns: what becomes of it: it is deferred if its app is slow and has more than its share of deliveries.
+    /// - Returns: the outcome: the job is deferred if its app is slow and exceeds its share.
     @discardableResult
     public mutating func jobArrived(_ work: DispatchJob, into actions: inout DispatchActions) -> JobArrival {
         for device in work.devices.indices {
@@ -206,17 +206,17 @@ public struct DispatchStateMachine: Sendable {
         return arrival
     }
 
-    /// A delivery cannot be acted on: it goes to the dead letters as it is.
+    /// Moves a delivery that cannot be processed to the dead letters, unchanged.
     ///
     /// - Parameters:
     ///   - tags: the deliveries that end with it; none for a chunk, which ends with the last of its pages.
     ///   - message: what goes to the dead letters.
     ///   - retryState: its history.
-    ///   - dataset: the dataset whose next event may begin when it ends.
-    ///   - chunk: the delivery of the chunk of which a page cannot be acted on.
+    ///   - dataset: the dataset whose turn ends with it.
+    ///   - chunk: the delivery of the chunk with a page that cannot be processed.
     ///   - reason: the reason, as a word.
     ///   - detail: the reason, as a sentence.
-    ///   - actions: takes what is to be done.
+    ///   - actions: receives the actions.
     public mutating func deliveryRejected(
         _ tags: [DeliveryTag], message: Message, retryState: RetryState, dataset: DatasetKey? = nil,
         chunk: DeliveryTag? = nil, reason: String, detail: String, into actions: inout DispatchActions
@@ -245,7 +245,7 @@ public struct DispatchStateMachine: Sendable {
 ///
 ///     matched = accepted + token dead + expired + coalesced + requeued + in flight
 ///
-/// A push that was requeued and comes back from a retry queue is matched again.
+/// A requeued push that comes back from a retry queue is matched again.
 public struct PushCounts: Hashable, Sendable {
     /// Pushes that events called for.
     public var matched = 0

@@ -13,7 +13,7 @@ public import Notifications
 /// | 3 | 30 s | 15 min |
 /// | 6 and more | 1 h | 1 h |
 public struct RetryPolicy: Hashable, Sendable {
-    /// What to do with a push that failed.
+    /// The decision about a failed push.
     public enum Decision: Hashable, Sendable {
         /// Requeue it in the retry queue of this delay.
         case retry(delayMilliseconds: Int64)
@@ -37,8 +37,8 @@ public struct RetryPolicy: Hashable, Sendable {
     public static let congestionDelayMilliseconds: Int64 = 5_000
     /// The longest wait that an outage demands: each wait is as long as all before it, up to this.
     ///
-    /// So what an outage of an hour has requeued is published seven times or eight, and is back a quarter of an hour
-    /// after its end at the latest.
+    /// So events that an outage of an hour has requeued are published seven or eight times, and are back a quarter of
+    /// an hour after its end at the latest.
     public static let outageDelayMaximumMilliseconds: Int64 = 900_000
 
     /// Creates a policy.
@@ -63,7 +63,7 @@ public struct RetryPolicy: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - cause: why it failed.
-    ///   - retryAfterSeconds: what the answer asked for.
+    ///   - retryAfterSeconds: the delay that the answer asked for.
     ///   - retryState: its history; `attempt` counts the attempts before the one that just failed.
     ///   - now: the date.
     /// - Returns: where the push goes.
@@ -78,7 +78,7 @@ public struct RetryPolicy: Hashable, Sendable {
         )
         let due = now.advanced(byMilliseconds: delay)
         if let expiresAt = retryState.expiresAt, due >= expiresAt { return .expired }
-        // What an outage took does not count: it must not make dead letters.
+        // The time of an outage does not count, because outages must not make dead letters.
         if !cause.isOutage, due - retryState.published - retryState.deferredMilliseconds > ageMaximumMilliseconds {
             return .exhausted(reason: "too-old")
         }

@@ -1,8 +1,8 @@
-/// The pushes of one delivery class that wait to be sent, by app, and the numbers of those that are out.
+/// The waiting pushes of one delivery class, by app, and the number in flight.
 ///
-/// The window is shared by a dynamic threshold: an app may have three times as many pushes out as are free, so one app
-/// alone gets three quarters of the window, two get three sevenths each, and something is always free for the next one
-/// that comes. An app whose pushes are not answered therefore stops only itself.
+/// The window is shared by a dynamic threshold: an app may have three times as many pushes out as are free. So one app
+/// alone gets three quarters of the window, two get three sevenths each, and the next app always finds free places. An
+/// app whose pushes are not answered therefore stops only itself.
 ///
 /// Source: Choudhury and Hahne, "Dynamic Queue Length Thresholds for Shared-Memory Packet Switches" (1998).
 struct SendQueue: Sendable {
@@ -73,16 +73,16 @@ struct SendQueue: Sendable {
     }
 }
 
-/// Elements that wait in flows, served by deficit round robin.
+/// Elements that wait in flows, served in turns by deficit round robin: a busy flow delays the others by one turn, not
+/// by all its elements.
 ///
-/// A flow with much to do delays the others by one quantum, not by all that it has to do. In each round a flow gets an
-/// allowance of `quantum` units (the deficit counter of the paper). `served` says how many units an element took. A
-/// flow keeps the rest of its allowance while it has elements, and loses it when it is empty: no flow saves up for a
-/// burst. Each step takes constant time, whatever the number of flows.
+/// A turn is an allowance of units (`quantum`). `served` says how many units an element took. A flow keeps the rest of
+/// its allowance while it has elements, and loses it when it is empty: no flow saves up for a burst. Each step takes
+/// constant time, independent of the number of flows.
 ///
 /// Source: Shreedhar and Varghese, "Efficient Fair Queuing Using Deficit Round-Robin" (1996).
 public struct FairQueue<Element: Sendable>: Sendable {
-    /// The flow that is served now, and its first element.
+    /// The flow to serve.
     public struct Head {
         /// The flow.
         public let flow: Int
@@ -123,7 +123,7 @@ public struct FairQueue<Element: Sendable>: Sendable {
     /// Whether nothing of a flow waits.
     public func isEmpty(flow: Int) -> Bool { flows[flow].elements.isEmpty }
 
-    /// The flow that is served now, and what is to be served; nil if nothing waits.
+    /// The next flow and its element; nil if nothing waits.
     public var head: Head? {
         guard first >= 0, let element = flows[first].elements.first else { return nil }
         return Head(flow: first, element: element, allowance: flows[first].allowance)

@@ -1,7 +1,7 @@
 public import Essentials
 public import Notifications
 
-/// The audience of a push.
+/// The addressees of a push.
 public enum Audience: Hashable, Sendable {
     /// The devices of an identity that subscribed to one of its datasets.
     case dataset(DatasetKey)
@@ -55,15 +55,15 @@ public struct AudienceRequest: Hashable, Sendable {
     public var audience: Audience
     /// The device that made the change and is left out.
     public var excludedDeviceID: String?
-    /// If given, only these devices of the audience: what a retry is for.
+    /// If given, only these devices of the audience, for a retry.
     public var onlyDeviceIDs: [String]?
     /// Where the last page ended; nil for the first.
     public var cursor: AudienceCursor?
     /// The last position that is asked for; nil for the end of the audience.
     public var through: AudienceCursor?
-    /// If given, only those who were in the audience before the fan-out of this number began.
+    /// If given, only devices that were in the audience before the fan-out of this number began.
     ///
-    /// It means nothing for audiences that are a list of devices or tokens: they are what the event says.
+    /// It does not apply to audiences that are a list of devices or tokens, which the event itself gives.
     public var asOfFanOut: Int64?
 
     /// Creates a request for the first page of a whole audience, unless told otherwise.
@@ -124,9 +124,9 @@ public struct AudienceExtent: Hashable, Sendable {
     }
 }
 
-/// A device as a push needs it: where it is reached, and what it is called when its push must be requeued.
+/// The parts of a device that a push needs: its address, and its name in a requeued copy.
 ///
-/// It leaves out what a `Device` has besides, because every push of a fan-out carries one.
+/// It leaves out the other parts of a `Device`, because every push of a fan-out carries one.
 public struct Recipient: Hashable, Sendable {
     /// The name of the device in the registry; for a token that no device has, the token's hexadecimal digits.
     @ByBytes public var deviceID: String
@@ -145,7 +145,7 @@ public struct Recipient: Hashable, Sendable {
         self.app = app
     }
 
-    /// What a push needs of a registered device.
+    /// Takes the parts that a push needs from a registered device.
     public init(_ device: Device) {
         self.init(deviceID: device.deviceID, platform: device.platform, token: device.token, app: device.app)
     }

@@ -108,7 +108,7 @@ extension FanOutPlanning {
         public var taken: [Taken] = []
         /// Events that are to be served page by page.
         public var unplanned: [Unplanned] = []
-        /// What to log.
+        /// The log line.
         public var notices: [Notice] = []
         /// What to count.
         public var counts = Counts()

@@ -79,7 +79,7 @@ public struct FanOutPlanning: Sendable {
     ///   - tags: its delivery first, then those of the events that it stands for.
     ///   - known: its fan-out, if the registry was asked for it before.
     ///   - now: the time.
-    ///   - actions: takes what is to be done.
+    ///   - actions: receives the actions.
     public mutating func began(
         _ event: LargeEvent, tags: [DeliveryTag], known: FanOut? = nil, at now: MonotonicTime,
         into actions: inout Actions

@@ -61,7 +61,7 @@ extension FanOutServing {
         /// No page of them is out, unless their connection is lost. Some of them are settled later, when their ending
         /// has been recorded.
         public var released: [DeliveryTag] = []
-        /// What to log.
+        /// The log line.
         public var notices: [Notice] = []
         /// What to count.
         public var counts = Counts()

@@ -138,7 +138,7 @@ public struct FanOutServing: Sendable {
     ///   - tag: the delivery.
     ///   - next: the position after the page; nil if it is the last of the delivery's audience.
     ///   - now: the time.
-    ///   - actions: takes what is to be done.
+    ///   - actions: receives the actions.
     public mutating func pageResolved(
         _ tag: DeliveryTag, next: AudienceCursor?, at now: MonotonicTime, into actions: inout Actions
     ) {
@@ -176,7 +176,7 @@ public struct FanOutServing: Sendable {
     /// - Parameters:
     ///   - tag: the delivery.
     ///   - refusal: the reason why the broker takes no copy of something of the page, now or later; nil if it took all.
-    ///   - actions: takes what is to be done.
+    ///   - actions: receives the actions.
     public mutating func pageEnded(_ tag: DeliveryTag, refusal: String? = nil, into actions: inout Actions) {
         guard chunks[tag] != nil else {
             assert(tag.epoch < firstGoodEpoch, "a page ended of a chunk that has not begun")
@@ -269,7 +269,7 @@ extension FanOutServing {
     ///
     /// - Parameters:
     ///   - epoch: the first connection whose deliveries are good; without it, no delivery is.
-    ///   - actions: takes what is to be done.
+    ///   - actions: receives the actions.
     public mutating func sourceLost(before epoch: UInt32 = .max, into actions: inout Actions) {
         firstGoodEpoch = epoch
         release(into: &actions) { $0.epoch < epoch }
@@ -318,7 +318,7 @@ extension FanOutServing {
     /// - Parameters:
     ///   - flows: those among `flowsOut` that hang; empty if none does.
     ///   - now: the time.
-    ///   - actions: takes what is to be done.
+    ///   - actions: receives the actions.
     /// - Returns: the deliveries that have not begun, to be put into a retry queue. A delivery that cannot be put there
     ///   arrives again (`arrived`).
     public mutating func flowsHang(

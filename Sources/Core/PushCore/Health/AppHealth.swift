@@ -157,7 +157,7 @@ public struct AppHealth: Sendable {
         return verdict
     }
 
-    // MARK: What is known
+    // MARK: State
 
     /// Whether no push for any app could reach the push service, as far as is known.
     public var isEverythingUnreachable: Bool { routes.isEverythingUnreachable }

@@ -10,7 +10,7 @@ public struct Delivery: Sendable {
     public var exchange: String
     /// The routing key that it was published with.
     public var routingKey: String
-    /// What was published.
+    /// The published message.
     public var message: Message
 
     /// Creates a delivery.

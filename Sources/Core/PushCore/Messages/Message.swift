@@ -140,7 +140,7 @@ public struct MessageProperties: Hashable, Sendable {
     /// The application that published.
     public var appID: String?
 
-    /// Creates properties of which none is set.
+    /// Creates empty properties.
     public init() {}
 }
 

@@ -19,8 +19,9 @@ public protocol DeliverySource: AnyObject, Sendable {
     /// Takes deliveries again.
     func resume()
 
-    /// Stops new deliveries; those that were received can still be settled. Returns when the broker has agreed, or the
-    /// connection is gone.
+    /// Stops new deliveries; received ones can still be settled.
+    ///
+    /// Returns when the broker has agreed, or the connection is gone.
     func cancel() async
 
     /// Writes the last acknowledgements and closes the connection.

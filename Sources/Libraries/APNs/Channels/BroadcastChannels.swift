@@ -148,7 +148,7 @@ public enum ChannelError: Error, Hashable, Sendable, CustomStringConvertible {
     /// There was no answer that could be understood.
     case failed(PushFailure)
 
-    /// What is wrong.
+    /// The problem.
     public var description: String {
         switch self {
         case .invalid(let error): error.description

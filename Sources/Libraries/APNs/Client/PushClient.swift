@@ -34,7 +34,7 @@ public final class PushClient: Sendable {
     ///
     /// - Parameters:
     ///   - configurations: the apps, each with a name of its own; calls that name none use the first.
-    ///   - logHandler: takes what happens to connections and provider tokens; nil logs nothing.
+    ///   - logHandler: logs the events of connections and provider tokens; nil logs nothing.
     ///   - metricsFactory: makes the instruments of each app; nil measures nothing.
     /// - Throws: `PushError` (`keyInvalid`, `configurationInvalid`, `systemFailed`), which says what to correct.
     public init(
@@ -69,7 +69,7 @@ public final class PushClient: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: the app.
-    ///   - logHandler: takes what happens to connections and provider tokens; nil logs nothing.
+    ///   - logHandler: logs the events of connections and provider tokens; nil logs nothing.
     ///   - metricsFactory: makes the instruments; nil measures nothing.
     /// - Throws: `PushError` (`keyInvalid`, `configurationInvalid`, `systemFailed`), which says what to correct.
     public convenience init(

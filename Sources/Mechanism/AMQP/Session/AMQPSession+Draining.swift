@@ -26,15 +26,14 @@ extension AMQPSession {
 
     /// Takes everything that a queue holds, in its order, and acknowledges each batch after it was taken over.
     ///
-    /// A consumer brings the deliveries, which is some twenty times as fast as asking for each. Whether the queue is
-    /// empty is asked by `basic.get`, because a quorum queue answers that through its log: after all acknowledgements
-    /// that were sent before, so that they have taken effect when this returns, and never by a guess, as it answers a
-    /// passive declare.
+    /// A consumer receives the deliveries, which is some twenty times as fast as `basic.get` for each. `basic.get`
+    /// tells whether the queue is empty. A quorum queue answers it through its log, so after all earlier
+    /// acknowledgements; it answers a passive declare by a guess.
     ///
     /// - Parameters:
     ///   - queue: the queue.
     ///   - prefetch: how many deliveries may be unacknowledged at once.
-    ///   - take: takes a batch over; what it throws ends the draining, and the batch stays unacknowledged.
+    ///   - take: receives a batch; its error ends the draining and leaves the batch unacknowledged.
     /// - Throws: `AMQPError`: `missing`, `refused`, or the connection's end; or what `take` throws. The session must
     ///   then be closed, by which all unacknowledged deliveries go back.
     public func drain(_ queue: String, prefetch: UInt16, _ take: ([AMQPDelivery]) throws -> Void) throws {

@@ -63,7 +63,7 @@ extension AMQPSession {
         }
     }
 
-    /// Ends the binding of a queue to an exchange; one that is not there is none the worse.
+    /// Removes the binding of a queue to an exchange, if it exists.
     public func unbindQueue(_ queue: String, exchange: String, routingKey: String) throws(AMQPError) {
         try changeBinding(
             "unbinding \(queue) from \(exchange)", of: (queue, "name of the queue"), to: exchange, by: routingKey
@@ -87,7 +87,7 @@ extension AMQPSession {
         }
     }
 
-    /// Ends the binding of an exchange to another; one that is not there is none the worse.
+    /// Removes the binding of an exchange to another, if it exists.
     public func unbindExchange(_ destination: String, source: String, routingKey: String) throws(AMQPError) {
         try changeBinding(
             "unbinding \(destination) from \(source)", of: (destination, "name of the exchange"), to: source,
@@ -97,7 +97,7 @@ extension AMQPSession {
         }
     }
 
-    /// Makes a request about what a queue or an exchange gets from the exchange `source`.
+    /// Adds or removes a binding to the exchange `source`.
     private func changeBinding(
         _ what: @autoclosure () -> String, of destination: (name: String, role: StaticString), to source: String,
         by routingKey: String,
@@ -110,14 +110,14 @@ extension AMQPSession {
         try checked(what()) { request($0, destinationBytes, sourceBytes, routingKeyBytes) }
     }
 
-    /// Deletes a queue with all that it holds; a queue that is not there is none the worse.
+    /// Deletes a queue with its messages, if it exists.
     public func deleteQueue(_ name: String) throws(AMQPError) {
         var writer = makeWriter()
         let nameBytes = try writer.shortString(name, "name of the queue")
         try checked("deleting queue \(name)") { amqp_queue_delete($0, Self.channel, nameBytes, 0, 0) != nil }
     }
 
-    /// Deletes an exchange; one that is not there is none the worse.
+    /// Deletes an exchange, if it exists.
     public func deleteExchange(_ name: String) throws(AMQPError) {
         var writer = makeWriter()
         let nameBytes = try writer.shortString(name, "name of the exchange")
@@ -151,7 +151,7 @@ extension AMQPSession {
         }
     }
 
-    /// Ends a consumer; what it holds stays with this session until that is settled or closed.
+    /// Cancels a consumer; its unsettled deliveries stay with this session.
     public func endConsumer(tag: String) throws(AMQPError) {
         var writer = makeWriter()
         let tagBytes = try writer.shortString(tag, "consumer tag")
@@ -161,12 +161,12 @@ extension AMQPSession {
     /// How long RabbitMQ's channel is given to pass on acknowledgements, in milliseconds.
     private static let settlingMilliseconds: UInt32 = 500
 
-    /// Gives RabbitMQ the time to act on what was acknowledged or given back before, on any version.
+    /// Gives RabbitMQ the time to process earlier acknowledgements and rejections, on any version.
     ///
-    /// From RabbitMQ 4.0 on nothing in AMQP waits for it but what takes a message. What the channel held back it passes
-    /// on by itself, as soon as the queue has acted on what went before. So the channel is left open for a moment, in
-    /// which a queue acts on hundreds of commands; then an answer of each queue shows that it has received the rest. A
-    /// queue that is slower than that gives out again what was settled: a duplicate, and no loss.
+    /// From RabbitMQ 4.0 on, only an AMQP request that takes a message waits for them. The channel passes held commands
+    /// on by itself, as soon as the queue has processed the earlier ones. So the channel stays open for a moment, in
+    /// which a queue processes hundreds of commands; then an answer of each queue shows that it has received the rest.
+    /// A slower queue delivers settled messages again: duplicates, and no loss.
     ///
     /// - Parameter queues: the queues that were consumed.
     public func awaitSettlement(of queues: [String]) {
@@ -181,13 +181,13 @@ extension AMQPSession {
         return version < AMQPServer.Version(4, 0, 0)
     }
 
-    /// Waits until a quorum queue has acted on what was acknowledged or given back before.
+    /// Waits until a quorum queue has processed the earlier acknowledgements and rejections.
     ///
-    /// `basic.ack` has no answer. RabbitMQ's channel passes acknowledgements on to a quorum queue without waiting; when
-    /// more than 32 such commands are under way it holds the next ones back, and when the channel closes it forgets
-    /// them, so that messages come again that were settled long ago. What the channel does wait for is a new consumer.
-    /// So this starts one without credit, which gets no message, and ends it again: more than once, because the first
-    /// time makes the channel pass on what it had held back.
+    /// `basic.ack` has no answer. RabbitMQ's channel passes acknowledgements on to a quorum queue without waiting. When
+    /// more than 32 such commands are under way, the channel holds the next ones back. When it closes, it forgets them,
+    /// and settled messages come again. The channel does wait for a new consumer. So this method starts a consumer
+    /// without credit, which gets no message, and cancels it. It does so more than once, because the first time makes
+    /// the channel pass on the held commands.
     ///
     /// From 4.0 on RabbitMQ ignores the credit and would give the consumer a message: there `awaitSettlement(of:)` is
     /// to be called instead.
@@ -235,20 +235,20 @@ extension AMQPSession {
 
     /// Why the broker does not have a message that was published.
     public struct PublishFailure: Hashable, Sendable {
-        /// What is wrong.
+        /// The problem.
         public let text: String
-        /// Whether it is the message itself, so that publishing it again changes nothing.
+        /// Whether the message itself is at fault, so that publishing it again changes nothing.
         public let isForGood: Bool
     }
 
     /// Publishes messages and waits until each is confirmed; `enableConfirms` must have been called.
     ///
-    /// For a message that breaks one of its rules the broker closes the channel, and says neither which it was nor what
-    /// became of those after it. All that are open then are published once more, one by one, so some may come twice.
+    /// The broker closes the channel for a message that breaks one of its rules. It names neither that message nor the
+    /// outcome of the later ones. All that are open then are published once more, one by one, so some may come twice.
     ///
     /// - Parameter publishes: what to publish and where, mandatory.
     /// - Returns: for each, nil if the broker has it, else why it does not.
-    /// - Throws: `AMQPError` when the connection ends first; then it is not known what was taken.
+    /// - Throws: `AMQPError` when the connection ends first; then the outcome is unknown.
     public func publishConfirmed(
         _ publishes: [(message: AMQPMessage, exchange: String, routingKey: String)]
     ) throws(AMQPError) -> [PublishFailure?] {
@@ -264,7 +264,7 @@ extension AMQPSession {
 
     /// Publishes some of the messages and waits until each is confirmed, or the broker closes the channel for one.
     ///
-    /// - Returns: those whose outcome is not known, and why; then the channel is a new one.
+    /// - Returns: the messages whose outcome is unknown, and why; then the channel is a new one.
     private func publish(
         _ indices: some Collection<Int>,
         of publishes: [(message: AMQPMessage, exchange: String, routingKey: String)],
@@ -297,7 +297,7 @@ extension AMQPSession {
         return (ledger.openIndices, cause)
     }
 
-    /// Reads at least one frame, or gives up the connection.
+    /// Reads at least one frame, or closes the connection.
     private func readWithinCallTimeout(_ batch: inout AMQPBatch, _ what: String) throws(AMQPError) {
         let started = framesRead
         _ = try readFrames(

@@ -8,8 +8,8 @@ import Glibc
 /// for the broker's answer. A tool needs no more; a worker hands its session to an `AMQPConnection`, after which frames
 /// are only ever taken as they come.
 ///
-/// librabbitmq must not be asked for an answer while deliveries flow (it sets aside what comes in between, and loses
-/// some of it), so consumers are started last.
+/// librabbitmq must not wait for an answer while deliveries flow, because it queues the frames in between and loses
+/// some of them. So consumers are started last.
 public final class AMQPSession {
     /// The one channel; a second would expose the frames of the first to librabbitmq's loss of queued frames.
     static let channel: amqp_channel_t = 1
@@ -17,7 +17,7 @@ public final class AMQPSession {
     private static let frameBytesMaximum: Int32 = 131_072
     /// The same for frames from the broker, where its own headers have to find room, too.
     private static let longFrameBytesMaximum: Int32 = 262_144
-    /// What a header frame holds beside texts and headers: frame, class, weight, body size, flags, numeric properties.
+    /// The bytes of a header frame beside texts and headers: frame, class, weight, body size, flags, numbers.
     private static let headerFrameOverheadBytes = 8 + 2 + 2 + 8 + 2 + 10
 
     /// Where the broker is.
@@ -25,10 +25,10 @@ public final class AMQPSession {
     let options: AMQPOptions
     let stallGuard: SendWatchdog
 
-    /// What a frame may hold by the login, in both directions.
+    /// The frame size that the login agreed on, for both directions.
     private var agreedFrameBytes = frameBytesMaximum
     private var handle: amqp_connection_state_t?
-    /// Memory for what is laid out for one call.
+    /// Memory for the arguments of one call.
     private let pool = UnsafeMutablePointer<amqp_pool_t>.allocate(capacity: 1)
     private var assembler = FrameAssembler()
     private var isBroken = false
@@ -60,7 +60,7 @@ public final class AMQPSession {
         if options.takesLongHeaders { try limitFrames(toBytes: agreedFrameBytes) }
     }
 
-    /// Limits frames on this side alone, in both directions, for which librabbitmq has one number.
+    /// Limits frames on this side alone; librabbitmq has one number for both directions.
     ///
     /// RabbitMQ never splits headers, however long its own make them; librabbitmq would take that for a broken
     /// protocol. No frame may be half read: librabbitmq ends the process then.
@@ -96,7 +96,7 @@ public final class AMQPSession {
         crabbitmq_set_timeouts(handle, Self.goodbyeSeconds, Self.goodbyeSeconds)
     }
 
-    /// Closes the socket without a word; the broker takes back what was not acknowledged.
+    /// Closes the socket without a farewell; the broker requeues unacknowledged deliveries.
     public func abandon() { destroy() }
 
     private func destroy() {
@@ -182,7 +182,7 @@ public final class AMQPSession {
         throw failure(reply, "the login at \(endpoint)")
     }
 
-    /// What the broker said of itself at the login.
+    /// The product and version that the broker named at the login.
     public private(set) lazy var server: AMQPServer = {
         let properties = handle.flatMap { amqp_get_server_properties($0) }
         return AMQPServer(properties: properties.map { TableReader.read($0.pointee).headers } ?? [])
@@ -201,7 +201,7 @@ public final class AMQPSession {
 
     /// Makes a request and waits for the answer.
     ///
-    /// After a channel error the channel is opened again, so a session survives what it asked for in vain.
+    /// After a channel error the channel is opened again, so a session survives a refused request.
     func checked(
         _ what: @autoclosure () -> String, _ request: (amqp_connection_state_t) -> Bool
     ) throws(AMQPError) {
@@ -247,7 +247,7 @@ public final class AMQPSession {
         }
     }
 
-    /// Answers `channel.close` or `connection.close` and says what it was about.
+    /// Answers `channel.close` or `connection.close` and returns its reason as an error.
     func exception(_ method: amqp_method_t, _ what: String) -> AMQPError {
         guard let decoded = method.decoded else {
             return AMQPError(.closed, "\(what): the broker closed the connection")
@@ -394,7 +394,7 @@ public final class AMQPSession {
     /// Reads the frames that are there, and waits for the first if there is none and a timeout is given.
     ///
     /// - Returns: whether there may be more, because the maximum was reached.
-    /// - Throws: `AMQPError` when the connection or the channel has ended; the batch holds what came before.
+    /// - Throws: `AMQPError` when the connection or the channel has ended; the batch holds the earlier frames.
     func readFrames(
         into batch: inout AMQPBatch, framesMaximum: Int, timeoutMilliseconds: Int32 = 0
     ) throws(AMQPError) -> Bool {

@@ -1,11 +1,11 @@
-/// Which publishes of one channel await their confirm, and what the broker has said of them.
+/// The unconfirmed publishes of one channel, and the broker's answers to them.
 ///
 /// A return comes before the confirm of the same publish, and names it by the number that the publish carried in
-/// `cluster-id`: neither the order nor the content of a message would tell two publishes apart for certain.
+/// `cluster-id`. Neither order nor content would identify a publish for certain.
 public struct ConfirmTracker: Sendable {
     /// How one publish ended.
     public struct Outcome: Hashable, Sendable {
-        /// What the publisher knows it by.
+        /// The publisher's index of the publish.
         public let index: Int
         /// Nil if the broker has the message, else why it does not.
         public let failure: String?
@@ -32,7 +32,7 @@ public struct ConfirmTracker: Sendable {
     /// How many publishes await their confirm.
     public var count: Int { openCount }
 
-    /// Enters a publish; numbers come one after the other.
+    /// Enters a publish; numbers are consecutive.
     public mutating func published(_ number: UInt64, index: Int) {
         if openCount == 0 {
             entries.removeAll(keepingCapacity: true)
@@ -46,13 +46,13 @@ public struct ConfirmTracker: Sendable {
     /// How many publishes lie between the oldest that awaits its confirm and the newest.
     public var span: Int { openCount == 0 ? 0 : entries.count }
 
-    /// What the publisher knows those by that await their confirm, in the order of the publishes.
+    /// The publisher's indices of the unconfirmed publishes, in the order of publishing.
     public var openIndices: [Int] { entries.compactMap { $0?.index } }
 
-    /// What the publisher knows the oldest by that awaits its confirm.
+    /// The publisher's index of the oldest unconfirmed publish.
     public var oldestIndex: Int? { entries.first { $0 != nil }??.index }
 
-    /// Takes what the broker said, and adds the outcomes that follow from it.
+    /// Takes an answer of the broker, and adds the outcomes that follow from it.
     public mutating func take(_ event: AMQPEvent, into outcomes: inout [Outcome]) {
         switch event {
         case .returned(let returned):

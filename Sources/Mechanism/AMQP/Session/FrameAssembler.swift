@@ -1,7 +1,7 @@
 import CRabbitMQ
 
-/// Puts the frames of one channel together again: a method with content comes as a method frame, a header frame and as
-/// many body frames as its body needs.
+/// Reassembles the frames of one channel: a method with content comes as a method frame, a header frame and the body
+/// frames.
 ///
 /// This is what `amqp_consume_message` does, without its faults: that one blocks between the frames, and loses frames
 /// of
@@ -19,7 +19,7 @@ struct FrameAssembler {
         case awaitingBody(remainingBytes: Int)
     }
 
-    /// How many bytes are set aside at once for a body that is announced as longer; more only when they have arrived.
+    /// The most bytes that are reserved at once for an announced body; more are reserved only when bytes have arrived.
     private static let reservedBytesMaximum = 16 << 20
     /// The longest body that RabbitMQ can be configured to pass (512 MiB), plus nothing: longer is not its protocol.
     private static let bodyBytesMaximum: UInt64 = 512 << 20
@@ -71,7 +71,7 @@ struct FrameAssembler {
 
     // MARK: Content
 
-    /// Takes a header or body frame, and adds to the batch what it completes.
+    /// Takes a header or body frame, and adds the completed message to the batch.
     mutating func add(_ frame: amqp_frame_t, to batch: inout AMQPBatch) throws(AMQPError) {
         switch (state, Int32(frame.frame_type)) {
         case (.awaitingHeader, AMQP_FRAME_HEADER): try addHeader(frame.payload.properties.decoded, frame: frame)

@@ -5,8 +5,7 @@ import Synchronization
 /// Ends a connection on which a call into librabbitmq stands still, from another thread.
 ///
 /// `amqp_basic_publish` and the other senders block without limit when the peer takes no bytes, and version 0.11 even
-/// ignores its own heartbeat then. Shutting the socket down makes the blocked call return with an error; nothing else
-/// does.
+/// ignores its own heartbeat then. Only a shutdown of the socket makes the blocked call return, with an error.
 final class SendWatchdog: Sendable {
     private struct Watched {
         var fileDescriptor: Int32 = -1
@@ -26,7 +25,7 @@ final class SendWatchdog: Sendable {
         try SendWatch.shared().add(self)
     }
 
-    /// Forgets the socket; must come before it is closed, lest another file that gets its number is shut down.
+    /// Forgets the socket; must come before the close, because another file may get its number.
     func close() { watched.withLock { $0.fileDescriptor = -1 } }
 
     /// A call that may block begins.
@@ -63,7 +62,7 @@ final class SendWatch: Sendable {
 
     private init() throws(EventLoopError) { loop = try EventLoop(name: "amqp-watch") }
 
-    /// The one watch of the process, made on first use.
+    /// The one watchdog of the process, created on first use.
     static func shared() throws(EventLoopError) -> SendWatch {
         let result: Result<SendWatch, EventLoopError> = instance.withLock { instance in
             if let instance { return .success(instance) }

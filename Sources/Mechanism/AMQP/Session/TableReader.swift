@@ -22,7 +22,7 @@ struct TableReader {
         return headers
     }
 
-    /// Text, with what is not UTF-8 replaced.
+    /// Decodes text; bytes that are not UTF-8 are replaced.
     static func string(_ bytes: amqp_bytes_t) -> String { String(decoding: buffer(bytes), as: UTF8.self) }
 
     /// The bytes themselves, valid until librabbitmq takes them back.
@@ -67,10 +67,11 @@ struct TableReader {
     }
 }
 
-/// Remembers the last text of one field: neighbouring messages mostly have the same exchange, key or type, and a text
-/// that is longer than Swift stores in place would cost an allocation for each.
+/// Caches the last text of one field, because neighbouring messages mostly have the same exchange, key or type.
+///
+/// Without it each text that is too long for Swift's inline storage would cost an allocation.
 struct StringCache {
-    /// What Swift stores in place, in bytes.
+    /// The most bytes that Swift stores inline.
     private static let inPlaceBytes = 15
 
     private var last = ""

@@ -1,16 +1,15 @@
 import CRabbitMQ
 
-/// Lays values out for librabbitmq, in memory that is taken back after each call, and counts what they take on the
-/// wire.
+/// Encodes values for librabbitmq, in memory that is reused after each call, and counts their bytes on the wire.
 ///
-/// librabbitmq sends the method of a publish before it finds that the headers do not fit into a frame, and writes only
-/// the low byte of a length that is too great; so all of that is checked here, before anything is sent.
+/// librabbitmq sends the method of a publish before it finds that the headers exceed a frame, and writes only the low
+/// byte of an excessive length. So both are checked here, before anything is sent.
 struct TableWriter {
     /// The longest short string, in bytes.
     static let shortStringBytesMaximum = 255
 
     private let pool: UnsafeMutablePointer<amqp_pool_t>
-    /// What has been laid out, in bytes on the wire.
+    /// The bytes of the encoded values on the wire.
     private(set) var encodedBytes = 0
 
     init(pool: UnsafeMutablePointer<amqp_pool_t>) { self.pool = pool }

@@ -6,7 +6,7 @@ struct ClientAddress: Hashable {
 
     /// The address in numbers, an IPv4 address as such even if the socket is one of IPv6; empty if it is not known.
     let text: String
-    /// Whose share of the connections one of this address takes.
+    /// The key under which the connections of the address are counted.
     ///
     /// A network of IPv6 has at least 2^64 addresses, all of one owner: its first half counts.
     let share: String
@@ -49,7 +49,7 @@ struct ClientAddress: Hashable {
     }
 }
 
-/// The numbers of connections: in total, and for each address.
+/// The number of connections of each address.
 struct ConnectionShares {
     /// The decision about a new connection.
     enum Verdict: Equatable {

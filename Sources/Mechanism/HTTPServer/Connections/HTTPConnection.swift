@@ -40,7 +40,7 @@ final class HTTPConnection {
     }
 
     var hasServed: Bool { machine.hasServed }
-    /// The part of the present request's head that has arrived.
+    /// The received part of the present request's head.
     var head: HTTPRequestHead { machine.head }
     var phase: HTTPConnectionMachine.Phase { machine.phase }
     var phaseBeganNanoseconds: UInt64 { machine.phaseBeganNanoseconds }
@@ -51,7 +51,7 @@ final class HTTPConnection {
         registration = try core.loop.register(socket, for: interest) { [weak self] events in self?.ready(events) }
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     /// The deadline may have passed.
     func checkDeadline() {
@@ -92,7 +92,7 @@ final class HTTPConnection {
     private func read() {
         guard registration != nil else { return }
         readiness.readWantsWrite = false
-        // A client that sends without end is read in turns with the others.
+        // An endless sender takes turns with the other connections.
         for _ in 0..<Self.readsPerTurnMaximum where machine.wantsInput && output.isEmpty {
             switch transport.read(into: core.readBuffer) {
             case .bytes(let count):
@@ -123,7 +123,7 @@ final class HTTPConnection {
 
     // MARK: Acting
 
-    /// Carries actions out, one after the other; what follows from one comes after those that are due already.
+    /// Performs actions in order; actions that follow from one come after those that are due already.
     private func perform(_ actions: [HTTPConnectionMachine.Action]) {
         due += actions
         // Requests that were sent ahead must not make the stack deeper, each by some calls.
@@ -158,7 +158,7 @@ final class HTTPConnection {
     private func count() {
         let held = HTTPServerMemory(bodyBytes: machine.bodyBytes, answerBytes: output.count)
         guard held != counted else { return }
-        // First, because this connection may be the one that gives way.
+        // Counted first, because this connection may be the one to be closed.
         let before = counted
         counted = held
         core.memoryChanged(from: before, to: held)
@@ -225,7 +225,7 @@ final class HTTPConnection {
         readPending()
     }
 
-    /// Tells the loop what is wanted now.
+    /// Updates the events that the loop waits for.
     private func watch() {
         guard let registration else { return }
         readiness.wantsInput = machine.wantsInput && output.isEmpty
@@ -252,11 +252,11 @@ final class HTTPConnection {
     }
 }
 
-/// The events that a connection waits for, and the readiness of its socket for each.
+/// The wants of a connection, and the readiness of its socket that they need.
 ///
 /// `epoll` reports an event again and again until the connection acts on it, so it asks for no other events.
 struct HTTPReadiness {
-    /// Bytes of the client are wanted, and nothing that is to be sent first is left.
+    /// The client's bytes are wanted, and no output has to be sent first.
     var wantsInput = false
     /// Bytes wait that the socket did not take.
     var writeIsBlocked = false
@@ -264,7 +264,7 @@ struct HTTPReadiness {
     var readWantsWrite = false
     /// TLS has to read something before it sends on.
     var writeWantsRead = false
-    /// Whether the end of the client's side is to be told of.
+    /// Whether the end of the client's side is reported.
     var watchesPeer = false
 
     /// The events to ask for.

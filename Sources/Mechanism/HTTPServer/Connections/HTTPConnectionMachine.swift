@@ -1,15 +1,15 @@
 /// The life of one connection, without a socket: bytes and decisions go in, actions come out.
 ///
-/// One request is answered at a time. While one waits for its answer, nothing is read, so that what a client sends
-/// ahead stays in the kernel's buffers.
+/// One request is answered at a time. The server reads nothing while a request waits for its answer; bytes that a
+/// client sends ahead stay in the kernel's buffers.
 struct HTTPConnectionMachine {
-    /// What the owner of the connection has to do.
+    /// An action for the owner of the connection.
     enum Action {
         /// Decide whether the body of this request is read, and call `admitted`; its length if that is known.
         case admit(HTTPRequest, bodyBytes: Int?)
         /// Answer this request, and call `respond`.
         case answer(HTTPRequest)
-        /// Say what is wrong, and call `respond`.
+        /// Build the text of the refusal, and call `respond`.
         case refuse(HTTPRefusal)
         /// Send these bytes, and call `sent` when they have left.
         case send([UInt8])
@@ -32,7 +32,7 @@ struct HTTPConnectionMachine {
         case answer
         /// An answer leaves.
         case sending
-        /// All is said; what the client still sends is dropped, so that it is there to read the answer.
+        /// The answer is written; further bytes of the client are dropped, so that it can read the answer.
         case lingering
         case closed
     }
@@ -67,7 +67,7 @@ struct HTTPConnectionMachine {
         self.isTrustedProxy = isTrustedProxy
         parser = HTTPRequestParser(headBytesMaximum: configuration.headBytesMaximum)
         phaseBeganNanoseconds = nowNanoseconds
-        // A client that connects and says nothing is as slow as one that does not end its head.
+        // A silent new client is as slow as one that does not end its head.
         deadlineNanoseconds = nowNanoseconds &+ timeouts.headNanoseconds
     }
 
@@ -79,12 +79,12 @@ struct HTTPConnectionMachine {
         }
     }
 
-    /// What has come of the present request's head.
+    /// The received part of the present request's head.
     var head: HTTPRequestHead { parser.head }
     /// How many bytes of a body are held, also while its request waits for the answer.
     var bodyBytes: Int { body.count + waitingBodyBytes }
 
-    // MARK: What happens
+    // MARK: Events
 
     /// Bytes have come from the client.
     mutating func received(_ bytes: some Collection<UInt8>, nowNanoseconds now: UInt64) -> [Action] {
@@ -145,7 +145,7 @@ struct HTTPConnectionMachine {
         return [.endOutput]
     }
 
-    /// The request cannot be served, whatever has come of it.
+    /// The request cannot be served, however much of it has arrived.
     mutating func refuse(_ refusal: HTTPRefusal, nowNanoseconds now: UInt64) -> [Action] {
         closesAfterAnswer = true
         release()

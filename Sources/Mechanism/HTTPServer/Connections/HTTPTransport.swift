@@ -27,7 +27,7 @@ struct HTTPTransport {
     /// Takes bytes, once TLS is agreed on.
     ///
     /// - Parameter buffer: where to.
-    /// - Returns: how many, or why none; a connection that failed is as good as closed.
+    /// - Returns: the number of bytes read, or why none; a failed connection counts as closed.
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> TLSSession.Transfer {
         guard let session else { return plain(recv(socket, buffer.baseAddress, buffer.count, 0), .wantsRead) }
         do throws(CryptoError) {
@@ -47,7 +47,7 @@ struct HTTPTransport {
     /// Sends bytes.
     ///
     /// - Parameter bytes: not empty.
-    /// - Returns: how many were taken, or why none; a connection that failed is as good as closed.
+    /// - Returns: the number of bytes taken, or why none; a failed connection counts as closed.
     mutating func write(_ bytes: UnsafeRawBufferPointer) -> TLSSession.Transfer {
         guard let session else {
             return plain(send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)), .wantsWrite)
@@ -68,7 +68,7 @@ struct HTTPTransport {
     /// Closes the socket.
     func close() { Glibc.close(socket) }
 
-    /// What a system call came to.
+    /// The result of a system call.
     private func plain(_ count: Int, _ wanted: TLSSession.Transfer) -> TLSSession.Transfer {
         guard count <= 0 else { return .bytes(count) }
         return count < 0 && (errno == EAGAIN || errno == EINTR) ? wanted : .closed

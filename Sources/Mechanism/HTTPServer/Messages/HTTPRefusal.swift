@@ -40,7 +40,7 @@ public enum HTTPRefusal: Hashable, Sendable {
         }
     }
 
-    /// What is wrong, for people.
+    /// The problem, for people.
     public var message: String {
         switch self {
         case .malformed(let reason): reason

@@ -8,7 +8,7 @@ public struct HTTPRequest: Sendable {
     public let fields: [HTTPField]
     /// The body; empty if there is none.
     public let body: [UInt8]
-    /// The numeric address of the client; empty if it is not known.
+    /// The numeric address of the connection's peer; empty if unknown.
     public let clientAddress: String
 
     /// Creates a request.
@@ -22,7 +22,7 @@ public struct HTTPRequest: Sendable {
         self.clientAddress = clientAddress
     }
 
-    /// Whose share of what each address may do this request takes: its address, or its network of IPv6.
+    /// The key for limits by address: the address, or its network of IPv6.
     public var clientShare: String { ClientAddress(clientAddress).share }
 
     /// The same request with its body.
@@ -51,7 +51,7 @@ public struct HTTPTarget: Hashable, Sendable {
 
     /// The path as it was sent.
     public let rawPath: String
-    /// The segments of the path, percent-decoded; empty for `/`.
+    /// The segments between the slashes of the path, percent-decoded; empty for `/`.
     public let segments: [String]
     /// The items of the query in their order, percent-decoded; a plus sign is a plus sign.
     public let queryItems: [HTTPQueryItem]

@@ -32,10 +32,10 @@ public struct HTTPResponse: Hashable, Sendable {
         429: "Too Many Requests", 431: "Request Header Fields Too Large", 500: "Internal Server Error",
         501: "Not Implemented", 503: "Service Unavailable", 505: "HTTP Version Not Supported",
     ]
-    /// What the server says itself, and a handler therefore does not.
+    /// The fields that the server sets itself, and handlers must not.
     private static let ownNames: Set<String> = ["connection", "content-length", "date", "transfer-encoding"]
 
-    /// The response as it is sent (RFC 9112 section 4).
+    /// The bytes of the response (RFC 9112 section 4).
     ///
     /// A field that is not well-formed is left out: its value may have come from outside.
     ///

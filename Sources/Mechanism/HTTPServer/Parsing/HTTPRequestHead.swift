@@ -45,7 +45,7 @@ struct HTTPRequestHead: Hashable {
         return target.hasPrefix("/") ? String(target) : "/\(target)"
     }
 
-    /// The address for which a proxy asks: the last that `X-Forwarded-For` tells, because the proxy itself added it.
+    /// The address that a proxy forwards: the last one of `X-Forwarded-For`, because the proxy itself added it.
     ///
     /// The others are the client's own words. Nil if there is none, or it is no address in numbers.
     var forwardedAddress: String? {

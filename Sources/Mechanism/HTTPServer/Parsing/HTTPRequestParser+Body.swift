@@ -43,7 +43,7 @@ extension HTTPRequestParser {
         return nil
     }
 
-    /// Whether what follows the size is nothing, or extensions: each with a semicolon before it, and printable.
+    /// Whether the bytes after the size are empty, or printable extensions that each begin with a semicolon.
     private static func isExtension(_ bytes: ArraySlice<UInt8>) -> Bool {
         bytes.isEmpty
             || bytes.first == UInt8(ascii: ";")
@@ -85,7 +85,7 @@ extension HTTPRequestParser {
 
     private enum ChunkLine {
         case line(ArraySlice<UInt8>)
-        /// What to do instead.
+        /// The step to take instead.
         case none(Step)
     }
 

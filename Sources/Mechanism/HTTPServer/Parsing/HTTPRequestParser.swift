@@ -1,16 +1,15 @@
 /// Reads requests of HTTP/1.1 from a stream of bytes, strictly (RFC 9112).
 ///
-/// Input that another recipient could read in another way is refused: a line that does not end with CR LF, a blank
-/// before a colon, a folded field, a length that is told twice, a control character, an extension of a chunk with
-/// anything odd in it. A proxy in front of this server and the server itself agree on where each request ends, or there
-/// is no answer but a refusal.
+/// The parser refuses everything that another recipient could read differently: a line that does not end with CR LF, a
+/// blank before a colon, a folded field, a repeated length, a control character, an odd extension of a chunk. A proxy
+/// in front of this server and the server itself agree on where each request ends, or there is no answer but a refusal.
 ///
 /// Bytes go in with `append`, steps come out of `next`. After `end` the bytes of the next request wait until
 /// `beginNext`; after a refusal nothing more comes.
 struct HTTPRequestParser {
     /// The next thing that the parser found in the stream.
     enum Step: Equatable {
-        /// Nothing, until more bytes come.
+        /// Nothing yet: more bytes are needed.
         case needsMore
         /// The head of a request; `needsMore`, `body` and `end` follow.
         case head(HTTPRequestHead)
@@ -53,14 +52,14 @@ struct HTTPRequestParser {
     var bodyBytesMaximum = 0
     var part = Part.requestLine
     var head = HTTPRequestHead()
-    /// The bytes that have arrived; those from `position` on are not consumed.
+    /// The received bytes; those from `position` on are not consumed.
     var input: [UInt8] = []
     var position = 0
     /// Up to where no line feed was found.
     private var searchedTo = 0
     /// How long the lines of the head are, then those between chunks.
     var lineBytes = 0
-    /// How much of the body has been told of by chunk sizes.
+    /// The bytes of the body that chunk sizes have announced.
     var chunkedBytes = 0
 
     init(headBytesMaximum: Int) { self.headBytesMaximum = headBytesMaximum }
@@ -81,7 +80,7 @@ struct HTTPRequestParser {
         input.append(contentsOf: bytes)
     }
 
-    /// Goes on with what has come after the request that has ended.
+    /// Continues with the bytes after the ended request.
     mutating func beginNext() {
         guard case .ended = part else { return }
         part = .requestLine
@@ -118,7 +117,7 @@ struct HTTPRequestParser {
 
     // MARK: Common
 
-    /// Ends the reading for good.
+    /// Ends the reading permanently.
     mutating func refuse(_ refusal: HTTPRefusal) -> Step {
         part = .refused(refusal)
         input = []

@@ -3,7 +3,7 @@ import Synchronization
 
 /// One request that is answered from elsewhere: any thread may answer, and the server's loop sends it.
 final class HTTPExchange: Sendable {
-    /// What was said.
+    /// A handler's answer.
     enum Answer: Sendable {
         /// This is the answer to the client.
         case response(HTTPResponse)
@@ -67,7 +67,7 @@ final class HTTPServerMailbox: Sendable {
 
     func requestEnded() { requests.wrappingSubtract(1, ordering: .relaxed) }
 
-    /// Brings an answer to the connection that waits for it.
+    /// Delivers an answer to the connection that waits for it.
     func deliver(_ answer: HTTPExchange.Answer?, of exchange: HTTPExchange) {
         let size = answer?.bodyBytes ?? 0
         let isTaken = bytes.wrappingAdd(size, ordering: .relaxed).newValue <= bytesMaximum

@@ -13,7 +13,7 @@ public protocol HTTPHandler: Sendable {
     /// Answers a request, or takes the means to answer it later.
     func answer(_ request: HTTPRequest) -> HTTPAnswer
 
-    /// The response to a request that has no answer.
+    /// The response in place of an answer.
     ///
     /// - Parameters:
     ///   - refusal: why there is none.
@@ -58,7 +58,7 @@ public final class HTTPAdmitter: Sendable {
     public func refuse(_ response: HTTPResponse) { exchange.end(.response(response)) }
 }
 
-/// The answer of a handler: now, or later.
+/// A handler's way to answer a request.
 public enum HTTPAnswer: Sendable {
     /// This is the answer.
     case now(HTTPResponse)
@@ -77,7 +77,7 @@ public final class HTTPResponder: Sendable {
 
     deinit { exchange.end(nil) }
 
-    /// Whether an answer would be lost: the client has closed its side of the connection, or has an answer already.
+    /// Whether an answer could not be read any more: the client has closed its side, or got an answer already.
     public var isAbandoned: Bool { exchange.isAbandoned }
 
     /// Answers; only the first call counts.

@@ -8,8 +8,8 @@ import Synchronization
 ///
 /// It reads strictly (RFC 9112), and everything that a client can send or leave unread is bounded: connections in all
 /// and of each address, the time of heads, bodies, answers and silence, the length of heads and bodies, the memory of
-/// all bodies and answers together, and the requests that wait for an answer from elsewhere. What exceeds a limit is
-/// answered with the status that HTTP has for it.
+/// all bodies and answers together, and the requests that wait for an answer from elsewhere. A request that exceeds a
+/// limit gets the status that HTTP has for it.
 ///
 /// Measured once beside libmicrohttpd 0.9.75, with 32 connections of `h2load --h1` on two cores: `GET /livez` takes
 /// 12 µs of processor time instead of 34 µs, and `GET /v1/devices/{deviceId}` with token and SQLite 66 µs instead of
@@ -92,11 +92,10 @@ public final class HTTPServer: Sendable {
         core.loop.submit { [core] in core.value.replace(tls: tls) }
     }
 
-    /// Refuses new requests, lets those that wait be answered, then closes the port and all connections, and waits for
-    /// the thread; a second call does nothing.
+    /// Refuses new requests, lets waiting ones be answered, then closes the port and all connections, and waits for the
+    /// thread; a second call does nothing.
     ///
-    /// - Parameter graceMilliseconds: how long requests that were deferred may take; what is not answered by then gets
-    ///   a 503.
+    /// - Parameter graceMilliseconds: the time for deferred requests; unanswered ones then get a 503.
     public func stop(graceMilliseconds: Int32 = 1_000) {
         guard !isStopped.exchange(true, ordering: .relaxed) else { return }
         let drained = DispatchSemaphore(value: 0)
@@ -148,7 +147,7 @@ public struct HTTPServerError: Error, Hashable, Sendable, CustomStringConvertibl
 
     /// The kind of failure.
     public let code: Code
-    /// The fault, the setting, and the remedy.
+    /// The problem, its place and the remedy, for people.
     public let message: String
 
     init(_ code: Code, _ message: String) {
@@ -156,7 +155,7 @@ public struct HTTPServerError: Error, Hashable, Sendable, CustomStringConvertibl
         self.message = message
     }
 
-    /// The error of a socket that could not listen, with its remedy.
+    /// Explains why the server's socket does not listen, and the remedy.
     init(_ error: EventLoopError, _ configuration: HTTPServerConfiguration) {
         let (name, host, setting) = (configuration.name, configuration.host, configuration.settingName)
         guard error.call != "getaddrinfo" else {

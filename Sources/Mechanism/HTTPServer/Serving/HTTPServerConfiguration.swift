@@ -1,6 +1,6 @@
 public import Crypto
 
-/// Where a server listens, what it is called in messages, and what it takes.
+/// The address of a server, its name in messages, and its limits.
 public struct HTTPServerConfiguration: Sendable {
     /// How messages call the server, for example `the admin server`.
     public var name: String

@@ -13,7 +13,7 @@ final class HTTPServerCore {
 
     let loop: EventLoop
     let configuration: HTTPServerConfiguration
-    /// Where every connection reads to; what has been read is consumed at once.
+    /// The read buffer of all connections; its bytes are consumed at once.
     let readBuffer: UnsafeMutableRawBufferPointer
     private(set) var isStopping = false
     private let handler: any HTTPHandler
@@ -81,7 +81,7 @@ final class HTTPServerCore {
         checkDrained()
     }
 
-    /// Answers what is late, and closes all connections.
+    /// Answers late requests, and closes all connections.
     func end() {
         isStopping = true
         listener?.close()
@@ -148,7 +148,7 @@ final class HTTPServerCore {
         return true
     }
 
-    /// The connection that gives way: an idle one or one with a slow head first, then one with a slow body or answer.
+    /// The connection to close: first one that waits for a request or is slow with its head, then any slow one.
     private func victim(where isMeant: (HTTPConnection) -> Bool) -> HTTPConnection? {
         let now = nowNanoseconds
         func oldest(_ isSlow: (HTTPConnection, _ sinceNanoseconds: UInt64) -> Bool) -> HTTPConnection? {
@@ -166,7 +166,7 @@ final class HTTPServerCore {
             }
     }
 
-    /// The connection that has been in its phase for longest, of those that a condition selects.
+    /// Of the selected connections, the one that has been in its phase for longest.
     private func oldestPhase(where isMeant: (HTTPConnection) -> Bool) -> HTTPConnection? {
         var oldest: HTTPConnection?
         for connection in connections.values where isMeant(connection) {
@@ -227,11 +227,11 @@ final class HTTPServerCore {
         checkDrained()
     }
 
-    /// The response to a request that has no answer.
+    /// The response in place of an answer.
     ///
     /// - Parameters:
     ///   - refusal: why there is none.
-    ///   - head: what has come of the request's head.
+    ///   - head: the received part of the request's head.
     /// - Returns: the response.
     func response(to refusal: HTTPRefusal, head: HTTPRequestHead) -> HTTPResponse {
         let target = head.originTarget ?? head.rawTarget

@@ -1,8 +1,8 @@
 /// Token buckets: how many requests each of many credentials may still make.
 ///
-/// A bucket holds up to a burst and fills at a rate; a request takes one token. The table is bounded: when it is full,
-/// buckets that are full again are forgotten, which changes nothing for their owners, and if none is, a newcomer shares
-/// the common bucket of those who have none.
+/// A bucket holds up to a burst and fills at a rate; a request takes one token. The table is bounded. When it is full,
+/// full buckets are forgotten, which changes nothing for their owners. If there are none, a newcomer shares a common
+/// bucket.
 public struct RequestBudget: Sendable {
     private struct Bucket {
         var tokens: Double

@@ -86,7 +86,7 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
     /// How often the consumer has paused.
     public var pauseCount: Int { state.read(\.pauseCount) }
 
-    /// How many messages wait for a consumer.
+    /// The messages that wait for a consumer.
     public var backlogCount: Int { state.read(\.backlogCount) }
 
     /// How many deliveries have not been acknowledged.
@@ -235,7 +235,7 @@ public struct FakeBrokerState: Sendable {
     /// Whether anyone consumes.
     public var isConsuming: Bool { deliveryHandler != nil }
 
-    /// How many messages wait for a consumer.
+    /// The messages that wait for a consumer.
     public var backlogCount: Int { early.count }
 
     /// How many deliveries have not been acknowledged.

@@ -20,7 +20,7 @@ public struct CallFault: Hashable, Sendable {
         case file(String)
     }
 
-    /// What the process sees.
+    /// The environment of the process.
     public enum Manner: String, Hashable, Sendable, CaseIterable {
         /// The connection is lost, and nothing was read or written.
         case reset
@@ -42,7 +42,7 @@ public struct CallFault: Hashable, Sendable {
     public let call: Call
     /// On what they are counted.
     public let subject: Subject
-    /// What the process sees.
+    /// The environment of the process.
     public let manner: Manner
     /// Which call fails, counted from 1.
     public let occurrence: Int

@@ -23,7 +23,7 @@ public enum CommandRunner {
     ///
     /// - Parameters:
     ///   - arguments: what follows the name of the command.
-    ///   - input: what it reads from standard input.
+    ///   - input: its standard input.
     ///   - environment: the variables to set; of those that begin with `APUS_` it sees no others.
     ///   - folder: where it runs.
     /// - Returns: its end and its output.
@@ -39,7 +39,7 @@ public enum CommandRunner {
     /// - Parameters:
     ///   - path: the program.
     ///   - arguments: what follows its name.
-    ///   - input: what it reads from standard input.
+    ///   - input: its standard input.
     ///   - environment: the variables to set; of those that begin with `APUS_` it sees no others.
     ///   - folder: where it runs.
     /// - Returns: its end and its output.

@@ -73,10 +73,10 @@ public final class RunningCommand: Sendable {
     /// Its exit code, or 128 and the number of the signal that ended it; nil while it runs.
     public var exitCode: Int32? { process.exitCode }
 
-    /// What it has written to standard output so far.
+    /// The standard output so far.
     public var output: String { (try? files.read("output")) ?? "" }
 
-    /// What it has written to standard error so far.
+    /// The standard error so far.
     public var errors: String { (try? files.read("errors")) ?? "" }
 
     /// Waits until it has written a text.

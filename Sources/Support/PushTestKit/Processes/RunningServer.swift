@@ -69,9 +69,9 @@ public final class RunningServer: Sendable {
         }
     }
 
-    /// What it has written to standard output so far.
+    /// The standard output so far.
     public var output: String { (try? files.read("output")) ?? "" }
-    /// What it has written to standard error so far.
+    /// The standard error so far.
     public var errors: String { (try? files.read("errors")) ?? "" }
 
     /// Asks it to end, and waits until it has.

@@ -30,7 +30,7 @@ public struct EditedRows {
     /// Rows of devices and of fan-outs.
     ///
     /// - Parameter badge: the number as far as the column of badges can hold it.
-    /// - Throws: `RegistryViolation`, or what the registry throws.
+    /// - Throws: `RegistryViolation`, or the registry's error.
     public func checkDevicesAndFanOuts(badge: Int64) throws {
         try registry.upsert([try RegistryConformance.device("device-0")])
         let fanOut = try registry.beginFanOut(Self.event, planner: 1, nowMilliseconds: 1)
@@ -56,7 +56,7 @@ public struct EditedRows {
 
     /// Rows of dead letters.
     ///
-    /// - Throws: `RegistryViolation`, or what the registry throws.
+    /// - Throws: `RegistryViolation`, or the registry's error.
     public func checkDeadLetters() throws {
         _ = try registry.addDeadLetters(
             ["0a", "0b"].map { identifier in
@@ -82,7 +82,7 @@ public struct EditedRows {
     /// Rows of chunks.
     ///
     /// - Parameter bytes: five bytes, as the database writes them, in place of a list of rows.
-    /// - Throws: `RegistryViolation`, or what the registry throws.
+    /// - Throws: `RegistryViolation`, or the registry's error.
     public func checkChunks(bytes: String) throws {
         let fanOut = try registry.beginFanOut(Self.event, planner: 1, nowMilliseconds: 1)
         try execute(

@@ -4,7 +4,7 @@ import Glibc
 public final class RegistryLock {
     /// Why there is no lock.
     public struct Failure: Error, Sendable {
-        /// What to do.
+        /// The remedy.
         public let description: String
     }
 

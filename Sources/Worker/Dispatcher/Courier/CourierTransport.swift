@@ -5,7 +5,7 @@ import PushCore
 /// Sends pushes to clients that fetch their notifications, and leaves all others to another transport.
 ///
 /// A push is accepted when the registry keeps it: from then on it waits for its client. Nothing is opened and no batch
-/// is split before there is such a push.
+/// is split before the first such push.
 final class CourierTransport: PushTransport {
     private let others: any PushTransport
     private let firstRoute: Int
@@ -15,11 +15,11 @@ final class CourierTransport: PushTransport {
     /// Creates a transport; the registry is opened with the first push that needs it.
     ///
     /// - Parameters:
-    ///   - others: what sends the other pushes.
+    ///   - others: sends the other pushes.
     ///   - apps: the names of the apps, in the order of their routes.
     ///   - firstRoute: the route of the first app; all routes below are those of `others`.
     ///   - loop: where the registry is written; it outlives the transport.
-    ///   - logger: where a registry that cannot be used is told of.
+    ///   - logger: logs failures of the registry.
     ///   - nowMilliseconds: the wall clock, in milliseconds since 1970.
     ///   - openRegistry: opens the registry, on the loop.
     init(
@@ -51,7 +51,7 @@ final class CourierTransport: PushTransport {
 
     func close() async {
         await others.close()
-        // What was sent before is ended when this has run.
+        // All earlier sends have ended when this has run.
         _ = try? await loop.run { [sender] in sender.value.close() }
     }
 }
@@ -105,7 +105,7 @@ final class MailboxWriter {
             let gone = PushAnswer(status: 410, reason: "Unregistered", deadSinceMilliseconds: now)
             return areThere.map { .answered($0 ? PushAnswer(status: 200) : gone) }
         } catch {
-            // Once for each time that it is away: every push that waits comes by again.
+            // Logged once for each outage: every waiting push comes here again.
             if !isFailing { logger.log(.error, "courier.registry.failed", [.field("reason", error.message)]) }
             isFailing = true
             return Array(repeating: .notProcessed("the registry cannot be written"), count: requests.count)

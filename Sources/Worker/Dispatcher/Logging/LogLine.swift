@@ -6,7 +6,7 @@ import Notifications
 struct LogLine {
     /// The longest line in bytes, its end included: what Linux writes to a pipe in one piece (PIPE_BUF).
     static let sizeBytesMaximum = 4_096
-    /// What the parts beside the fields need at most.
+    /// The most bytes of the parts beside the fields.
     private static let reservedBytes = 256
     /// The longest text of one field, in bytes; the rest is cut off.
     private static let textBytesMaximum = 1_024
@@ -15,9 +15,9 @@ struct LogLine {
     let timeMilliseconds: Int64
     /// How important it is.
     let level: LogLevel
-    /// What happened.
+    /// The name of the event.
     let event: StaticString
-    /// What varies.
+    /// The variable values.
     let fields: [LogField]
     /// How many entries of the same call site were left out before this one.
     let suppressedCount: Int

@@ -6,10 +6,10 @@ import Synchronization
 /// Writes log entries as lines on standard error: one JSON object each, or text for people.
 ///
 /// A line is one `write(2)`, so that lines of several threads and processes do not mix, and it is at most 4096 bytes
-/// long. The log can neither flood nor stall the worker: each call site may log 20 times at once and then once a
-/// second, and a reader that does not keep up loses lines. The next line counts what was left out, as `suppressed` (of
-/// the call site) and `dropped` (any). At the level `debug` only lines that the reader does not keep up with are left
-/// out: the operator wants to know what became of each event.
+/// long. The log can neither flood nor stall the worker. Each place in the code may log 20 lines at once and then one a
+/// second. A slow reader loses lines. Lost lines are counted on the next line, as `suppressed` (same place) and
+/// `dropped` (any). The level `debug` is not limited, because its reader wants the outcome of each event; only a slow
+/// reader loses lines.
 public final class LogSink: Sendable {
     /// The shapes of a line.
     public enum Format: Sendable {
@@ -25,7 +25,7 @@ public final class LogSink: Sendable {
         var isStalled = false
     }
 
-    /// How long the first line that finds the reader stalled waits for it; those after it do not wait at all.
+    /// The time that the first line waits for a stalled reader; later lines do not wait.
     private static let stallMilliseconds: Int32 = 10
 
     private let descriptor: Int32
@@ -60,7 +60,7 @@ public final class LogSink: Sendable {
 
     /// A logger that writes here.
     ///
-    /// - Parameter minimum: what is less important is not logged.
+    /// - Parameter minimum: the least severe level that is logged.
     /// - Returns: a logger that any thread may use.
     public func logger(minimum: LogLevel) -> Logger {
         Logger(minimum: minimum) { [self] level, event, fields in write(level, event, fields) }
@@ -105,7 +105,7 @@ struct LogRateLimiter {
     static let burstCount = 20
     static let refillMilliseconds: Int64 = 1_000
 
-    /// By the address of the event's name, of which there is one for each call site: finding it allocates nothing.
+    /// Buckets by the address of the event's name, unique for each place in the code: a look-up allocates nothing.
     private var buckets: [UInt: Bucket] = [:]
 
     /// Asks for one entry.
@@ -123,7 +123,8 @@ struct LogRateLimiter {
             bucket.credit = Int(min(Int64(Self.burstCount), Int64(bucket.credit) + refills))
             bucket.lastMilliseconds += refills * Self.refillMilliseconds
         } else if now < bucket.lastMilliseconds {
-            // The clock on the wall was set back: start again rather than stay silent until it has caught up.
+            // The wall clock was set back: restart the bucket, because otherwise the log would stay silent until the
+            // clock has caught up.
             bucket.lastMilliseconds = now
         }
         guard bucket.credit > 0 else {

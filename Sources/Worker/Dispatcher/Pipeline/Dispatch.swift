@@ -10,11 +10,11 @@ public final class Dispatch: Sendable {
     public enum DrainOutcome: Sendable {
         /// Everything that was begun has been settled, and the broker was told.
         case complete
-        /// Time ran out; what was not settled goes back to the broker, and comes again.
+        /// Time ran out; unsettled deliveries go back to the broker and come again.
         case timedOut
     }
 
-    /// What keeps the worker from being ready.
+    /// The reasons why the worker is not ready.
     public let health = PipelineHealth()
 
     private let loop: EventLoop
@@ -48,7 +48,7 @@ public final class Dispatch: Sendable {
 
     /// Begins to send, to publish and to consume, in this order, so that nothing arrives before it can be handled.
     ///
-    /// Nothing is consumed before all subscriptions to records have been read: an event would miss their devices.
+    /// Consumption starts after all subscriptions to records have been read: an earlier event would miss their devices.
     public func start() {
         let inbox = PipelineInbox(pipeline)
         transport.start(handler: inbox)
@@ -56,7 +56,7 @@ public final class Dispatch: Sendable {
         loop.submit { [pipeline] in pipeline.value.start(inbox: inbox) }
     }
 
-    /// What became of the pushes so far, by app; the last entry is for devices of unknown apps.
+    /// The outcomes of the pushes so far, by app; the last entry is for devices of unknown apps.
     public func ledgers() async throws -> [PushCounts] {
         try await loop.run { [pipeline] in pipeline.value.machine.dispatch.ledgers }
     }
@@ -65,10 +65,10 @@ public final class Dispatch: Sendable {
     /// acknowledgements
     /// are written, connections closed.
     ///
-    /// - Parameter timeoutSeconds: how long what was begun may take.
+    /// - Parameter timeoutSeconds: the time for work that has begun.
     /// - Returns: whether it was finished in time.
     public func drain(timeoutSeconds: Double) async -> DrainOutcome {
-        // If the subscriptions are still being read, nothing is to be consumed when that is done.
+        // If the subscriptions are still being read, consumption must not start afterwards.
         _ = try? await loop.run { [pipeline] in pipeline.value.close() }
         await source.cancel()
         let isDrained = await finish(timeoutSeconds: timeoutSeconds)
@@ -95,13 +95,13 @@ public final class Dispatch: Sendable {
     }
 }
 
-/// What keeps a worker from being ready, in words; written by the pipeline, read by the admin server's thread.
+/// The reasons why a worker is not ready, in words; the pipeline writes them, the admin server's thread reads them.
 public final class PipelineHealth: Sendable {
     /// The things that can be wrong, each with a reason of its own.
     public enum Concern: String, CaseIterable, Sendable {
         /// The worker does not consume.
         case source
-        /// APNs cannot be reached for any app, so nothing is consumed.
+        /// APNs cannot be reached for any app, so the worker consumes nothing.
         case apns
         /// The worker cannot requeue what fails.
         case publisher

@@ -3,7 +3,7 @@ public import PushCore
 
 /// Validates events with the worker's own code, before they are published: decoding, the app, the notification.
 ///
-/// What only the registry knows is left out: whether there is a device.
+/// The existence of a device is not checked: only the registry knows it.
 public struct EventValidator {
     private let decoder = EventDecoder()
     private var renderer: ContentRenderer?

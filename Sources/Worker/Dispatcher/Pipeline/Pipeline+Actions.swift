@@ -4,14 +4,14 @@ import Notifications
 import PushCore
 
 extension Pipeline {
-    /// Carries out what the machine decided during this tick.
+    /// Performs the machine's actions of this tick.
     func perform() {
         // The lists are taken out, so that emptying them does not copy them.
         swap(&actions, &machine.actions)
         if !actions.dispatch.sends.isEmpty { parts.transport.send(actions.dispatch.sends) }
         if !actions.dispatch.publishes.isEmpty { parts.publisher.publish(actions.dispatch.publishes) }
         if !actions.requests.isEmpty { ask(actions.requests) }
-        // What is said about a delivery comes before it is settled: who sees the queue empty finds it all in the log.
+        // Events are logged before their deliveries are settled: when the queue is empty, the log is complete.
         for event in actions.events { report(event) }
         for notice in actions.notices { report(notice) }
         for notice in actions.dispatch.notices { report(notice) }
@@ -26,7 +26,7 @@ extension Pipeline {
         assert(actions.isEmpty, "an adapter has called the machine back within a tick")
     }
 
-    /// Has the broker dead-letter deliveries, under the reason that it gives to what was rejected.
+    /// Has the broker dead-letter deliveries under the reason `rejected`.
     private func reject(_ rejection: DispatchActions.Rejection) {
         for _ in rejection.tags { metrics.countDeadLetter("rejected") }
         logger.log(
@@ -60,7 +60,7 @@ extension Pipeline {
 }
 
 extension Pipeline {
-    /// Logs, counts and shows what the machine noticed.
+    /// Logs, counts and shows a notice of the machine.
     func report(_ notice: PipelineNotice) {
         switch notice {
         case .headersIgnored(let delivery): reportIgnoredHeaders(of: delivery)
@@ -126,9 +126,9 @@ extension Pipeline {
     }
 }
 
-/// What the log and readiness say of apps that are in trouble.
+/// The log and readiness of apps that are in trouble.
 extension Pipeline {
-    /// Says what has changed of an app.
+    /// Logs a change of an app's health.
     func report(_ notice: AppHealth.Notice) {
         switch notice {
         case .keyRejected(let app, let reason):

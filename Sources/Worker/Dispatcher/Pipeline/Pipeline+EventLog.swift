@@ -2,10 +2,10 @@ import Metrics
 import Notifications
 import PushCore
 
-/// What the log says of single events: which one, and what became of it.
+/// The log of single events and their outcomes.
 extension Pipeline {
-    /// Counts an event, and says at the level `debug` what became of it, once: `event.handled` when it came from a
-    /// backend, `event.retried` when a requeued copy came back.
+    /// Counts an event and logs its outcome once, at the level `debug`: `event.handled` for one from a backend,
+    /// `event.retried` for a requeued copy.
     func report(_ report: EventReport) {
         let event = report.event
         metrics.countEvent(event.type, PipelineMetrics.EventOutcome(report))
@@ -86,7 +86,7 @@ extension Pipeline {
 }
 
 extension PipelineMetrics.EventOutcome {
-    /// What an event is counted as.
+    /// The outcome that an event is counted under.
     init(_ report: EventReport) {
         self =
             switch report.fate {

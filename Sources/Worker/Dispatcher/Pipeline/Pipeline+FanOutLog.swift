@@ -2,7 +2,7 @@ import Metrics
 import Notifications
 import PushCore
 
-/// What the log and the metrics say of large fan-outs.
+/// The log and the metrics of large fan-outs.
 extension Pipeline {
     func report(_ notice: FanOutServing.Notice) {
         switch notice {

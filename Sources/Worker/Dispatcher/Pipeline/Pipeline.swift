@@ -4,7 +4,7 @@ import Metrics
 public import Notifications
 public import PushCore
 
-/// Carries out what a `PipelineMachine` decides: it brings events and time to the machine, and its actions to the
+/// Executes the decisions of a `PipelineMachine`: it brings events and time to the machine, and its actions to the
 /// adapters.
 ///
 /// It lives on one loop. The adapters hand it batches from their own threads (`PipelineInbox`). At the end of each tick
@@ -20,7 +20,7 @@ final class Pipeline {
     var machine: PipelineMachine
     /// The lists that the machine fills in the next tick, while those of this tick are carried out.
     var actions = PipelineActions()
-    /// What brings answers of other loops here.
+    /// Brings the answers of other loops here.
     var inbox: PipelineInbox?
     private var isTickScheduled = false
     private var timer: (due: MonotonicTime, handle: EventLoop.Timer)?
@@ -47,7 +47,7 @@ final class Pipeline {
         scheduleTick()
     }
 
-    // MARK: What the adapters report
+    // MARK: Reports of the adapters
 
     func deliveriesReceived(_ deliveries: [Delivery]) {
         for delivery in deliveries where delivery.isRedelivered { metrics.redelivered.add() }
@@ -104,7 +104,7 @@ final class Pipeline {
 
     private func tick() {
         isTickScheduled = false
-        // What a part reports before all parts have started waits for the others.
+        // Reports that come before all parts have started wait for the start.
         guard inbox != nil else { return }
         let now = parts.now()
         machine.tick(at: now)
@@ -130,7 +130,7 @@ final class Pipeline {
         timer = (due, handle)
     }
 
-    /// Asks the registry what the machine wants to know.
+    /// Sends the machine's requests to the registry.
     func ask(_ requests: [PipelineActions.Request]) {
         guard let inbox else { preconditionFailure("nothing is asked before the start") }
         for entry in requests {
@@ -159,7 +159,7 @@ final class Pipeline {
     }
 }
 
-/// Brings what the adapters report, on their threads, to the pipeline's loop: one submission for each batch.
+/// Brings the adapters' reports from their threads to the pipeline's loop: one submission for each batch.
 final class PipelineInbox: DeliveryHandler, PublishHandler, PushTransportHandler {
     private let pipeline: LoopBound<Pipeline>
 
@@ -200,7 +200,7 @@ public struct PipelineParts {
     public var source: any DeliverySource
     /// Where requeued messages go.
     public var publisher: any MessagePublisher
-    /// What sends pushes.
+    /// The transport that sends pushes.
     public var transport: any PushTransport
     /// Looks devices and subscriptions up, on a loop of its own.
     public var registryReads: RegistryClient

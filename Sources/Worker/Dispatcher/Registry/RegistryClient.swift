@@ -3,10 +3,10 @@ public import Metrics
 public import Notifications
 public import PushCore
 
-/// Asks a registry on a loop of its own, so that nothing else waits while it answers.
+/// Queries a registry on a loop of its own, so that nothing else waits for the answer.
 ///
-/// Requests are answered one after the other, in their order. A worker has two clients with a connection each: one for
-/// look-ups, one for writes, because a look-up must not wait until a disk has written what another request plans.
+/// The registry answers requests in their order, one at a time. A worker has two clients with a connection each, one
+/// for look-ups and one for writes: a look-up must not wait for another request's write to disk.
 public final class RegistryClient: Sendable {
     /// Where the connection lives.
     public let loop: EventLoop
@@ -16,7 +16,7 @@ public final class RegistryClient: Sendable {
     ///
     /// - Parameters:
     ///   - loop: where the connection will live.
-    ///   - registry: a connection of which this is the only user.
+    ///   - registry: a connection that no other client uses.
     ///   - limits: the sizes of pages and chunks.
     ///   - logger: takes what an operator should know of the registry.
     ///   - metrics: the instruments of the index.

@@ -4,8 +4,8 @@ import PushCore
 /// From devices to the tokens that a push of this type goes to.
 ///
 /// A device is found with its alert token. A push of another kind goes to the device's token of that kind, and to no
-/// device that has none: APNs would refuse it. Tokens that an event names itself are taken for what it says they are,
-/// unless the registry knows them as another kind.
+/// device that has none: APNs would refuse it. A token that the event itself names has the kind that the event gives,
+/// unless the registry knows another kind.
 extension RegistryResponder {
     private typealias KnownTokens = [String: [DeviceToken: [TokenKind: Platform]]]
 
@@ -80,12 +80,12 @@ extension RegistryResponder {
         return known
     }
 
-    /// Whom a push to a token is for.
+    /// The addressee of a push to a token.
     ///
     /// - Parameters:
-    ///   - device: what was found by the token as an alert token.
+    ///   - device: the device with this alert token.
     ///   - kind: the kind that the push is for.
-    ///   - registered: what the token is registered as; nil if it was not asked for, or is not registered.
+    ///   - registered: the kind under which the token is registered; nil if it was not looked up, or is not registered.
     /// - Returns: nil if the token is of other kinds only.
     private static func addressee(
         _ device: Recipient, _ kind: TokenKind, _ registered: [TokenKind: Platform]?

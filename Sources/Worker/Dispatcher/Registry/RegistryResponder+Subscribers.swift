@@ -3,7 +3,7 @@ import Metrics
 import Notifications
 import PushCore
 
-/// From the change of a record to the devices that are told of it.
+/// Resolves the change of a record to the devices of its subscribers.
 extension RegistryResponder {
     /// Finds the subscribers of record events, claims the subscriptions that fire once, and counts badges.
     ///
@@ -40,14 +40,14 @@ extension RegistryResponder {
         try registry.resolveSubscribers([request], limit: limits.fanOutThresholdDevices)[0].next != nil
     }
 
-    /// What to ask the registry of an event.
+    /// The request to the registry for an event.
     private func request(_ question: AudienceQuestion, subscriptions: [Int64]) -> SubscriberRequest {
         let retryState = question.event.retryState
         if let named = retryState.deviceIDs {
             return SubscriberRequest(subscriptions: [], only: named.compactMap { Subscriber(retryName: $0) })
         }
         if let job = retryState.chunk {
-            // Those that were found when the event was planned, whatever the index knows by now.
+            // The subscriptions found when the event was planned, even if the index has changed since.
             return SubscriberRequest(
                 subscriptions: job.chunk.subscriptions, excludedDeviceID: question.excludedDeviceID,
                 cursor: question.cursor, through: job.chunk.through, asOfFanOut: job.fanOut)

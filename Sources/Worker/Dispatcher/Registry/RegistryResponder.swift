@@ -20,7 +20,7 @@ public final class RegistryResponder {
     /// Creates a responder.
     ///
     /// - Parameters:
-    ///   - registry: the registry, of which this is the only user.
+    ///   - registry: the registry, which no other client uses.
     ///   - limits: the sizes of pages and chunks.
     ///   - logger: takes what an operator should know of the registry.
     ///   - metrics: the instruments of the index.
@@ -57,11 +57,11 @@ public final class RegistryResponder {
     /// Finds the audiences of events, or the pages that are asked for.
     ///
     /// - Parameters:
-    ///   - questions: what is asked.
+    ///   - questions: the questions to answer.
     ///   - limit: the most devices for each.
     /// - Returns: an audience for each question.
-    /// - Throws: `RegistryError` if the registry does not answer; then nothing is begun, and subscriptions that were
-    ///   claimed are claimed by the same events again.
+    /// - Throws: `RegistryError` if the registry does not answer. Then no fan-out is begun, and the same events claim
+    ///   their subscriptions again.
     func resolve(_ questions: [AudienceQuestion], devicesPerPage limit: Int) throws(RegistryError) -> [AudienceResult] {
         try recordDatasets(questions)
         let decided = try decideWithoutAudience(questions)
@@ -100,8 +100,8 @@ public final class RegistryResponder {
         try registry.measure(request.audience, after: request.cursor, limit: limits.fanOutThresholdDevices).next != nil
     }
 
-    /// What needs no look-up of an audience, by the index of the question: chunks that are over, and redelivered events
-    /// that have a fan-out.
+    /// Decisions without a look-up of an audience, by the index of the question: chunks that are over, and redelivered
+    /// events that have a fan-out.
     private func decideWithoutAudience(
         _ questions: [AudienceQuestion]
     ) throws(RegistryError) -> [Int: AudienceResult] {
@@ -126,7 +126,7 @@ public final class RegistryResponder {
                 }
             }
         } catch {
-            // A chunk of which nothing is known is served: rather twice than never.
+            // An unknown chunk is served: a duplicate is better than a loss.
             guard error.code == .readOnly else { throw error }
         }
         return decided
@@ -150,7 +150,7 @@ public final class RegistryResponder {
         }
     }
 
-    /// What to ask the registry; nil for a record, whose subscribers are found by its fields.
+    /// The request to the registry; nil for a record, whose subscribers are found by its fields.
     private func request(_ question: AudienceQuestion) -> AudienceRequest? {
         let retryState = question.event.retryState
         guard let audience = question.event.audience else { return nil }

@@ -5,8 +5,8 @@ import PushCore
 ///
 /// Belongs to the registry's loop.
 final class SubscriptionIndexUpdater {
-    /// How many changes are taken over at once: so many that reading them costs little for each, and so few that
-    /// nothing else waits for long.
+    /// The most changes in one step: enough that reading costs little for each, and few enough that nothing else waits
+    /// for long.
     static let changesPerStep = 10_000
 
     private let registry: any SubscriptionRegistry
@@ -49,7 +49,7 @@ final class SubscriptionIndexUpdater {
         return step.isCaughtUp
     }
 
-    /// Brings the index up to date: a subscription from before this call is found afterwards.
+    /// Brings the index up to date: all subscriptions made before this call are found afterwards.
     func catchUp() throws(RegistryError) {
         while try !step() {}
     }
@@ -70,7 +70,7 @@ final class SubscriptionIndexUpdater {
         }
         var found: [(rows: [Int64], wasSlow: Bool)] = []
         index.match(inputs) { _, rows, outcome in found.append((rows.sorted(), !outcome.isComplete)) }
-        // No subscription may be left out, whatever it takes.
+        // Every subscriber has to be found, even if that takes long.
         for position in inputs.indices where found[position].wasSlow {
             _ = index.match(inputs[position], into: &found[position].rows, stepsMaximum: .max)
             found[position].rows.sort()

@@ -6,7 +6,7 @@ public import RegistryAPI
 ///
 /// The files are looked at on a thread of its own. A pair that does not serve is logged once, and the old one stays.
 public final class CertificateWatcher: Sendable {
-    /// What one thread after the other works with: the watcher's loop.
+    /// The state of the watcher's loop.
     private final class Core {
         let loop: EventLoop
         let paths: (certificate: String, key: String)
@@ -35,7 +35,7 @@ public final class CertificateWatcher: Sendable {
         func reread() {
             do {
                 let texts = (certificate: try read(paths.certificate), key: try read(paths.key))
-                // The first look shows what is there, whatever the server has begun with.
+                // The first read always hands the files to the server, even if the server has begun with others.
                 guard seen ?? ("", "") != texts else {
                     failure = nil
                     return

@@ -10,8 +10,8 @@ import PushCore
 extension Configuration {
     /// Where the broker is, for one of the things that this process does with it.
     ///
-    /// - Parameter purpose: what the connection is for, as the broker's own tools will show it.
-    /// - Returns: what the adapters of the broker need.
+    /// - Parameter purpose: the purpose of the connection, shown by the broker's own tools.
+    /// - Returns: the settings for the adapters of the broker.
     /// - Throws: `ChangeQueueError` if a URL cannot be read.
     public func broker(purpose: String) throws(ChangeQueueError) -> BrokerConfiguration {
         var broker = try BrokerConfiguration(
@@ -100,7 +100,7 @@ extension Configuration {
 }
 
 extension Configuration.APNs {
-    /// What makes two apps share a provider token: APNs counts its updates by key.
+    /// The identity of a key: apps with the same key share a provider token, because APNs counts its updates by key.
     fileprivate struct KeyIdentity: Hashable {
         let keyID: String
         let teamID: String

@@ -3,10 +3,10 @@ import Notifications
 public import PushCore
 
 extension Configuration {
-    /// What the pipeline has to know: apps with their routes, the retry ladder, the queues.
+    /// The pipeline's settings: apps with their routes, the retry ladder, the queues.
     ///
-    /// The routes of the app with the index n are 2n (production) and 2n + 1 (development), the order in which
-    /// `apnsClient` sets them up; those to clients that fetch their notifications come after all of these.
+    /// The app at index n has the routes 2n (production) and 2n + 1 (development), in the order of `apnsClient`. Routes
+    /// to clients that fetch their notifications come after all of these.
     public var pipeline: PipelineConfiguration {
         let topology = topology
         var limits = DispatchLimits()

@@ -8,7 +8,7 @@ extension Configuration {
     ///
     /// - Parameters:
     ///   - listen: where.
-    ///   - mode: what may be done with the store.
+    ///   - mode: the access to the store.
     ///   - metrics: where the counters are registered.
     ///   - logger: where events of interest go.
     /// - Returns: a server that answers until it is stopped.
@@ -34,7 +34,7 @@ extension Configuration {
             options.identity = (try Self.text(of: certificateFile), try Self.text(of: keyFile))
         }
         do {
-            // The first makes what is missing.
+            // The first one creates missing tables.
             let registry = try openServed(mode: mode)
             let reader = try openServed(mode: .readOnly)
             return try RegistryServer(

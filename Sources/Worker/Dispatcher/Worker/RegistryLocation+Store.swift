@@ -6,7 +6,7 @@ import SQLiteRegistry
 public typealias RegistryStore = CourierRegistry & FanOutRegistry & QuotaRegistry & RegistryCopy.Store
 
 extension Configuration.RegistryLocation {
-    /// Reads what a command was given: `sqlite:PATH`, `postgresql://…`, or `@FILE`, a file that holds one of these.
+    /// Reads a command's operand: `sqlite:PATH`, `postgresql://…`, or `@FILE`, a file that holds one of these.
     ///
     /// - Parameter operand: the text; a relative path begins at the working folder.
     /// - Throws: `RegistryError` with `.unavailable` if there is no such file, `.invalid` if it is none of these.
@@ -40,7 +40,7 @@ extension Configuration.RegistryLocation {
         self = .sqlite(path: String(path))
     }
 
-    /// What to say of files that others than their owner may use; empty if there are none.
+    /// The warnings about files that users other than their owner may access; may be empty.
     public var modeWarnings: [String] {
         switch self {
         case .sqlite(let path): SQLiteRegistry.modeWarnings(path: path)
@@ -51,7 +51,7 @@ extension Configuration.RegistryLocation {
     /// Opens the registry.
     ///
     /// - Parameters:
-    ///   - mode: what may be done with it.
+    ///   - mode: the access that is wanted.
     ///   - quotas: how much may be kept.
     ///   - lockMilliseconds: how long a call waits for somebody else's lock; nil for as long as the store sees fit.
     /// - Returns: the registry, to be used by one thread at a time.
@@ -63,7 +63,7 @@ extension Configuration.RegistryLocation {
             mode: mode, quotas: quotas, lockMilliseconds: lockMilliseconds, sqlite: { $0 }, postgres: { $0 })
     }
 
-    /// Opens the registry as what a part of the program sees of it.
+    /// Opens the registry through the ports that a part of the program uses.
     ///
     /// The compiler would not let a registry with all ports be made one with a few, and then be sent to a loop.
     func open<Ports>(

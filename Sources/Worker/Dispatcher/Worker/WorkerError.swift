@@ -17,7 +17,7 @@ public struct WorkerError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The kind of failure.
     public let code: Code
-    /// What was wrong, where, and what to do.
+    /// The problem, its place and the remedy, for people.
     public let message: String
 
     /// Creates an error.
@@ -31,7 +31,7 @@ public struct WorkerError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension WorkerError {
-    /// Says what kept the worker from starting, by the kind of what was thrown.
+    /// Describes why the worker did not start, by the kind of the error.
     init(starting error: any Error) {
         switch error {
         case let error as WorkerError: self = error

@@ -1,7 +1,7 @@
 import Dispatcher
 import JSON
 
-/// What `apus check` prints: lines as they come for people, or one JSON object at the end.
+/// The output of `apus check`: lines for people as they come, or one JSON object at the end.
 struct CheckReport {
     private let isJSON: Bool
     private let output: StandardOutput
@@ -16,7 +16,7 @@ struct CheckReport {
         self.output = output
     }
 
-    /// Takes what the configuration has to say.
+    /// Adds the problems and warnings of the configuration.
     mutating func add(problems found: [ConfigurationProblem], warnings: [ConfigurationProblem]) {
         problems += found.map { ("error", $0) } + warnings.map { ("warning", $0) }
         if !found.isEmpty { exitCode = .configuration }
@@ -39,7 +39,7 @@ struct CheckReport {
     ///
     /// - Parameters:
     ///   - path: the file, if one was read or named.
-    ///   - values: what is in force, if that is to be printed.
+    ///   - values: the values in force, if they are to be printed.
     func finish(path: String?, values: LoadedConfiguration?) {
         guard !isJSON else { return output.line(json(path: path, values: values)) }
         if let values { output.write(values.effectiveText) }

@@ -36,7 +36,7 @@ enum ConnectionProbes {
                 guard !bad.isEmpty else { return .ok("\(findings.count) exchanges and queues are as configured") }
                 let isToBeMade = configuration.worker.declaresTopology && bad.allSatisfy { $0.status == .missing }
                 if isToBeMade { return .ok("\(bad.count) exchanges and queues are missing; a worker will create them") }
-                // A queue too many is emptied by the workers: nothing that keeps them from working.
+                // The workers empty a surplus queue; it does not keep them from working.
                 let text = bad.map(\.description).joined(separator: "\n")
                 return bad.allSatisfy(\.isPending) ? .ok(text) : .failed(text, .configuration)
             } catch { return failure(error) }
@@ -90,7 +90,7 @@ enum ConnectionProbes {
                 }
                 let count = try registry.deviceCount()
                 let text = "\(location) has \(count) \(count == 1 ? "device" : "devices")"
-                // Others may be meant to use it: nothing that keeps a worker from working.
+                // Access by others may be intended, and does not keep a worker from working.
                 return .ok(([text] + configuration.registry.modeWarnings).joined(separator: "\n"))
             } catch { return .failed("\(error)", error.code == .readOnly ? .noPermission : .unavailable) }
         }
@@ -131,17 +131,17 @@ enum ConnectionProbes {
 
 /// One thing that `apus check --connect` tries out.
 struct ConnectionProbe: Sendable {
-    /// What came of it.
+    /// The outcome of a probe.
     enum Outcome: Sendable {
-        /// It works; the text says what was found.
+        /// The probe succeeded; the text says what was found.
         case ok(String)
         /// It does not; the text says why and what to do, the code becomes the exit code.
         case failed(String, ExitCode)
-        /// It was not tried, because of what the text says.
+        /// The probe was not tried; the text says why.
         case skipped(String)
     }
 
-    /// What is tried, for example `broker`; distinct.
+    /// The name of the probed part, for example `broker`; distinct.
     let name: String
     /// The name of the probe without whose success this one is not worth trying.
     var prerequisite: String?

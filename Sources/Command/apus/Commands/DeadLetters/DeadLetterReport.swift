@@ -6,7 +6,7 @@ import PushCore
 
 /// Writes dead letters, for people and for programs.
 enum DeadLetterReport {
-    /// What the values of `line` are.
+    /// The columns of `line`.
     static let header = "ID\tAGE\tATTEMPTS\tREASON\tAPP\tTYPE\tSOURCE\tEVENT"
 
     /// One line for a listing, its values separated by tabs.
@@ -81,7 +81,7 @@ enum DeadLetterReport {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    /// Reads letters whole, one after the other.
+    /// Reads complete letters, one after the other.
     ///
     /// - Parameters:
     ///   - selection: which letters.

@@ -56,9 +56,9 @@ enum DeadLettersCommands {
         ]
     )
 
-    // MARK: What is meant
+    // MARK: Selections
 
-    /// What the operands, the filters and `--limit` select.
+    /// The selection by the operands, the filters and `--limit`.
     static func selection(_ invocation: CommandInvocation) throws(CommandFailure) -> DeadLetterSelection {
         var filter = DeadLetterFilter()
         filter.reason = invocation.string(reason)
@@ -79,10 +79,10 @@ enum DeadLettersCommands {
             identifiers: identifiers, filter: filter, limit: try invocation.integer(limit, in: 1...Int.max))
     }
 
-    /// What is to be changed, which has to be said explicitly.
+    /// The selection of a command that changes letters, which has to be explicit.
     static func explicitSelection(_ invocation: CommandInvocation) throws(CommandFailure) -> DeadLetterSelection {
         var selection = try selection(invocation)
-        // What `list` shows: fewer digits could name another letter by the time that the queue is collected.
+        // `list` shows this many digits: fewer could name another letter by the time that the queue is collected.
         selection.prefixCountMinimum = DeadLetterSummary.shortIdentifierCount
         let isSelected = !selection.identifiers.isEmpty || selection.filter != DeadLetterFilter()
         guard isSelected != invocation.has(all) else {
@@ -104,15 +104,15 @@ enum DeadLettersCommands {
 
     // MARK: Doing it
 
-    /// Collects what is in the queue and reads the registry.
+    /// Collects the letters of the queue and reads the registry.
     ///
-    /// What cannot be collected is no reason to hide what was collected before: that is shown, with a warning.
+    /// A failure to collect does not hide the letters collected before: they are shown, with a warning.
     ///
     /// - Parameters:
     ///   - invocation: the use of a command that lists `CommandOption.configuration` among its options.
     ///   - body: reads and prints.
     /// - Returns: how the command ends.
-    /// - Throws: `CommandFailure` for what the registry cannot do, and what `body` throws.
+    /// - Throws: `CommandFailure` for a failure of the registry, and the errors of `body`.
     static func read(
         _ invocation: CommandInvocation, _ body: (any DeadLetterRegistry) throws -> Void
     ) async throws -> ExitCode {
@@ -133,14 +133,14 @@ enum DeadLettersCommands {
         return exitCode
     }
 
-    /// Collects and changes letters, and says what was done.
+    /// Collects and changes letters, and prints the result.
     ///
     /// - Parameters:
     ///   - invocation: the use of a command.
-    ///   - verb: what is done to letters, as a participle.
+    ///   - verb: the change, as a participle.
     ///   - body: does it.
     /// - Returns: how the command ends.
-    /// - Throws: `CommandFailure` for what the broker or the registry cannot do.
+    /// - Throws: `CommandFailure` for a failure of the broker or the registry.
     static func change(
         _ invocation: CommandInvocation, verb: String,
         _ body: (DeadLetters, DeadLetterSelection, _ isDryRun: Bool) async throws -> DeadLetterTally
@@ -171,7 +171,7 @@ enum DeadLettersCommands {
     private static func letters(
         _ configuration: Configuration, _ invocation: CommandInvocation, _ progress: ProgressLine
     ) throws(CommandFailure) -> DeadLetters {
-        // Not made here: letters would vanish into a file of the wrong path.
+        // The registry is not created here: letters would vanish into a file that was never configured.
         DeadLetters(configuration: try invocation.broker(configuration)) { () throws(RegistryError) in
             try configuration.registry.open(mode: .existing)
         } progress: { tally in

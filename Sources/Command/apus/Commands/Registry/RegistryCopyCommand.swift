@@ -109,7 +109,7 @@ struct RegistryCopyCommand: Command {
         }
     }
 
-    /// What to do about what was left out; nil if nothing was.
+    /// The advice for the rows that were left out; nil if none were.
     private static func advice(_ counts: RegistryCopyCounts) -> String? {
         let count = counts.deadLettersLeftOut
         guard count > 0 else { return nil }

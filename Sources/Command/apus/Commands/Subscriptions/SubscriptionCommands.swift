@@ -132,7 +132,7 @@ struct SubscriptionDeleteCommand: Command {
     }
 }
 
-/// What the commands about subscriptions have in common: how a subscription is named, and how the registry is reached.
+/// The common parts of the commands about subscriptions: how they name one, and how they reach the registry.
 enum SubscriptionOptions {
     static let app = CommandOption.value("app", "NAME", "The app, by its name in the configuration.", isRequired: true)
     static let user = CommandOption.value("user", "USER", "The owner: a user, with all devices in the app.")

@@ -30,7 +30,7 @@ public struct RecordChange: Hashable, Sendable {
         }
     }
 
-    /// What happened.
+    /// The event.
     public var operation: Operation
     /// The app whose subscribers hear of it; nil for all apps.
     public var app: String?
