@@ -12,7 +12,7 @@ public struct DatasetChange: Hashable, Sendable {
         case merged([String])
     }
 
-    /// The event.
+    /// The kind of the change.
     public var operation: Operation
     /// To which dataset.
     public var key: DatasetKey

@@ -157,7 +157,7 @@ public struct RawJSON: Hashable, Sendable {
     public init(validated bytes: [UInt8]) { self.bytes = bytes }
 }
 
-/// The members of a notification and what the rules have to know of each.
+/// The members of a notification, and their properties for the rules.
 extension Notification {
     /// A member of the object `notification` in an event.
     ///
@@ -208,7 +208,7 @@ extension Notification {
             }
         }
 
-        /// What the rules of the push types see in the member.
+        /// The member's aspect for the rules of the push types.
         fileprivate var aspect: Aspect {
             switch self {
             case .title, .titleLocKey, .titleLocArgs, .subtitle, .subtitleLocKey, .subtitleLocArgs, .body, .locKey,
@@ -227,7 +227,7 @@ extension Notification {
         }
     }
 
-    /// What the rules of the push types see in a member; each member has one aspect.
+    /// The aspects of members for the rules of the push types; each member has one.
     fileprivate enum Aspect {
         /// A text of the alert.
         case text

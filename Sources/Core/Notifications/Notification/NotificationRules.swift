@@ -1,9 +1,9 @@
 import Essentials
 
-/// The rules of APNs that can be seen before sending: what a notification says against how it is to be sent.
+/// The rules of APNs that can be checked before sending: the notification against its headers.
 ///
-/// APNs answers a push that breaks one of them with an error, or delays or drops it without a word, and rejections
-/// slow the connection down for the good ones. So they are found here, and the text says what would be right.
+/// APNs answers a push that breaks one of them with an error, or delays or drops it silently. Rejections slow the
+/// connection down for valid pushes. So violations are found here, and the text gives the remedy.
 public struct NotificationRules: Sendable {
     /// The largest collapse identifier, in bytes of UTF-8.
     public static let collapseIDBytesMaximum = 64
@@ -31,7 +31,7 @@ public struct NotificationRules: Sendable {
     /// Decides the headers of a push and checks its notification against them.
     ///
     /// - Parameters:
-    ///   - notification: what the push says.
+    ///   - notification: the content of the push.
     ///   - options: how it is to be sent, as far as the event says so.
     /// - Returns: the headers.
     /// - Throws: `EventRejection` with `invalidNotification` (the parts contradict each other or a rule of the push
@@ -116,7 +116,7 @@ public struct NotificationRules: Sendable {
 
 /// The rules that depend on the push type, and those of single values.
 extension NotificationRules {
-    /// Checks what a push type demands of the payload, and that nothing is in it which Apple ignores there.
+    /// Checks the payload against its push type, and refuses members that Apple ignores there.
     static func check(
         _ notification: Notification, _ members: Notification.Members, as pushType: PushType
     ) throws(EventRejection) {
@@ -235,7 +235,7 @@ extension NotificationRules {
         invalid("\(text) and \(key) are both there, and Apple ignores one of them; leave one of them out")
     }
 
-    /// Checks values that are impossible whatever the push type is.
+    /// Checks for values that are impossible for every push type.
     static func checkValues(
         of notification: Notification, _ members: Notification.Members
     ) throws(EventRejection) {

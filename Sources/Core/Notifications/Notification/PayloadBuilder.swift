@@ -12,7 +12,7 @@ public struct PayloadBuilder {
 
     /// Writes the payload of a notification.
     ///
-    /// - Parameter notification: what the push says.
+    /// - Parameter notification: the content of the push.
     /// - Returns: the JSON, for example `{"aps":{"alert":"Hello"}}`. `aps` is left out if nothing stands in it and
     ///   there are keys of the app's own.
     public mutating func payload(of notification: Notification) -> [UInt8] {
@@ -40,9 +40,9 @@ public struct PayloadBuilder {
 
     /// Writes the silent payload that tells a Cognito Sync client about a dataset.
     ///
-    /// The keys under `data` are those that the Cognito clients read. `syncCount` is a string of decimal digits,
-    /// because Amazon's client for Android reads a string (`Long.parseLong`) and those for iOS read either; it is left
-    /// out if the event has none.
+    /// The keys under `data` are those of the Cognito clients. `syncCount` is a string of decimal digits, because
+    /// Amazon's client for Android reads a string (`Long.parseLong`) and those for iOS read either. An event without a
+    /// count has no `syncCount`.
     ///
     /// - Parameter change: what happened to which dataset.
     /// - Returns: the JSON, `{"aps":{"content-available":1},"data":{…}}`.
@@ -66,7 +66,7 @@ public struct PayloadBuilder {
         return finishedBytes()
     }
 
-    /// A copy of exactly the payload's size, so that what was written keeps its memory for the next one.
+    /// A copy of exactly the payload's size, so that the writer keeps its memory for the next one.
     private func finishedBytes() -> [UInt8] { writer.bytes.withUnsafeBufferPointer { Array($0) } }
 
     // MARK: The groups of keys
@@ -202,8 +202,8 @@ public struct PushContentBuilder {
     /// Makes the content of a push that a backend asked for.
     ///
     /// - Parameters:
-    ///   - notification: what it says.
-    ///   - options: how it is to be sent; what is nil is decided from the notification.
+    ///   - notification: the content of the push.
+    ///   - options: the headers; the notification decides those that are nil.
     /// - Returns: the content, ready to be sent.
     /// - Throws: `EventRejection` with `invalidNotification` or `invalidField`, saying what would be right.
     public mutating func content(
@@ -214,14 +214,14 @@ public struct PushContentBuilder {
         return try content(payload: payloads.payload(of: notification, members), headers: headers)
     }
 
-    /// Makes the silent push that tells the other devices of an identity about a dataset.
+    /// Makes the silent push about a dataset for the other devices of an identity.
     ///
     /// Its collapse identifier is derived from the dataset, so that a device that was away gets the newest change
     /// only.
     ///
     /// - Parameters:
     ///   - change: what happened.
-    ///   - expirationSeconds: when the push expires, in seconds since 1970; nil leaves storage to APNs.
+    ///   - expirationSeconds: the time at which the push expires, in seconds since 1970; nil leaves storage to APNs.
     /// - Returns: the content, ready to be sent.
     /// - Throws: `EventRejection` if the names are so long that the payload exceeds APNs' limit.
     public mutating func content(

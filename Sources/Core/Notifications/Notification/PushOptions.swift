@@ -4,7 +4,7 @@ public struct PushOptions: Hashable, Sendable {
     public var pushType: PushType?
     /// The priority; decided from the kind if nil.
     public var priority: PushPriority?
-    /// When the push expires, in seconds since 1970; 0 is "now or never".
+    /// The time at which the push expires, in seconds since 1970; 0 is "now or never".
     public var expirationSeconds: Int64?
     /// Pushes with the same identifier replace each other on the device; at most 64 bytes.
     public var collapseID: String?
@@ -31,7 +31,7 @@ public enum PushPriority: Int, CaseIterable, Sendable {
     case passive = 1
 }
 
-/// What kind of push it is: the values of the header `apns-push-type`.
+/// The push type: the values of the header `apns-push-type`.
 ///
 /// Source: Apple, "Sending notification requests to APNs".
 public enum PushType: String, CaseIterable, Sendable {
@@ -59,7 +59,7 @@ public enum PushType: String, CaseIterable, Sendable {
     case widgets
 }
 
-/// What APNs demands of each push type.
+/// The requirements of APNs for each push type.
 ///
 /// Source: Apple, "Sending notification requests to APNs" (push types, topics, priorities) and "Generating a remote
 /// notification" (payload sizes).

@@ -1,4 +1,4 @@
-/// What becomes of a push after an attempt.
+/// The decision about a push after an attempt.
 public enum Disposition: Hashable, Sendable {
     /// Why a push goes to the retry ladder.
     public enum RetryCause: String, Hashable, Sendable {
@@ -12,7 +12,7 @@ public enum Disposition: Hashable, Sendable {
         case unanswered
         /// It certainly was not processed, because the push service cannot be reached; no attempt is spent.
         case unreachable
-        /// A slow app has too many unsettled deliveries already; no attempt is spent.
+        /// A slow app has too many deliveries already; the push consumes no attempt.
         case congested
         /// The app's key is not accepted; no attempt is spent.
         case keyRejected = "key-rejected"
@@ -54,7 +54,7 @@ extension Disposition {
     ///
     /// Source: Apple, "Handling notification responses from APNs". 400 `IdleTimeout` normally comes with GOAWAY and
     /// says nothing about the push, so the push is sent again. A status that Apple does not document is treated by its
-    /// class: 5xx waits, everything else is a dead letter with what was answered.
+    /// class: 5xx waits, everything else becomes a dead letter with the answer.
     public init(_ outcome: PushOutcome) {
         switch outcome {
         case .notProcessed: self = .resend

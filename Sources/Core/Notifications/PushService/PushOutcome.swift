@@ -5,12 +5,13 @@ public enum PushOutcome: Hashable, Sendable {
     /// The request was certainly not processed: never written, refused, or above GOAWAY's last stream. Resending it
     /// cannot make a duplicate.
     case notProcessed(String)
-    /// It is unknown: the deadline passed or the connection was lost after the request was written. Resending it may
-    /// make a duplicate, so it keeps its `apns-id`.
+    /// The outcome is unknown: the deadline passed or the connection was lost after the request was written.
+    ///
+    /// Resending it may make a duplicate, so it keeps its `apns-id`.
     case ambiguous(String)
 }
 
-/// What the push service answered.
+/// The answer of the push service.
 public struct PushAnswer: Hashable, Sendable {
     /// The HTTP status.
     public var status: Int

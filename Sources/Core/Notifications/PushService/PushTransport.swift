@@ -8,7 +8,7 @@ public protocol PushTransport: AnyObject, Sendable {
     /// Sends pushes; each gets exactly one result. How many may be outstanding is the sender's to limit.
     func send(_ requests: [PushRequest])
 
-    /// Closes every connection; what is still outstanding ends as ambiguous or not processed.
+    /// Closes every connection; outstanding pushes end as ambiguous or not processed.
     func close() async
 }
 

@@ -5,7 +5,7 @@ import Predicates
 extension IndexStore {
     /// Adds a row, or replaces it.
     mutating func insert(_ row: Int64, _ scope: MatchScope, _ operations: FiringOperations, _ predicate: Predicate) {
-        // The tables are likely to be far away: they are asked for at the same time, not one after the other.
+        // The tables are likely not in the cache, so they are prefetched together.
         rowTable.prefetch(hash(row))
         let type = digest(ofName: scope.recordType)
         let digest = Self.digest(application: self.digest(ofName: scope.application), type: type)
@@ -116,7 +116,7 @@ extension IndexStore {
         return register(addBlockOfNewPostings(residualCount: residualCount), operations)
     }
 
-    /// Writes what a conjunction asks for beside its key, and returns where; nil if that is nothing.
+    /// Writes the tests of a conjunction beside its key, and returns their address; nil if there are none.
     private mutating func writeResidual(
         _ terms: [PredicateTerm], _ options: KeyOptions, _ chosen: KeyOptionSet
     ) -> Int? {

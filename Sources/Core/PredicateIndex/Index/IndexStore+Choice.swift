@@ -69,7 +69,7 @@ extension IndexStore {
 
 /// Which options of a conjunction are the cheapest keys of those looked at so far.
 struct KeyChoice {
-    /// The cost of a further key, as a number of other postings to pass over.
+    /// The cost of a further key: that of this many postings in the way.
     private static let furtherKeyCost = 2.0
 
     /// The options that there are.

@@ -1,8 +1,8 @@
 import Hashing
 
-/// The steps in which the keys of a change are looked up, each of which asks for the memory that the next looks at.
+/// The steps of looking up the keys of a change; each prefetches the memory for the next.
 ///
-/// A step after the search was given up has no effect on the result.
+/// After the search has stopped at its limit, further steps have no effect.
 extension IndexStore {
     /// Leaves the keys that the filter knows of, and asks for their slots.
     func askTheFilter(_ turn: inout MatchContext) {
@@ -13,7 +13,7 @@ extension IndexStore {
         for index in 0..<turn.hits.count { keyTable.prefetch(turn.probes[Int(turn.hits[index].probe)].tableHash) }
     }
 
-    /// Reads what the key table has: nodes stay, and are asked for; postings that are alone become candidates.
+    /// Reads the slots of the key table: nodes stay, and are prefetched; single postings become candidates.
     func readSlots(_ turn: inout MatchContext) {
         var nodeCount = 0
         for index in 0..<turn.hits.count {
@@ -71,7 +71,7 @@ extension IndexStore {
         }
     }
 
-    /// The sum of the record's digests for the members at the indices in a `BucketNode.Entry`.
+    /// The record's part of a key for the members at the places of a `BucketNode.Entry`.
     @inline(__always)
     private func further(_ turn: borrowing MatchContext, _ indices: UInt32) -> WordDigest {
         let digests = turn.memberDigests.pointer(0)
@@ -79,7 +79,7 @@ extension IndexStore {
             + digests[Int(indices >> 18)]
     }
 
-    /// Leaves the candidates that have the key, and asks for what it leaves to test.
+    /// Keeps the candidates that have the key, and prefetches their residuals.
     mutating func readPostings(_ turn: inout MatchContext) {
         var count = 0
         for index in 0..<turn.candidates.count {
@@ -123,7 +123,7 @@ extension IndexStore {
         turn.endLookup()
     }
 
-    /// Whether what the key leaves to test holds.
+    /// Whether the residual of a candidate holds.
     private mutating func holds(_ turn: inout MatchContext, _ candidate: Candidate) -> Bool {
         let words = blocks.pointer(candidate.residual)
         let isFurther = postings.pointer(candidate.posting).pointee.isFurther

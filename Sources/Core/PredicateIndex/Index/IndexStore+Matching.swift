@@ -2,10 +2,9 @@ import Predicates
 
 /// Finding the subscribers of changes.
 ///
-/// A search waits for memory four times, each time for what the one before has told: the filter, a slot of the key
-/// table, a bucket, a posting. So it goes in steps over all of its keys, each of which asks for the memory that the
-/// next one looks at (`IndexStore+Lookup.swift`), and several changes take each step one after the other, so that they
-/// wait together.
+/// A search waits for memory four times, and each read depends on the one before: the filter, a slot of the key table,
+/// a bucket, a posting. So it goes in steps over all of its keys, and each step prefetches the memory for the next
+/// (`IndexStore+Lookup.swift`). Several changes take each step together, so that their waits overlap.
 extension IndexStore {
     /// Appends the rows whose predicates the record satisfies; see `SubscriptionIndex.match`.
     mutating func match(_ input: MatchInput, stepsMaximum: Int, into rows: inout [Int64]) -> MatchOutcome {

@@ -42,7 +42,7 @@ extension IndexStore {
         }
     }
 
-    /// Adds a key, and asks for what the filter says of it: by the time that is looked at, it is there.
+    /// Adds a key, and prefetches its word of the filter.
     @inline(__always)
     private func addProbe(_ turn: inout MatchContext, _ key: WordDigest) {
         keyTable.prefetchFilter(key.tableHash)
@@ -115,7 +115,7 @@ extension IndexStore {
     }
 }
 
-/// The digests that a record's fields add to the keys for which it is probed.
+/// The record's parts of the keys for which it is probed.
 extension IndexStore {
     /// The digests of the record in a dimension, in `record.digests`; none if the field has none of that kind.
     mutating func digests(_ turn: inout MatchContext, of number: UInt32) -> RecordView.Extent {

@@ -5,7 +5,7 @@ extension IndexStore {
     /// Where a row is looked up.
     func hash(_ row: Int64) -> UInt32 { hashes.of(row: row).tableHash }
 
-    /// The number that the row table has for a row; 0 if the row is not there.
+    /// The row table's entry for a row; 0 if the row is not there.
     private func reference(_ row: Int64) -> UInt32 {
         rowTable.first(hash(row)) { reference in
             guard reference & SubscriberNode.mark != 0 else { return postings.pointer(reference).pointee.row == row }

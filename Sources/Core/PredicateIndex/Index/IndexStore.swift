@@ -1,7 +1,7 @@
 /// All that the index holds, in flat memory that is freed with it.
 ///
 /// A predicate lies under one key or a few: the sum of its scope's digest and of one digest for each field of a
-/// *shape*. A change is probed once for each shape in use. What the key does not settle is tested by a residual.
+/// *shape*. A change is probed once for each shape in use. A residual tests the terms that the key does not settle.
 ///
 ///     keyTable      key ──▶ posting, or node ⇄ node …  postings with the same 32 bits, to be told apart by 96
 ///     contentTable  digest of a predicate ──▶ its first posting
@@ -40,7 +40,7 @@ struct IndexStore: ~Copyable {
 
     /// How many changes have been matched.
     var change: UInt64 = 0
-    /// The change of which the paths know where its fields are.
+    /// The change whose field positions the paths hold.
     var changeInPaths: UInt64 = 0
     var recentNames = RecentNames()
     let together: MatchContexts
@@ -87,13 +87,13 @@ struct IndexStore: ~Copyable {
             + foundRows.capacity * MemoryLayout<Int64>.stride
     }
 
-    /// The cost of additions and removals so far: the table slots that they looked at or moved.
+    /// The cost of additions and removals so far: the slots of tables that they read or moved.
     var touchedSlots: Int {
         keyTable.touchedSlots + contentTable.touchedSlots + rowTable.touchedSlots + shapeTable.touchedSlots
             + scopeTable.touchedSlots + pathTable.touchedSlots + dimensionTable.touchedSlots + typeTable.touchedSlots
     }
 
-    /// Whether nothing is held.
+    /// Whether the index is empty.
     var isEmpty: Bool {
         let entries = postings.count + nodes.count + blocks.count
         let names = paths.count + dimensions.count + levelCounts.count + shapes.count + scopes.count

@@ -3,7 +3,7 @@ import Predicates
 
 /// A change whose subscriptions are being searched, and how far that is; its memory is used again for later changes.
 struct MatchContext: ~Copyable {
-    /// Which change it is; what was made for another is out of date.
+    /// The number of the change; data made for another one is out of date.
     private(set) var change: UInt64 = 0
     /// The bits of what happened to the record.
     private(set) var operations: UInt8 = 0
@@ -17,7 +17,7 @@ struct MatchContext: ~Copyable {
     private(set) var isLarge = false
 
     var record: RecordView
-    /// The numbers of its fields' paths; 0 for those that no predicate uses.
+    /// The numbers of its fields' paths; 0 for unused ones.
     var pathNumbers = ScratchArray<UInt32>()
     /// The record's digest for each member of a scope; zero for members that it does not have, and for
     /// `ScopeMember.unusedIndex`.
@@ -54,7 +54,7 @@ struct MatchContext: ~Copyable {
         probes.removeAll()
     }
 
-    /// Begins the search again.
+    /// Restarts the search.
     mutating func beginAgain() {
         isComplete = true
         record.steps = 0
@@ -119,7 +119,7 @@ struct Candidate: BitwiseCopyable {
 
     /// The index of the probe.
     var probe: UInt32
-    /// The posting; while it is being looked for, what the key table has.
+    /// The posting; during the search, the slot of the key table.
     var posting: UInt32 = 0
     /// The indices of the members that its proof has beside the key, as in a `BucketNode.Entry`, or `unknownProof`.
     var proof = Candidate.unknownProof

@@ -1,6 +1,6 @@
 import Hashing
 
-/// The block of a predicate that is more than a sum: its digest, its further postings, and residuals.
+/// The stored data of a predicate that needs more than a sum: its digest, its further postings, and residuals.
 ///
 ///     words 0      the size of the block in words
 ///     words 1-3    96 bits of the digest of the predicate

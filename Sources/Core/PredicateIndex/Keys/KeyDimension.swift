@@ -3,7 +3,7 @@ import Predicates
 
 /// A field in one of the ways in which it can be part of a key.
 struct KeyDimension: BitwiseCopyable {
-    /// The change for which the digests were made last.
+    /// The last change for which the digests were made.
     var madeFor: UInt64 = 0
     /// The first of the digests.
     var digest = WordDigest.zero
@@ -63,7 +63,7 @@ enum KeyKind: UInt8, CaseIterable, Sendable {
 
     /// Whether a record has one digest of this kind at most, so that several fields of such kinds fit into one key.
     var isSingle: Bool { self == .value || self == .foldedValue }
-    /// Whether keys of this kind come at levels, of which a record is probed only for those in use.
+    /// Whether keys of this kind have levels; a record is probed only for the used ones.
     var hasLevels: Bool { rawValue >= KeyKind.prefix.rawValue }
     /// How many bytes of a beginning count: longer ones are told apart by their residual.
     static let prefixBytesMaximum = 32

@@ -2,7 +2,7 @@ internal import Geography
 import Hashing
 import Predicates
 
-/// A term of a conjunction that can be part of a key, and its contribution.
+/// A term of a conjunction that can be part of a key, and its part of the key.
 struct KeyOption: BitwiseCopyable {
     /// The index of the term in its conjunction.
     var term: Int
@@ -25,7 +25,7 @@ struct KeyOption: BitwiseCopyable {
     var isEquality: Bool { kind.isSingle && digestCount == 1 }
 }
 
-/// The contribution of each test to a key.
+/// The part of each test in a key.
 extension KeyOption {
     /// How many intervals cover a range at most.
     private static let intervalsMaximum: UInt64 = 3
@@ -111,7 +111,7 @@ extension KeyOption {
     private mutating func append(_ range: ValueRange, to digests: inout ScratchArray<WordDigest>) {
         let lower = range.lower.map { OrderedKey.of($0.value) }
         let upper = range.upper.map { OrderedKey.of($0.value) }
-        // A bound without an order, or bounds of two kinds: nothing is in the range, and the residual says so.
+        // For a bound without an order, or bounds of two kinds, the range is empty, and the residual says so.
         if case .some(nil) = lower { return }
         if case .some(nil) = upper { return }
         let low = lower ?? nil

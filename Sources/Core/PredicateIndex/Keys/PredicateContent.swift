@@ -3,9 +3,10 @@ import Predicates
 
 /// A predicate as the index sees it: what its keys could be, and a digest of all of it.
 ///
-/// An index reads all its predicates into the same memory, one after the other: millions come when a worker starts.
+/// An index reads all its predicates into the same memory, one after the other, because millions come when a worker
+/// starts.
 struct PredicateContent: ~Copyable {
-    /// The key options of the terms of all conjunctions, and their digests.
+    /// The terms of all conjunctions that can be part of keys, and their digests.
     private var options = ScratchArray<KeyOption>()
     private var digests = ScratchArray<WordDigest>()
     /// Where the options of each conjunction end.
@@ -16,7 +17,7 @@ struct PredicateContent: ~Copyable {
     /// The digest of scope and predicate.
     private(set) var digest = WordDigest.zero
 
-    /// Reads a predicate, which replaces the one before.
+    /// Reads a predicate in place of the previous one.
     mutating func read(_ predicate: Predicate, scope: WordDigest, _ hashes: ValueDigests) {
         options.removeAll()
         digests.removeAll()

@@ -1,10 +1,10 @@
 import Hashing
 
-/// The parts of the keys of the matching index: digests under a secret seed, whose sums name sets.
+/// The elements of the matching index's keys: digests under a secret seed, whose sums name sets.
 ///
 /// A key is the digest of a scope plus one digest for each field that it is about. Sums are quick, so that a change is
-/// probed for many sets of fields at the price of one hash for each field. Two sums are equal by accident with a
-/// chance of 2^-96 (that many bits are kept). An attacker without the seed cannot search for such an accident.
+/// probed for many sets of fields at the price of one hash for each field. Two sums collide with a chance of 2^-96
+/// (that many bits are kept), and without the seed a collision cannot be searched for.
 extension WordDigest {
     /// The digest of the empty set.
     static let zero = WordDigest(high: 0, low: 0)

@@ -2,7 +2,7 @@ internal import Geography
 import Hashing
 import Predicates
 
-/// The digests that the fields of a record add to keys.
+/// The parts of keys that the fields of a record contribute.
 extension RecordView {
     /// Appends the digests of a dimension, and returns where they begin.
     mutating func make(_ dimension: KeyDimension, _ paths: borrowing ChunkedArray<PathEntry>, change: UInt64) -> Int {

@@ -3,9 +3,9 @@ import Hashing
 import Predicates
 internal import UnicodeText
 
-/// The record that is being matched, laid out for many tests: what a field is turned into is kept for the next test.
+/// The record that is being matched, laid out for many tests; converted fields are kept for later tests.
 ///
-/// Nothing is made before it is asked for, and all memory is used again for the next record.
+/// Values are converted on demand, and all memory is reused for the next record.
 struct RecordView: ~Copyable {
     /// A part of one of the arrays.
     struct Extent: BitwiseCopyable {
@@ -121,7 +121,7 @@ struct RecordView: ~Copyable {
     }
 }
 
-/// A field of the record that is being matched, and what was made of it.
+/// A field of the record that is being matched, and its converted forms.
 struct RecordField: BitwiseCopyable {
     /// The kinds of values that tests tell apart.
     enum Kind: UInt8 {
@@ -133,7 +133,7 @@ struct RecordField: BitwiseCopyable {
         case other
     }
 
-    /// The values that have been made.
+    /// The forms that exist already.
     struct Known: OptionSet, BitwiseCopyable {
         let rawValue: UInt8
 

@@ -41,7 +41,7 @@ struct ResidualTerm {
     }
 }
 
-/// The tests that a term of a residual can make.
+/// The tests of a residual's terms.
 enum ResidualOperation: UInt32 {
     /// Nothing passes.
     case never
@@ -75,7 +75,7 @@ enum ResidualBound {
 
     static let isIncluded: UInt32 = 1 << 2
 
-    /// Appends a bound; false if it is a value without an order, so that nothing is in the range.
+    /// Appends a bound; false if it is a value without an order, so that the range is empty.
     static func append(_ bound: ValueRange.Bound?, to words: inout [UInt32]) -> Bool {
         guard let bound else {
             words.append(Kind.none.rawValue)

@@ -3,9 +3,9 @@ internal import Prefetching
 /// Blocks of words of 32 bits, of any size, known by the address of their first word, which has 31 bits; 0 stands for
 /// none.
 ///
-/// Memory is taken in chunks that never move. A block goes to the list of its size when it is freed, and the next of
-/// that size comes from there; sizes are rounded so that there are few. A block begins at a multiple of the largest
-/// power of two that its size is a multiple of, so that it lies on no more lines than it has to.
+/// Memory is taken in chunks that never move. A freed block joins the free list of its size and is reused for that
+/// size; sizes are rounded, so that there are few. A block begins at a multiple of the largest power of two that its
+/// size is a multiple of, so that it lies on no more lines than it has to.
 struct BlockStore: ~Copyable {
     private static var chunkShift: Int { 14 }
     private static var chunkWords: Int { 1 << chunkShift }
@@ -43,7 +43,7 @@ struct BlockStore: ~Copyable {
         chunks[Int(address) >> Self.chunkShift] + (Int(address) & (Self.chunkWords - 1))
     }
 
-    /// Asks for the memory at the beginning of a block, and does not wait for it.
+    /// Prefetches the beginning of a block.
     @inline(__always)
     func prefetch(_ address: UInt32, lineCount: Int = 1) {
         let start = pointer(address)
@@ -106,7 +106,7 @@ struct BlockStore: ~Copyable {
         next = max(next, Self.lineWords)
     }
 
-    /// Goes on to where a block of a size may begin; what is passed over becomes a free block.
+    /// Advances to an aligned place for a block of a size; the skipped part becomes a free block.
     private mutating func align(for size: Int) {
         let alignment = min(size & -size, Self.lineWords)
         let gap = -next & (alignment - 1)

@@ -2,8 +2,8 @@
 ///
 /// They come with bits of what each must be equal to, and with the fields that make it so beside those of the key: most
 /// are passed over without a look at anything else. A bucket can be long where many predicates share the fields that
-/// they are found by. It is one node, whose memory comes all at once, and grows and shrinks with it; beyond the largest
-/// size it is a list of nodes, of which all but the first are full.
+/// they are found by. A bucket is one node, whose memory is contiguous, and which grows and shrinks with it. Beyond the
+/// largest size it is a list of nodes, all full except the first.
 ///
 ///     word  0      the next node; 0 if there is none
 ///     word  1      how many entries there are, and how many fit, 16 bits each
@@ -78,13 +78,13 @@ struct BucketNode {
         }
     }
 
-    /// The value that a slot of the key table has for a node.
+    /// The key table's slot for a node.
     static func reference(_ address: UInt32, capacity: Int) -> UInt32 {
         let lines = (wordCount(capacity: capacity) + BlockStore.lineWords - 1) / BlockStore.lineWords
         return address | mark | UInt32(min(lines, linesMaximum) - 1)
     }
 
-    /// The address of a node, from what a slot has of it.
+    /// The address of a node, from its slot.
     @inline(__always)
     static func address(_ reference: UInt32) -> UInt32 { reference & ~(mark | linesMask) }
 

@@ -55,7 +55,7 @@ public struct DispatchActions: Sendable {
     public var deadTokens: [DeadToken] = []
     /// For each push sent for the first time: how long ago its event was published, in milliseconds.
     public var lagsMilliseconds: [Int64] = []
-    /// The log line.
+    /// The notices to log.
     public var notices: [Notice] = []
 
     /// Creates an empty set of actions.

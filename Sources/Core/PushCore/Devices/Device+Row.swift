@@ -38,7 +38,7 @@ extension Recipient {
     /// The columns of `device d` that `init(_:from:app:)` reads.
     public static let readColumns = "d.device_id, d.platform, d.token"
 
-    /// Reads what a push needs of a device.
+    /// Reads the parts of a device that a push needs.
     ///
     /// - Parameters:
     ///   - row: the row.
@@ -73,7 +73,7 @@ extension FurtherToken {
 }
 
 extension RegisteredToken {
-    /// Reads what a token is registered as: kind, platform.
+    /// Reads the registration of a token: kind, platform.
     ///
     /// - Throws: `RegistryError` with `.corrupt` if the row says neither.
     public init(_ row: some RowReader, from first: Int32, token: DeviceToken) throws(RegistryError) {

@@ -51,7 +51,7 @@ extension Device {
     }
 }
 
-/// A device together with its further tokens and what it subscribes to, as an import brings it.
+/// A device together with its further tokens and its subscriptions, as an import brings it.
 public struct DeviceRegistration: Hashable, Sendable {
     /// The device.
     public var device: Device
@@ -119,11 +119,11 @@ public struct FurtherToken: Hashable, Sendable {
     }
 }
 
-/// What the registry knows of a token that somebody names by its digits.
+/// The registration of a token, which is named by its digits.
 public struct RegisteredToken: Hashable, Sendable {
     /// The token.
     public var token: DeviceToken
-    /// What it is registered as.
+    /// The kind of the registration.
     public var kind: TokenKind
     /// The platform of its device.
     public var platform: Platform
@@ -139,7 +139,7 @@ public struct RegisteredToken: Hashable, Sendable {
 /// A token that the push service will never deliver to again, named as exactly as the service spoke of it: the topic
 /// (app and kind), the environment, and the token.
 ///
-/// What is said about one topic or environment tells nothing of another, so nothing else is removed for it.
+/// An answer about one topic or environment does not concern another, so nothing else is removed.
 public struct DeadToken: Hashable, Sendable {
     /// The app, by its name.
     public var app: String
@@ -166,7 +166,7 @@ public struct DeadToken: Hashable, Sendable {
     }
 }
 
-/// What datasets a device is subscribed to.
+/// The datasets that a device is subscribed to.
 public struct DatasetSubscriptions: Hashable, Sendable {
     /// The names of the datasets, sorted.
     public var datasetNames: [String]

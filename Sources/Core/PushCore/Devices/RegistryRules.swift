@@ -1,7 +1,7 @@
 import Essentials
 public import Notifications
 
-/// What names the registry accepts; every implementation of `Registry` checks them with these functions.
+/// The rules for names in the registry; every implementation of `Registry` checks them with these functions.
 public enum RegistryRules {
     /// The longest device identifier, user or topic, in bytes of UTF-8.
     public static let nameBytesMaximum = TextRule.name.bytesMaximum
@@ -41,7 +41,7 @@ public enum RegistryRules {
         }
     }
 
-    /// Checks a device and what it subscribes to.
+    /// Checks a device and its subscriptions.
     ///
     /// - Throws: `RegistryError` with `.invalid`.
     public static func check(_ registration: DeviceRegistration) throws(RegistryError) {

@@ -1,9 +1,9 @@
 public import Essentials
 public import Notifications
 
-/// Something changed: what a backend published, understood.
+/// A decoded event of a backend: a change.
 public struct ChangeEvent: Hashable, Sendable {
-    /// What kind of change it is, with the facts of that kind.
+    /// The kind of the change, with the facts of that kind.
     public enum Kind: Hashable, Sendable {
         /// A dataset of an identity changed, was deleted or merged: `dataset.changed`, `dataset.deleted`,
         /// `datasets.merged`.
@@ -44,9 +44,9 @@ public struct ChangeEvent: Hashable, Sendable {
 public struct RequestedPush: Hashable, Sendable {
     /// The app, by its name in the configuration.
     public var app: String
-    /// Its audience.
+    /// The addressees.
     public var audience: Audience
-    /// What it says.
+    /// The content.
     public var notification: Notification
     /// How it is sent.
     public var options: PushOptions
@@ -60,7 +60,7 @@ public struct RequestedPush: Hashable, Sendable {
     }
 }
 
-/// What a single event may ask for at most: everything that a publisher controls has a bound.
+/// The limits of a single event: everything that a publisher controls has a bound.
 public enum EventLimits {
     /// The size of a message's body, in bytes.
     public static let bodyBytesMaximum = 4 * 1024 * 1024

@@ -31,7 +31,7 @@ public final class EventDecoder {
 
     /// Decodes a message.
     ///
-    /// - Parameter message: what the broker delivered.
+    /// - Parameter message: the broker's message.
     /// - Returns: the event.
     /// - Throws: `EventRejection`, with the reason and a message that a publisher can act on.
     public func decode(_ message: Message) throws(EventRejection) -> ChangeEvent {
@@ -44,7 +44,7 @@ public final class EventDecoder {
         defer { if message.body.count > JSONParser.retainedBytes { parser.relinquish() } }
         try checkContentEncoding(of: message)
         let envelope = try readEnvelope(of: message)
-        // A field of a record counts as the nearest number; what is passed on to a device must not change on its way.
+        // A field of a record counts as the nearest number, but values for a device must not change on their way.
         if let fault = parser.roundedNumber, !envelope.type.isOfRecord {
             throw EventRejection(.invalidJSON, "the event has a number that cannot be passed on: \(fault)")
         }

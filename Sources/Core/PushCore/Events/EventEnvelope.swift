@@ -2,7 +2,7 @@ import Essentials
 internal import JSON
 import Notifications
 
-/// What surrounds the data of an event, whichever encoding it came in.
+/// The attributes around the data of an event, in any encoding.
 struct EventEnvelope {
     var identifier: String
     var source: String
@@ -72,7 +72,7 @@ public enum EventType: String, CaseIterable, Sendable {
     static let listing = allCases.map(\.rawValue).joined(separator: ", ")
 }
 
-/// What the property `content_type` says about the encoding of an event.
+/// The encoding of an event, as the property `content_type` names it.
 enum ContentType {
     /// The body is a whole CloudEvent.
     case cloudEvent

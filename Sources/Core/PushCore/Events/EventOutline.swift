@@ -1,7 +1,7 @@
 import Essentials
 internal import JSON
 
-/// What can be read of an event whether or not it can be acted on: for logs and dead letters.
+/// The readable parts of any event, even an invalid one: for logs and dead letters.
 public struct EventOutline: Hashable, Sendable {
     /// The attribute `source`.
     public var source: String?
@@ -12,7 +12,7 @@ public struct EventOutline: Hashable, Sendable {
     /// The app that the event's data names.
     public var app: String?
 
-    /// How much of each is kept: what a valid event has fits.
+    /// The most bytes that are kept of each: the values of a valid event fit.
     private static let bytesMaximum = EventLimits.sourceBytesMaximum
 
     init(source: String?, identifier: String?, type: String?, app: String? = nil) {
@@ -32,8 +32,9 @@ public struct EventOutline: Hashable, Sendable {
 }
 
 extension EventDecoder {
-    /// Reads what a message tells of its event, in the order of the encodings that `decode` accepts; nothing of it is
-    /// checked, and whatever is missing or of another type is nil.
+    /// Reads the outline of a message, in the order of the encodings that `decode` accepts.
+    ///
+    /// Nothing is validated; missing values and values of another type are nil.
     public func outline(of message: Message) -> EventOutline {
         defer { if message.body.count > JSONParser.retainedBytes { parser.relinquish() } }
         let properties = message.properties

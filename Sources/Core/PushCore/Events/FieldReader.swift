@@ -2,10 +2,10 @@ import Essentials
 internal import JSON
 import Notifications
 
-/// Reads the members of one JSON object and says precisely what is wrong with them.
+/// Reads the members of one JSON object and reports their faults precisely.
 ///
-/// A member that is `null` counts as one that is not there. A message names the path of a field and the kind of what
-/// was found, never its contents: among them are device tokens.
+/// A member that is `null` counts as absent. A message names the path of a field and the kind of its value, never its
+/// contents, which may be device tokens.
 struct FieldReader {
     let object: JSONObject
     /// Where the object lies, for example `data.notification`.
@@ -60,14 +60,14 @@ struct FieldReader {
         return try FieldReader(value, path: path(key))
     }
 
-    /// The string of that key, of whatever length.
+    /// The string of that key, of any length.
     func text(_ key: StaticString) throws(EventRejection) -> String? {
         guard let value = value(key) else { return nil }
         guard let text = value.string else { throw invalid(key, value, "a string") }
         return text
     }
 
-    /// The strings of that key, of whatever length.
+    /// The strings of that key, of any length.
     func texts(_ key: StaticString) throws(EventRejection) -> [String]? {
         guard let value = value(key) else { return nil }
         guard let array = value.array else { throw invalid(key, value, "an array of strings") }

@@ -19,7 +19,7 @@ struct HeaderAttributes {
 
     private static let prefixes: [StaticString] = ["ce-", "ce_", "cloudevents_", "cloudevents:"]
 
-    /// Looks for the attributes, of which the first of each name counts; nil if the headers are none of a CloudEvent.
+    /// Reads the attributes, the first of each name; nil if the headers are not those of a CloudEvent.
     init?(_ headers: [MessageHeader]) {
         for header in headers {
             guard let attribute = header.name.readingUTF8(Self.attribute) else { continue }
@@ -119,7 +119,7 @@ extension HeaderValue {
         }
     }
 
-    /// What kind of value it is, for messages.
+    /// The kind of the value, for messages.
     var kindName: String {
         switch self {
         case .boolean: "boolean"
@@ -156,7 +156,7 @@ extension Message {
 
     /// How long it may wait, from the property `expiration`: decimal digits, milliseconds.
     ///
-    /// RabbitMQ refuses to publish anything else there, so what is no such number can only be ignored.
+    /// RabbitMQ refuses to publish any other text there, so other values are ignored.
     var timeToLiveMilliseconds: Int64? {
         guard let expiration = properties.expiration else { return nil }
         return Self.digits(expiration)

@@ -4,8 +4,8 @@ import Notifications
 
 /// The members that an object of an event or of the registry may have.
 ///
-/// A member that is none of them is an error and not ignored: it is more likely misspelt than meant for somebody else,
-/// and a push without it says something else than its publisher wanted.
+/// An unknown member is an error and not ignored: it is probably misspelt, and the push would lack something that its
+/// publisher wanted.
 struct MemberNames: Sendable {
     /// The names.
     let names: [StaticString]
@@ -54,7 +54,7 @@ public enum SpellingSuggestion {
     /// A name that differs only in case, hyphens, underscores or the prefix `apns-` is always near enough.
     ///
     /// - Parameters:
-    ///   - name: what was written.
+    ///   - name: the written name.
     ///   - known: the names that exist.
     /// - Returns: the nearest, the first of several; nil if even that differs in more than a third of its letters.
     public static func nearest(to name: String, among known: [String]) -> String? {
@@ -77,8 +77,8 @@ public enum SpellingSuggestion {
         return name.hasPrefix("apns-") ? String(letters.dropFirst(4)) : letters
     }
 
-    /// How many letters have to be inserted, removed, replaced or swapped with their neighbour to turn one into the
-    /// other (optimal string alignment).
+    /// The number of letters to insert, remove, replace or swap with their neighbour to turn one into the other
+    /// (optimal string alignment).
     static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var beforePrevious: [Int] = []
         var previous = Array(0...right.count)

@@ -103,8 +103,8 @@ extension RequestedPush {
 
     /// Checks that tokens of its target can be registered at all.
     ///
-    /// The `liveactivity` token of a device starts activities; a running activity has a token of its own, which is
-    /// known to the backend only (Apple, "Starting and updating Live Activities with ActivityKit push notifications").
+    /// The `liveactivity` token of a device starts activities. A running activity has a token of its own, which only
+    /// the backend knows (Apple, "Starting and updating Live Activities with ActivityKit push notifications").
     ///
     /// - Throws: `EventRejection` with `noToken`.
     public func checkTarget() throws(EventRejection) {

@@ -2,7 +2,7 @@ import Essentials
 internal import JSON
 import Notifications
 
-/// The form of a text that names something.
+/// The rule for a text that names something.
 ///
 /// Events, registrations, commands and the configuration have the same rules: a name that one of them accepts, the
 /// others accept as well.
@@ -13,7 +13,7 @@ public struct TextRule: Sendable {
     let form: String
     /// The length, as the end of "it must be", for a text that is empty or too long.
     let length: String
-    /// Whether its bytes, of which there is one at least, are as they should be.
+    /// Whether its bytes, at least one, follow the rule.
     let accepts: @Sendable (UnsafeBufferPointer<UInt8>) -> Bool
 
     init(
@@ -95,7 +95,7 @@ public struct TextRule: Sendable {
     /// Returns whether a text follows the rule.
     public func isFollowed(by text: String) -> Bool { text.readingUTF8 { bytes in isFollowed(by: bytes) } }
 
-    /// Returns what a text must be and is not, as the end of "it must be"; nil if it follows the rule.
+    /// Returns the broken rule, as the end of "it must be"; nil if the text follows the rule.
     public func requirement(brokenBy text: String) -> String? {
         guard !isFollowed(by: text) else { return nil }
         return (1...bytesMaximum).contains(text.utf8.count) ? form : length

@@ -13,7 +13,7 @@ public struct FanOut: Hashable, Sendable {
         case planning
         /// All its chunks are with the broker.
         case planned
-        /// What has not begun is not sent.
+        /// Chunks that have not begun are not sent.
         case cancelled
         /// Each of its chunks has ended.
         case done
@@ -21,7 +21,7 @@ public struct FanOut: Hashable, Sendable {
 
     /// Its number; a later fan-out has a greater one.
     public var number: Int64
-    /// Whose audience it serves.
+    /// The event whose audience it serves.
     public var event: FanOutEvent
     /// How far it is.
     public var state: State
@@ -69,7 +69,7 @@ public struct FanOut: Hashable, Sendable {
 
 /// The event of a fan-out, by what tells it from others and by what an operator knows it by.
 public struct FanOutEvent: Hashable, Sendable {
-    /// What tells it from all other events.
+    /// The digest that identifies the event.
     public var digest: EventDigest
     /// Where it came from.
     public var source: String
@@ -96,7 +96,7 @@ public enum FanOutRules {
     public static let planningMilliseconds: Int64 = 5_000
     /// How long a fan-out that is done is remembered, so that a redelivery of its event or of a chunk is known.
     public static let doneKeptMilliseconds: Int64 = 86_400_000
-    /// How long any other is remembered: longer than its messages can stay valid.
+    /// The time that any other event is remembered: longer than its messages are useful.
     public static let otherKeptMilliseconds: Int64 = 30 * 86_400_000
     /// How many are forgotten at once at most, so that no call takes long.
     public static let forgottenAtOnceMaximum = 10

@@ -18,7 +18,7 @@ public struct FanOutChunk: Hashable, Sendable {
 
     /// The subscriptions that a chunk of these subscribers names.
     ///
-    /// - Parameter page: what was found of the chunk, as part of the whole audience.
+    /// - Parameter page: the subscribers of the chunk, as part of the whole audience.
     /// - Returns: the rows, in ascending order. A subscription that only covers devices is left out if there are too
     ///   many; then such a device may get two silent pushes.
     public static func subscriptions(of page: SubscriberPage) -> [Int64] {
@@ -64,11 +64,11 @@ extension FanOutChunk {
     }
 }
 
-/// What tells a chunk from all others.
+/// The identity of a chunk.
 public struct FanOutChunkKey: Hashable, Sendable {
     /// The fan-out, by its number.
     public var fanOut: Int64
-    /// The event that the fan-out is of: a new registry gives the same numbers to other events.
+    /// The event of the fan-out, because a registry that was created again gives the same numbers to other events.
     public var event: EventDigest
     /// The chunk, by its number.
     public var chunk: Int
@@ -81,7 +81,7 @@ public struct FanOutChunkKey: Hashable, Sendable {
     }
 }
 
-/// What is known of a chunk before it is served.
+/// The stored state of a chunk before it is served.
 public enum FanOutChunkState: Hashable, Sendable {
     /// It is to be served.
     case waiting
@@ -109,7 +109,7 @@ public struct FanOutChunkEnding: Hashable, Sendable {
 public struct FanOutChunkJob: Hashable, Sendable {
     /// The number of its fan-out; the audience is as it was when that began.
     public var fanOut: Int64
-    /// What is to be served.
+    /// The chunk to serve.
     public var chunk: FanOutChunk
 
     /// Names a chunk.

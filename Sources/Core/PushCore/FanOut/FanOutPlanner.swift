@@ -1,8 +1,8 @@
 /// The planning of one large fan-out: which chunk to look for, to write down and to publish next.
 ///
-/// Chunks are found in batches, written into the registry, published, and noted as published once the broker has
-/// confirmed them; so another planner can go on from the registry alone, wherever this one ended. The first batch is
-/// one chunk, so that serving begins at once; later ones are larger, so that few writes plan many devices.
+/// Chunks are found in batches, written into the registry, published, and marked as published after the broker's
+/// confirm. So another planner can continue from the registry alone, wherever this one ended. The first batch is one
+/// chunk, so that serving begins at once; later ones are larger, so that few writes plan many devices.
 ///
 /// | step | what follows it |
 /// |---|---|
@@ -17,9 +17,9 @@
 ///
 /// A step that failed is given again.
 public struct FanOutPlanner: Sendable {
-    /// What is to be done next.
+    /// The next action.
     public enum Step: Hashable, Sendable {
-        /// Read the fan-out, and take it over if no planner has it.
+        /// Read the fan-out, and take it over if it has no planner.
         case ask
         /// Find where a chunk ends that begins after a position.
         case find(after: AudienceCursor?)
@@ -72,7 +72,7 @@ public struct FanOutPlanner: Sendable {
         fanOutRead(fanOut)
     }
 
-    /// What is to be done now.
+    /// The current action.
     public var step: Step {
         switch phase {
         case .asking: .ask

@@ -77,7 +77,7 @@ extension FanOutPlanning {
         case unavailable(RegistryError)
     }
 
-    /// What the metrics count.
+    /// The counts for the metrics.
     public struct Counts: Hashable, Sendable {
         /// Fan-outs that this worker has planned to the end.
         public var planned = 0
@@ -92,9 +92,9 @@ extension FanOutPlanning {
         public init() {}
     }
 
-    /// What is to be done after events have been fed to a `FanOutPlanning`, gathered over a tick.
+    /// The actions after the events of a tick have been fed to a `FanOutPlanning`.
     public struct Actions: Sendable {
-        /// What to ask the registry, each with the number of the plan.
+        /// The questions to the registry, each with the number of the plan.
         ///
         /// Each is answered by the event that its case names, or by `questionFailed`.
         public var questions: [(plan: UInt64, question: Question)] = []
@@ -108,9 +108,9 @@ extension FanOutPlanning {
         public var taken: [Taken] = []
         /// Events that are to be served page by page.
         public var unplanned: [Unplanned] = []
-        /// The log line.
+        /// The notices to log.
         public var notices: [Notice] = []
-        /// What to count.
+        /// The counts to add to the metrics.
         public var counts = Counts()
 
         /// Creates an empty set of actions.

@@ -1,6 +1,6 @@
 public import Essentials
 
-/// Plans the large fan-outs of this worker: asks the registry, has chunks published, and settles what is planned.
+/// Plans the large fan-outs of this worker: asks the registry, has chunks published, and settles planned events.
 ///
 /// The deliveries of an event are settled when the broker has confirmed every chunk. All that a plan needs is in the
 /// registry, so a redelivered event goes on where this worker ended. `FanOutPlanner` is the machine of one plan.
@@ -15,7 +15,7 @@ public import Essentials
 /// The loss of the connection changes nothing: plans go on, and to settle a delivery of a lost connection is harmless.
 /// The event comes again and finds its plan here, or its fan-out in the registry.
 ///
-/// Methods are named after what happened; what is to be done is appended to `Actions`. Time is an argument.
+/// Methods are named after events; the resulting actions are appended to `Actions`. Time is an argument.
 public struct FanOutPlanning: Sendable {
     /// How long no fan-out is begun after the registry could only be read, in milliseconds.
     public static let unavailableMilliseconds: UInt64 = 60_000
@@ -47,7 +47,7 @@ public struct FanOutPlanning: Sendable {
     /// Creates a machine without plans.
     ///
     /// - Parameters:
-    ///   - planner: the number of this worker among those that plan; not 0, and another one after each start.
+    ///   - planner: the number of this worker among the planners; not 0, and a new one after each start.
     ///   - devicesPerChunkMaximum: the most devices of a chunk.
     ///   - repeatDelayNanoseconds: the time after which the registry is asked again.
     public init(planner: Int64, devicesPerChunkMaximum: Int, repeatDelayNanoseconds: UInt64) {
@@ -77,7 +77,7 @@ public struct FanOutPlanning: Sendable {
     /// - Parameters:
     ///   - event: the event, which can be rendered.
     ///   - tags: its delivery first, then those of the events that it stands for.
-    ///   - known: its fan-out, if the registry was asked for it before.
+    ///   - known: its fan-out, if the registry has returned it before.
     ///   - now: the time.
     ///   - actions: receives the actions.
     public mutating func began(
@@ -204,7 +204,7 @@ public struct FanOutPlanning: Sendable {
     }
 }
 
-/// What the registry and the broker answer to plans.
+/// The answers of the registry and the broker to plans.
 extension FanOutPlanning {
     // MARK: The registry answers
 
@@ -266,7 +266,7 @@ extension FanOutPlanning {
         actions.notices.append(.unavailable(error))
     }
 
-    /// A plan has a question until it is answered, whatever happens meanwhile.
+    /// A plan has a question until it is answered, despite any other event.
     private mutating func takeQuestion(_ number: UInt64) -> Question? {
         let question = plans[number]?.question
         assert(question != nil, "an answer came to a question that was not asked")

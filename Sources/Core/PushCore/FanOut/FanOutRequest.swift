@@ -1,8 +1,8 @@
-/// A request to the registry of large fan-outs: what is planned, what is published, and which chunks have ended.
+/// A request to the registry of large fan-outs: plans, publishes, and the ends of chunks.
 public enum FanOutRequest: Hashable, Sendable {
     /// The answer to a `FanOutRequest`.
     public enum Answer: Hashable, Sendable {
-        /// The fan-out as it is now: answers `begin`, `plan` and `published`.
+        /// The present fan-out: answers `begin`, `plan` and `published`.
         case fanOut(FanOut)
         /// Chunks that may not have been published: answers `read`.
         case chunks([FanOutChunk])

@@ -25,7 +25,7 @@ extension FanOutServing {
         case endingsNotRecorded(count: Int, RegistryError)
     }
 
-    /// What the metrics count.
+    /// The counts for the metrics.
     public struct Counts: Hashable, Sendable {
         /// Chunks that were served to their end.
         public var chunksServed = 0
@@ -44,7 +44,7 @@ extension FanOutServing {
         public init() {}
     }
 
-    /// What is to be done after events have been fed to a `FanOutServing`, gathered over a tick.
+    /// The actions after the events of a tick have been fed to a `FanOutServing`.
     ///
     /// Every delivery that arrives comes once in `released`, unless `flowsHang` returned it.
     public struct Actions: Sendable {
@@ -56,14 +56,14 @@ extension FanOutServing {
         public var endingsToRecord: [FanOutChunkEnding] = []
         /// Pages that were asked for and are not wanted any more: an answer to them is to be dropped.
         public var pagesAbandoned: [DeliveryTag] = []
-        /// Deliveries of which no page is asked or begins from now on, so that the caller may forget their events.
+        /// Deliveries without further pages, so that the caller may forget their events.
         ///
         /// No page of them is out, unless their connection is lost. Some of them are settled later, when their ending
         /// has been recorded.
         public var released: [DeliveryTag] = []
-        /// The log line.
+        /// The notices to log.
         public var notices: [Notice] = []
-        /// What to count.
+        /// The counts to add to the metrics.
         public var counts = Counts()
 
         /// Creates an empty set of actions.

@@ -10,17 +10,16 @@ public import Essentials
 /// | ended | its ending is to be recorded | settled, when the registry keeps it or can only be read |
 ///
 /// A continuation is released when its page begins: its delivery ends with that job. So is a chunk that another worker
-/// has served before. A chunk with a page that cannot be rendered ends with its dead letter, and is not recorded: a
-/// replay of the letter has to find it not served. A chunk of which the broker takes no copy ends with its rejection.
+/// has served before. A chunk with a page that cannot be rendered ends with its dead letter. It is not recorded,
+/// because a replay of the letter has to serve it. A chunk whose copies the broker refuses ends with its rejection.
 ///
-/// Order and bounds:
-/// - Flows are served in round robin, a page each. A flow has at most one page asked for, and all flows have
-///   `pagesAskedMaximum`.
-/// - The chunks of a flow are served one after the other. While pages of one chunk are out and none of it is left to
-///   begin, `pagesAheadMaximum` pages of the next may begin, so that the connections do not idle between two chunks.
-///   A crash repeats at most these pages beside the chunk.
+/// Turns and bounds:
+/// - Flows take turns, a page each. A flow has at most one page asked for, and all flows have `pagesAskedMaximum`.
+/// - The chunks of a flow are served one after the other. While pages of one chunk are out and none is left to begin,
+///   `pagesAheadMaximum` pages of the next may begin, so that the connections do not idle between two chunks. A crash
+///   repeats at most these pages beside the chunk.
 ///
-/// Methods are named after what happened; what is to be done is appended to `Actions`. Time is an argument.
+/// Methods are named after events; the resulting actions are appended to `Actions`. Time is an argument.
 public struct FanOutServing: Sendable {
     /// The most pages of a chunk that begin while pushes of the chunk before it are out.
     public static let pagesAheadMaximum = 1
@@ -31,7 +30,7 @@ public struct FanOutServing: Sendable {
     private let pagesAskedMaximum: Int
     let repeatDelayNanoseconds: UInt64
     var queue = FanOutQueue()
-    /// The deliveries of which a page was asked for, in the order of asking.
+    /// The deliveries with a requested page, in the order of the requests.
     var asked: [FanOutDelivery] = []
     /// The chunks that have begun and not ended.
     var chunks: [DeliveryTag: FanOutChunkProgress] = [:]
@@ -60,7 +59,7 @@ public struct FanOutServing: Sendable {
 
     // MARK: State
 
-    /// Whether nothing is left to serve or to record.
+    /// Whether no chunk is left to serve or to record.
     public var isEmpty: Bool { queue.isEmpty && asked.isEmpty && chunks.isEmpty && endings.isEmpty }
 
     /// Whether a delivery waits for a page to be asked for.
@@ -262,7 +261,7 @@ extension FanOutServing {
 extension FanOutServing {
     // MARK: The connection
 
-    /// The connection is lost, so the broker delivers again what is not settled.
+    /// The connection is lost, so the broker delivers unsettled messages again.
     ///
     /// A chunk with a page left is forgotten, because it comes again from its beginning. A chunk whose last page has
     /// begun ends as usual, so that its ending is recorded before somebody serves it again.
@@ -276,14 +275,14 @@ extension FanOutServing {
         chunks = chunks.filter { $0.value.isRead || $0.key.epoch >= epoch }
     }
 
-    /// The worker stops: what has not begun is dropped, and stays with the broker; a begun chunk is served to its end.
+    /// Drops chunks that have not begun, which stay with the broker; a begun chunk is served to its end.
     public mutating func drain(into actions: inout Actions) {
         isDraining = true
         let begun = chunks
         release(into: &actions) { begun[$0] == nil }
     }
 
-    /// Forgets deliveries that wait, or of which a page is asked for.
+    /// Forgets deliveries that wait, or whose page is requested.
     private mutating func release(into actions: inout Actions, where isReleased: (DeliveryTag) -> Bool) {
         let abandoned = asked.map(\.tag).filter(isReleased)
         asked.removeAll { isReleased($0.tag) }
@@ -353,7 +352,7 @@ struct FanOutEndings: Sendable {
     /// The time before which the registry is not asked again; nil if it answered the last request.
     private(set) var askAgainAt: MonotonicTime?
 
-    /// Whether nothing is to be recorded.
+    /// Whether there is nothing to record.
     var isEmpty: Bool { waiting.isEmpty }
 
     /// A chunk has ended.
@@ -370,7 +369,7 @@ struct FanOutEndings: Sendable {
         return waiting.map(\.ending)
     }
 
-    /// The request has ended for good.
+    /// The request has ended finally.
     ///
     /// - Returns: the chunks whose deliveries can be settled.
     mutating func finish() -> [(tag: DeliveryTag, ending: FanOutChunkEnding)] {

@@ -1,23 +1,23 @@
 public import Essentials
 
-/// Tells an app that is slow from one that is only busy, by how its unsettled deliveries end.
+/// Distinguishes a slow app from a busy one, by the outcomes of its unsettled deliveries.
 ///
-/// An app that has more than its share of the unsettled deliveries is slow in two cases:
+/// An app with more than its share of the unsettled deliveries is slow in two cases:
 ///
 /// | it is | when | until |
 /// |---|---|---|
 /// | silent | nothing of it was answered or ended for `silenceMilliseconds`, others went on | something of it is |
 /// | late | its unsettled deliveries took longer than the patience to end | a turnover is quick, or none is left |
 ///
-/// The more deliveries an app has, the sooner its silence counts, so that it is noticed before it has all of them. An
-/// app with all deliveries may be silent for `silenceMilliseconds`, an app with half of them for twice as long. Silence
-/// counts only if other apps have ended many deliveries meanwhile: a worker that was stopped gets answers from no app.
+/// The more deliveries an app has, the sooner its silence counts, so that it is noticed before it has all of them. The
+/// time is for an app with all deliveries; one with half of them may be silent for twice as long. Silence counts only
+/// if others have ended a good many deliveries meanwhile, because a worker that was stopped gets no answers at all.
 public struct AppBacklog: Hashable, Sendable {
     /// How long an app that has all unsettled deliveries may be silent.
     public static let silenceMilliseconds: Int64 = 125
     /// How many deliveries of others must have ended meanwhile.
     public static let othersEndedLeast = 64
-    /// How long an app without unsettled deliveries is remembered as a silent one.
+    /// The time that an app without deliveries is remembered as a silent one.
     public static let memoryMilliseconds: Int64 = 60_000
 
     private var watchedSince: MonotonicTime?
@@ -28,7 +28,7 @@ public struct AppBacklog: Hashable, Sendable {
     private var othersEndedBefore = 0
     private var isSilent = false
 
-    /// How many deliveries of the app are unsettled.
+    /// The number of unsettled deliveries of the app.
     public private(set) var unsettled = 0
     /// How many have ended so far.
     public private(set) var ended = 0
@@ -36,10 +36,10 @@ public struct AppBacklog: Hashable, Sendable {
     /// Whether it was slow when it was last looked at.
     public var isSlow: Bool { isSilent || isLate }
 
-    /// Creates the backlog of an app without deliveries.
+    /// Creates the load of an app without deliveries.
     public init() {}
 
-    /// Deliveries of the app arrived.
+    /// Adds deliveries of the app.
     ///
     /// - Parameters:
     ///   - count: how many.
@@ -63,7 +63,7 @@ public struct AppBacklog: Hashable, Sendable {
         release(count)
     }
 
-    /// Deliveries of the app were abandoned; that says nothing for it.
+    /// Removes abandoned deliveries of the app; they say nothing for it.
     public mutating func abandoned(_ count: Int) { release(count) }
 
     private mutating func release(_ count: Int) {
@@ -77,11 +77,11 @@ public struct AppBacklog: Hashable, Sendable {
     /// Looks at the app.
     ///
     /// - Parameters:
-    ///   - isOverShare: whether it has more than its share of deliveries now.
-    ///   - unsettledMaximum: the most deliveries of all apps that can be unsettled.
+    ///   - isOverShare: whether it holds more than its share now.
+    ///   - inHandMaximum: the most unsettled deliveries of all apps.
     ///   - othersEnded: how many deliveries of other apps have ended so far.
     ///   - now: when it is.
-    /// - Returns: whether it is slow and has more than its share, so that its further deliveries are deferred.
+    /// - Returns: whether it is slow and exceeds its share, so that no more of its deliveries may be admitted.
     public mutating func shouldDefer(
         isOverShare: Bool, unsettledMaximum: Int, othersEnded: Int, at now: MonotonicTime
     ) -> Bool {

@@ -1,7 +1,7 @@
 public import Essentials
 public import Notifications
 
-/// Watches how the push service serves each app, and says which pushes must not be sent for the time being.
+/// Watches how the push service serves each app, and decides which pushes must not be sent for now.
 ///
 /// | it notices that | by | consequence |
 /// |---|---|---|
@@ -11,8 +11,8 @@ public import Notifications
 /// | an app is slow | when deliveries end (`AppBacklog`) | its excess is deferred, and its hanging pushes abandoned |
 /// | a fan-out hangs | no answer for the patience | chunks of it that have not begun are requeued |
 ///
-/// `DispatchStateMachine` asks for a verdict before a push goes out, and reports how the push ended. `notices` gathers
-/// the changes for the operator.
+/// `DispatchStateMachine` asks for a verdict before a push goes out, and reports its outcome. The news for an operator
+/// are gathered in `notices`.
 public struct AppHealth: Sendable {
     /// A change of an app's or a route's health, for the operator.
     public enum Notice: Hashable, Sendable {
@@ -36,7 +36,7 @@ public struct AppHealth: Sendable {
         var backlog = AppBacklog()
         /// When a push of it was answered last.
         var answered = MonotonicTime(nanoseconds: 0)
-        /// Whether it is in the notices that it is slow.
+        /// Whether a notice has reported it as slow.
         var isReportedSlow = false
     }
 
@@ -56,12 +56,12 @@ public struct AppHealth: Sendable {
     /// When all pushes were last searched for overdue ones.
     private var lastOverdueCheck: MonotonicTime?
 
-    /// How many deliveries of all apps are unsettled.
+    /// The number of unsettled deliveries of all apps.
     public private(set) var unsettledDeliveries = 0
-    /// What has changed since they were taken last.
+    /// The changes since the notices were taken last.
     public private(set) var notices: [Notice] = []
 
-    /// Creates the health of apps of which nothing is known yet.
+    /// Creates the health of unknown apps.
     ///
     /// - Parameters:
     ///   - appCount: how many apps are configured.
@@ -80,7 +80,7 @@ public struct AppHealth: Sendable {
 
     // MARK: Before a push goes out
 
-    /// What is wrong with a push that it has to be requeued for; nil if it may go out.
+    /// The reason why a push has to be requeued; nil if it may go out.
     ///
     /// A push that may go out for an app whose key is refused is the probe of its key.
     ///
@@ -118,7 +118,7 @@ public struct AppHealth: Sendable {
         notices.append(isReachable ? .reachable(route: route) : .unreachable(route: route))
     }
 
-    /// A push of an app was answered, whatever the answer.
+    /// A push of an app was answered, with any status.
     public mutating func pushWasAnswered(app: Int, at now: MonotonicTime) {
         apps[app].answered = now
         if isShared { apps[app].backlog.wasAnswered(othersEnded: othersEnded(app), at: now) }
@@ -194,21 +194,21 @@ public struct AppHealth: Sendable {
 
 /// Apps that are too slow for their unsettled deliveries.
 ///
-/// With one app nothing is counted: no other app would gain if it were called slow.
+/// With one app nothing is counted: a slow verdict would help no other app.
 extension AppHealth {
     /// Whether there is more than one app to be fair to.
     public var isShared: Bool { apps.count > 1 }
 
-    /// How many unsettled deliveries an app may have in any case.
+    /// The number of unsettled deliveries that an app may have in any case.
     private var leastShare: Int { unsettledDeliveriesMaximum / Self.leastShareDivisor }
 
     /// How many deliveries of all other apps have ended so far.
     private func othersEnded(_ app: Int) -> Int { deliveriesEnded - apps[app].backlog.ended }
 
-    /// How many deliveries of each app are unsettled.
+    /// The number of unsettled deliveries of each app.
     public var unsettledDeliveriesByApp: [Int] { apps.map(\.backlog.unsettled) }
 
-    /// Whether an app is slow and has more than its share of deliveries, so that its further deliveries are deferred.
+    /// Whether an app is slow and exceeds its share, so that no more of its deliveries are admitted.
     ///
     /// - Parameters:
     ///   - app: the app.
@@ -225,7 +225,7 @@ extension AppHealth {
             at: now)
     }
 
-    /// Deliveries of an app arrived; not to be called for those that are deferred at once.
+    /// Adds deliveries of an app, except those that are requeued at once.
     public mutating func deliveriesArrived(_ count: Int, app: Int, at now: MonotonicTime) {
         apps[app].backlog.arrived(count, othersEnded: othersEnded(app), at: now)
         unsettledDeliveries += count
@@ -238,7 +238,7 @@ extension AppHealth {
         deliveriesEnded += count
     }
 
-    /// Deliveries of an app were abandoned; that says nothing for it.
+    /// Removes abandoned deliveries of an app; they say nothing for it.
     public mutating func deliveriesAbandoned(_ count: Int, app: Int) {
         apps[app].backlog.abandoned(count)
         unsettledDeliveries -= count
@@ -288,7 +288,7 @@ extension AppHealth {
 
 /// Which routes of the transport lead to the push service at this moment.
 ///
-/// A route of which nothing was heard yet counts as neither: it may never be used.
+/// A route without any news counts as neither: it may never be used.
 public struct ReachableRoutes: Hashable, Sendable {
     private enum State {
         case unknown

@@ -59,7 +59,7 @@ public struct KeyCircuitBreaker: Hashable, Sendable {
 /// One bad token among many good answers is a dead token. When more than half of the recent answers call tokens bad,
 /// the environment or the topic is wrong, and pruning would empty the registry.
 public struct TokenRejectionMonitor: Hashable, Sendable {
-    /// What to do with a token that was called bad.
+    /// The decision about a token that was called bad.
     public enum Verdict: Hashable, Sendable {
         /// Prune it.
         case prune

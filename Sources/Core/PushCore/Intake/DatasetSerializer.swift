@@ -4,12 +4,13 @@ public import Notifications
 /// Lets one event of a dataset be under way at a time, so that no older state is announced after a newer one.
 ///
 /// APNs promises no order between two pushes that are out at once, so the second waits until the first has been
-/// settled. Waiting events coalesce when that one ends. The prefetch bounds their number.
+/// settled. Waiting events coalesce when the dataset is free. Bounded by the prefetch, as everything that is
+/// unacknowledged.
 ///
 /// A delivery waits only for an event that is under way. `wait` takes no other delivery, because only the end of an
 /// event releases waiting deliveries.
 struct DatasetSerializer: Sendable {
-    /// Each dataset with an event under way, and what waits for it.
+    /// Each dataset with an event under way, and its waiting events.
     private var waiting: [DatasetKey: [Delivery]] = [:]
 
     /// Whether an event of that dataset is under way.
@@ -28,7 +29,7 @@ struct DatasetSerializer: Sendable {
         if waiting[key] == nil { waiting[key] = [] }
     }
 
-    /// The event that was under way has been settled; returns the deliveries that waited for it.
+    /// The event under way has been settled; returns the waiting events.
     mutating func end(_ key: DatasetKey) -> [Delivery] { waiting.removeValue(forKey: key) ?? [] }
 
     /// Forgets the waiting deliveries, which the broker delivers again, except those to be kept.
@@ -42,8 +43,8 @@ struct DatasetSerializer: Sendable {
 /// Finds, among events that wait together, those of one dataset that one push can stand for.
 ///
 /// A dataset push says only "this dataset has changed, up to this sync count", so the newest one makes the older ones
-/// redundant. A deletion or a merge is never left out, and separates what came before it from what comes after, because
-/// sync counts start over in a dataset that is made again.
+/// redundant. A deletion or a merge is never left out, and separates earlier events from later ones, because sync
+/// counts restart in a dataset that is created again.
 public struct DatasetCoalescer: Sendable {
     /// Events that one push stands for.
     public struct Group: Hashable, Sendable {
@@ -51,7 +52,7 @@ public struct DatasetCoalescer: Sendable {
         public var representative: Int
         /// The indices of the others.
         public var superseded: [Int]
-        /// The device to leave out: the one that made all of the changes, or nil if several did.
+        /// The device to leave out: the one that made all of the changes; nil if there were several.
         public var excludedDeviceID: String?
 
         /// Creates a group.

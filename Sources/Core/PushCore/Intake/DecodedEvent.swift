@@ -1,14 +1,14 @@
 public import Notifications
 
-/// A delivery that was understood: its event, its history, and what a requested push says.
+/// A decoded delivery: its event, its history, and the renderings of a requested push.
 public final class DecodedEvent: Sendable {
-    /// What the broker handed out.
+    /// The broker's delivery.
     public let delivery: Delivery
     /// The history of the event.
     public let retryState: RetryState
     /// The event.
     public let event: ChangeEvent
-    /// What a `push.requested` asks to push, rendered when it was validated; empty for all other types.
+    /// The renderings of a `push.requested`, made when it was validated; empty for all other types.
     public let renderings: [AppRendering]
     /// The dataset that it is about, if it is about one.
     public let dataset: DatasetKey?
@@ -41,13 +41,13 @@ public final class DecodedEvent: Sendable {
         }
     }
 
-    /// Whether it is about a record, so that its audience is made of subscribers.
+    /// Whether it is about a record, so that its audience consists of subscribers.
     public var isAboutRecord: Bool { if case .record = event.kind { true } else { false } }
 
     /// The digest of its source and identifier, which tells it from all other events.
     public var digest: EventDigest { EventDigest(source: event.source, identifier: event.identifier) }
 
-    /// What it tells its devices of its dataset; nil if it is no sync count.
+    /// The sync count for the devices of its dataset; nil if it has none.
     var announcement: DatasetAnnouncement? {
         guard case .dataset(let change) = event.kind else { return nil }
         return DatasetAnnouncement(

@@ -10,13 +10,15 @@ import Notifications
 /// | ordered | another event of its dataset is under way | waiting, when that one has ended |
 /// | asked | its batch waits for the registry | begun, when the answer comes; gone, if its connection is lost |
 ///
-/// One batch at a time is asked. A batch that the registry could not answer is asked again as it is, so nothing is
-/// decoded twice and no event overtakes another of its dataset.
+/// One batch at a time is with the registry. A batch that the registry could not answer is sent again unchanged, so
+/// nothing is decoded twice and no event overtakes another of its dataset.
 struct Intake {
     /// The most deliveries of a batch.
     static let batchMaximum = 500
-    /// The wanted number of devices of a batch: one that finds more makes the next one smaller, so that the memory for
-    /// devices that wait to be sent to is bounded, however large the audiences are.
+    /// The wanted number of devices of a batch.
+    ///
+    /// A batch that finds more makes the next one smaller, so that the memory for waiting devices is bounded, however
+    /// large the audiences are.
     static let devicesPerBatchWanted = 4_096
 
     /// Events whose audience is being asked for.
@@ -27,7 +29,7 @@ struct Intake {
         var groups: [DatasetCoalescer.Group] = []
     }
 
-    /// What became of the deliveries that were decoded.
+    /// The results of decoding deliveries.
     struct Decoded {
         /// Deliveries that cannot be acted on, each with the reason.
         var rejected: [(delivery: Delivery, retryState: RetryState, rejection: EventRejection)] = []
@@ -55,7 +57,7 @@ struct Intake {
     /// Deliveries came.
     mutating func received(_ deliveries: [Delivery]) { queue.append(deliveries) }
 
-    /// Reads a delivery: what it says, and the history that it bears.
+    /// Decodes a delivery: its event, and its history.
     ///
     /// - Throws: `EventRejection` if it cannot be acted on.
     func decode(
@@ -70,7 +72,7 @@ struct Intake {
 
     // MARK: Batches
 
-    /// Decodes the next deliveries, and remembers those whose audience has to be asked for as the batch that is asked.
+    /// Decodes the next deliveries, and keeps those that need an audience as the next batch.
     ///
     /// - Parameters:
     ///   - now: the time.
@@ -190,19 +192,19 @@ struct Intake {
         recent.forget(change.key, at: now)
     }
 
-    /// Devices were told of sync counts, so that they are told of nothing older after it.
+    /// Records sync counts that devices have got, so that they get none that is older.
     mutating func told(_ devices: [(deviceID: String, announcement: DatasetAnnouncement)]) {
         for (deviceID, announcement) in devices { recent.told(deviceID, of: announcement) }
     }
 
-    /// The devices that this worker has told of a state that is not older, by another event.
+    /// The devices that have got a state that is not older from this worker, by another event.
     func told(among devices: [Recipient], of announcement: DatasetAnnouncement) -> [Recipient] {
         devices.filter { recent.isRedundant(announcement, for: $0.deviceID) }
     }
 
     // MARK: The connection
 
-    /// The connection is lost: what was not begun will be delivered again.
+    /// The connection is lost: deliveries that have not begun come again.
     ///
     /// - Parameter epoch: the first connection whose deliveries are good.
     mutating func sourceLost(before epoch: UInt32) {

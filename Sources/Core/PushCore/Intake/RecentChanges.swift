@@ -2,18 +2,19 @@ public import Essentials
 import Hashing
 public import Notifications
 
-/// Remembers the newest sync count that each device was told of by this worker, so that no device is told of an older
-/// state of a dataset after a newer one: neither by a retry nor by an event that comes late.
+/// Remembers the newest sync count that this worker has sent to each device.
 ///
-/// A device was told when APNs has accepted the push, and at no other time: a push that is tried again, expires or
-/// becomes a dead letter, and a device that made the change or subscribed later, leave nothing here. So an event is
-/// never left out for a device that no other event has reached. A redelivery of an event is no other event, so it is
-/// never left out because of itself.
+/// So no device gets an older state of a dataset after a newer one, neither by a retry nor by a late event.
 ///
-/// Counts start over in a dataset that is deleted and made again, so a deletion makes this worker forget them. Another
-/// worker may have received the deletion. So a count applies only to events that were first seen before that of the
-/// count, or up to `validityMilliseconds` after it: events that overtake each other do so by seconds, and a dataset
-/// that was made again is announced after that time at the latest.
+/// Only a push that APNs has accepted counts. A push that is tried again, expires or becomes a dead letter leaves
+/// nothing here, and neither does a device that made the change or subscribed later. So an event is never left out for
+/// a device that no other event has reached. A redelivery of an event is the same event, so it is never suppressed by
+/// itself.
+///
+/// Counts begin anew in a dataset that is deleted and made again, so a deletion makes this worker forget them. Another
+/// worker may have taken the deletion in. So a count only suppresses events that were first seen before that of the
+/// count, or up to `holdMilliseconds` after it. Events overtake each other by seconds, and a dataset that was created
+/// again is announced after that time at the latest.
 ///
 /// When it is full it forgets old ones, which costs a redundant push and never loses one.
 public struct RecentChanges: Sendable {
@@ -23,14 +24,14 @@ public struct RecentChanges: Sendable {
         var event: UInt64
     }
 
-    /// For the most devices it remembers what they were told of a dataset.
+    /// The most devices whose last announcement is remembered.
     public static let devicesMaximum = 131_072
     /// For how long a count applies to events that this worker sees after its own, in milliseconds.
     public static let validityMilliseconds: Int64 = 60_000
     private static let deletionsCount = 32_768
 
     private var entries = DigestCache<Told>(capacity: Self.devicesMaximum)
-    /// When a dataset was deleted last, of all that share an index: the others lose what was remembered, too.
+    /// The last deletion at each index, which datasets share: a deletion also makes the others forgotten.
     private var deletedMilliseconds = [Int64](repeating: -1, count: Self.deletionsCount)
 
     /// Creates an empty memory.
@@ -40,7 +41,7 @@ public struct RecentChanges: Sendable {
     ///
     /// - Parameters:
     ///   - deviceID: the device that it was for.
-    ///   - announcement: what it said.
+    ///   - announcement: the announcement.
     public mutating func told(_ deviceID: String, of announcement: DatasetAnnouncement) {
         let deleted = deletedMilliseconds[Self.index(of: announcement.dataset)]
         // A retry may be accepted after a deletion that came after its event.
@@ -67,7 +68,7 @@ public struct RecentChanges: Sendable {
     /// - Parameters:
     ///   - announcement: what an event says.
     ///   - deviceID: the device that it would be said to.
-    /// - Returns: whether nothing is gained by saying it.
+    /// - Returns: whether the announcement gains nothing.
     public func isRedundant(_ announcement: DatasetAnnouncement, for deviceID: String) -> Bool {
         guard let told = entries[announcement.digest(for: deviceID)], told.event != announcement.event,
             told.syncCount >= announcement.syncCount,
@@ -92,7 +93,7 @@ public struct RecordedDatasets: Sendable {
     /// Creates an empty memory.
     public init() {}
 
-    /// Whether the registry was told of this dataset.
+    /// Whether the registry has recorded this dataset.
     public func contains(_ key: DatasetKey) -> Bool { known[key.digest] != nil }
 
     /// The registry knows these datasets now.
@@ -101,7 +102,7 @@ public struct RecordedDatasets: Sendable {
     }
 }
 
-/// What an event says of a dataset to each device that is told of it: the dataset has changed, up to this sync count.
+/// The announcement of an event about a dataset: the dataset has changed, up to this sync count.
 public struct DatasetAnnouncement: BitwiseCopyable, Sendable {
     let dataset: WordDigest
     let syncCount: Int64
@@ -109,10 +110,10 @@ public struct DatasetAnnouncement: BitwiseCopyable, Sendable {
     /// Stands for the event: 64 bits of the hash of its names.
     let event: UInt64
 
-    /// Takes from an event what it announces; nil if it announces no sync count.
+    /// Takes the announcement from an event; nil if it has no sync count.
     ///
     /// - Parameters:
-    ///   - change: what the event says.
+    ///   - change: the event's change.
     ///   - source: the source of the event.
     ///   - identifier: the identifier of the event.
     ///   - firstSeen: when Apus first received the event.
@@ -128,7 +129,7 @@ public struct DatasetAnnouncement: BitwiseCopyable, Sendable {
         event = digest.low
     }
 
-    /// Stands for a device that is told of the dataset.
+    /// A digest that stands for a device and the dataset.
     func digest(for deviceID: String) -> WordDigest {
         var digest = WordDigest(seed: WordDigest.secretSeed)
         digest.mix(word: dataset.high)

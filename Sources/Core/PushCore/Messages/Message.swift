@@ -1,4 +1,4 @@
-/// A message of the broker: what was published, whole.
+/// A complete message of the broker.
 ///
 /// Copies share their contents: a message passes through many hands and is hardly ever changed.
 public struct Message: Hashable, Sendable {
@@ -152,7 +152,7 @@ public struct OutgoingMessage: Sendable {
     public var exchange: String
     /// The routing key, or the name of the queue.
     public var routingKey: String
-    /// What to publish; always published as persistent and mandatory.
+    /// The message to publish; always published as persistent and mandatory.
     public var message: Message
 
     /// Creates an outgoing message.

@@ -1,6 +1,6 @@
 public import Notifications
 
-/// What the shell has to do after events have been fed to a `PipelineMachine`, gathered over a tick.
+/// The actions for the shell after the events of a tick have been fed to a `PipelineMachine`.
 public struct PipelineActions: Sendable {
     /// A request to the registry, and the number under which its answer comes back.
     public struct Request: Sendable {
@@ -14,9 +14,9 @@ public struct PipelineActions: Sendable {
     public var dispatch = DispatchActions()
     /// Requests to the registry, in their order.
     public var requests: [Request] = []
-    /// What became of events when they were begun.
+    /// The outcomes of the events that have begun.
     public var events: [EventReport] = []
-    /// What to log, to count or to show.
+    /// The notices to log, to count or to show.
     public var notices: [PipelineNotice] = []
 
     /// Creates an empty set of actions.
@@ -34,17 +34,17 @@ public struct PipelineActions: Sendable {
     }
 }
 
-/// What became of an event when it was begun, for the metrics and the log.
+/// The outcome of an event when it began, for the metrics and the log.
 public struct EventReport: Sendable {
-    /// What became of an event.
+    /// The outcome of an event.
     public enum Fate: String, Sendable {
         /// It has devices, to which pushes go out.
         case matched
         /// It has no device.
         case unmatched
-        /// A newer change of its dataset speaks for it.
+        /// A newer change of its dataset replaces it.
         case coalesced
-        /// It has devices, but its time has passed, or will have when its slow app has time for it.
+        /// It has devices, but it has expired, or will have when its slow app can send it.
         case expired
         /// Its app is slow and has more than its share, so it waits in a retry queue.
         case deferred
@@ -52,9 +52,9 @@ public struct EventReport: Sendable {
 
     /// The event.
     public let event: DecodedEvent
-    /// What became of it.
+    /// The outcome.
     public let fate: Fate
-    /// What it says, for each app among its devices.
+    /// The content for each app among its devices.
     public let renderings: [AppRendering]
     /// How many devices it has, without those of later pages.
     public let deviceCount: Int
@@ -90,6 +90,6 @@ public enum PipelineNotice: Sendable {
     case planned(FanOutPlanning.Counts)
     /// Subscriptions to records were read; and whether all of them are in the index now.
     case subscriptionsRead(areAll: Bool, SubscriptionIndexSize)
-    /// Nothing is to be consumed, because no push could be sent for any app; or everything again.
+    /// Consumption pauses, because no push could be sent for any app; or it resumes.
     case consumption(isPaused: Bool)
 }

@@ -3,7 +3,7 @@ import Notifications
 
 /// From deliveries to jobs: batches are decoded, asked for, and begun when the registry has answered.
 extension PipelineMachine {
-    /// Asks for the next batch, unless the one before is not answered or pushes wait for room in the window.
+    /// Requests the next batch, unless the previous one is not answered or pushes wait for a free place.
     mutating func askForBatches(at now: Moment) {
         guard pending.retryAt == nil else { return }
         if intake.asked != nil, !pending.contains({ $0 == .batch }) { return ask(askingAgain: true, at: now) }
@@ -96,9 +96,9 @@ extension PipelineMachine {
     ///   - superseded: older changes of its dataset that it stands for.
     ///   - excludedDeviceID: the one device that made all of those changes.
     ///   - addressed: the devices.
-    ///   - known: what it says to the apps for which it was rendered before.
+    ///   - known: the renderings that exist already.
     ///   - now: the time.
-    /// - Returns: what it says to the apps of its devices, beside those known before.
+    /// - Returns: the renderings for the apps of its devices, beside the known ones.
     /// - Throws: `EventRejection` if it cannot be rendered; then nothing was begun.
     mutating func begin(
         _ event: DecodedEvent, standingFor superseded: [DecodedEvent], excluding excludedDeviceID: String?,
@@ -202,7 +202,7 @@ extension PipelineMachine {
         }
     }
 
-    /// Counts the pushes that are left out: to devices that were told of a newer state, and of superseded events.
+    /// Counts the pushes that are left out: to devices with a newer state, and of superseded events.
     private mutating func countCoalesced(
         _ told: [Recipient], of audience: [Recipient], _ superseded: [DecodedEvent]
     ) {

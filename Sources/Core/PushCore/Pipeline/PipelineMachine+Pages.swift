@@ -6,8 +6,7 @@ extension PipelineMachine {
     /// The event of a bulk delivery.
     struct Page {
         let event: DecodedEvent
-        /// What it says to the apps that its pages so far had devices of; empty for a record, whose subscriptions say
-        /// it.
+        /// The content for the apps of its pages so far; empty for a record, whose subscriptions have the content.
         var renderings: [AppRendering]
     }
 
@@ -158,7 +157,7 @@ extension PipelineMachine {
         takeOverPages(at: now)
     }
 
-    /// Takes over what the serving has decided.
+    /// Takes over the decisions of the serving.
     mutating func takeOverPages(at now: Moment) {
         guard !serves.isEmpty else { return }
         if !serves.endingsToRecord.isEmpty {

@@ -3,7 +3,7 @@ import Notifications
 
 /// Between `FanOutPlanning` and the others: events with large audiences become plans, and plans become chunks.
 extension PipelineMachine {
-    /// An event that was handed to the planning, and those that it stands for.
+    /// An event that was handed to the planning, and the coalesced events that it replaces.
     struct PlannedEvent {
         let event: DecodedEvent
         let superseded: [DecodedEvent]
@@ -27,7 +27,7 @@ extension PipelineMachine {
     ) {
         let retryState = history(of: event, standingFor: superseded, excluding: excludedDeviceID)
         do throws(EventRejection) {
-            // What cannot be rendered is told once, and not by each chunk.
+            // An event that cannot be rendered is reported once, and not by each chunk.
             _ = try renderer.render(event.event, expiresAt: retryState.expiresAt, devices: firstDevices)
         } catch {
             for event in [event] + superseded { reject(event.delivery, event.retryState, error) }
@@ -67,7 +67,7 @@ extension PipelineMachine {
         takeOverPlans(at: now)
     }
 
-    /// Takes over what the planning has decided.
+    /// Takes over the decisions of the planning.
     private mutating func takeOverPlans(at now: Moment) {
         guard !plans.isEmpty else { return }
         for (number, question) in plans.questions {

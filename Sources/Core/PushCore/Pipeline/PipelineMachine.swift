@@ -1,11 +1,11 @@
 public import Essentials
 public import Notifications
 
-/// All decisions of a worker between the broker, the registry and the push services: which deliveries are decoded when,
-/// what the registry is asked, what is pushed, published and settled.
+/// All decisions of a worker between the broker, the registry and the push services: decoding, requests to the
+/// registry, pushes, publishes and settlements.
 ///
-/// It is a pure value: the methods are named after what happened, time is an argument, and `actions` says what the
-/// shell has to do. The shell calls `tick` after each batch of events, and when `nextTick` has come.
+/// It is a pure value: the methods are named after events, time is an argument, and `actions` holds the actions for the
+/// shell. The shell calls `tick` after each batch of events, and when `nextTick` has come.
 ///
 /// | part | decides |
 /// |---|---|
@@ -14,8 +14,8 @@ public import Notifications
 /// | `FanOutPlanning` | the plans of large fan-outs |
 /// | `DispatchStateMachine` | pushes, retries, dead letters, and when a delivery may be settled |
 ///
-/// The prefetch bounds the memory: the broker hands out no more deliveries, and no page of devices is asked for while
-/// pushes wait for room in the window.
+/// The prefetch bounds memory: the broker gives out no more deliveries, and no page of devices is requested while
+/// pushes wait for a free place.
 public struct PipelineMachine {
     /// How long after one look at apps that may be slow the next one is taken, if nothing happens meanwhile.
     static let healthLookMilliseconds: UInt64 = 250
@@ -49,18 +49,18 @@ public struct PipelineMachine {
 
     /// The life of every delivery after its audience is known.
     public internal(set) var dispatch: DispatchStateMachine
-    /// What the shell has to do; it empties the lists when that is done.
+    /// The actions for the shell, which empties the lists afterwards.
     public var actions = PipelineActions()
     /// When `tick` has to be called next, even if nothing happens until then; nil if it need not.
     public private(set) var nextTick: MonotonicTime?
-    /// Whether all subscriptions to records have been read, before which nothing is to be consumed.
+    /// Whether all subscriptions to records have been read; consumption starts only then.
     public private(set) var hasReadSubscriptions = false
 
     /// Creates a machine without work.
     ///
     /// - Parameters:
     ///   - configuration: apps, policy, queues and limits.
-    ///   - planner: who this worker is among those that plan large fan-outs; not 0.
+    ///   - planner: the number of this worker among the planners of large fan-outs; not 0.
     public init(configuration: PipelineConfiguration, planner: Int64) {
         self.configuration = configuration
         renderer = ContentRenderer(apps: configuration.apps)
@@ -140,7 +140,7 @@ public struct PipelineMachine {
 
     // MARK: A tick
 
-    /// Decides what follows from all that happened since the last tick.
+    /// Decides the consequences of all events since the last tick.
     ///
     /// The first tick begins to read the subscriptions to records.
     public mutating func tick(at now: Moment) {
@@ -275,8 +275,9 @@ public struct PipelineMachine {
 
     /// Begins nothing new.
     ///
-    /// What was received and not begun goes back to the broker when the connection closes. A chunk of a large fan-out
-    /// that was begun is served to its end. The worker that gets the event of a plan next goes on with the plan.
+    /// Received deliveries that have not begun go back to the broker when the connection closes. A chunk of a large
+    /// fan-out that was begun is served to its end. The worker that gets the event of a plan next goes on with the
+    /// plan.
     public mutating func drain(at now: Moment) {
         isDraining = true
         intake.drain()

@@ -1,7 +1,7 @@
 public import Essentials
 public import Notifications
 
-/// What the pipeline asks of the registry, on a loop of the registry's own.
+/// The requests of the pipeline to the registry, which run on the registry's own loop.
 public enum RegistryRequest: Sendable {
     /// Read the next subscriptions to records into the index.
     case readSubscriptions
@@ -14,7 +14,7 @@ public enum RegistryRequest: Sendable {
     /// Remove dead tokens.
     case prune([DeadToken])
 
-    /// Whether it is written to a disk, for which nothing that only reads is to wait.
+    /// Whether it writes to a disk; requests that only read must not wait for it.
     public var isWrite: Bool {
         switch self {
         case .readSubscriptions, .resolve, .findChunk: false
@@ -23,7 +23,7 @@ public enum RegistryRequest: Sendable {
     }
 }
 
-/// What the registry answers to a `RegistryRequest`.
+/// The answer of the registry to a `RegistryRequest`.
 public enum RegistryAnswer: Sendable {
     /// Subscriptions were read; and whether all of them are in the index now.
     case subscriptionsRead(areAll: Bool, SubscriptionIndexSize)
@@ -80,9 +80,9 @@ public struct AudienceQuestion: Sendable {
 public enum AudienceResult: Sendable {
     /// Devices that are all told the same.
     case devices(AddressedPage)
-    /// Devices that are told what their subscription says, with the badges of those whose subscription counts them.
+    /// The devices of subscribers, with the badges of subscriptions that count them.
     case subscribers(SubscriberPage, badges: [ByteText: Int])
-    /// More devices than one worker is to serve, so that they are served in chunks: some of them, and the fan-out of a
+    /// More devices than one worker should serve, so they are served in chunks: some of them, and the fan-out of a
     /// redelivered event, if it has one.
     case large(firstDevices: [Recipient], known: FanOut?)
     /// A chunk that is not to be served any more.
@@ -118,14 +118,14 @@ public struct AddressedPage: Sendable {
     }
 }
 
-/// The requests to the registry that are not answered, and what they say of the registry.
+/// The unanswered requests to the registry, and their evidence about the registry's health.
 ///
 /// | the registry is | means | can transition to |
 /// |---|---|---|
 /// | well | it answers look-ups in time | in trouble, when a look-up fails or a request waits for a second |
 /// | in trouble | readiness names it | well, when an answer comes in time and no request waits for too long |
 struct PendingRequests: Sendable {
-    /// What an answer is for.
+    /// The purpose of an answer.
     enum Purpose: Hashable, Sendable {
         case subscriptions
         case batch
@@ -183,7 +183,7 @@ struct PendingRequests: Sendable {
     ///   - number: its number.
     ///   - isSuccess: whether the registry could answer.
     ///   - now: the time.
-    ///   - notices: takes what is to be shown of the registry.
+    ///   - notices: receives the registry's notices.
     /// - Returns: the purpose of the request; nil if it was abandoned.
     mutating func answered(
         _ number: UInt64, isSuccess: Bool, at now: MonotonicTime, into notices: inout [PipelineNotice]
@@ -202,7 +202,7 @@ struct PendingRequests: Sendable {
     ///   - error: the reason.
     ///   - waits: whether no batch is asked for until the registry is tried again.
     ///   - now: the time.
-    ///   - notices: takes what is to be shown of the registry.
+    ///   - notices: receives the registry's notices.
     mutating func lookUpFailed(
         _ error: RegistryError, waits: Bool, at now: MonotonicTime, into notices: inout [PipelineNotice]
     ) {

@@ -7,10 +7,10 @@ public import Notifications
 public protocol CourierRegistry: AnyObject {
     /// Lets messages wait for their devices, all or none; they are kept when the call returns.
     ///
-    /// A message takes the place of an earlier one of its device with the same collapse identifier; a push that waits
-    /// already is left as it is. A device has at most `CourierRules.messagesPerDeviceMaximum`: the oldest go first. A
-    /// device that was neither registered again nor asked for anything for `CourierRules.silenceMillisecondsMaximum`
-    /// counts as gone; if it has never asked, since its first message.
+    /// A message replaces an earlier one of its device with the same collapse identifier; a push that waits already
+    /// stays unchanged. A device has at most `CourierRules.messagesPerDeviceMaximum`: the oldest go first. A device
+    /// that was neither registered again nor asked for anything for `CourierRules.silenceMillisecondsMaximum` counts as
+    /// gone; if it has never asked, since its first message.
     ///
     /// - Parameters:
     ///   - messages: up to a few hundred, in their order.

@@ -5,7 +5,7 @@
 public protocol DeadLetterRegistry: AnyObject {
     /// Keeps letters in their order, all or none; they survive a loss of power when the call returns.
     ///
-    /// A letter whose identifier is there already is left as it is: it was delivered again.
+    /// A letter with a known identifier is a redelivery and changes nothing.
     ///
     /// - Returns: how many were not there.
     func addDeadLetters(_ letters: [DeadLetter]) throws(RegistryError) -> Int
@@ -18,7 +18,7 @@ public protocol DeadLetterRegistry: AnyObject {
     /// How many letters there are of each reason and app, in the order of reason and app; those of no app come first.
     func deadLetterCounts(matching filter: DeadLetterFilter) throws(RegistryError) -> [DeadLetterCount]
 
-    /// The messages of letters by their numbers; those that are not there are left out.
+    /// The messages of letters by their numbers, without missing ones.
     func deadLetterMessages(_ numbers: [Int64]) throws(RegistryError) -> [Int64: Message]
 
     /// Removes letters by their numbers; they stay removed after a loss of power.

@@ -8,12 +8,14 @@ public protocol DeliverySource: AnyObject, Sendable {
     /// Acknowledges deliveries whose work has ended, in any order; tags of an earlier connection are ignored.
     func settle(_ tags: [DeliveryTag])
 
-    /// Rejects deliveries for good, in any order: the broker moves them, as they are, to its dead letters. Tags of an
-    /// earlier connection are ignored.
+    /// Rejects deliveries finally, in any order: the broker moves them, unchanged, to its dead letters.
+    ///
+    /// Tags of an earlier connection are ignored.
     func reject(_ tags: [DeliveryTag])
 
-    /// Takes no new deliveries until `resume`; those that were received can still be settled. What was under way still
-    /// arrives.
+    /// Takes no new deliveries until `resume`; received ones can still be settled.
+    ///
+    /// Deliveries under way still arrive.
     func pause()
 
     /// Takes deliveries again.
@@ -28,7 +30,7 @@ public protocol DeliverySource: AnyObject, Sendable {
     func close() async
 }
 
-/// Takes what a `DeliverySource` receives; called on the source's own thread, so it must only pass things on.
+/// Receives the deliveries of a `DeliverySource`; called on the source's own thread, so it must only pass them on.
 public protocol DeliveryHandler: AnyObject, Sendable {
     /// A batch of deliveries, in the broker's order. Unacknowledged ones never number more than the prefetch.
     func deliveriesReceived(_ deliveries: [Delivery])

@@ -5,11 +5,13 @@ public protocol MessagePublisher: AnyObject, Sendable {
     /// Connects, and goes on connecting for as long as it takes; outcomes go to the handler.
     func start(handler: any PublishHandler)
 
-    /// Publishes in order. What the broker has not confirmed when a connection is lost is published again on the next,
-    /// so each message gets exactly one outcome, and the broker may see it twice.
+    /// Publishes in order.
+    ///
+    /// Unconfirmed messages of a lost connection are published again on the next, so each message gets exactly one
+    /// outcome, and the broker may see it twice.
     func publish(_ messages: [OutgoingMessage])
 
-    /// Waits for the outcomes of what was published, up to a deadline, and closes the connection.
+    /// Waits for the outcomes of all publishes, up to a deadline, and closes the connection.
     ///
     /// - Returns: whether every message had its outcome.
     func close(deadlineSeconds: Double) async -> Bool

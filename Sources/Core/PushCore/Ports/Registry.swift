@@ -9,7 +9,7 @@ public protocol Registry: TokenRegistry {
     ///
     /// Answers come page by page so that an audience of any size costs bounded memory: `page.next` continues it, given
     /// the same audience, exclusion and `onlyDeviceIDs`. The order is stable: a device that stays in the audience is in
-    /// exactly one page, whatever is added or removed meanwhile. `next` is nil exactly if no device remains.
+    /// exactly one page, despite additions and removals meanwhile. `next` is nil exactly if no device remains.
     ///
     /// - `dataset`: devices of that pool and identity, of whatever app, that subscribed to the dataset by name; if the
     ///   registry does not know the dataset yet, those that subscribed to datasets to come.
@@ -29,7 +29,7 @@ public protocol Registry: TokenRegistry {
     /// Counts the devices of one page of a whole audience, and finds where it ends.
     ///
     /// The answer describes the page that `resolve` would give, at a fraction of the cost, because the devices are not
-    /// read. No device is left out: neither the one that made the change, nor those that joined after a fan-out began.
+    /// read. All devices count, also the one that made the change, and those that joined after a fan-out began.
     ///
     /// - Parameters:
     ///   - audience: whose devices to count.
@@ -49,8 +49,8 @@ public protocol Registry: TokenRegistry {
 
     /// Removes what APNs found dead: with an alert token its device, of any other kind only the token.
     ///
-    /// Left alone is what has another token or platform by now, or was registered at or after the moment since which
-    /// the token is dead. What APNs says about one kind of token tells nothing of any other.
+    /// A device that has another token or platform by now stays, and so does one registered at or after the moment
+    /// since which the token is dead. APNs' answer about one kind of token does not concern any other.
     ///
     /// - Returns: how many tokens were removed, those that went with their device aside.
     func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int
@@ -119,7 +119,7 @@ public protocol Registry: TokenRegistry {
 /// The part of a registry that keeps what tokens a device has beside its alert token, at most one of each kind.
 ///
 /// Such a token goes with its device, and ends when the device changes its app or goes over to a platform that is not
-/// Apple's. Whatever else is renewed leaves it alone.
+/// Apple's. No other renewal changes the token.
 public protocol TokenRegistry: AnyObject {
     /// Gives devices tokens, all or none; the last of equal ones wins.
     ///
@@ -135,16 +135,16 @@ public protocol TokenRegistry: AnyObject {
     /// The tokens of each of these devices, sorted by kind; none for a device that is not there.
     func tokens(of deviceIDs: [String]) throws(RegistryError) -> [[FurtherToken]]
 
-    /// What these tokens are registered as in an app, alert tokens included, in no particular order.
+    /// The registered kinds of these tokens in an app, alert tokens included, in no particular order.
     func kinds(of tokens: [DeviceToken], app: String) throws(RegistryError) -> [RegisteredToken]
 
     /// Whether any device of an app has a token of a kind, which is not `alert`.
     func hasTokens(_ kind: TokenKind, app: String) throws(RegistryError) -> Bool
 }
 
-/// What may be done with a registry, and whether it is made.
+/// The access to a registry, and whether it is created.
 public enum RegistryOpenMode: Hashable, Sendable {
-    /// It must be there; nothing is written.
+    /// It must exist; nothing is written.
     case readOnly
     /// It must be there.
     case existing

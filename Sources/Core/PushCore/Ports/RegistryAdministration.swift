@@ -1,12 +1,12 @@
-/// What the registry keeps for its own API: who may use it, and the configurations of identity pools.
+/// The registry's data for its own API: its tokens, and the configurations of identity pools.
 ///
 /// The same store as `Registry`, with the same rules: calls are synchronous, come from one thread, and throw
 /// `RegistryError`.
 public protocol RegistryAdministration: AnyObject {
     /// Finds out whether the store can be written, and changes nothing.
     ///
-    /// - Parameter thoroughly: whether to write as much as a client would, so that a full disk is found, too; else it
-    ///   is enough that no other writer blocks the store.
+    /// - Parameter thoroughly: whether to write as much as a client would, so that a full disk is found, too; otherwise
+    ///   only locks are found.
     /// - Throws: `RegistryError` if it cannot be written.
     func checkWriting(thoroughly: Bool) throws(RegistryError)
 

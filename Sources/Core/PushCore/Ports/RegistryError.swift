@@ -1,4 +1,4 @@
-/// What went wrong in the registry, and what to do about it.
+/// A failure of the registry, and its remedy.
 public struct RegistryError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of failure, by what the caller can do.
     public enum Code: String, Sendable {

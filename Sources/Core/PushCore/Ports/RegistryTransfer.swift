@@ -9,7 +9,7 @@ public protocol RegistryTransfer: AnyObject {
     /// Devices with everything that is theirs, in the order of their identifiers, after `deviceID` if one is given.
     func deviceRecords(after deviceID: String?, limit: Int) throws(RegistryError) -> [DeviceRecord]
 
-    /// Those of the named devices that are there, in no particular order.
+    /// The named devices that exist, in no particular order.
     func deviceRecords(named deviceIDs: [String]) throws(RegistryError) -> [DeviceRecord]
 
     /// Makes devices be what their records say, all or none; they are added, or lose what their records do not have.
@@ -26,7 +26,7 @@ public protocol RegistryTransfer: AnyObject {
     /// Subscribes users to topics, all or none, as `subscribeUser` does for each.
     func addTopicUsers(_ list: [TopicUser]) throws(RegistryError)
 
-    /// Those of the subscriptions to records that are there, in no particular order.
+    /// The named subscriptions to records that exist, in no particular order.
     func storedSubscriptions(_ keys: [SubscriptionKey]) throws(RegistryError) -> [StoredSubscription]
 
     /// All configurations of identity pools, by pool; there are a few.

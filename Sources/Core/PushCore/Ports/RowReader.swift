@@ -1,7 +1,7 @@
 /// One row of an answer of a registry's database; columns are counted from 0.
 ///
-/// The registries ask in their own SQL, each as its database does it best. What a row means is the same in all of them,
-/// so the types of the core read themselves from it.
+/// Each registry has its own SQL, as it suits its database. What a row means is the same in all of them, so the types
+/// of the core read themselves from it.
 public protocol RowReader {
     /// A number, or 1 or 0 for a truth value; 0 for NULL.
     func integer(_ column: Int32) -> Int64
@@ -25,7 +25,7 @@ public protocol RowReader {
 
     /// Says that the row is not as it can be, where it is and what to do.
     ///
-    /// - Parameter what: what is wrong with it.
+    /// - Parameter what: the fault.
     /// - Returns: an error with the code `.corrupt`.
     func corrupt(_ what: String) -> RegistryError
 }

@@ -3,7 +3,7 @@
 /// The same store as `Registry`, with the same rules: calls are synchronous, come from one thread, and throw
 /// `RegistryError`; several processes may use the store at once.
 public protocol SubscriptionRegistry: AnyObject {
-    /// Saves subscriptions, each instead of the one with the same key if there is one, all or none.
+    /// Saves subscriptions, all or none; each replaces one with the same key.
     ///
     /// A saved subscription that fires once may fire again. A subscription of a device ends with the device, or when
     /// the device changes its app; one of a user stays until it is removed.
@@ -20,8 +20,8 @@ public protocol SubscriptionRegistry: AnyObject {
 
     /// Subscriptions in the order of their rows, after `row` if one is given.
     ///
-    /// A page has at most `limit` of them, one at least, and no more than about `SubscriptionPage.bytesMaximum`; what
-    /// is beyond is not read.
+    /// A page has at most `limit` of them, at least one, and no more than about `SubscriptionPage.bytesMaximum`;
+    /// further rows are not read.
     func subscriptionPage(
         matching filter: SubscriptionFilter, after row: Int64?, limit: Int
     ) throws(RegistryError) -> SubscriptionPage
@@ -38,7 +38,7 @@ public protocol SubscriptionRegistry: AnyObject {
         app: String?, after last: SubscriptionCount?, limit: Int
     ) throws(RegistryError) -> [SubscriptionCount]
 
-    /// What has changed since a cursor.
+    /// The changes since a cursor.
     ///
     /// The first call is without a cursor and begins to read all subscriptions; later ones go on from `next`. A
     /// subscription that was committed before the call is known when an answer says `isCaughtUp`. If nothing changed
@@ -71,13 +71,13 @@ public protocol SubscriptionRegistry: AnyObject {
         _ requests: [SubscriberRequest], limit: Int
     ) throws(RegistryError) -> [SubscriberPage]
 
-    /// Claims subscriptions that fire once for an event, so that no other event fires them, in whatever process.
+    /// Claims subscriptions that fire once for an event, so that no other event fires them, in any process.
     ///
     /// - Parameters:
     ///   - rows: the subscriptions.
     ///   - event: what tells the event from all others.
     ///   - nowMilliseconds: when it is, in milliseconds since 1970.
-    /// - Returns: those that the event may fire: it has just claimed them, or had before.
+    /// - Returns: the subscriptions that the event may fire, because it claims them now or did so before.
     /// - Throws: `RegistryError` if the store cannot be written.
     func claim(_ rows: [Int64], for event: EventDigest, nowMilliseconds: Int64) throws(RegistryError) -> [Int64]
 
@@ -92,7 +92,7 @@ public protocol SubscriptionRegistry: AnyObject {
     /// - Parameters:
     ///   - deviceIDs: the devices; one that is gone has the badge 1.
     ///   - event: what tells the event from all others.
-    ///   - isRepeated: whether this is a retry, for which nothing is added.
+    ///   - isRepeated: whether this is a retry, which adds nothing.
     /// - Returns: the badges, in the order of the devices.
     /// - Throws: `RegistryError` if the store cannot be written.
     func countBadges(
@@ -114,7 +114,7 @@ public protocol SubscriptionRegistry: AnyObject {
     /// The topics of an app that anyone subscribes to, by name.
     func topics(app: String, after topic: String?, limit: Int) throws(RegistryError) -> [TopicCount]
 
-    /// Erases everything of an identity: its devices with all their subscriptions, and what is known of its datasets.
+    /// Erases everything of an identity: its devices with all their subscriptions, and the records of its datasets.
     ///
     /// - Returns: how many devices were removed.
     func eraseIdentity(_ identityID: String) throws(RegistryError) -> Int

@@ -1,8 +1,8 @@
 /// How much owners and apps may keep in the registry.
 ///
-/// A quota limits only additions: stored items stay, can be replaced by items that are not larger, and can be removed.
-/// A store for clients of the API or for commands is given the configuration's quotas. Other stores have none, for
-/// example that of a worker, or the target of a copy.
+/// A quota applies to additions: existing data stays, can be replaced by data that is not larger, and can be removed. A
+/// store for clients of the API or for commands has the configuration's quotas. Other stores have none, for example a
+/// worker's, or the target of a copy.
 public struct RegistryQuotas: Hashable, Sendable {
     /// No quota at all.
     public static let unlimited = RegistryQuotas(limits: [:])
@@ -32,28 +32,27 @@ public struct RegistryQuotas: Hashable, Sendable {
 /// A store that can be told how much may be kept in it.
 ///
 /// Every method that adds something then throws `RegistryError` with `.quotaExceeded` instead of exceeding a quota; the
-/// check and the change are one transaction. Quotas do not limit the datasets that events make known
-/// (`Registry.recordDatasets`).
+/// check and the change are one transaction. Datasets that events make known (`Registry.recordDatasets`) do not count.
 public protocol QuotaRegistry: AnyObject {
     /// The quotas; none unless they are set.
     var quotas: RegistryQuotas { get set }
 }
 
-/// What the registry bounds; the raw value is the key of the configuration's `[registry.quotas]`.
+/// The limits of the registry; the raw value is the key of the configuration's `[registry.quotas]`.
 ///
 /// An owner is a user or a device of an app: what one app's clients keep never counts against another app's.
 public enum RegistryQuota: String, CaseIterable, Sendable {
     /// Subscriptions to records that a user or a device has in an app.
     case subscriptionsPerOwner = "subscriptions_per_owner"
-    /// What their definitions take together, in bytes (`RecordSubscription.storedBytes`).
+    /// The total bytes of their definitions (`RecordSubscription.storedBytes`).
     case subscriptionBytesPerOwner = "subscription_bytes_per_owner"
     /// Subscriptions to records that an app has.
     case subscriptionsPerApp = "subscriptions_per_app"
-    /// What their definitions take together, in bytes.
+    /// The total bytes of their definitions.
     case subscriptionBytesPerApp = "subscription_bytes_per_app"
     /// Devices that an identity or a user has in an app.
     case devicesPerOwner = "devices_per_owner"
-    /// Datasets that a device subscribes to, and those that clients made known of an identity.
+    /// Datasets that a device subscribes to, and those that clients have recorded of an identity.
     case datasetsPerOwner = "datasets_per_owner"
     /// Topics that a device, or a user in an app, subscribes to.
     case topicsPerOwner = "topics_per_owner"
@@ -72,7 +71,7 @@ public enum RegistryQuota: String, CaseIterable, Sendable {
         }
     }
 
-    /// What is bounded, for messages: "at most 1000 …".
+    /// The subject of the limit, for messages: "at most 1000 …".
     var bounded: String {
         switch self {
         case .subscriptionsPerOwner: "subscriptions for each user and device of an app"

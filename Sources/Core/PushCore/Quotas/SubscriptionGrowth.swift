@@ -1,30 +1,30 @@
 /// By how much a transaction that saves subscriptions makes apps and owners grow.
 public struct SubscriptionGrowth {
-    /// What is added; negative if it is less than before.
+    /// The addition; negative for a reduction.
     public struct Amount: Hashable, Sendable {
         /// The number of subscriptions.
         public var subscriptions: Int64 = 0
-        /// What their definitions take, in bytes.
+        /// The bytes of their definitions.
         public var bytes: Int64 = 0
     }
 
-    /// What a subscription was before it is saved again.
+    /// The state of a subscription before it is saved again.
     public struct Known {
-        /// What its definition took, in bytes.
+        /// The bytes of its definition.
         public let bytes: Int64
         /// Whether it has fired its only push, so that it did not count for its owner.
         public let hasFired: Bool
 
-        /// Says what a subscription was.
+        /// Creates the earlier state of a subscription.
         public init(bytes: Int64, hasFired: Bool) {
             self.bytes = bytes
             self.hasFired = hasFired
         }
     }
 
-    /// What each app gets more.
+    /// The growth of each app.
     public private(set) var apps: [(name: String, amount: Amount)] = []
-    /// What each owner gets more, by one of its saved subscriptions, which names the owner and the app.
+    /// The growth of each owner, with one of its saved subscriptions, which names the owner and the app.
     public private(set) var owners: [(key: SubscriptionKey, amount: Amount)] = []
     // Names are compared by their bytes, as databases do.
     private var appIndices: [[UInt8]: Int] = [:]
@@ -37,7 +37,7 @@ public struct SubscriptionGrowth {
     ///
     /// - Parameters:
     ///   - subscription: the subscription.
-    ///   - known: what it was before; nil if it was not there.
+    ///   - known: its earlier state; nil if it did not exist.
     public mutating func add(_ subscription: RecordSubscription, before known: Known?) {
         let key = subscription.key
         let bytes = Int64(subscription.storedBytes)

@@ -42,8 +42,8 @@ public struct ContentRenderer {
     /// Validates an event as a whole, before its audience is looked up: its app is configured, and APNs takes the push
     /// that it asks for.
     ///
-    /// - Returns: what it asks to push, rendered; nothing for other events, whose pushes are ours to word.
-    /// - Throws: `EventRejection`, whether or not there is a device for it.
+    /// - Returns: the renderings of a requested push; empty for other events, whose content Apus makes.
+    /// - Throws: `EventRejection`, even if there is no device for it.
     public mutating func validate(
         _ event: ChangeEvent, expiresAt: WallTime?
     ) throws(EventRejection) -> [AppRendering] {
@@ -76,7 +76,7 @@ public struct ContentRenderer {
 
     private var names: String { apps.map { "\"\($0.route.name)\"" }.joined(separator: ", ") }
 
-    /// Renders the event for each app that occurs among the devices, beside those for which it was rendered before.
+    /// Renders the event for each app of the devices that has no rendering yet.
     mutating func render(
         _ event: ChangeEvent, expiresAt: WallTime?, devices: [Recipient], known: [AppRendering] = []
     ) throws(EventRejection) -> [AppRendering] {
@@ -90,7 +90,7 @@ public struct ContentRenderer {
         return renderings
     }
 
-    /// Renders the push of a subscription, leaving out what is too much for APNs.
+    /// Renders the push of a subscription, leaving out parts that exceed the limit of APNs.
     ///
     /// - Returns: the rendering, and whether it shows nothing though it should.
     mutating func render(

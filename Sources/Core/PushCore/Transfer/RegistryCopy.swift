@@ -3,13 +3,13 @@ import Essentials
 /// Copies the devices, topics, datasets, subscriptions, tokens, configurations and dead letters of a registry into
 /// another one.
 ///
-/// What the target has already is compared and left alone. So a copy that was interrupted is simply begun again: it
-/// passes over what is there faster than it could write it, and one that is repeated writes only what has changed
-/// since. What the target has besides stays. Subscriptions that have fired their only push, large fan-outs, and
-/// notifications that wait for `WEB` clients are not copied.
+/// Existing rows of the target are compared and not changed. So an interrupted copy is simply started again: it passes
+/// over existing rows faster than it could write them, and a repeated copy writes only later changes. Additional rows
+/// of the target stay. Subscriptions that have fired their only push, large fan-outs, and notifications that wait for
+/// `WEB` clients are not copied.
 ///
 /// The target gives its rows other numbers. So the copy leaves out and counts each dead letter that names a row of the
-/// source: a replay in the target would push to no device, or for another subscription.
+/// source: its replay in the target would push to no device, or for another subscription.
 ///
 /// The courier key goes along, so that the URLs of clients that fetch their notifications stay good; but not if
 /// the target has a key already.
@@ -34,10 +34,10 @@ public final class RegistryCopy {
     /// Prepares a copy.
     ///
     /// - Parameters:
-    ///   - source: what is read.
-    ///   - target: what is written.
+    ///   - source: the registry that is read.
+    ///   - target: the registry that is written.
     ///   - stepCount: how many things one step reads, and writes in one transaction.
-    ///   - progress: called after each step; what it throws ends the copy.
+    ///   - progress: called after each step; its error ends the copy.
     public init(
         from source: any Store, to target: any Store, stepCount: Int = 2_000,
         progress: @escaping (RegistryCopyCounts) throws -> Void = { _ in }
@@ -50,10 +50,10 @@ public final class RegistryCopy {
 
     /// Copies.
     ///
-    /// - Returns: what was read and written.
+    /// - Returns: the counts.
     /// - Throws: `RegistryError` if one of the stores fails, or what `progress` throws.
     public func run() throws -> RegistryCopyCounts {
-        // Datasets come first: a device that waits for datasets to come must not get those that are there already.
+        // Datasets come first: a device that waits for future datasets must not get existing ones.
         try copy(.datasets) {
             try source.knownDatasets(after: $0, limit: stepCount)
         } write: { list in
@@ -106,7 +106,7 @@ public final class RegistryCopy {
         }
     }
 
-    /// Writes, and says of what the target does not accept what it is, and which command removes it.
+    /// Writes, and explains a refusal of the target with the command that removes the row.
     private func writing<Element>(
         _ list: [Element], _ write: ([Element]) throws -> Void,
         named described: (Element) -> (name: String, removal: String)
@@ -261,7 +261,7 @@ public struct RegistryCopyCounts: Hashable, Sendable {
     public var deadLettersLeftOutFirst: [String] = []
     /// Whether the target had another courier key, which it keeps.
     public var keepsOtherCourierKey = false
-    /// What is being copied.
+    /// The kind that is being copied.
     public var current = Kind.datasets
 
     /// Nothing yet.

@@ -8,7 +8,7 @@ extension NotificationInfo {
     ///   - value: an object.
     ///   - path: what messages call it.
     ///   - isLenient: whether members of other names, and what Apple ignores, are passed over: an empty sound, for
-    ///     example, or arguments of a text that has no key. What is stored was read before.
+    ///     example, or arguments of a text that has no key. Stored notifications were checked before.
     /// - Throws: `EventRejection` with `invalidField`, `missingField` or `unknownField`.
     public init(
         _ value: JSONValue, path: String = "notificationInfo", isLenient: Bool = false
@@ -70,7 +70,7 @@ extension NotificationInfo {
             "badge": "did you mean shouldBadge?", "desiredKeys": "did you mean additionalFields?",
         ])
 
-    /// Writes CloudKit's JSON, without what is not set.
+    /// Writes CloudKit's JSON, without unset members.
     public func write(to writer: inout JSONWriter) {
         writer.beginObject()
         Self.write("alertBody", alertBody, to: &writer)
@@ -150,9 +150,9 @@ extension NotificationInfo {
 
     /// Reads the dictionary of a client of CloudKit Web Services.
     ///
-    /// It ignores the same members as Apple: texts that are empty, and the arguments of a text that has no key. It
-    /// refuses an unknown member, because a push without it says something else than the client wanted. `desiredKeys`
-    /// is another name of `additionalFields`.
+    /// Like Apple, it ignores empty texts, and the arguments of a text that has no key. An unknown member is refused,
+    /// because the push would lack something that the client wanted. `desiredKeys` is another name of
+    /// `additionalFields`.
     ///
     /// - Parameters:
     ///   - value: an object.

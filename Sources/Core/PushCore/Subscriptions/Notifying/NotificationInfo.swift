@@ -1,4 +1,4 @@
-/// What the pushes of a subscription say: CloudKit's `CKSubscription.NotificationInfo`, and a little more.
+/// The content of a subscription's pushes: CloudKit's `CKSubscription.NotificationInfo`, and a little more.
 ///
 /// As JSON it has CloudKit Web Services' names, and stands so in the registry and in its API:
 ///
@@ -32,7 +32,7 @@ public struct NotificationInfo: Hashable, Sendable {
     public static let additionalFieldsMaximum = 3
     /// The longest text, in bytes of UTF-8; a payload has 4096.
     public static let textBytesMaximum = 2_048
-    /// The length of all of it as JSON, in bytes; whatever is longer is refused before it is read.
+    /// The length of all of it as JSON, in bytes; a longer one is refused before it is read.
     public static let writtenBytesMaximum = 64 * 1024
 
     /// `alertBody`.

@@ -5,7 +5,7 @@ import Predicates
 
 /// A text of a notification in which `{field}` stands for the value of a field of the record.
 enum NotificationText {
-    /// What CloudKit may cut the values of fields to, in characters (`desiredKeys`, `alertLocalizationArgs`).
+    /// The characters to which CloudKit may cut the values of fields (`desiredKeys`, `alertLocalizationArgs`).
     static let valueCharactersMaximum = 100
     /// How many bytes of a value, or of a whole text, are looked at: no payload takes as many.
     private static let bytesMaximum = 8_192
@@ -40,8 +40,8 @@ enum NotificationText {
     ///
     /// - Parameters:
     ///   - text: the text.
-    ///   - charactersMaximum: how many characters it may have. It has also less than four bytes for each of them as
-    ///     JSON, because a character can be made of any number of bytes, and a control character takes six.
+    ///   - charactersMaximum: the most characters. It has also less than four bytes for each of them as JSON, because a
+    ///     character can be made of any number of bytes, and a control character takes six.
     /// - Returns: the text, or its beginning.
     static func shortened(_ text: String, charactersMaximum: Int) -> String {
         let bytesMaximum = charactersMaximum * bytesPerCharacterMaximum - 1

@@ -7,7 +7,7 @@ public import Essentials
 /// silent subscriptions and each of them an entry for each of the user's devices. Of the rows that an owner has, the
 /// lowest is kept that the event concerns; so memory does not grow with their number either.
 public struct SilentCovering {
-    /// Whose subscriptions push to a device.
+    /// The owner of subscriptions that push to a device.
     public enum Owner: Hashable, Sendable {
         /// Its user.
         case user(ByteText, app: Int64)
@@ -58,7 +58,7 @@ public struct SilentCovering {
     ///
     /// - Parameters:
     ///   - page: the page, as it was found.
-    ///   - request: what it answers.
+    ///   - request: the request that the page answers.
     public init?(_ page: SubscriberPage, of request: SubscriberRequest) {
         self.request = request
         var devices: [ByteText: Int] = [:]
@@ -79,7 +79,7 @@ public struct SilentCovering {
         questionsOfDevice = Array(repeating: [], count: deviceIDs.count)
     }
 
-    /// Takes note of whose subscriptions push to a device.
+    /// Records an owner of subscriptions that push to a device.
     ///
     /// - Parameters:
     ///   - owner: the device itself, or its user.

@@ -5,7 +5,7 @@ public struct SubscriberRequest: Hashable, Sendable {
     /// The rows of the subscriptions, in ascending order, each once; those before `cursor` and behind `through` have no
     /// devices to be found, but may cover some.
     public var subscriptions: [Int64]
-    /// If given, only these: what a retry is for.
+    /// If given, only these subscribers, for a retry.
     public var only: [Subscriber]?
     /// The device that made the change and is left out.
     public var excludedDeviceID: String?
@@ -44,7 +44,7 @@ public struct SubscriberRequest: Hashable, Sendable {
 
 /// Some of the devices of some subscriptions, and where the next ones begin.
 public struct SubscriberPage: Hashable, Sendable {
-    /// A device, and for which of the page's subscriptions.
+    /// A device, and the indices of its subscriptions in the page.
     public struct Entry: Hashable, Sendable {
         /// The device.
         public var recipient: Recipient
@@ -95,7 +95,7 @@ public struct SubscriberPage: Hashable, Sendable {
     /// - Parameters:
     ///   - index: the index of the entry.
     ///   - silent: the rows of the silent subscriptions of its device that fire always.
-    ///   - request: what this page answers; its subscriptions are those that the event concerns.
+    ///   - request: the request that this page answers; its subscriptions are those that the event concerns.
     public mutating func cover(_ index: Int, by silent: [Int64], of request: SubscriberRequest) {
         let stored = subscriptions[entries[index].subscription]
         entries[index].coveredBy =

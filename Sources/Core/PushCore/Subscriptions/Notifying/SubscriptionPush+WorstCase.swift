@@ -9,7 +9,7 @@ extension SubscriptionPush {
     /// A character that takes six bytes as JSON, more than any other of a byte.
     private static let widest = "\u{1}"
 
-    /// Checks that a push which still shows its texts fits into APNs' limit, whatever the record.
+    /// Checks that a push which still shows its texts fits into APNs' limit, for every record.
     ///
     /// - Throws: `RegistryError` with `.invalid`, which says how large it can become and what makes it so.
     static func checkSize(of subscription: RecordSubscription) throws(RegistryError) {
@@ -59,7 +59,7 @@ extension NotificationInfo {
         }
     }
 
-    /// What no cut makes shorter, in bytes as JSON, by the name of the member.
+    /// The parts that are never cut, in bytes as JSON, by the name of the member.
     fileprivate var fixedParts: [(name: String, bytes: Int)] {
         let texts = [
             ("alertLocalizationKey", localizedAlert?.key), ("titleLocalizationKey", localizedTitle?.key),

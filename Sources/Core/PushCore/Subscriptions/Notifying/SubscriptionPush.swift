@@ -7,7 +7,7 @@ import Predicates
 public struct SubscriptionPush {
     /// The subscription.
     public let stored: StoredSubscription
-    /// The event.
+    /// The change.
     public let change: RecordChange
     /// The identifier of the container, for the payload: `iCloud.` and the app's bundle identifier.
     public let containerID: String
@@ -27,11 +27,11 @@ public struct SubscriptionPush {
     /// Whether it shows nothing: then several of them for one device are one.
     public var isSilent: Bool { !info.isVisible }
 
-    /// What it says, leaving out as much as it takes for APNs to take it.
+    /// Renders the push, leaving out as many parts as APNs' limit requires.
     ///
     /// - Parameters:
-    ///   - badge: the number on the app's icon; nil leaves it as it is.
-    ///   - render: makes what is sent of a notification, or throws if it is too large or breaks a rule.
+    ///   - badge: the number on the app's icon; nil leaves it unchanged.
+    ///   - render: renders a notification, or throws if it is too large or breaks a rule.
     /// - Returns: the fullest that can be made, and whether it shows nothing though it should.
     /// - Throws: what `render` throws of the barest.
     public func rendered<Content>(
@@ -70,7 +70,7 @@ public struct SubscriptionPush {
         notification.badge = info.shouldBadge ? badge : nil
         notification.category = info.category
         notification.threadID = info.threadID.map { text($0, pruning) }
-        // A sound alone is what the push is for.
+        // The push exists only for the sound.
         notification.sound = pruning < .sound || info.hasOnlySound ? info.soundName.map { .named($0) } : nil
         notification.launchImage = pruning < .launchImage ? info.alertLaunchImage : nil
         notification.actionLocalizationKey = pruning < .action ? info.alertActionLocalizationKey : nil
@@ -116,7 +116,7 @@ public struct SubscriptionPush {
         writer.key("cid")
         writer.string(containerID)
         if case .user(let user) = stored.subscription.key.owner, pruning < .zone {
-            // `CKNotification.subscriptionOwnerUserRecordID` is made of it: the owner of the subscription.
+            // The source of `CKNotification.subscriptionOwnerUserRecordID`: the owner of the subscription.
             writer.key("ckuserid")
             writer.string(user)
         }

@@ -1,6 +1,6 @@
 public import Predicates
 
-/// What happened to a record.
+/// A change of a record.
 public struct RecordChange: Hashable, Sendable {
     /// The ways in which a record changes.
     public enum Operation: String, CaseIterable, Hashable, Sendable {
@@ -30,7 +30,7 @@ public struct RecordChange: Hashable, Sendable {
         }
     }
 
-    /// The event.
+    /// The kind of the change.
     public var operation: Operation
     /// The app whose subscribers hear of it; nil for all apps.
     public var app: String?
@@ -67,13 +67,13 @@ public struct RecordChange: Hashable, Sendable {
     }
 }
 
-/// Which of CloudKit's databases a record lies in: who may see it.
+/// CloudKit's database of a record, which decides who may see it.
 public enum RecordDatabase: String, CaseIterable, Hashable, Sendable {
     /// Everyone's.
     case `public`
     /// One user's own.
     case `private`
-    /// What other users share with one user.
+    /// Records that other users share with one user.
     case shared
 
     /// CloudKit's number of it (`CKDatabase.Scope`).

@@ -37,7 +37,7 @@ extension RecordFields {
 struct RecordFieldsReader {
     /// Where the record lies, for messages.
     let rootPath: String
-    /// What has been read so far.
+    /// The fields read so far.
     private(set) var fields = RecordFields()
 
     init(rootPath: String) { self.rootPath = rootPath }

@@ -1,6 +1,6 @@
 public import Predicates
 
-/// What the matching index needs to know of a subscription, and no more: a worker reads millions when it starts.
+/// The parts of a subscription that the matching index needs, and no more: a worker reads millions when it starts.
 public struct FollowedSubscription: Hashable, Sendable {
     /// The row: a number that no other subscription ever gets.
     public var row: Int64
@@ -13,7 +13,7 @@ public struct FollowedSubscription: Hashable, Sendable {
     /// The changes that it matches.
     public var firesOn: FiringOperations
 
-    /// Creates what is followed of a subscription.
+    /// Creates the followed parts of a subscription.
     ///
     /// - Parameters:
     ///   - row: its row.
@@ -36,7 +36,7 @@ public struct FollowedSubscription: Hashable, Sendable {
         self.firesOn = firesOn
     }
 
-    /// Creates what is followed of a subscription as a registry has it.
+    /// Creates the followed parts of a subscription from a registry's columns.
     ///
     /// - Parameters:
     ///   - row: its row.
@@ -60,7 +60,7 @@ public struct FollowedSubscription: Hashable, Sendable {
         self.firesOn = firesOn
     }
 
-    /// What is followed of a subscription.
+    /// The followed parts of a subscription.
     public init(_ stored: StoredSubscription) {
         let subscription = stored.subscription
         var user: String?
@@ -81,7 +81,7 @@ enum RecordScope {
     /// What the index asks of where a record lies; in a predicate as the index sees it, this comes before the
     /// condition on fields, in each conjunction.
     ///
-    /// These paths come before those of all fields, so what was in order stays in order.
+    /// These paths sort before those of all fields, so the order is kept.
     static func terms(database: RecordDatabase, owner: String?, zoneName: String?) -> [PredicateTerm] {
         var terms = [PredicateTerm(RecordScope.database, .equals(.string(database.rawValue), .exact))]
         if database != .public, let owner {
@@ -106,7 +106,7 @@ extension RecordChange {
 
 /// One step of following the subscriptions of a registry.
 public struct SubscriptionChanges: Hashable, Sendable {
-    /// What became of one subscription; each may come more than once, and the last counts.
+    /// The change of one subscription; each may come more than once, and the last counts.
     public enum Change: Hashable, Sendable {
         /// It is there, and looks like this.
         case saved(FollowedSubscription)
@@ -114,7 +114,7 @@ public struct SubscriptionChanges: Hashable, Sendable {
         case removed(Int64)
     }
 
-    /// What changed, in order.
+    /// The changes, in order.
     public var changes: [Change]
     /// Where the next step begins.
     public var next: SubscriptionCursor

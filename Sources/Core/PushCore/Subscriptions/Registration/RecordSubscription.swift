@@ -5,7 +5,7 @@ public import Predicates
 public struct RecordSubscription: Hashable, Sendable {
     /// Its name.
     public var key: SubscriptionKey
-    /// What it watches.
+    /// The kind of records or zones that it watches.
     public var kind: SubscriptionKind
     /// The database that it watches.
     public var database: RecordDatabase
@@ -13,20 +13,20 @@ public struct RecordSubscription: Hashable, Sendable {
     @ByBytes public var zoneName: String?
     /// The type of the records that it watches; nil for all types, which a query cannot have.
     @ByBytes public var recordType: String?
-    /// What the records must satisfy; `.always` unless it is a query.
+    /// The condition on the records; `.always` unless it is a query.
     public var predicate: Predicate
     /// Which changes it matches.
     public var firesOn: FiringOperations
     /// Whether it ends with its first push.
     public var firesOnce: Bool
-    /// What its pushes say.
+    /// The content of its pushes.
     public var notification: NotificationInfo
     /// When it was saved last, in milliseconds since 1970.
     public var savedAtMilliseconds: Int64
     /// The dictionary that a client of CloudKit Web Services saved it as, completed; nil if it was saved otherwise.
     ///
-    /// It tells the same in the client's own words, which the client gets back. A registry answers it with what it is
-    /// asked for by name or as a list, and not with what an event is pushed to.
+    /// The same subscription in the client's own words, which the client gets back. A registry returns it when a
+    /// subscription is read or listed, but not when an event is pushed.
     public var cloudKitJSON: [UInt8]?
 
     /// Creates a subscription.
@@ -48,8 +48,8 @@ public struct RecordSubscription: Hashable, Sendable {
         self.savedAtMilliseconds = savedAtMilliseconds
     }
 
-    /// What its definition counts against quotas, in bytes: the canonical form of its predicate, its notification as
-    /// JSON, and what a client of CloudKit Web Services saved.
+    /// The bytes of its definition that count against quotas: the canonical form of its predicate, its notification as
+    /// JSON, and the dictionary of a client of CloudKit Web Services.
     public var storedBytes: Int {
         predicate.canonicalBytes.count + notification.json.count + (cloudKitJSON?.count ?? 0)
     }
@@ -59,7 +59,7 @@ public struct RecordSubscription: Hashable, Sendable {
 public struct SubscriptionKey: Hashable, Sendable {
     /// The app.
     public var app: String
-    /// Whose it is.
+    /// The owner.
     public var owner: SubscriptionOwner
     /// The name that the client gave it, 1 to 256 bytes.
     @ByBytes public var subscriptionID: String
@@ -72,7 +72,7 @@ public struct SubscriptionKey: Hashable, Sendable {
     }
 }
 
-/// Whose a subscription is: which devices its pushes go to.
+/// The owner of a subscription, which decides the devices of its pushes.
 public enum SubscriptionOwner: Hashable, Sendable {
     /// All devices that the user has in the app.
     case user(String)
@@ -101,7 +101,7 @@ public enum SubscriptionOwner: Hashable, Sendable {
     }
 }
 
-/// What a subscription watches (CloudKit's `CKSubscription.SubscriptionType`).
+/// The subject of a subscription (CloudKit's `CKSubscription.SubscriptionType`).
 public enum SubscriptionKind: String, CaseIterable, Hashable, Sendable {
     /// Records of one type that satisfy a predicate.
     case query

@@ -28,7 +28,7 @@ public final class SubscriptionDecoder {
 
     /// The columns of `subscription s` and its device `o` that `subscription(_:from:app:)` reads.
     ///
-    /// - Parameter app: the column that says the app, in whatever way.
+    /// - Parameter app: the column that identifies the app.
     /// - Returns: `columnCount` columns.
     public static func columns(app: String) -> String {
         """
@@ -94,13 +94,13 @@ public final class SubscriptionDecoder {
         return stored
     }
 
-    /// Reads what is followed of a subscription.
+    /// Reads the followed parts of a subscription.
     ///
     /// - Parameters:
     ///   - row: the row.
     ///   - first: where `followedColumns` begin.
     ///   - app: its app.
-    /// - Returns: what is followed.
+    /// - Returns: the followed parts.
     /// - Throws: `RegistryError` with `.corrupt` if the row makes no subscription.
     @inlinable
     public static func followed(
@@ -109,7 +109,7 @@ public final class SubscriptionDecoder {
         let number = row.integer(first)
         guard let database = RecordDatabase(cloudKitNumber: row.integer(first + 3))
         else { throw row.corrupt(bad("database", number)) }
-        // In a public database the owner's name does not matter.
+        // In the public database the owner's name does not matter.
         let owner = database == .public ? nil : row.optionalText(first + 2)
         do throws(PredicateError) {
             return try row.withBytes(first + 6) { (bytes) throws(PredicateError) in
@@ -128,7 +128,7 @@ public final class SubscriptionDecoder {
         "row \(number) of the table subscription has a bad \(what)"
     }
 
-    /// What a notification says; nil if it is none.
+    /// The content of a notification; nil if it is none.
     @usableFromInline
     func notification(_ json: [UInt8]) -> NotificationInfo? {
         if let known = notifications[json] { return known }

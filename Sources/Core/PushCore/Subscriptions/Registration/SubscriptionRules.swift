@@ -1,6 +1,6 @@
 import Predicates
 
-/// What the registry accepts as a subscription; every implementation of `SubscriptionRegistry` checks with these.
+/// The rules for subscriptions; every implementation of `SubscriptionRegistry` checks with these.
 public enum SubscriptionRules {
     /// The largest badge.
     public static let badgeMaximum = 1_000_000
