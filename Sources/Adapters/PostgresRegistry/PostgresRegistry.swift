@@ -31,7 +31,7 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
     ///   - mode: the access; both writing modes create a registry in a database that has none.
     ///   - callMilliseconds: how long one call waits for the server.
     ///   - connectMilliseconds: how long to wait for a connection.
-    ///   - lockMilliseconds: how long one statement waits for somebody else's lock; nil for as long as the call.
+    ///   - lockMilliseconds: how long one statement waits for another session's lock; nil for as long as the call.
     /// - Returns: the registry.
     /// - Throws: `RegistryError`: `.unavailable` (out of reach, login refused), `.readOnly`, `.newerSchema`, `.invalid`
     ///   (the URL, or another program's schema). No error holds the password.

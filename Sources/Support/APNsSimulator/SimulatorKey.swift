@@ -1,6 +1,6 @@
 import Crypto
 
-/// Keys as files hold them, for those who set a simulator up.
+/// Keys as files hold them, for setting a simulator up.
 public enum SimulatorKey {
     /// Makes a key that a sender can sign its provider tokens with, in the form of Apple's `.p8` files.
     ///

@@ -24,7 +24,7 @@ struct RefusalWatchTests {
         }
     }
 
-    @Test("A queue that takes something in between begins anew, whatever others do")
+    @Test("A queue that takes something in between starts again, whatever others do")
     func takingEndsTheStreak() {
         var watch = NackMonitor(patienceSeconds: 5)
         func isRefusedForLong(_ queue: String, _ nanoseconds: UInt64) -> Bool {

@@ -28,7 +28,7 @@ struct PolicyConflictTests {
         #expect(try conflicts(#"{"overflow": "reject-publish"}"#).isEmpty)
     }
 
-    @Test("A limit of length makes publishers wait, and lets go of dead letters")
+    @Test("A limit of length makes publishers wait, and drops dead letters")
     func length() throws {
         let found = try conflicts(#"{"max-length": 10}"#)
         #expect(found["work"] == ["max-length = 10"])

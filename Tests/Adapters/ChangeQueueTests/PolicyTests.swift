@@ -41,7 +41,7 @@ struct PolicyTests {
             try await queue.topology.withPolicies(findings, of: queue.configuration)
         }
         queue.configuration.managementURL = ""
-        #expect(await !reported(queue).contains("apus_policy_conflicts"), "nobody has looked")
+        #expect(await !reported(queue).contains("apus_policy_conflicts"), "the policies were not read")
     }
 
     private func reported(_ queue: TestQueue) async -> String {

@@ -47,7 +47,7 @@ struct VersionBehaviourTests {
         try await setting.stop()
     }
 
-    @Test("A consumer that the broker ends for its timeout (4.3) consumes anew, names the cause and asks for nobody")
+    @Test("A consumer that the broker ends for its timeout (4.3) consumes again, names the cause, needs no operator")
     func consumesAgainAfterTimeout() async throws {
         let setting = try await Setting(.init(version: "4.3.3", timesFirstConsumerOut: true))
         #expect(await setting.log.state.wait { $0.deliveries.count == 2 })

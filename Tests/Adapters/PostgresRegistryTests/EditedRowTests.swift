@@ -4,7 +4,7 @@ import Testing
 
 @testable import PostgresRegistry
 
-/// What somebody may have written into the tables with a program of their own.
+/// What another program may have written into the tables.
 struct EditedRowTests {
     private func makeURL() async throws -> String {
         let server = try await PrivatePostgreSQL.shared()

@@ -286,7 +286,7 @@ struct FaultTests {
 }
 
 extension PostgresRegistry {
-    /// Takes a lock that keeps everybody else from the devices, until `disconnect`.
+    /// Takes a lock that keeps all other sessions from the devices, until `disconnect`.
     func lockDevices() throws {
         let deadline = Deadline(milliseconds: 60_000)
         try connection.execute("BEGIN; LOCK TABLE device IN ACCESS EXCLUSIVE MODE", deadline)

@@ -22,7 +22,7 @@ struct PageAheadTests {
         case termination
         /// The page fails.
         case failure
-        /// The page fails, and before anybody has read that, something else is asked.
+        /// The page fails, and before its failure is read, something else is asked.
         case failureBeforeQuestion
     }
 
@@ -90,7 +90,7 @@ struct PageAheadTests {
     }
 
     @Test(
-        "Whatever comes between two pages, and whoever writes meanwhile, all is known at the end",
+        "Whatever comes between two pages, and whichever session writes meanwhile, all is known at the end",
         arguments: Disturbance.allCases)
     func missesNothing(_ disturbance: Disturbance) async throws {
         let writer = try open()

@@ -111,7 +111,7 @@ struct SubscriptionConcurrencyTests {
         #expect(try Self.open(url).subscriptions(matching: SubscriptionFilter(), after: nil, limit: 100).count == 30)
     }
 
-    @Test("Users, their devices and their topics fit together, whoever changes them at the same moment")
+    @Test("Users, their devices and their topics fit together, whichever sessions change them at the same moment")
     func fightsForTopics() async throws {
         let url = url
         let seed = UInt64.random(in: 0 ... .max)

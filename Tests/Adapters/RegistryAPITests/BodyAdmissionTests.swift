@@ -30,7 +30,7 @@ struct BodyAdmissionTests {
     }
 
     @Test(
-        "Nobody who shows no credential, or a made-up one, is asked for a long body",
+        "A client without a credential, or with a made-up one, is not asked for a long body",
         arguments: [
             ("PUT /v1/devices/d", "", 401), ("PUT /v1/devices/d", "Authorization: Bearer apus_x\r\n", 401),
             ("PUT /v1/devices/d/subscriptions/s", "Authorization: Bearer apus_x\r\n", 401),

@@ -58,7 +58,7 @@ struct CloudKitRoundTripTests {
     }
 
     @Test(
-        "It means the same, and is answered the same byte for byte, whoever made it",
+        "It means the same, and is answered the same byte for byte, whichever client made it",
         arguments: RecordDatabase.allCases,
         ServedStore.Kind.allCases)
     func roundTrip(database: RecordDatabase, _ kind: ServedStore.Kind) async throws {

@@ -42,7 +42,7 @@ struct CognitoClientTests {
         try await run("pool_configuration", fixture)
     }
 
-    @Test("Only whoever knows a secret is let in, and only to the pools of his key")
+    @Test("Only a client that knows a secret is admitted, and only to the pools of its key")
     func credentials() async throws {
         let fixture = try RegistryFixture()
         defer { fixture.server.stop() }
@@ -79,7 +79,7 @@ struct CognitoClientTests {
         try await run("dataset_operations", fixture)
     }
 
-    @Test("Which paths there are is told to whoever signs")
+    @Test("Only a signed request learns which paths there are")
     func unknownPaths() async throws {
         let fixture = try RegistryFixture()
         defer { fixture.server.stop() }
@@ -108,7 +108,7 @@ struct CognitoClientTests {
         try await run("limits", fixture)
     }
 
-    @Test("Whoever guesses is soon told to wait, and whoever knows is heard from the same address")
+    @Test("A client that guesses is soon told to wait; one that knows is served at the same address")
     func guesses() async throws {
         let fixture = try RegistryFixture()
         defer { fixture.server.stop() }

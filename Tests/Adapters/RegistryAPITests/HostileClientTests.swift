@@ -41,7 +41,7 @@ struct HostileClientTests {
         ),
     ]
 
-    @Test("A request for a host that is not served is 421 in every dialect, whoever sends it")
+    @Test("A request for a host that is not served is 421 in every dialect, even with a credential")
     func foreignHosts() throws {
         let fixture = try RegistryFixture {
             $0.hosts = ["push.example"]

@@ -82,7 +82,7 @@ struct LongPollSlotsTests {
         #expect(requests <= 26)
     }
 
-    @Test("A client has so many requests at most, and those that nobody waits for make room")
+    @Test("A client has so many requests at most, and abandoned ones make room")
     func perClient() throws {
         for name in ["a1", "a2", "a3"] { #expect(try come(name, client: "a") == "waits") }
         #expect(try come("a4", client: "a") == "too many")

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("A store that is locked, full, or gone", .ownThread)
 struct StoreFailureTests {
-    @Test("Nobody who reads, or is refused, waits for those who write", arguments: ServedStore.Kind.allCases)
+    @Test("Reads and refusals do not wait for writers", arguments: ServedStore.Kind.allCases)
     func readsDoNotWait(_ kind: ServedStore.Kind) async throws {
         let store = try await ServedStore(kind, lockMilliseconds: 100_000)
         #expect(store.putDevice(0).status == 201)
@@ -64,7 +64,7 @@ struct StoreFailureTests {
         #expect(store.putDevice(1).status == 201)
     }
 
-    @Test("A lock that nobody has met is found, too", arguments: ServedStore.Kind.allCases)
+    @Test("A lock that no request has met is found, too", arguments: ServedStore.Kind.allCases)
     func lockIsFound(_ kind: ServedStore.Kind) async throws {
         let store = try await ServedStore(kind, lockMilliseconds: 50)
         let unlock = try store.lock()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SQLiteRegistry
 
-/// What somebody may have written into the file with a program of their own.
+/// What another program may have written into the file.
 struct EditedRowTests {
     private let folder: TemporaryFolder
 

@@ -124,7 +124,7 @@ struct FileLossTests {
         let warnings = SQLiteRegistry.modeWarnings(path: path)
         #expect(warnings.count == 1)
         #expect(warnings.first?.contains("640") == true && warnings.first?.contains("chmod 600 \(path)-wal") == true)
-        // What somebody has chosen is left as it is.
+        // An operator's choice is left as it is.
         _ = try SQLiteRegistry.open(path: path, mode: .create)
         #expect(RegistryFile.looseMode(path: path + "-wal") == 0o640)
     }

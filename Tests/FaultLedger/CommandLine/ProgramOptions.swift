@@ -100,8 +100,8 @@ enum HelpText {
 
         The columns count events that were attempted, confirmed by the broker, and of the confirmed
         ones those that were delivered, queued (left in a queue), dead letters, destroyed (by a
-        scenario that deletes the queue they were in) or lost; then pushes that nobody asked for
-        (unexpected) and that came again (duplicated), with the bound that the fault explains; and
+        scenario that deletes the queue they were in) or lost; then pushes that no event asked
+        for (unexpected) and that came again (duplicated), with the bound that the fault explains; and
         the seconds from the end of the fault until its backlog was pushed.
 
         A scenario is valid if nothing was lost, nothing was unexpected, duplicates are within

@@ -3,7 +3,7 @@ import PushTestKit
 import Synchronization
 
 extension Environment {
-    /// Keeps everybody else from writing the SQLite file, as a long transaction of another program does.
+    /// Keeps all other connections from writing the SQLite file, as a long transaction of another program does.
     func lockRegistry(seconds: Double) async throws {
         let lock = try RegistryLock(path: "\(folder.path)/registry.db")
         defer { lock.release() }

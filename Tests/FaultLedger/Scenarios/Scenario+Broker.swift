@@ -26,7 +26,7 @@ extension Scenario {
         try await environment.waitUntilReady()
     }
 
-    /// The broker stands still with all connections open, for longer than anybody's patience.
+    /// The broker stands still with all connections open, for longer than every timeout.
     static let brokerStop = Scenario(
         name: "broker-stop", domain: .broker, sentence: "SIGSTOP to the only RabbitMQ node for 60 s",
         setting: Setting(isBrokerPrivate: true, brokerConfiguration: "heartbeat = 10"), redeliveries: 2
@@ -83,7 +83,7 @@ extension Scenario {
     static let brokerPasswordChanged = Scenario(
         name: "broker-password-changed", domain: .broker,
         sentence:
-            "the workers' password is changed and their connections are closed; they are configured and started anew",
+            "the workers' password is changed and their connections are closed; they get the new one and restart",
         setting: Setting(isBrokerPrivate: true), redeliveries: 4, prepare: makeUser
     ) { environment in
         let broker = try environment.broker

@@ -4,7 +4,7 @@ import Glibc
 import PushTestKit
 
 extension Scenario {
-    /// Somebody deletes the work queue, and an operator makes it again.
+    /// A client deletes the work queue, and an operator makes it again.
     ///
     /// The deletion itself destroys the messages that were ready, and only these are excused: RabbitMQ says how
     /// many there were. Messages that a worker had must be pushed, retries included.
@@ -21,7 +21,7 @@ extension Scenario {
         try await makeAgain(environment)
     }
 
-    /// Somebody deletes the retry queues: what is to be queued finds no queue, comes back, and must not be
+    /// A client deletes the retry queues: what is to be queued finds no queue, comes back, and must not be
     /// acknowledged.
     static let brokerRetryQueuesDeleted = Scenario(
         name: "broker-retry-queues-deleted", domain: .broker,
@@ -33,7 +33,7 @@ extension Scenario {
         try await makeAgain(environment)
     }
 
-    /// Somebody deletes the queue of dead letters: what belongs there waits unacknowledged until it is there again.
+    /// A client deletes the queue of dead letters: what belongs there waits unacknowledged until it is there again.
     static let brokerDeadLettersDeleted = Scenario(
         name: "broker-dead-letters-deleted", domain: .broker,
         sentence: "the queue of dead letters is deleted, and made again by `apus topology apply`", redeliveries: 2
@@ -43,7 +43,7 @@ extension Scenario {
         try await makeAgain(environment)
     }
 
-    /// Somebody deletes the exchange: publishers are refused, workers go on.
+    /// A client deletes the exchange: publishers are refused, workers go on.
     static let brokerExchangeMissing = Scenario(
         name: "broker-exchange-missing", domain: .broker,
         sentence: "the exchange is deleted, with it its binding, and made again by `apus topology apply`",

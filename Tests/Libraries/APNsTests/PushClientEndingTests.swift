@@ -46,7 +46,7 @@ struct PushClientEndingTests {
         _ = try await service.simulator.stop()
     }
 
-    @Test("Results that nobody reads, or not to their end, leave nothing behind in the client")
+    @Test("Results that are not read, or not to their end, leave nothing behind in the client")
     func forgetsResults() async throws {
         let service = try await PushService()
         let client = try service.client()

@@ -86,7 +86,7 @@ struct PushClientTests {
         let client = try service.client()
         #expect(try await client.send(try Self.hello.get(), to: []).isEmpty)
         for await result in try client.results(of: try Self.hello.get(), to: [PushToken]()) {
-            Issue.record("a result for nobody: \(result)")
+            Issue.record("a result without a token: \(result)")
         }
         await client.close()
         _ = try await service.simulator.stop()

@@ -139,7 +139,7 @@ struct LedgerTests {
         #expect(ledger.missing == [1] && ledger.counts().removed == 1)
     }
 
-    @Test("An announcement goes to the crowd and to nobody else, a record to the devices of the user with the room")
+    @Test("An announcement goes to the crowd only, a record to the devices of the user with the room")
     func audiencesOfTheOtherKinds() {
         let population = Population(identityCount: 20, crowdCount: 7, seed: 1)
         let announcement = LedgerEvent(number: 0, content: .announcement)

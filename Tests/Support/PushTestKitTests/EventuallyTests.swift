@@ -1,7 +1,7 @@
 import PushTestKit
 import Testing
 
-@Suite("Waiting for what nobody announces")
+@Suite("Waiting for states that are not announced")
 struct EventuallyTests {
     @Test("It goes on with the first value that is the awaited one, and reads no further")
     func findsValue() async throws {

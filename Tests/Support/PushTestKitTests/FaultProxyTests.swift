@@ -55,7 +55,7 @@ struct FaultProxyTests {
         }
     }
 
-    @Test("A megabyte that nobody reads yet is not lost, and not held in the proxy alone")
+    @Test("A megabyte that is not read yet is not lost, and not held in the proxy alone")
     func passesMuch() async throws {
         try await withProxy { proxy, listener in
             let pair = try ProxiedPair(listener, through: proxy)

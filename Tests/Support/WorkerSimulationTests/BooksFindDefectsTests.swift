@@ -59,7 +59,7 @@ struct BooksFindDefectsTests {
         #expect(finds(SettlesBeforeConfirms.self, faults: [.answers, .publisher, .kill, .throttled]) == .eventEnds)
     }
 
-    @Test("A copy that the broker refused and nobody publishes again")
+    @Test("A copy that the broker refused and no worker publishes again")
     func refusedCopy() {
         #expect(finds(TakesRefusedForConfirmed.self, faults: [.answers, .throttled, .nack]) == .eventEnds)
     }

@@ -195,7 +195,7 @@ struct CarefulWorker<Flaw: Defective>: SimulatedMachine {
         endIfDone(tag)
     }
 
-    /// Pushes to a device of somebody else.
+    /// Pushes to a device of another owner.
     private mutating func strangers(_ request: PushRequest, _ tag: DeliveryTag) {
         guard let token = DeviceToken(bytes: [0, 0, 0, 3] + Array(request.token.bytes[4...])) else { return }
         lastNumber += 1

@@ -66,8 +66,8 @@ public final class ProviderTokenSource: Sendable {
 
     private static let sharedSources = Mutex<[Identity: Reference]>([:])
 
-    /// The one source of a key in this process, for independent users: created at the first call, and shared for as
-    /// long as it is retained.
+    /// The one source of a key in this process, for users that do not know of each other: made at the first call, and
+    /// the same for as long as one of them keeps it.
     ///
     /// - Parameters:
     ///   - key: the signing key.

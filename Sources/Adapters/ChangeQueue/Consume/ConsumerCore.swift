@@ -212,7 +212,7 @@ final class ConsumerCore {
         }
         metrics.acknowledged(countBefore - countAfter, unacknowledgedCount: frontier.unacknowledgedCount)
         scheduleAcknowledgement()
-        beginAnewIfIdle()
+        reconnectIfIdle()
     }
 
     private func scheduleAcknowledgement() {
@@ -250,7 +250,7 @@ final class ConsumerCore {
         metrics.paused(false)
         guard !isCancelled else { return }
         guard connection != nil else { return connectTimer == nil ? connect() : () }
-        beginAnew(withinNanoseconds: Self.resumeNanosecondsMaximum)
+        reconnect(withinNanoseconds: Self.resumeNanosecondsMaximum)
     }
 
     /// Gives the prefetch of deleted surplus queues to the other queues.
@@ -259,21 +259,21 @@ final class ConsumerCore {
     func shareOutPrefetch() {
         guard retired.isEmpty, connection != nil, !isCancelled, !isPaused, resumeTimer == nil else { return }
         endConsumers()
-        beginAnew(withinNanoseconds: Self.shareOutNanosecondsMaximum)
+        reconnect(withinNanoseconds: Self.shareOutNanosecondsMaximum)
     }
 
-    /// Starts again when all deliveries are settled, or else at the end of this time.
+    /// Reconnects and consumes again when no delivery is unsettled, or else at the end of this time.
     private func beginAnew(withinNanoseconds delay: UInt64) {
         resumeTimer = loop.schedule(afterNanoseconds: delay) { [weak self] in self?.beginAnew() }
         beginAnewIfIdle()
     }
 
-    private func beginAnewIfIdle() {
+    private func reconnectIfIdle() {
         guard resumeTimer != nil, activeTags.isEmpty, frontier.unacknowledgedCount == 0 else { return }
-        beginAnew()
+        reconnect()
     }
 
-    private func beginAnew() {
+    private func reconnect() {
         if let resumeTimer { loop.cancel(resumeTimer) }
         resumeTimer = nil
         guard let connection, !isCancelled, !isPaused else { return }
@@ -384,7 +384,7 @@ extension ConsumerCore: AMQPConnectionHandler {
             case .consumerCancelled(let tag):
                 activeTags.remove(tag)
                 if isCancelled, activeTags.isEmpty { becomeCancelled() }
-                beginAnewIfIdle()
+                reconnectIfIdle()
             case .confirmed, .returned, .blocked, .unblocked: break
             }
         }

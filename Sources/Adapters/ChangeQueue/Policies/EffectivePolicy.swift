@@ -44,7 +44,7 @@ struct EffectivePolicy: Hashable, Sendable {
         }
     }
 
-    /// A policy that somebody else has read.
+    /// A policy from values that were read already.
     init(names: [String] = [], values: [String: Value] = [:]) {
         self.names = names
         self.values = values

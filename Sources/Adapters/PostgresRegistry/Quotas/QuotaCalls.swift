@@ -1,6 +1,6 @@
 import PushCore
 
-/// Statements that fail if somebody has more than a quota allows, so that a check costs no round trip of its own.
+/// Statements that fail if an owner or app has more than a quota allows, so a check costs no round trip of its own.
 ///
 /// Limits stand in their texts: a registry has one set of them.
 enum QuotaCalls {

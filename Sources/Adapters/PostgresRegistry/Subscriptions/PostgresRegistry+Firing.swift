@@ -3,7 +3,7 @@ public import PushCore
 extension PostgresRegistry {
     /// How long a subscription that has fired its only push is kept for a redelivery of the event, in milliseconds.
     private static let firedKeptMilliseconds: Int64 = 14 * 86_400_000
-    /// The badge of a row `d`, bounded, because any value may be stored there.
+    /// The badge of a row `d`, bounded, because another program may have written it.
     private static let badge = "least(greatest(d.badge, 0), \(SubscriptionRules.badgeMaximum))"
 
     /// Claims subscriptions that fire once for an event.

@@ -64,7 +64,7 @@ struct CognitoCall: Sendable {
         return (values["DeviceId"], values["DatasetName"], identity)
     }
 
-    /// A device of somebody else is treated as one that there is not.
+    /// A device of another identity is treated as one that does not exist.
     private func requireDevice(_ deviceID: String, of identity: String, _ registry: any Registry) throws(RegistryError)
     {
         let device = try registry.device(deviceID)

@@ -2,7 +2,7 @@ import HTTPServer
 
 /// Which pages' scripts may use an API (the Fetch standard, "CORS protocol").
 ///
-/// Nothing here lets anybody in: it tells browsers which pages may send requests that carry a token, and read answers.
+/// It admits no request: it tells browsers which pages may send requests that carry a token, and read answers.
 struct CrossOriginPolicy: Sendable {
     /// How long a browser may rely on a preflight, in seconds.
     private static let ageSecondsMaximum = 600

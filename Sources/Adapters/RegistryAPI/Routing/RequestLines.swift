@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Each has its own loop and its own connection to the store, so that no reader waits for a writer.
 struct RequestLines: Sendable {
-    /// When a credential that lets too many requests wait may try again, or anybody when there are too many.
+    /// When a refused request may be tried again, whether its credential or all together had too many waiting.
     private static let retryAfterSeconds = 1
 
     let reading: RequestLine

@@ -18,7 +18,7 @@ struct Route: Sendable {
     let method: String
     /// The path.
     let path: PathPattern
-    /// The longest body, in bytes; a longer one is refused before anybody looks into it.
+    /// The longest body, in bytes; a longer one is refused unread.
     let bodyBytesMaximum: Int
     /// Finds out who sends a request, and whether he may; runs on the server's thread.
     let admit: @Sendable (HTTPRequest, PathValues) -> Admission

@@ -39,7 +39,7 @@ final class RegistryContext {
     private let clock: () -> Int64
     private let loop: EventLoop
     private var isFailing = false
-    /// Whether somebody has waited in vain; until the store answers again, others are told so at once.
+    /// Whether a request has waited in vain; until the store answers again, others are refused at once.
     private var isWaitingVain = false
     private var looks = 0
 
@@ -66,7 +66,7 @@ final class RegistryContext {
     /// server, others are refused at once until the store has answered, so that their times do not add up.
     ///
     /// - Parameters:
-    ///   - isPatient: whether to ask even then, for what cannot be asked again by somebody else.
+    ///   - isPatient: whether to ask even then, for calls that no client repeats.
     ///   - body: what to do.
     /// - Returns: what `body` returns.
     /// - Throws: what `body` throws, or that the registry is busy.

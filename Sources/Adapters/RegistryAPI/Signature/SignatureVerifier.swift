@@ -3,7 +3,7 @@ import Essentials
 import HTTPServer
 import Notifications
 
-/// Verifies that a request was signed by someone who knows the secret of an access key (Signature Version 4).
+/// Verifies that a request was signed with the secret of an access key (Signature Version 4).
 ///
 /// The header form is accepted, with the body signed. The region is the client's own business. What a request carries
 /// in `X-Amz-Security-Token` is signed, but not looked at: which keys there are is configured here.

@@ -24,7 +24,7 @@ public struct BearerToken: Sendable, CustomStringConvertible, CustomReflectable 
             revealed: prefix + Base64URL.encode((0..<secretBytes).map { _ in UInt8.random(in: 0...255) }))
     }
 
-    /// The digest of what somebody shows as a token.
+    /// The digest of a text that a request shows as its token.
     static func digest(of text: some StringProtocol) -> [UInt8] { SHA256Digest.digest(Array(text.utf8)) }
 
     /// Nothing of the token.

@@ -5,7 +5,7 @@ import Synchronization
 /// Waits for the signals that end a long-running command: the first asks it to end in order, the second ends it at
 /// once.
 ///
-/// A hang-up asks the command to read its files again, if the command listens for it.
+/// A hang-up, if a handler is set for it, asks to read again what may have changed.
 final class StopSignal: Sendable {
     private struct State {
         var isReceived = false

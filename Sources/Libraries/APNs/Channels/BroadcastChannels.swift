@@ -5,7 +5,7 @@ import Notifications
 /// The broadcast channels of an app: one push to a channel updates or ends a Live Activity on every device that
 /// listens.
 ///
-/// Each call takes a connection of its own, because they are rare; that of `send` is the one that reaches everybody.
+/// Each call takes a connection of its own, because they are rare; only `send` reaches devices.
 /// Source: Apple, "Setting up broadcast push notifications", "Sending channel management requests to APNs", "Sending
 /// broadcast push notification requests to APNs".
 public struct BroadcastChannels: Sendable {
@@ -78,7 +78,7 @@ public struct BroadcastChannels: Sendable {
         _ = try await manage("DELETE", "channels", channel: channel, expected: 204)
     }
 
-    /// Sends to everybody who listens to a channel.
+    /// Sends to all devices that subscribe to a channel.
     ///
     /// - Parameters:
     ///   - message: an update or the end of a Live Activity; its expiration has to be immediate if the channel stores

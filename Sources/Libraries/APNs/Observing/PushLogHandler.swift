@@ -15,13 +15,13 @@ public protocol PushLogHandler: Sendable {
 
 /// How important a log entry is; the raw values are swift-log's.
 public enum PushLogLevel: String, CaseIterable, Sendable {
-    /// For somebody who looks for a fault in the library.
+    /// Details for a search for a fault in the library.
     case debug
     /// An expected change of state: connected, closed.
     case info
     /// Something failed and is tried again.
     case warning
-    /// Somebody has to act.
+    /// An operator has to act.
     case error
 }
 

@@ -2,7 +2,7 @@ internal import APNsTransport
 import Notifications
 internal import Synchronization
 
-/// The pushes of one call: takes tokens as far as its window allows, and gathers results until somebody takes them.
+/// The pushes of one call: takes tokens as far as its window allows, and gathers results until the caller takes them.
 ///
 /// Bounded by the window: results that are not taken keep their slots in it, so nothing more is sent.
 final class PushJob: Sendable {

@@ -35,7 +35,7 @@ enum Fault: Hashable, Sendable {
     case wire(WireFault)
     /// The connection's flow-control window begins with so many bytes, and so many are added each time.
     case window(bytes: Int, addedBytes: Int, everyMilliseconds: Int)
-    /// The certificate is made out to somebody else.
+    /// The certificate is made out to another name.
     case foreignCertificate
 
     /// Whether it is decided about when a connection comes, and not when a request does.

@@ -268,7 +268,7 @@ struct SimulatorParts: Sendable {
     let progress: SimulatorProgress
     let faults: FaultBook
     let channels = ChannelStore()
-    /// The certificate of somebody else, for connections that are to be shown it.
+    /// The certificate for another name, for connections that are to be shown it.
     let foreignTLS: TLSContext
 }
 

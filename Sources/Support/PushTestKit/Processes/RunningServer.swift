@@ -95,7 +95,7 @@ public enum FreePorts {
     /// Finds different free ports; all are held until the last is found, so that none is found twice.
     ///
     /// - Parameter count: how many.
-    /// - Returns: the ports, which somebody else may take before they are used.
+    /// - Returns: the ports, which another process may take before they are used.
     /// - Throws: `PrivateServerFailure` if the system has none.
     public static func find(_ count: Int) throws(PrivateServerFailure) -> [UInt16] {
         var descriptors: [Int32] = []

@@ -1,6 +1,6 @@
 /// What a proxy does to all bytes, for as long as it lasts.
 public struct ProxyConditions: Hashable, Sendable {
-    /// What becomes of those who connect.
+    /// What becomes of new connections.
     public enum Welcome: Hashable, Sendable {
         /// They are connected with the server.
         case connect
@@ -10,7 +10,7 @@ public struct ProxyConditions: Hashable, Sendable {
         case ignore
     }
 
-    /// What becomes of those who connect.
+    /// What becomes of new connections.
     public var welcome = Welcome.connect
     /// The directions in which nothing arrives, and what becomes of the bytes.
     public var silences: [ProxyDirection: ProxySilence] = [:]
@@ -31,7 +31,7 @@ public struct ProxyConditions: Hashable, Sendable {
     /// Creates a weather.
     ///
     /// - Parameters:
-    ///   - welcome: what becomes of those who connect.
+    ///   - welcome: what becomes of new connections.
     ///   - delayMilliseconds: how long bytes are under way in one direction.
     ///   - writeBytesMaximum: how many bytes are written at once.
     ///   - bytesPerSecondMaximum: how many bytes pass in a second.
@@ -70,7 +70,7 @@ public enum ProxySilence: Hashable, Sendable {
 public struct FaultTrigger: Hashable, Sendable {
     /// What springs it.
     public enum Trigger: Hashable, Sendable {
-        /// Somebody connects.
+        /// A client connects.
         case connection
         /// So many bytes of a connection that was made after the trap was set have passed in a direction.
         case bytes(ProxyDirection, Int)

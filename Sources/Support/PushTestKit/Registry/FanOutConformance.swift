@@ -44,7 +44,7 @@ enum FanOutConformance {
 
 extension FanOutConformance {
     static let planningChecks = [
-        RegistryConformance("An event has one fan-out, whoever begins it, and numbers grow") { registry in
+        RegistryConformance("An event has one fan-out, whichever worker begins it, and numbers grow") { registry in
             let first = try registry.beginFanOut(event("1"), planner: 1, nowMilliseconds: now)
             let again = try registry.beginFanOut(event("1"), planner: 2, nowMilliseconds: now + 1)
             try RegistryConformance.expect(again, is: first, "the fan-out that another began")
@@ -221,7 +221,7 @@ extension FanOutConformance {
 
 extension FanOutConformance {
     static let membershipChecks = [
-        RegistryConformance("Chunks hold whoever was there from the beginning to the end, once, and nobody later") {
+        RegistryConformance("Chunks hold each device that was there all the time once, and no later one") {
             registry in
             for kind in FanOutWalk.Kind.allCases {
                 for round in 0..<2 {

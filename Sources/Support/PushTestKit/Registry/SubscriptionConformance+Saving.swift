@@ -149,7 +149,7 @@ extension SubscriptionConformance {
 
 extension SubscriptionConformance {
     static let followingChecks = [
-        RegistryConformance("Whoever follows knows what was saved, changed and removed, in steps of any size") {
+        RegistryConformance("A follower knows what was saved, changed and removed, in steps of any size") {
             registry in
             for limit in [1, 3, 100] {
                 var known: [Int64: FollowedSubscription] = [:]

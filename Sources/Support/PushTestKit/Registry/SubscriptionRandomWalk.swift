@@ -19,7 +19,7 @@ public struct SubscriptionRandomWalk {
 
         init(_ registry: any Registry & SubscriptionRegistry) { self.registry = registry }
 
-        func name(_ row: Int64) -> String { keys[row].map { "\($0)" } ?? "a row that nobody saved" }
+        func name(_ row: Int64) -> String { keys[row].map { "\($0)" } ?? "a row that was never saved" }
     }
 
     private let side: Side

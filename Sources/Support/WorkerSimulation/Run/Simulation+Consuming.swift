@@ -203,14 +203,14 @@ extension Simulation {
         seat.isPaused = isPaused
         guard !isPaused else { return }
         if seat.isConnected {
-            schedule(.consumerBeginsAnew(worker: seat.worker, epoch: seat.epoch), after: 1_000_000)
+            schedule(.consumerReconnects(worker: seat.worker, epoch: seat.epoch), after: 1_000_000)
         } else {
             connectConsumer(seat, after: 1_000_000)
         }
     }
 
     /// A worker that consumes again does so on a new connection.
-    func consumerBeginsAnew(_ seat: Seat<Machine>, _ epoch: UInt32) {
+    func consumerReconnects(_ seat: Seat<Machine>, _ epoch: UInt32) {
         guard seat.machine != nil, seat.isConnected, seat.epoch == epoch, !seat.isPaused, !seat.isDraining else {
             return
         }

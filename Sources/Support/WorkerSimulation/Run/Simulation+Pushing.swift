@@ -16,7 +16,7 @@ extension Simulation {
                 return
             }
             guard let (device, isPresent) = world.device(of: request.token) else {
-                books.report(.pushAskedFor, "Worker \(seat.worker) pushes to a token that nobody has.")
+                books.report(.pushAskedFor, "Worker \(seat.worker) pushes to an unknown token.")
                 return
             }
             digest.mix(device)

@@ -178,7 +178,7 @@ final class Simulation<Machine: SimulatedMachine> {
             if seats[worker].generation == generation { stop(seats[worker]) }
         case .consumerConnects(let worker, let generation):
             if seats[worker].generation == generation { consumerConnects(seats[worker]) }
-        case .consumerBeginsAnew(let worker, let epoch): consumerBeginsAnew(seats[worker], epoch)
+        case .consumerReconnects(let worker, let epoch): consumerReconnects(seats[worker], epoch)
         case .publisherConnects(let worker, let generation):
             if seats[worker].generation == generation { publisherConnects(seats[worker]) }
         case .routesChange(let worker, let generation, let app):
@@ -209,7 +209,7 @@ enum Happening {
     case workerTicks(worker: Int, generation: Int, nanoseconds: UInt64)
     case workerIsStopped(worker: Int, generation: Int)
     case consumerConnects(worker: Int, generation: Int)
-    case consumerBeginsAnew(worker: Int, epoch: UInt32)
+    case consumerReconnects(worker: Int, epoch: UInt32)
     case publisherConnects(worker: Int, generation: Int)
     case routesChange(worker: Int, generation: Int, app: Int)
     case faultBegins(Fault)

@@ -39,7 +39,7 @@ enum ConfigurationFile {
         }
     }
 
-    /// Whether someone other than the owner may read the file; false if it is not there.
+    /// Whether users other than the owner may read the file; false if it is not there.
     static func isReadableByOthers(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & 0o077 != 0

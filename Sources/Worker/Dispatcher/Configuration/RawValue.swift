@@ -1,6 +1,6 @@
 import TOML
 
-/// The value of a key as somebody wrote it.
+/// The value of a key as it was written.
 struct RawValue: Sendable {
     /// How it was written.
     enum Content: Sendable {

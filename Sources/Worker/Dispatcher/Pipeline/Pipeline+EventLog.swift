@@ -28,7 +28,7 @@ extension Pipeline {
             ])
     }
 
-    /// Reports that somebody publishes events with headers that are Apus' own: each is counted, the first logged.
+    /// Reports events that were published with headers of Apus' own: each is counted, the first logged.
     func reportIgnoredHeaders(of delivery: Delivery) {
         metrics.headersIgnored.add()
         guard !hasReportedIgnoredHeaders else { return }

@@ -51,7 +51,7 @@ extension Configuration {
             postgres: { $0 })
     }
 
-    /// How long a request waits for somebody else's lock, before it is answered with 503.
+    /// How long a request waits for another session's lock, before it is answered with 503.
     private static let lockMilliseconds = 1_000
 
     private static func serverKey(_ key: RegistryAPI.ServerKey) throws(WorkerError) -> ServerKey {

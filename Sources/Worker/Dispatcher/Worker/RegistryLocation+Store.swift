@@ -53,7 +53,7 @@ extension Configuration.RegistryLocation {
     /// - Parameters:
     ///   - mode: the access that is wanted.
     ///   - quotas: how much may be kept.
-    ///   - lockMilliseconds: how long a call waits for somebody else's lock; nil for as long as the store sees fit.
+    ///   - lockMilliseconds: how long a call waits for another session's lock; nil for as long as the store sees fit.
     /// - Returns: the registry, to be used by one thread at a time.
     /// - Throws: `RegistryError` as `SQLiteRegistry.open` and `PostgresRegistry.open`.
     public func open(

@@ -33,7 +33,7 @@ struct ClientRefusalTests {
         #expect(!rendered.contains(#"apus_apns_connects_total{app="chat",result="failed"} 0"#))
     }
 
-    @Test("A certificate from nobody we trust")
+    @Test("A certificate from an unknown authority")
     func untrusted() async throws {
         let peer = try await ScriptedPeer()
         try await expectRefusal(port: peer.port, trustAnchorsFile: nil, words: "certificate")
@@ -74,7 +74,7 @@ struct ClientRefusalTests {
         loop.stopAndJoin()
     }
 
-    @Test("A port on which nobody listens")
+    @Test("A port on which no process listens")
     func nobodyThere() async throws {
         let (socket, port) = try TCPSocket.listen(host: "127.0.0.1", port: 0)
         close(socket)

@@ -56,7 +56,7 @@ struct ProviderTokenSourceTests {
         #expect(generations == [1])
     }
 
-    @Test("An expired token is replaced once, whoever reports it, and only when it is 20 minutes old")
+    @Test("An expired token is replaced once, however many report it, and only when it is 20 minutes old")
     func replacesAnExpiredTokenOnce() throws {
         let time = TestClock()
         let (source, _) = try makeSource(time)

@@ -93,7 +93,7 @@ struct HostileSimulatorTests {
         #expect(accepted(results) == 397)
     }
 
-    @Test("A token that is never answered ends in doubt at its deadline, and holds nobody up")
+    @Test("A token that is never answered ends in doubt at its deadline, and delays no other")
     func survivesSilence() async throws {
         let (results, _) = try await outcomes(#"{"fault":"silence","after":5,"times":7}"#) {
             $0.deadlineNanoseconds = 1_000_000_000

@@ -93,7 +93,7 @@ final class ServedStore {
             logger: log.logger)
     }
 
-    /// Keeps everybody from writing devices, until the answer is called.
+    /// Keeps all sessions from writing devices, until the answer is called.
     func lock() throws -> () -> Void { try unlock() }
 
     /// Sends a request and waits for its answer.

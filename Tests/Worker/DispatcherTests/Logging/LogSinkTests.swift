@@ -122,7 +122,7 @@ struct LogSinkTests {
         #expect(lines[0].contains(#""last":1"#))
     }
 
-    @Test("A reader that does not keep up loses lines, which are counted, and stops nobody")
+    @Test("A reader that does not keep up loses lines, which are counted, and blocks no thread")
     func stalledReader() {
         let sink = sink()
         let text = String(repeating: "x", count: 1_000)

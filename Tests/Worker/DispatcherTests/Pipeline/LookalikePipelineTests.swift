@@ -57,7 +57,7 @@ struct LookalikePipelineTests {
         return bench.transport.requests.map { ByteText(String(decoding: $0.token.bytes, as: UTF8.self)) }.sorted()
     }
 
-    @Test("A record in one user's private database is told to nobody who is called alike")
+    @Test("A record in one user's private database is told to no user with a lookalike name")
     func owners() async throws {
         let bench = try bench()
         _ = try bench.registry().save(

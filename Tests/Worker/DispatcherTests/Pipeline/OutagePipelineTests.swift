@@ -58,7 +58,7 @@ struct OutagePipelineTests {
         }
         await bench.settledLoop()
         #expect(bench.transport.requests.count == attempted, "nothing was tried")
-        #expect(bench.broker.backlogCount == bench.broker.unacknowledgedCount, "nothing is in hand")
+        #expect(bench.broker.backlogCount == bench.broker.unacknowledgedCount, "nothing is admitted")
 
         way.turnOn([0, 2])
         bench.transport.setReachable(true, routes: [0, 2])

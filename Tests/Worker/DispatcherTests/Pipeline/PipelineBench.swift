@@ -117,7 +117,7 @@ final class PipelineBench: Sendable {
         try SQLiteRegistry.open(path: folder.path + "/registry.db", mode: .readWrite)
     }
 
-    /// A connection to the registry's file, as somebody has who edits it with `sqlite3`.
+    /// A connection to the registry's file, like that of `sqlite3`.
     func connection() throws -> Connection {
         try Connection(path: folder.path + "/registry.db", mode: .readWrite, busyTimeoutMilliseconds: 5_000)
     }

@@ -215,7 +215,7 @@ struct PipelineTests {
         bench.stop()
     }
 
-    @Test("A retry that was accepted after a deletion is not held against the counts that begin anew")
+    @Test("A retry that was accepted after a deletion is not held against the counts that start again")
     func retryAfterDeletion() async throws {
         let bench = try bench(
             transport: FakeTransport { _, attempt in
@@ -279,7 +279,7 @@ struct PipelineTests {
         bench.stop()
     }
 
-    @Test("A notification that APNs would refuse is rejected although nobody is matched")
+    @Test("A notification that APNs would refuse is rejected although no device is matched")
     func invalidNotificationWithoutDevices() async throws {
         let bench = try bench()
         let messages = [

@@ -54,7 +54,7 @@ struct RecordPipelineTests {
         bench.transport.requests.map { String(decoding: $0.content.payload, as: UTF8.self) }
     }
 
-    @Test("Whoever subscribed a moment before the event is told, in words made of the record's fields")
+    @Test("A subscriber from a moment before the event is told, in words made of the record's fields")
     func tellsSubscribers() async throws {
         let bench = try bench()
         _ = try bench.registry().save([
@@ -224,7 +224,7 @@ struct RecordPipelineTests {
         bench.stop()
     }
 
-    @Test("A claim whose answer is lost is found again when the event is taken in anew, so that its push is sent")
+    @Test("A claim whose answer is lost is found again when the event is admitted again, so that its push is sent")
     func claimWithoutAnswer() async throws {
         let registry = InMemoryRegistry()
         try registry.upsert([try device("b1", user: "ben")])

@@ -189,7 +189,7 @@ struct TokenKindPipelineTests {
         #expect(bench.transport.requests.isEmpty && bench.broker.requeued(in: "apus.fanout").isEmpty)
     }
 
-    @Test("A token that is registered as another kind is left out, and tokens that nobody registered are pushed to")
+    @Test("A token that is registered as another kind is left out, and unregistered tokens are pushed to")
     func rawTokens() async throws {
         let bench = try PipelineBench(transport: FakeTransport())
         defer { bench.stop() }
