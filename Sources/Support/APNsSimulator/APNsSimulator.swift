@@ -3,9 +3,9 @@ import EventLoop
 
 /// A server that treats its clients as APNs does, on this machine: HTTP/2 over TLS, Apple's rules, Apple's answers.
 ///
-/// It is as strict as the documentation allows, so that a sender that passes here passes at APNs, too,
-/// and it records what it accepted, so that a sender's own account can be checked against an independent one. Its
-/// certificate is made at start; a client has to trust `trustAnchorPEM`.
+/// It is as strict as the documentation allows, so that a client that passes here also passes at APNs. It records
+/// accepted pushes, so that a sender's own account can be checked against an independent one. Its certificate is made
+/// at start; a client has to trust `trustAnchorPEM`.
 public final class APNsSimulator: Sendable {
     /// How long the certificate lasts, in seconds: longer than any test or benchmark.
     private static let certificateSeconds: Int64 = 30 * 86_400
@@ -32,7 +32,7 @@ public final class APNsSimulator: Sendable {
 
     /// Starts a simulator, which runs until `stop()`.
     ///
-    /// - Parameter configuration: what it is to be like.
+    /// - Parameter configuration: the simulator's properties.
     /// - Returns: the running simulator.
     /// - Throws: `SimulatorError` if a value is out of range, a key cannot be read, the record file cannot be written
     ///   or the address cannot be listened on; `CryptoError` and `EventLoopError` if the system refuses.
@@ -102,7 +102,7 @@ public final class APNsSimulator: Sendable {
     /// Adds faults while it runs.
     public func add(_ faults: SimulatorFaults) { for rule in faults.rules { parts.faults.add(rule) } }
 
-    /// Lets it behave from now on; what has befallen a connection stays so.
+    /// Removes the faults; their effects on existing connections stay.
     public func removeFaults() { parts.faults.removeAll() }
 
     /// The answered requests, oldest first, as many as `recordsInMemoryMaximum` allows each loop.

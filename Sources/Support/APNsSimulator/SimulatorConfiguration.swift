@@ -1,7 +1,7 @@
 import Crypto
 import EventLoop
 
-/// What the simulator is to be like.
+/// The properties of the simulator.
 public struct SimulatorConfiguration: Sendable {
     /// A key with which a team may sign its provider tokens.
     public struct TeamKey: Sendable, Hashable {
@@ -40,7 +40,7 @@ public struct SimulatorConfiguration: Sendable {
     public var bundleIDs: [String] = []
     /// The answers for particular device tokens.
     public var script = AnswerScript.empty
-    /// In which ways it misbehaves on purpose.
+    /// Its deliberate faults.
     public var faults = SimulatorFaults.none
     /// The seed of faults that happen by chance.
     public var faultSeed: UInt64 = 0

@@ -2,7 +2,7 @@
 public struct SimulatorError: Error, Sendable, CustomStringConvertible {
     /// What kind of thing went wrong.
     public enum Code: Sendable {
-        /// A line of the script is not what it should be.
+        /// A line of the script is invalid.
         case scriptInvalid
         /// A key of a team could not be read.
         case keyInvalid
@@ -12,7 +12,7 @@ public struct SimulatorError: Error, Sendable, CustomStringConvertible {
         case fileFailed
         /// A value of the configuration is out of range.
         case configurationInvalid
-        /// What was waited for did not happen in time.
+        /// The awaited event did not happen in time.
         case deadlinePassed
     }
 

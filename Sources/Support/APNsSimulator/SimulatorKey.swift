@@ -1,10 +1,10 @@
 import Crypto
 
-/// Keys as files hold them, for setting a simulator up.
+/// Keys in the form of files, for setting a simulator up.
 public enum SimulatorKey {
     /// Makes a key that a sender can sign its provider tokens with, in the form of Apple's `.p8` files.
     ///
-    /// - Returns: the private key in PEM; the simulator accepts pushes from every holder.
+    /// - Returns: the private key in PEM, which the simulator accepts for pushes.
     /// - Throws: `SimulatorError` with the code `keyInvalid` if the system has no randomness.
     public static func makePrivateKeyPEM() throws(SimulatorError) -> String {
         do throws(CryptoError) {

@@ -6,9 +6,9 @@ public struct DeadlineExceeded: Error, CustomStringConvertible {
 
 /// Polls a value until it satisfies a condition.
 ///
-/// For states that are not announced: the metrics of a process, the length of a queue. A pause between two polls is
-/// a tenth of the time since the first one, from 1 ms to 50 ms, so that a wait is at most a tenth longer than needed.
-/// `Watched` wakes a test without polling, where the state is the test's own.
+/// Meant for states without a notification: the metrics of a process, the length of a queue. A pause between two polls
+/// is a tenth of the time since the first one, from 1 ms to 50 ms, so that a wait is at most a tenth longer than
+/// needed. `Watched` wakes a test without polling, where the state is the test's own.
 ///
 /// - Parameters:
 ///   - awaited: the awaited state in words, for the error.
@@ -19,7 +19,7 @@ public struct DeadlineExceeded: Error, CustomStringConvertible {
 ///   - poll: reads the value. An error of it ends the wait at once, for example because a process has ended.
 ///   - isMet: whether a value is the awaited one.
 /// - Returns: the value that satisfied the condition.
-/// - Throws: `DeadlineExceeded`, and whatever `poll` throws.
+/// - Throws: `DeadlineExceeded`, and the errors of `poll`.
 @discardableResult
 public func eventually<Value>(
     _ awaited: @autoclosure () -> String, within limit: Duration = .seconds(300),
@@ -32,7 +32,7 @@ public func eventually<Value>(
         if isMet(value) { return value }
         let elapsed = start.duration(to: .now)
         guard elapsed < limit else {
-            // A log is told from its end, where the latest is.
+            // The end of a log is printed, where the latest lines are.
             let last = String(String(describing: value).suffix(2_000))
             throw DeadlineExceeded(
                 description: "\(file):\(line): \(awaited()): not within \(limit); the last value was: \(last)")
@@ -50,7 +50,7 @@ public func eventually<Value>(
 ///   - file: the caller's file, for the error.
 ///   - line: the caller's line, for the error.
 ///   - condition: looks. An error of it ends the wait at once.
-/// - Throws: `DeadlineExceeded`, and whatever `condition` throws.
+/// - Throws: `DeadlineExceeded`, and the errors of `condition`.
 public func eventually(
     _ awaited: @autoclosure () -> String, within limit: Duration = .seconds(300),
     isolation: isolated (any Actor)? = #isolation, file: StaticString = #fileID, line: UInt = #line,
@@ -70,7 +70,7 @@ public func eventually(
 ///   - file: the caller's file, for the error.
 ///   - line: the caller's line, for the error.
 ///   - poll: reads the value. An error of it ends the wait at once.
-/// - Throws: `DeadlineExceeded`, and whatever `poll` throws.
+/// - Throws: `DeadlineExceeded`, and the errors of `poll`.
 public func eventually<Value: Equatable>(
     _ awaited: @autoclosure () -> String, equals expected: Value, within limit: Duration = .seconds(300),
     isolation: isolated (any Actor)? = #isolation, file: StaticString = #fileID, line: UInt = #line,

@@ -6,7 +6,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
 
     /// Creates a generator.
     ///
-    /// - Parameter seed: what a test prints when it fails.
+    /// - Parameter seed: the seed, which a failing test prints.
     public init(seed: UInt64) { numbers = SplitMix(seed: seed) }
 
     /// The next number.

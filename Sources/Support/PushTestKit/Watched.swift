@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A state that several threads change and tests wait on: a test names the condition that it waits for, and goes on as
-/// soon as a change makes it true.
+/// A state that several threads change and tests wait on: a test waits for a condition, and continues as soon as a
+/// change makes it true.
 public final class Watched<State: Sendable>: Sendable {
     private struct Waiter {
         var identifier: Int

@@ -5,13 +5,13 @@ import Notifications
 /// The broadcast channels of an app: one push to a channel updates or ends a Live Activity on every device that
 /// listens.
 ///
-/// Each call takes a connection of its own, because they are rare; only `send` reaches devices.
-/// Source: Apple, "Setting up broadcast push notifications", "Sending channel management requests to APNs", "Sending
-/// broadcast push notification requests to APNs".
+/// Each call opens a connection of its own, because calls are rare; only `send` reaches the devices. Source: Apple,
+/// "Setting up broadcast push notifications", "Sending channel management requests to APNs", "Sending broadcast push
+/// notification requests to APNs".
 public struct BroadcastChannels: Sendable {
-    /// What APNs keeps for a device that listens later.
+    /// The pushes that APNs stores for devices that are offline.
     public enum StoragePolicy: Int, Sendable {
-        /// Nothing, which allows more pushes; their expiration has to be immediate.
+        /// None, which allows more pushes; their expiration has to be immediate.
         case nothing = 0
         /// The most recent push, for up to eight hours.
         case mostRecent = 1
@@ -49,7 +49,7 @@ public struct BroadcastChannels: Sendable {
         return channel
     }
 
-    /// What APNs keeps of a channel's pushes.
+    /// Returns the storage policy of a channel.
     public func storagePolicy(of channel: String) async throws(ChannelError) -> StoragePolicy {
         struct Answer: Decodable {
             var policy: Int

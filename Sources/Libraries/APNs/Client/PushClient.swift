@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// Sends pushes to APNs, for one app or several, over connections that it keeps.
 ///
-/// Make one for the life of the program and close it at its end. All of it may be used from any task at once. A push
-/// that was certainly not processed is sent again by itself, a few times; whatever else happens is a result.
+/// Make one for the life of the program and close it at its end. All of it may be used from any task at once. The
+/// client itself resends a push that was certainly not processed, a few times; every other outcome is a result.
 public final class PushClient: Sendable {
     /// How many pushes of one call are out at a time; more wait with the caller.
     private static let windowCount = 4_096
@@ -80,7 +80,7 @@ public final class PushClient: Sendable {
     }
 
     deinit {
-        // Its thread and connections end also if it was not closed.
+        // Its thread and connections end even if `close` was never called.
         let client = client
         Task { await client.close() }
     }
@@ -106,8 +106,8 @@ public final class PushClient: Sendable {
 
     /// Sends to many devices, and waits for all.
     ///
-    /// If the task is cancelled it returns at once: what was in flight has a failure that says so, and so has what was
-    /// not sent. For more tokens than results should fit into memory, use `results(of:to:)`.
+    /// If the task is cancelled, it returns at once: pushes in flight and unsent ones have a failure that says so. For
+    /// more tokens than results should fit into memory, use `results(of:to:)`.
     ///
     /// - Parameters:
     ///   - message: what to send.
@@ -169,7 +169,7 @@ public final class PushClient: Sendable {
         PushResults(tokens: tokens, makeJob: try prepare(message, name))
     }
 
-    /// Checks what is to be sent.
+    /// Checks the message.
     ///
     /// - Returns: what makes the job of sending it, which the client holds from then on until it has ended.
     private func prepare(
@@ -194,8 +194,8 @@ public final class PushClient: Sendable {
 
     // MARK: The end
 
-    /// Closes the connections in order: what is in flight gets a few seconds for its answer, what waits ends as not
-    /// processed, and so does whatever is sent afterwards.
+    /// Closes the connections in order: pushes in flight get a few seconds for their answers; waiting and later pushes
+    /// end as not processed.
     public func close() async {
         await client.close()
         let waiting = state.withLock { state in

@@ -6,7 +6,7 @@ internal import Crypto
 ///
 /// Configurations with the same key and team share one provider token; each has connections of its own.
 public struct PushConfiguration: Sendable {
-    /// What calls name it by.
+    /// The name that calls use.
     public var name: String
     /// The app's bundle identifier, from which the topic of each push type is made.
     public var bundleID: String
@@ -79,7 +79,7 @@ public struct PushConfiguration: Sendable {
     }
 }
 
-/// Which of Apple's services to send to; how an app was signed decides for which one its tokens are good.
+/// Apple's service for the pushes; an app's signature decides for which one its tokens are valid.
 public enum PushEnvironment: Hashable, Sendable {
     /// Apps from the App Store, TestFlight and enterprises.
     case production
@@ -114,7 +114,7 @@ public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
     /// The contents of such a file.
     public static func pem(_ text: String) -> SigningKey { SigningKey(source: .pem(text)) }
 
-    /// What kind of source it is.
+    /// The kind of the source.
     public var description: String {
         switch source {
         case .file(let path): "the signing key in \(path)"

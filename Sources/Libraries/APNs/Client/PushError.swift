@@ -1,7 +1,7 @@
 internal import APNsTransport
 import Notifications
 
-/// Something that the program has to correct before a push can be sent: what is wrong, where, and what to do.
+/// An error that the program has to correct before a push can be sent: the problem, its place and the remedy.
 public struct PushError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of mistake.
     public enum Code: Hashable, Sendable {
@@ -21,7 +21,7 @@ public struct PushError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The kind of mistake.
     public let code: Code
-    /// What is wrong, where, and what to do; without secrets and without whole device tokens.
+    /// The problem, its place and the remedy; without secrets and without whole device tokens.
     public let message: String
 
     init(_ code: Code, _ message: String) {

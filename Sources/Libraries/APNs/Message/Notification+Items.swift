@@ -89,7 +89,7 @@ extension Notifications.Notification {
 }
 
 extension PushItem {
-    /// What Apple calls the text of this item, if it is empty.
+    /// Apple's name of the text of this item, if it is empty.
     fileprivate var emptyText: String? {
         let (name, text) =
             switch self {

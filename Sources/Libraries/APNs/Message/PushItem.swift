@@ -35,7 +35,7 @@ public enum PushItem: Sendable {
     case contentChanged
     /// The category, which decides about the actions (`category`).
     case category(String)
-    /// What it is grouped by (`thread-id`).
+    /// The group of the notification (`thread-id`).
     case threadID(String)
     /// How much it may interrupt (`interruption-level`).
     case interruptionLevel(InterruptionLevel)
@@ -43,9 +43,9 @@ public enum PushItem: Sendable {
     case relevanceScore(Double)
     /// The window that is brought forward (`target-content-id`).
     case targetContentID(String)
-    /// What a Focus filter decides by (`filter-criteria`).
+    /// The criterion for a Focus filter (`filter-criteria`).
     case filterCriteria(String)
-    /// What happens to a Live Activity.
+    /// A step of a Live Activity.
     case liveActivity(LiveActivityStep)
     /// A key of your own beside `aps`, with any value.
     case custom(String, any Encodable & Sendable)
@@ -65,7 +65,7 @@ public enum InterruptionLevel: String, CaseIterable, Sendable {
     var level: Notifications.Notification.InterruptionLevel? { .init(rawValue: rawValue) }
 }
 
-/// What a push does to a Live Activity.
+/// The effect of a push on a Live Activity.
 ///
 /// `timestamp` orders the pushes: the system ignores one that is older than the last. Payloads hold whole seconds.
 /// Source: Apple, "Starting and updating Live Activities with ActivityKit push notifications".

@@ -2,13 +2,14 @@ public import FoundationEssentials
 internal import Glibc
 import Notifications
 
-/// What a push says and how it is sent; the same value can be sent to any number of tokens.
+/// The content and the headers of a push; the same value can be sent to any number of tokens.
 ///
 /// The payload is made, and all of Apple's rules that can be seen before sending are checked, when the message is
 /// built.
 public struct PushMessage: Sendable {
-    /// Names this message: the `apns-id` of each push is derived from it and the token, so that the same message to the
-    /// same token has the same `apns-id`, even after a restart.
+    /// The message's name: the `apns-id` of each push is derived from it and the token.
+    ///
+    /// So a repeated send to the same token has the same `apns-id`, even after a restart.
     public let identifier: String
     /// Until when APNs keeps it for a device that is offline.
     public let expiration: PushExpiration
@@ -20,15 +21,14 @@ public struct PushMessage: Sendable {
     /// Builds a message.
     ///
     /// - Parameters:
-    ///   - items: what it says; of two of the same kind the later counts.
+    ///   - items: the content; of two items of the same kind the later counts.
     ///   - kind: the kind; decided from the items if nil.
     ///   - urgency: the urgency; decided from the kind if nil.
     ///   - expiration: until when APNs keeps it.
     ///   - collapseID: messages with the same identifier replace each other on the device; at most 64 bytes.
     ///   - identifier: what names the message; nil draws one.
-    /// - Throws: `PushError` (`messageInvalid`) if a value of your own cannot be encoded as JSON, if the payload is too
-    ///   large (4,096 bytes, 5,120 for `voip`), or if Apple's rules for the kind are broken; it says what would be
-    ///   right.
+    /// - Throws: `PushError` (`messageInvalid`), with the remedy, if a value of your own cannot be encoded as JSON, if
+    ///   the payload is too large (4,096 bytes, 5,120 for `voip`), or if Apple's rules for the kind are broken.
     public init(
         _ items: [PushItem], kind: PushKind? = nil, urgency: PushUrgency? = nil, expiration: PushExpiration = .none,
         collapseID: String? = nil, identifier: String? = nil
@@ -66,7 +66,7 @@ public struct PushMessage: Sendable {
     }
 }
 
-/// What kind of push it is: the header `apns-push-type`, and with it the topic.
+/// The push type: the header `apns-push-type`, and with it the topic.
 ///
 /// Source: Apple, "Sending notification requests to APNs".
 public enum PushKind: String, CaseIterable, Sendable {

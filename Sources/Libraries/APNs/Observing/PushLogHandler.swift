@@ -1,6 +1,6 @@
 import Notifications
 
-/// Takes what a client logs: the shape of swift-log's `LogHandler`, so that an adapter is one line.
+/// Receives the log of a client: the shape of swift-log's `LogHandler`, so that an adapter is one line.
 ///
 /// Called from the client's own thread, so it must return quickly. No entry holds a key, a password or a whole token.
 public protocol PushLogHandler: Sendable {

@@ -3,7 +3,7 @@ import Notifications
 
 /// APNs looked at a push and did not take it.
 public struct PushRejection: Hashable, Sendable, CustomStringConvertible {
-    /// What has to change before the push can succeed.
+    /// The change that is needed before the push can succeed.
     public enum Remedy: Hashable, Sendable {
         /// Permanent: forget the token, unless the device registered it again after `tokenDeadSince`.
         case removeToken
@@ -24,14 +24,14 @@ public struct PushRejection: Hashable, Sendable, CustomStringConvertible {
     public let status: Int
     /// Apple's reason; empty if the answer held none.
     public let reason: PushReason
-    /// What has to change.
+    /// The needed change.
     public let remedy: Remedy
     /// Since when the token is dead (410 only): a device that registered later is not meant.
     public let tokenDeadSince: Date?
     /// When to try again, if the answer said so.
     public let retryAfter: Duration?
 
-    /// Whether the same push would be rejected again, whatever happens elsewhere.
+    /// Whether the same push would be rejected again, whatever changes elsewhere.
     public var isPermanent: Bool { remedy != .sendLater && remedy != .correctKey }
 
     /// The status and the reason.

@@ -1,8 +1,8 @@
 import Notifications
 
-/// What became of one push.
+/// The result of one push.
 public struct PushResult: Hashable, Sendable {
-    /// Whom it was for.
+    /// The token of the push.
     public let token: PushToken
     /// The header `apns-id`, a lowercase UUID: the same whenever the same message is sent to the same token.
     public let apnsID: String
@@ -12,7 +12,7 @@ public struct PushResult: Hashable, Sendable {
     /// Whether APNs has it.
     public var isAccepted: Bool { outcome == .accepted }
 
-    /// Whether sending the same message to the same token again can be of use.
+    /// Whether sending the same message to the same token again may succeed.
     public var isWorthRetrying: Bool {
         switch outcome {
         case .accepted: false
@@ -47,9 +47,10 @@ public enum PushOutcome: Hashable, Sendable {
 public enum PushFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// APNs certainly has not seen it: sending it again cannot make a duplicate. With the reason.
     case notProcessed(String)
-    /// It is unknown whether APNs has it: the answer did not come in time, or the connection was lost. Sending the same
-    /// message again may make a duplicate, which bears the same `apns-id`, and replaces the first if the message has a
-    /// collapse identifier. With the reason.
+    /// APNs may or may not have the push: the answer did not come in time, or the connection was lost.
+    ///
+    /// Sending the same message again may make a duplicate, which bears the same `apns-id`, and replaces the first if
+    /// the message has a collapse identifier. With the reason.
     case ambiguous(String)
 
     /// The reason.

@@ -2,7 +2,7 @@
 ///
 /// Sending begins with the iteration, and a second one would send again. Reading a result takes the next tokens, so a
 /// lazy sequence is never read further ahead than one window of pushes, however many tokens there are. Leaving the
-/// loop, or cancelling its task, sends to no more tokens; what was in flight then may have arrived.
+/// loop, or cancelling its task, sends to no more tokens; pushes in flight at that moment may have arrived.
 public struct PushResults<Tokens: Sequence>: AsyncSequence where Tokens.Element == PushToken {
     /// A result.
     public typealias Element = PushResult
@@ -65,7 +65,7 @@ public struct PushResults<Tokens: Sequence>: AsyncSequence where Tokens.Element 
 /// The results of sending to tokens that come over time.
 ///
 /// They are `PushResults` in every other respect, and end with the tokens' own error: if the sequence of tokens throws,
-/// the results of the pushes before come first, and then the iteration throws that error.
+/// the earlier results come first, and then the iteration throws that error.
 public struct StreamedPushResults<Tokens: AsyncSequence & Sendable>: AsyncSequence, Sendable
 where Tokens.Element == PushToken {
     /// A result.

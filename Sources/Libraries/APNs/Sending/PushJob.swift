@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The pushes of one call: takes tokens as far as its window allows, and gathers results until the caller takes them.
 ///
-/// Bounded by the window: results that are not taken keep their slots in it, so nothing more is sent.
+/// Bounded by the window: unread results keep their places in it, so nothing more is sent.
 final class PushJob: Sendable {
     /// A result, and which of the call's tokens it is for.
     typealias Numbered = (index: Int, result: PushResult)
@@ -112,7 +112,7 @@ final class PushJob: Sendable {
         consumer?.resume()
     }
 
-    /// What has ended since the last call, at least one; empty when everything has.
+    /// The results since the last call, at least one; empty when all pushes have ended.
     func nextResults() async -> [Numbered] {
         while true {
             let (ready, isOver, producer) = state.withLock { state in
@@ -146,7 +146,7 @@ final class PushJob: Sendable {
     /// Whether the job was cancelled.
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Ends what is in flight as ambiguous, and takes no more tokens.
+    /// The caller does not wait any more: pushes in flight end as ambiguous, and no more tokens are taken.
     func cancel() {
         let (consumer, producer, cancelledCount) = state.withLock { state in
             let cancelledCount = state.inFlight.count
@@ -194,7 +194,7 @@ final class PushJobs: PushTransportHandler {
         }
     }
 
-    /// Forgets a job; results that still come for it are dropped.
+    /// Forgets a job; later results of it are dropped.
     func remove(_ number: UInt32) { state.withLock { _ = $0.byNumber.removeValue(forKey: number) } }
 
     func pushesEnded(_ results: [Notifications.PushResult]) {

@@ -17,7 +17,7 @@ final class PushJobReader: Sendable {
 
     deinit { cancel() }
 
-    /// What has ended since the last call, at least one; empty when everything has.
+    /// The results since the last call, at least one; empty when all pushes have ended.
     ///
     /// If the caller's task is cancelled, the job is.
     func nextResults() async -> [PushJob.Numbered] {

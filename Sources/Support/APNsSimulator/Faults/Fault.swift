@@ -4,7 +4,7 @@ enum Fault: Hashable, Sendable {
     enum LastStream: Hashable, Sendable {
         /// All that have come.
         case newest
-        /// None.
+        /// No answer.
         case none
         /// All before the request that the fault befell.
         case previous
@@ -12,15 +12,15 @@ enum Fault: Hashable, Sendable {
         case upTo(Int32)
     }
 
-    // What befalls a request.
+    // The faults of a request.
 
-    /// GOAWAY, with Apple's reason as debug data if there is one; what is above the last stream is dropped.
+    /// GOAWAY, with Apple's reason as debug data if there is one; streams above the last one are dropped.
     case goAway(LastStream, errorCode: UInt32, reason: String?)
     /// RST_STREAM in place of an answer.
     case resetStream(errorCode: UInt32)
     /// SETTINGS with so many streams, and with the usual number after some time.
     case streamLimit(Int, backAfterMilliseconds: Int)
-    /// From here on every request on the connection is answered 403 `ExpiredProviderToken`, whatever token it has.
+    /// From here on every request on the connection is answered 403 `ExpiredProviderToken`, with any token.
     case wedgeConnection
     /// An answer in place of the right one.
     case answer(FaultyAnswer)
@@ -29,7 +29,7 @@ enum Fault: Hashable, Sendable {
     /// The right answer, so much later.
     case delay(milliseconds: Int)
 
-    // What befalls a connection.
+    // The faults of a connection.
 
     /// The bytes of the connection are tampered with.
     case wire(WireFault)
@@ -57,15 +57,16 @@ struct FaultyAnswer: Hashable, Sendable {
     var body: [UInt8] = []
     /// The header `retry-after`.
     var retryAfter: String?
-    /// So many bytes of extra headers.
+    /// The number of bytes of extra headers.
     var extraHeaderBytes = 0
 }
 
-/// What happens to the bytes of a connection, below TLS.
+/// A fault in the bytes of a connection, below TLS.
 enum WireFault: Hashable, Sendable {
     /// TCP is reset when so many bytes have been sent to the client.
     case reset(afterBytes: Int)
-    /// Nothing is read and nothing is sent any more, when so many bytes have been sent to the client; TCP stays up.
+    /// The connection neither reads nor sends after so many bytes to the client; TCP stays up.
+    ///
     /// With 0 the handshake hangs.
     case silence(afterBytes: Int)
     /// At most so many bytes are sent to the client each millisecond.

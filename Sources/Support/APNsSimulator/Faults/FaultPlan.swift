@@ -2,7 +2,7 @@ import Synchronization
 
 /// Decides which faults happen: the same seed and the same questions give the same answers.
 struct FaultPlan: Sendable {
-    /// A request that may be befallen.
+    /// A request that may get a fault.
     struct Request {
         /// Its connection, counted from 1.
         var connection: Int
@@ -37,7 +37,7 @@ struct FaultPlan: Sendable {
         return faults
     }
 
-    /// The fault of a request, if one befalls it: that of the first rule that applies.
+    /// The fault of a request, if it gets one: that of the first matching rule.
     mutating func requestCame(_ request: Request) -> Fault? {
         for index in rules.indices where rules[index].befalls(request) {
             if let fault = take(index) { return fault }

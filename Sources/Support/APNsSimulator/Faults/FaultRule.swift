@@ -1,18 +1,18 @@
 import JSON
 
-/// A fault, and which connections and tokens it selects.
+/// A fault, and the requests that get it.
 struct FaultRule: Hashable, Sendable {
-    /// What happens.
+    /// The fault.
     var fault: Fault
     /// The connection, counted from 1; nil for each.
     var connection: Int?
-    /// How many requests a connection has had before the first that it befalls.
+    /// The number of a connection's requests before the first fault.
     var after = 0
     /// The lowercase hexadecimal digits with which the device tokens begin.
     var tokenDigits: [UInt8] = []
-    /// Whether it befalls only requests that are rejected.
+    /// Whether only rejected requests get it.
     var needsRejection = false
-    /// How likely it is, each time that all the rest holds: 0 to 1.
+    /// The probability, each time that all other conditions hold: 0 to 1.
     var probability = 1.0
     /// How often it happens; nil for as often as it can.
     var times: Int?
@@ -28,7 +28,7 @@ struct FaultRule: Hashable, Sendable {
     }
 }
 
-/// A fault as a JSON object on one line: `fault` names it, the other members aim it.
+/// A fault as a JSON object on one line: `fault` names it, the other members select its requests.
 ///
 /// | `fault` | members of its own |
 /// |---|---|

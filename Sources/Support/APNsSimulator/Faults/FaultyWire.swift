@@ -111,7 +111,7 @@ final class FaultyWire {
         loop.modify(registration, for: events)
     }
 
-    /// Moves what it can and may.
+    /// Moves as many bytes as possible and allowed.
     ///
     /// - Returns: how many bytes were written; nil at the end.
     private func move(from source: Int32, to target: Int32, _ direction: inout Direction, limit: Int) -> Int? {

@@ -1,7 +1,7 @@
 import Crypto
 import Essentials
 
-/// What a provider token says of itself: a JSON Web Token signed with ES256.
+/// The claims of a provider token: a JSON Web Token signed with ES256.
 ///
 /// Source: Apple, "Establishing a token-based connection to APNs"; RFC 7515 for the form.
 struct ProviderToken: Equatable, Sendable {
@@ -11,7 +11,7 @@ struct ProviderToken: Equatable, Sendable {
     let teamID: String
     /// The claim `iat`, in seconds since 1970.
     let issuedAtSeconds: Int64
-    /// What was signed: header and claims, as they stand in the token.
+    /// The signed bytes: header and claims, as they stand in the token.
     let signedBytes: [UInt8]
     /// The signature: 64 bytes, r and s, or r and s in DER.
     let signature: [UInt8]
@@ -55,9 +55,9 @@ struct ProviderToken: Equatable, Sendable {
 
     /// Whether a key signed the token.
     ///
-    /// Apple asks for ES256, whose signatures are r and s (RFC 7518, section 3.4). APNs has accepted DER, too, by the
-    /// word of APNSwift's issue 36, and Pushy sends what Java's `Signature` makes, which is DER. A signature in DER of
-    /// exactly 64 bytes would need numbers too small to occur.
+    /// Apple asks for ES256, whose signatures are r and s (RFC 7518, section 3.4). According to APNSwift's issue 36,
+    /// APNs has accepted DER, too, and Pushy sends the output of Java's `Signature`, which is DER. A signature in DER
+    /// of exactly 64 bytes would need numbers too small to occur.
     func isSigned(by key: ES256PublicKey) -> Bool {
         signature.count == 64
             ? key.isValid(signature: signature, of: signedBytes)

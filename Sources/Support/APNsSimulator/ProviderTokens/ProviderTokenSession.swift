@@ -1,6 +1,6 @@
 import Crypto
 
-/// What one connection knows of its provider tokens: a pure state machine.
+/// The provider tokens of one connection: a pure state machine.
 ///
 /// Source: Apple, "Establishing a token-based connection to APNs", for the hour, the 20 minutes and the one team of a
 /// connection; "Handling notification responses from APNs" for the reasons.
@@ -32,8 +32,8 @@ struct ProviderTokenSession {
 
     /// Judges a genuine token that is new to the connection, and takes it over unless it is refused.
     ///
-    /// The first token decides the key and the team. A change is refused within 20 minutes of the change before, and
-    /// also to a token that was issued less than 20 minutes after the one that it replaces.
+    /// The first token decides the key and the team. A change is refused within 20 minutes of the previous change, and
+    /// also to a token that was issued less than 20 minutes after its predecessor.
     mutating func admit(
         _ new: ProviderToken, authorization value: UnsafeBufferPointer<UInt8>, nowSeconds: Int64
     ) -> Rejection? {

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// What one loop answered: counted, and recorded as far as the configuration asks for it.
+/// The answers of one loop: counted, and recorded as far as the configuration asks for it.
 final class AnswerLog {
     /// How many bytes of records wait for the file before they are written without waiting for the timer.
     private static let unwrittenBytesMaximum = 1 << 18
@@ -14,7 +14,7 @@ final class AnswerLog {
     private var counts: [Int]
     private var lines: [UInt8] = []
 
-    /// What is known beside the counts of the answers.
+    /// The numbers beside the counts of the answers.
     var summary = SimulatorSummary()
 
     /// The answered requests that were kept, oldest first.
@@ -38,7 +38,7 @@ final class AnswerLog {
     /// - Parameters:
     ///   - prepared: the answer.
     ///   - index: its number in the catalog.
-    ///   - request: what it answers.
+    ///   - request: the answered request.
     ///   - fields: the headers of the request.
     ///   - identifierText: the `apns-id` of the answer.
     func answered(
@@ -102,7 +102,7 @@ final class AnswerLog {
     }
 }
 
-/// What there is to say about one answer, beside the request itself.
+/// The facts about one answer, beside the request itself.
 struct AnswerFacts {
     /// When it was given, in milliseconds since 1970.
     var timeMilliseconds: Int64

@@ -42,7 +42,7 @@ enum RecordLine {
     /// Appends the line of one answered request.
     ///
     /// - Parameters:
-    ///   - facts: what was answered, and when.
+    ///   - facts: the answer and its time.
     ///   - fields: the headers of the request.
     ///   - body: its payload, which goes into the line as the JSON that it is; null if it was refused or not checked.
     ///   - bytes: where the line goes, its line feed included.
@@ -124,7 +124,7 @@ extension [UInt8] {
         }
     }
 
-    /// Whether a byte can stand in a JSON string as it is, whatever its case is to be.
+    /// Whether a byte needs no escape in a JSON string, even after a change of its case.
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), 0..<0x20, 65...70, 0x7F...0xFF: false

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How many requests have been answered by all loops together, and who waits for how many.
+/// The number of requests that all loops have answered, and the waits for a number.
 final class SimulatorProgress: Sendable {
     private struct Waiter {
         let identifier: Int
@@ -14,7 +14,7 @@ final class SimulatorProgress: Sendable {
     }
 
     private let answered = Atomic<Int>(0)
-    /// The least count that is awaited, so that an answer takes no lock unless a waiter needs it.
+    /// The least awaited count, so that other answers take no lock.
     private let awaitedCount = Atomic<Int>(.max)
     private let waiters = Mutex(Waiters())
 

@@ -1,4 +1,4 @@
-/// What the simulator saw and said, in numbers.
+/// The counts of the simulator's requests and answers.
 public struct SimulatorSummary: Sendable, Equatable {
     /// How often one answer was given.
     public struct AnswerCount: Sendable, Equatable {

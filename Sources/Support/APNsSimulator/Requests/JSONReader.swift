@@ -2,8 +2,8 @@ import Notifications
 
 /// Reads JSON from front to back without building anything (RFC 8259).
 ///
-/// The simulator has a reader of its own, so that it never takes a payload for the very reason that the code under test
-/// wrote it with the same library; and checking a payload must cost it less than sending one costs the client.
+/// The simulator has a reader of its own, so that it never accepts a payload only because the code under test wrote it
+/// with the same library. Checking a payload must also cost less than sending one costs the client.
 struct JSONReader {
     /// The bytes are no JSON, or not the JSON that was asked for.
     struct Malformed: Error {}

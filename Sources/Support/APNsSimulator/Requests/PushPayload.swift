@@ -1,4 +1,4 @@
-/// Looks through the payload of a push for what the rules need to know, in one pass and without keeping anything.
+/// Reads the parts of a payload that the rules need, in one pass and without keeping anything.
 enum PushPayload {
     /// Finds the telling keys of `aps`.
     ///
@@ -28,7 +28,7 @@ enum PushPayload {
         try reader.enterObject()
         while let key = try reader.nextKey() {
             if key.matches("content-available") {
-                // Any other value than the number 1 is not the documented way to ask for it.
+                // Only the number 1 is the documented value.
                 if reader.nextByte == UInt8(ascii: "1") { keys.insert(.contentAvailable) }
             } else if key.matches("event") {
                 keys.insert(.event)

@@ -2,7 +2,7 @@ import Essentials
 import JSON
 import Synchronization
 
-/// What APNs says to requests about broadcast channels.
+/// The answers of APNs to requests about broadcast channels.
 ///
 /// Source: Apple, "Sending channel management requests to APNs" and "Sending broadcast push notification requests to
 /// APNs", with their tables of reasons.

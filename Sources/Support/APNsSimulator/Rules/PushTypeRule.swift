@@ -1,12 +1,12 @@
 import Notifications
 
-/// What a push type demands of the other headers and of the payload.
+/// The requirements of a push type for the other headers and the payload.
 ///
 /// Source of topics and priorities: Apple, "Sending notification requests to APNs". Apple documents that the push type
-/// must match the payload, but not what each mismatch is answered with: here a mismatch is always `InvalidPushType`,
-/// because a simulator that lets it pass hides a push that Apple would delay or drop.
+/// must match the payload, but not the answer to each mismatch. Here a mismatch is always `InvalidPushType`, because a
+/// lenient simulator would hide a push that Apple would delay or drop.
 struct PushTypeRule {
-    /// What follows the bundle identifier in the topic.
+    /// The suffix of the topic after the bundle identifier.
     let topicSuffix: [UInt8]
     /// Whether the suffix of any push type will do.
     let allowsAnyTopicSuffix: Bool
@@ -14,7 +14,7 @@ struct PushTypeRule {
     let priorities: [PushPriority]
     /// The longest payload, in bytes.
     let payloadBytesMaximum: Int
-    /// The keys of `aps` of which at least one must be there; empty if any payload will do.
+    /// The keys of `aps` of which at least one must be there; empty for any payload.
     let requiresAny: APSKeys
     /// The keys of `aps` that must all be there.
     let requiresAll: APSKeys
@@ -103,9 +103,9 @@ struct APSKeys: OptionSet, Sendable {
     /// `event` with the value `end`.
     static let endEvent = APSKeys(rawValue: 1 << 15)
 
-    /// What only the start of a Live Activity may bring.
+    /// The keys that only the start of a Live Activity may have.
     static let startOnly: APSKeys = [.attributesType, .attributes, .inputPushChannel, .inputPushToken]
-    /// What only a Live Activity may bring.
+    /// The keys that only a Live Activity may have.
     static let liveActivity = startOnly.union([.event, .timestamp, .contentState, .staleDate, .dismissalDate])
 
     /// Whether the keys of a Live Activity fit the event.
@@ -117,6 +117,6 @@ struct APSKeys: OptionSet, Sendable {
         return isDisjoint(with: .startOnly) && (contains(.endEvent) || !contains(.dismissalDate))
     }
 
-    /// What the start of a Live Activity has to bring (Apple, "Starting and updating Live Activities with push").
+    /// The keys that the start of a Live Activity must have (Apple, "Starting and updating Live Activities with push").
     static let liveActivityStart: APSKeys = [.alert, .contentState, .attributesType, .attributes]
 }

@@ -24,7 +24,7 @@ public enum Rejection: String, CaseIterable, Sendable {
     case missingDeviceToken = "MissingDeviceToken"
     /// `apns-topic` is absent.
     case missingTopic = "MissingTopic"
-    /// There is no payload, or nothing that could be read as one.
+    /// There is no payload, or no readable one.
     case payloadEmpty = "PayloadEmpty"
     /// The key may not push to this topic.
     case topicDisallowed = "TopicDisallowed"

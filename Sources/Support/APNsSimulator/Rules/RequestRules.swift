@@ -3,11 +3,11 @@ import Notifications
 /// Decides what APNs would say to a request, by the documented rules for its headers and its payload.
 ///
 /// Apple documents the reasons ("Handling notification responses from APNs") but not the order in which it looks for
-/// them. The order here is from the outside in, as servers are seen to behave: the request line, the form of the
-/// headers, the sender, the topic, the device, and only then the payload. A request with two faults is answered with
-/// the first of them.
+/// them. The order here is from the outside in, like that of real servers: the request line, the form of the headers,
+/// the sender, the topic, the token, and only then the payload. A request with two faults is answered with the first of
+/// them.
 ///
-/// Where Apple leaves room, the stricter reading is taken: a request that passes here passes there.
+/// Where Apple leaves room, the stricter reading is taken: a client that passes here also passes there.
 struct RequestRules: Sendable {
     /// The longest value of `apns-collapse-id`, in bytes (Apple, "Sending notification requests to APNs").
     static let collapseIdentifierBytesMaximum = 64

@@ -1,12 +1,12 @@
 import Notifications
 import Synchronization
 
-/// What the simulator answers to particular device tokens, instead of accepting their pushes.
+/// The simulator's answers to particular device tokens, instead of accepting their pushes.
 ///
 /// A script is a file of JSON objects, one a line. Each has `token`, the hexadecimal digits with which device tokens
 /// begin (all of them for a single token, none for every token), and `answer`. The entry with the most digits counts.
-/// Several lines of the same digits are steps, one after the other, counted for each device token by itself; when they
-/// are used up, pushes are accepted.
+/// Several lines of the same digits are steps, one after the other, counted for each device token separately; after the
+/// last step, pushes are accepted.
 public final class AnswerScript: Sendable {
     /// How many device tokens can be in the middle of their steps at once; further ones stay at their first step.
     static let countedTokensMaximum = 1_000_000
@@ -77,11 +77,11 @@ public final class AnswerScript: Sendable {
     }
 }
 
-/// One step of what the script has in store for a device token.
+/// One step of the script for a device token.
 struct ScriptStep: Sendable, Equatable {
-    /// What kind of tokens they are: with the topic of another kind they are refused; nil if they are of any kind.
+    /// The kind of the tokens, which are refused with the topic of another kind; nil for any kind.
     var kind: TokenKind?
-    /// What to say, or nil to say nothing, ever.
+    /// The answer; nil for none at all.
     var answer: ScriptedAnswer?
     /// For how many requests the step lasts; nil means for all that follow.
     var times: Int?
@@ -89,7 +89,7 @@ struct ScriptStep: Sendable, Equatable {
     var delayMilliseconds: Int
 }
 
-/// What the simulator says to one request.
+/// The simulator's answer to one request.
 struct ScriptedAnswer: Hashable, Sendable {
     /// The HTTP status.
     let status: Int

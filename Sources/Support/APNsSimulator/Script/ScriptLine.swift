@@ -4,7 +4,7 @@ import Notifications
 struct ScriptLine {
     /// The lowercase hexadecimal digits with which the tokens begin.
     let tokenDigits: [UInt8]
-    /// What happens to requests for them.
+    /// The step for requests with these tokens.
     let step: ScriptStep
 
     private struct Fields {
@@ -21,7 +21,7 @@ struct ScriptLine {
 
     /// Reads a line.
     ///
-    /// - Throws: `SimulatorError` that says what is wrong, without the line's number.
+    /// - Throws: `SimulatorError` with the problem, without the line's number.
     init(parsing line: [UInt8], nowMilliseconds: Int64) throws(SimulatorError) {
         let fields = try Self.readFields(line)
         if let name = fields.unknownName {

@@ -29,7 +29,7 @@ struct AnswerCatalog {
     func index(of answer: ScriptedAnswer) -> Int { indexes[answer] ?? Self.accepted }
 }
 
-/// An answer in the form in which it is sent; a class, so that taking one up counts one reference and not four.
+/// An encoded answer; a class, so that using one counts one reference and not four.
 final class PreparedAnswer {
     let answer: ScriptedAnswer
     let status: [UInt8]

@@ -2,7 +2,7 @@ import Crypto
 import EventLoop
 import HTTP2
 
-/// One connection of a client: its requests, and what it has shown of provider tokens.
+/// One connection of a client: its requests, and its provider tokens.
 final class SimulatorConnection: HTTP2Handler {
     private unowned let server: SimulatorServer
     private var connection: HTTP2Connection?
@@ -18,7 +18,7 @@ final class SimulatorConnection: HTTP2Handler {
     let number: Int
     /// How many requests have come completely.
     private(set) var requestCount = 0
-    /// The greatest stream that may still be answered: what the last GOAWAY said.
+    /// The greatest stream that may still be answered, as announced by the last GOAWAY.
     private var lastStreamAnnounced = Int32.max
     /// Whether every request is refused because of a provider token that expired here once.
     var isWedged = false

@@ -1,7 +1,7 @@
 import HTTP2
 
 extension SimulatorServer {
-    /// The fault that befalls a request, if one does.
+    /// The fault of a request, if it gets one.
     func fault(of request: RequestState, on connection: SimulatorConnection, isRejected: Bool) -> Fault? {
         let digits = request.head.withFields { fields in
             fields.deviceTokenDigits.map { $0.map { (65...70).contains($0) ? $0 | 0x20 : $0 } } ?? []
@@ -14,7 +14,7 @@ extension SimulatorServer {
 
     /// Lets a fault happen to a request, or what an earlier fault has made of its connection.
     ///
-    /// - Returns: whether the request has had what it gets.
+    /// - Returns: whether the request needs no other answer.
     func befall(_ fault: Fault?, _ request: RequestState, on connection: SimulatorConnection) -> Bool {
         switch fault {
         case .goAway(let last, let errorCode, let reason):

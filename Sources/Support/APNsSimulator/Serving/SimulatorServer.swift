@@ -258,7 +258,7 @@ final class SimulatorServer {
     }
 }
 
-/// What all loops of a simulator share.
+/// The common state of a simulator's loops.
 struct SimulatorParts: Sendable {
     let configuration: SimulatorConfiguration
     let tls: TLSContext

@@ -2,9 +2,9 @@ public import PushCore
 
 /// A broker in memory for tests of the pipeline: one work queue, and requeued messages by queue name.
 ///
-/// It keeps RabbitMQ's promises and no more: what is not acknowledged is still there, a confirm comes after the message
-/// is stored, and a message for a queue that does not exist is returned. Deliveries are handed out when a test asks for
-/// them, so a test decides what waits together.
+/// It keeps RabbitMQ's promises and no more: unacknowledged messages are kept, a confirm comes after the message is
+/// stored, and a message for a missing queue is returned. A test asks for deliveries, so it decides which ones wait
+/// together.
 public final class FakeBroker: DeliverySource, MessagePublisher {
     private let state = Watched(FakeBrokerState())
 
@@ -19,7 +19,7 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
     ///   - messages: the messages.
     ///   - deliveryClass: their class.
     ///   - isRedelivered: whether they may have been delivered before.
-    ///   - exchange: what they were published to; if not given, what Apus publishes chunks to, or backends events.
+    ///   - exchange: the exchange of the publish; by default that of chunks, or of backends' events.
     /// - Returns: their tags.
     @discardableResult
     public func deliver(
@@ -57,7 +57,7 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
             deliveryClass: queue.hasSuffix(".fanout") ? .bulk : .interactive, exchange: "")
     }
 
-    /// Loses the connection, consumes again at once, and delivers what was not acknowledged again.
+    /// Loses the connection, consumes again at once, and redelivers unacknowledged messages.
     public func reconnect() {
         let (handler, epoch, again) = state.update { state in
             let again = state.unacknowledged.values.sorted { $0.tag.number < $1.tag.number }
@@ -105,14 +105,14 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
     /// The messages that were rejected, in order.
     public var rejectedMessages: [Message] { state.read(\.rejectedMessages) }
 
-    /// From now on nothing that is published to this queue is ever taken, as if it were too large.
+    /// From now on the broker refuses every publish to this queue, as if it were too large.
     public func setRejecting(queue: String) {
         state.update { _ = $0.rejectingQueues.insert(queue) }
     }
 
     /// Waits until a condition holds.
     ///
-    /// - Parameter condition: looks at what the broker holds; it is asked at every change.
+    /// - Parameter condition: checks the broker's state at every change.
     /// - Returns: whether it came true within twenty minutes: that long only if it never will.
     @discardableResult
     public func wait(until condition: @escaping @Sendable (FakeBrokerState) -> Bool) async -> Bool {
@@ -151,7 +151,7 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
         }
     }
 
-    /// Keeps what is delivered from now on.
+    /// Keeps deliveries from now on.
     public func pause() {
         state.update { state in
             state.isPaused = true
@@ -159,7 +159,7 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
         }
     }
 
-    /// Delivers what was kept.
+    /// Delivers the kept messages.
     public func resume() {
         let (handler, early) = state.update { state in
             state.isPaused = false
@@ -207,11 +207,11 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
     public func close(deadlineSeconds: Double) async -> Bool { true }
 }
 
-/// What a broker in memory holds at one moment.
+/// The state of a broker in memory at one moment.
 public struct FakeBrokerState: Sendable {
     var deliveryHandler: (any DeliveryHandler)?
     var publishHandler: (any PublishHandler)?
-    /// Published while there was no consumer.
+    /// Messages that were published without a consumer.
     var early: [Delivery] = []
     var unacknowledged: [DeliveryTag: Delivery] = [:]
     var requeuedByQueue: [String: [Message]] = [:]

@@ -67,6 +67,6 @@ public final class FakeTransport: PushTransport {
         if !results.isEmpty { handler?.pushesEnded(results) }
     }
 
-    /// Ends what is unanswered as not processed.
+    /// Ends unanswered pushes as not processed.
     public func close() async { answerAll(.notProcessed("closed")) }
 }

@@ -10,10 +10,10 @@ public final class ManualClocks: Sendable {
     /// Creates clocks that stand; the wall clock at a date, in milliseconds since 1970.
     public init(nowMilliseconds: Int64 = 1_700_000_000_000) { wallMilliseconds = Atomic(nowMilliseconds) }
 
-    /// What the wall clock shows, in milliseconds since 1970.
+    /// The time of the wall clock, in milliseconds since 1970.
     public var nowMilliseconds: Int64 { wallMilliseconds.load(ordering: .sequentiallyConsistent) }
 
-    /// What both show.
+    /// The time of both clocks.
     public var now: Moment {
         let milliseconds = monotonicMilliseconds.load(ordering: .sequentiallyConsistent)
         return Moment(
@@ -21,7 +21,7 @@ public final class ManualClocks: Sendable {
             monotonic: MonotonicTime(nanoseconds: milliseconds &* 1_000_000))
     }
 
-    /// What both show, if the monotonic clock goes on by itself as well: for machines whose timers are real.
+    /// The time of both clocks, with a monotonic clock that runs by itself: for machines whose timers are real.
     public var nowGoingOn: Moment {
         Moment(
             wall: now.wall, monotonic: now.monotonic.advanced(byNanoseconds: MonotonicClock.nowNanoseconds()))

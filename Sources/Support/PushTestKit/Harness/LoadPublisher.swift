@@ -3,10 +3,10 @@ import EventLoop
 
 /// Publishes a load with confirms, at a steady rate or as fast as the broker confirms, and keeps book of it.
 ///
-/// It never publishes an event twice: what was not confirmed when a connection ended is left at that, so that every
+/// It never publishes an event twice: messages that an ended connection did not confirm are not repeated, so every
 /// duplicate in a ledger is the worker's. It shares no code with the publisher of the worker but the AMQP client.
 public final class LoadPublisher<Source: LoadSource>: Sendable {
-    /// What it has done so far.
+    /// Its work so far.
     public let load: Watched<PublishedLoad<Source.Event>>
     private let loop: EventLoop
     private let core: LoopBound<LoadPublisherCore<Source>>
@@ -33,7 +33,7 @@ public final class LoadPublisher<Source: LoadSource>: Sendable {
     /// Begins.
     public func start() { loop.submit { [core] in core.value.start() } }
 
-    /// Publishes elsewhere from the next connection on, and gives up the one that there is.
+    /// Publishes to other URLs from the next connection on, and closes the present one.
     ///
     /// - Parameter urls: the addresses of the broker's nodes.
     /// - Throws: `AMQPError` for an address that is none.
@@ -45,7 +45,7 @@ public final class LoadPublisher<Source: LoadSource>: Sendable {
     /// Publishes no more, waits a while for the confirms that are due, and closes.
     ///
     /// - Parameter confirmSeconds: how long it waits at most.
-    /// - Throws: whatever the loop throws if it has ended.
+    /// - Throws: the loop's error if it has ended.
     public func finish(confirmSeconds: Double) async throws {
         try await loop.run { [core] in core.value.pause() }
         _ = await load.wait(deadlineSeconds: confirmSeconds) { $0.openCount == 0 }
@@ -60,7 +60,7 @@ public struct LoadPace: Sendable {
     public var eventsPerSecond: Double?
     /// Beyond so many events without a confirm nothing more is published.
     public var openMaximum: Int
-    /// The time between two looks at what is due.
+    /// The time between two checks for due events.
     public var tickMilliseconds: UInt64
 
     /// Creates a pace.
@@ -71,15 +71,15 @@ public struct LoadPace: Sendable {
     }
 }
 
-/// What a `LoadPublisher` publishes, one event after the other.
+/// The events of a `LoadPublisher`, one after the other.
 public protocol LoadSource: Sendable {
-    /// What its user knows of an event.
+    /// The user's record of an event.
     associatedtype Event: Sendable
 
     /// The next event; nil if there is no more, after which it is not asked again.
     mutating func next() -> Event?
 
-    /// What is published of an event.
+    /// The message of an event.
     func message(of event: Event) -> LoadMessage
 }
 
@@ -100,7 +100,7 @@ public struct LoadMessage: Sendable {
     }
 }
 
-/// What a `LoadPublisher` has done so far.
+/// The work of a `LoadPublisher` so far.
 public struct PublishedLoad<Event: Sendable>: Sendable {
     /// All events that were handed to the broker, in their order.
     public internal(set) var events: [Event] = []
@@ -108,7 +108,7 @@ public struct PublishedLoad<Event: Sendable>: Sendable {
     public internal(set) var publishedMicroseconds: [Int64] = []
     /// When each confirmed event was confirmed, in milliseconds since 1970, by its index in `events`.
     public internal(set) var confirmedMilliseconds: [Int: Int64] = [:]
-    /// How many events await what the broker says of them.
+    /// The number of events without an answer of the broker.
     public internal(set) var openCount = 0
     /// How often the connection was lost, or could not be made.
     public internal(set) var interruptionCount = 0

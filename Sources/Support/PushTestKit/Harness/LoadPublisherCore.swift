@@ -4,7 +4,7 @@ import EventLoop
 /// The part of a `LoadPublisher` that lives on its loop.
 final class LoadPublisherCore<Source: LoadSource>: AMQPConnectionHandler {
     private static var reconnectNanoseconds: UInt64 { 300_000_000 }
-    /// After so long without a word about what is open the connection is given up.
+    /// The time without any answer about open publishes after which the connection is closed.
     private static var patienceNanoseconds: UInt64 { 10_000_000_000 }
 
     private var endpoints: [AMQPEndpoint]
@@ -71,7 +71,7 @@ final class LoadPublisherCore<Source: LoadSource>: AMQPConnectionHandler {
         guard !isStopped else { return }
         let now = loop.nowNanoseconds
         if let rate = pace.eventsPerSecond {
-            // What could not be published in time is not made up for.
+            // Events that could not be published in time are not made up for.
             credit = min(
                 credit + Double(now &- lastTickNanoseconds) / 1_000_000_000 * rate,
                 max(1, rate / 10))
@@ -106,7 +106,7 @@ final class LoadPublisherCore<Source: LoadSource>: AMQPConnectionHandler {
                     return
                 }
                 credit -= 1
-                // Before the deed: what the connection's end cuts short may have arrived.
+                // Recorded before the publish, because a publish that the connection's end interrupts may have arrived.
                 published.append(event)
                 publishedCount += 1
                 let message = source.message(of: event)

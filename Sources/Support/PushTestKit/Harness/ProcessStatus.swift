@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the kernel says of a running process (proc(5)).
+/// The kernel's status of a running process (proc(5)).
 public enum ProcessStatus {
     /// A line of its memory in KiB: `VmRSS` is resident now, `VmHWM` was at most so far, `VmSize` is address space.
     ///

@@ -23,9 +23,9 @@ public final class SimulatorProcess: Sendable {
     /// - Parameters:
     ///   - folder: where it runs. It takes the key `key.p8` there, and makes it if there is none.
     ///   - anchor: the file that gets its certificate.
-    ///   - arguments: what else it is told, as `apus simulate --help` has it.
+    ///   - arguments: further arguments, see `apus simulate --help`.
     /// - Returns: the simulator.
-    /// - Throws: an error with what it said if it does not start.
+    /// - Throws: an error with its output if it does not start.
     public static func start(
         in folder: TemporaryFolder, anchor: String = "anchor.pem", _ arguments: [String]
     ) async throws -> SimulatorProcess {

@@ -30,8 +30,8 @@ public struct SimulatorRecord {
 
     /// Reads on.
     ///
-    /// - Parameter keep: what is wanted of a request; nil for nothing. The payload is good during this call only.
-    /// - Returns: some of what is wanted; empty if there is no more, or not yet a file.
+    /// - Parameter keep: extracts a value from a request; nil for none. The payload is good during this call only.
+    /// - Returns: some extracted values; empty if there are no more, or not yet a file.
     /// - Throws: an error of Foundation if the file cannot be read, `SimulatorRecordError` if a line is not the
     ///   simulator's.
     public mutating func next<Kept>(_ keep: (Request) -> Kept?) throws -> [Kept] {

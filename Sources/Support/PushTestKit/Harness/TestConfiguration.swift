@@ -4,7 +4,7 @@
 public struct TestConfiguration: Sendable {
     /// An app of the configuration.
     public struct App: Sendable {
-        /// What it is called.
+        /// The name.
         public var name = "chat"
         /// Its topic.
         public var bundleID = "com.example.chat"
@@ -45,7 +45,7 @@ public struct TestConfiguration: Sendable {
     public var broker = ""
     /// Where the registry is; nil for the file that `apus` takes by itself.
     public var registryURL: String?
-    /// The lines of the section `retry`; empty for what a worker does by itself.
+    /// The lines of the section `retry`; empty for a worker's defaults.
     public var retry = Self.shortLadder
     /// More sections, before the apps.
     public var sections = ""

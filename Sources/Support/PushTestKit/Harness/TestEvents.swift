@@ -2,7 +2,7 @@ public import PushCore
 
 /// Events as publishers write them, in structured JSON, for all tests, loads and benchmarks.
 ///
-/// Whatever is not named by an argument is sound. What a test makes wrong it says in `data`, which is put in as it is.
+/// All values without an argument are valid. A test puts invalid values into `data`, which is inserted unchanged.
 public enum TestEvents {
     /// The identity pool of the app.
     public static let pool = "us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"
@@ -12,7 +12,7 @@ public enum TestEvents {
     /// - Parameters:
     ///   - identifier: its `id`.
     ///   - type: its type, with or without the prefix of a publisher.
-    ///   - data: what stands under `data`, in JSON.
+    ///   - data: the value of `data`, in JSON.
     /// - Returns: a line of JSON.
     public static func event(_ identifier: String, _ type: String, _ data: String) -> String {
         #"{"specversion":"1.0","id":"\#(identifier)","source":"test","type":"\#(type)","data":\#(data)}"#
@@ -23,7 +23,7 @@ public enum TestEvents {
     /// - Parameters:
     ///   - identifier: the `id` of the event.
     ///   - identity: whose dataset it is.
-    ///   - dataset: what it is called.
+    ///   - dataset: its name.
     ///   - syncCount: the count after the change.
     ///   - deviceID: the device that made the change, if one did.
     ///   - type: another type of event with the same members.
@@ -39,7 +39,7 @@ public enum TestEvents {
                 + #""syncCount":\#(syncCount)\#(device)}"#)
     }
 
-    /// Whom a requested push is for.
+    /// The addressees of a requested push.
     public enum Target: Sendable {
         case devices([String])
         case tokens([String])
@@ -65,7 +65,7 @@ public enum TestEvents {
     ///   - identifier: the `id` of the event.
     ///   - target: its audience.
     ///   - app: which app.
-    ///   - notification: what it says, in JSON.
+    ///   - notification: the content, in JSON.
     ///   - options: how it is sent, in JSON.
     /// - Returns: a line of JSON.
     public static func pushRequested(

@@ -9,7 +9,7 @@ public final class WorkerProcess: Sendable {
     ///
     /// - Parameters:
     ///   - folder: where it runs.
-    ///   - prefix: what comes before it on its command line, for example `/usr/bin/prlimit` and its options.
+    ///   - prefix: words before it on its command line, for example `/usr/bin/prlimit` and its options.
     /// - Throws: an error that says why it cannot be started.
     public init(in folder: TemporaryFolder, prefix: [String] = []) throws {
         let words = prefix + [CommandRunner.apusPath, "run"]
@@ -39,7 +39,7 @@ public final class WorkerProcess: Sendable {
         return line.flatMap { PortNumber.after("\"port\":", in: $0) }
     }
 
-    /// What the admin server answers.
+    /// Gets an answer of the admin server.
     public func get(_ path: String) async throws -> PlainHTTP.Answer {
         await PlainHTTP.requestInBackground("GET", path, port: try await adminPort())
     }

@@ -4,8 +4,8 @@ import Synchronization
 /// A PostgreSQL server of our own: its data, port and users are its own, the system's clusters are untouched.
 ///
 /// PostgreSQL refuses to run as root; then its processes run as the user `postgres` of the Debian package. A small
-/// shell supervises the server and holds the reading end of a pipe whose other end is ours: when this process ends,
-/// however it ends, the shell stops the server and removes its folder, so that nothing survives.
+/// shell supervises the server and holds the reading end of a pipe whose other end is ours. When this process ends in
+/// any way, the shell stops the server and removes its folder.
 ///
 /// Most tests share one server (`shared`) and have a database each (`makeDatabase`); a test that stops or kills the
 /// server starts one of its own.
@@ -89,7 +89,7 @@ public final class PrivatePostgreSQL: Sendable {
     ///
     /// - Parameter body: is given the name of a database that has no schema `apus`; its connections must end with it.
     /// - Returns: what `body` returns.
-    /// - Throws: `PrivateServerFailure` if the server refuses, or what `body` throws; then the database is given up.
+    /// - Throws: `PrivateServerFailure` if the server refuses, or the error of `body`; then the database is abandoned.
     public func withDatabase<Value>(_ body: (String) throws -> Value) async throws -> Value {
         let name: String
         if let idle = idleDatabases.withLock({ $0.popLast() }) { name = idle } else { name = try await makeDatabase() }
@@ -104,7 +104,7 @@ public final class PrivatePostgreSQL: Sendable {
     /// - Parameters:
     ///   - database: its name.
     ///   - user: `apus`, who may log in with TLS and without, or `secure`, who needs it; both may do everything.
-    ///   - parameters: what follows the question mark, for example `sslmode=require`.
+    ///   - parameters: the part after the question mark, for example `sslmode=require`.
     /// - Returns: a URL with the password.
     public func url(database: String, user: String = "apus", parameters: String = "") -> String {
         "postgresql://\(user):\(password)@127.0.0.1:\(port)/\(database)" + (parameters.isEmpty ? "" : "?\(parameters)")
@@ -115,7 +115,7 @@ public final class PrivatePostgreSQL: Sendable {
     /// - Parameters:
     ///   - sql: one or more statements.
     ///   - database: where.
-    /// - Returns: what it printed: a line for each row, the columns separated by `|`.
+    /// - Returns: its output: a line for each row, the columns separated by `|`.
     /// - Throws: `PrivateServerFailure` with the server's message.
     @discardableResult
     public func run(_ sql: String, database: String) async throws -> String {
@@ -144,8 +144,8 @@ public final class PrivatePostgreSQL: Sendable {
     /// Kills the server (SIGKILL) and waits until its first process is gone; its data stays.
     public func kill() throws(PrivateServerFailure) { _ = try ask("kill") }
 
-    /// Stops all processes of the server as they stand (SIGSTOP): connections stay open and nothing answers, and those
-    /// who connect are kept waiting.
+    /// Stops all processes of the server (SIGSTOP): connections stay open, the server does not answer, and new clients
+    /// wait.
     public func pause() throws(PrivateServerFailure) { _ = try ask("pause") }
 
     /// Lets a paused server run on.
@@ -162,7 +162,7 @@ public final class PrivatePostgreSQL: Sendable {
         var log = try launch()
         // A standby says "ready to accept read-only connections".
         try await eventually("PostgreSQL to start", within: .seconds(120)) {
-            // Processes of a killed server may hold its memory for a moment more, and then a new one gives up.
+            // Processes of a killed server may hold its memory for a moment more, which ends a new server.
             log = log.contains("pre-existing shared memory block") ? try launch() : PrivateRabbitMQ.read(logFile)
             return log
         } until: {

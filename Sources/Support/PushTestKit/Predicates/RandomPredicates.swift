@@ -70,7 +70,7 @@ public struct RandomPredicates {
         return fields
     }
 
-    /// A term in any form, of which not all are in normal form.
+    /// A random term, which need not be in normal form.
     public mutating func term() -> PredicateTerm {
         let test = test()
         var path = Self.paths.randomElement(using: &generator) ?? "a"

@@ -68,7 +68,7 @@ public struct CallFault: Hashable, Sendable {
     /// The library, which lies beside the program that runs.
     public static var libraryPath: String { CommandRunner.path(of: "libCallFaults.so") }
 
-    /// What to start the process with.
+    /// The environment for starting the process.
     ///
     /// - Parameters:
     ///   - report: a file that gets a line when a call has failed.

@@ -8,13 +8,13 @@ public enum CommandRunner {
     /// The `apus` that was built with the tests: it lies beside the program that runs them.
     public static var apusPath: String { path(of: "apus") }
 
-    /// A program that was built with the tests, or with whatever runs now: it lies beside it.
+    /// The path of a program that was built with the tests, or with the present program: it lies beside it.
     public static func path(of name: String) -> String {
         let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return URL(fileURLWithPath: program).deletingLastPathComponent().path + "/" + name
     }
 
-    /// The variables of this process, without those that begin with `APUS_`.
+    /// The variables of this process, without `APUS_…`.
     static var cleanEnvironment: [String: String] {
         ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("APUS_") }
     }
@@ -22,7 +22,7 @@ public enum CommandRunner {
     /// Runs `apus`.
     ///
     /// - Parameters:
-    ///   - arguments: what follows the name of the command.
+    ///   - arguments: the arguments after the name of the command.
     ///   - input: its standard input.
     ///   - environment: the variables to set; of those that begin with `APUS_` it sees no others.
     ///   - folder: where it runs.
@@ -38,7 +38,7 @@ public enum CommandRunner {
     ///
     /// - Parameters:
     ///   - path: the program.
-    ///   - arguments: what follows its name.
+    ///   - arguments: the arguments after its name.
     ///   - input: its standard input.
     ///   - environment: the variables to set; of those that begin with `APUS_` it sees no others.
     ///   - folder: where it runs.
@@ -48,7 +48,7 @@ public enum CommandRunner {
         _ path: String, _ arguments: [String], input: String = "", environment: [String: String] = [:],
         in folder: TemporaryFolder
     ) async throws -> CommandResult {
-        // Files rather than pipes: they need no reader while the command writes. They lie outside of its folder.
+        // Files rather than pipes: the command can write without a reader. They lie outside of its folder.
         let files = try TemporaryFolder()
         let streams = SpawnedProcess.Streams(
             input: try files.write("input", input), output: try files.write("output", ""),
@@ -68,9 +68,9 @@ public enum CommandRunner {
 public struct CommandResult: Sendable {
     /// The exit code; 128 and the number of the signal if one ended it.
     public let exitCode: Int32
-    /// What it wrote to standard output.
+    /// Its standard output.
     public let output: String
-    /// What it wrote to standard error.
+    /// Its standard error.
     public let errors: String
 }
 
@@ -79,7 +79,7 @@ public enum BotoScript {
     /// Runs the script.
     ///
     /// - Parameters:
-    ///   - arguments: the endpoint, the scenario, and what the scenario takes.
+    ///   - arguments: the endpoint, the scenario, and the scenario's arguments.
     ///   - environment: the variables to set.
     ///   - folder: where it runs.
     /// - Returns: its end and its output.

@@ -12,7 +12,7 @@ public final class RunningCommand: Sendable {
     /// Starts `apus`.
     ///
     /// - Parameters:
-    ///   - arguments: what follows the name of the command.
+    ///   - arguments: the arguments after the name of the command.
     ///   - environment: the variables to set; of those that begin with `APUS_` it sees no others.
     ///   - folder: where it runs.
     /// - Throws: an error that says why it cannot be started.
@@ -26,7 +26,7 @@ public final class RunningCommand: Sendable {
     ///
     /// - Parameters:
     ///   - path: the program.
-    ///   - arguments: what follows its name.
+    ///   - arguments: the arguments after its name.
     ///   - environment: the variables to set; of those that begin with `APUS_` it sees no others.
     ///   - folder: where it runs.
     /// - Throws: an error that says why it cannot be started.
@@ -40,7 +40,7 @@ public final class RunningCommand: Sendable {
     ///
     /// - Parameters:
     ///   - path: the program.
-    ///   - arguments: what follows its name.
+    ///   - arguments: the arguments after its name.
     ///   - environment: the variables to set; of those that begin with `APUS_` it sees no others.
     ///   - workingFolder: the path of the folder where it runs.
     /// - Throws: an error that says why it cannot be started.

@@ -3,9 +3,9 @@ import Glibc
 
 /// A server that is not ours, run by a test until it ends.
 public final class RunningServer: Sendable {
-    /// Why a server could not be started, or what it said when it ended too soon.
+    /// The reason why a server did not start, or its output when it ended too soon.
     public struct Failure: Error, CustomStringConvertible {
-        /// A sentence for the test's output.
+        /// A sentence for the reader of the test's output.
         public let description: String
     }
 
@@ -83,14 +83,14 @@ public final class RunningServer: Sendable {
 
 /// Why a private server of the tests could not be started or told to do something.
 public struct PrivateServerFailure: Error, CustomStringConvertible, Sendable {
-    /// What failed, and what to do.
+    /// The failure, and the remedy.
     public let description: String
 
     /// Describes a failure.
     public init(_ description: String) { self.description = description }
 }
 
-/// Finds TCP ports of 127.0.0.1 on which no process listens.
+/// Finds TCP ports of 127.0.0.1 without a listener.
 public enum FreePorts {
     /// Finds different free ports; all are held until the last is found, so that none is found twice.
     ///

@@ -5,10 +5,10 @@ import Synchronization
 
 /// A child process whose standard streams are files.
 ///
-/// It ends with this process, whatever ends that.
+/// It ends with this process, however that ends.
 ///
-/// It is started and waited for by the system's own calls: Foundation's `Process` sees an end only when a socket closes
-/// that every other child inherits which is started at the same moment, so that it may wait for a broker to end.
+/// The system's own calls start and await it. Foundation's `Process` sees an end only when a socket closes that every
+/// other child inherits which is started at the same moment; so it may wait for a broker to end.
 final class SpawnedProcess: Sendable {
     /// Why a program could not be started.
     struct Failure: Error, CustomStringConvertible {
@@ -34,7 +34,7 @@ final class SpawnedProcess: Sendable {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - arguments: the path of the program, and what follows its name.
+    ///   - arguments: the path of the program, and its arguments.
     ///   - environment: all variables that it sees.
     ///   - folder: where it runs.
     ///   - streams: its standard streams, files that are there.

@@ -1,7 +1,7 @@
 import Dispatch
 import Glibc
 
-/// Starts programs with an environment of their own, in a session of their own, and reads what they print.
+/// Starts programs with an environment of their own, in a session of their own, and reads their output.
 enum SupervisedProcess {
     /// `POSIX_SPAWN_SETSID`, which glibc shows only to programs built with `_GNU_SOURCE`: a Ctrl-C at the terminal ends
     /// the tests, and the tests' end is what ends the program.

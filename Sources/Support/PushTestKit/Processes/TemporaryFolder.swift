@@ -14,7 +14,7 @@ public final class TemporaryFolder: Sendable {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
-    /// Makes a folder with a known name, so that another process can remove it if this one is killed.
+    /// Makes a named folder, which can be removed by its name if this process is killed.
     ///
     /// - Parameter path: the absolute path, without a slash at its end.
     /// - Throws: an error of Foundation if it cannot be made.
@@ -36,7 +36,7 @@ public final class TemporaryFolder: Sendable {
     @discardableResult
     public func write(_ name: String, _ bytes: [UInt8], mode: Int = 0o600) throws -> String {
         let file = "\(path)/\(name)"
-        // At once: a command that reads the file in this moment finds what was there before, or this.
+        // Written atomically: a command that reads the file meanwhile finds the old or the new content.
         try Data(bytes).write(to: URL(fileURLWithPath: file), options: .atomic)
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
         return file
@@ -63,11 +63,11 @@ public final class TemporaryFolder: Sendable {
     /// Removes a file from the folder.
     public func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: "\(path)/\(name)") }
 
-    /// Makes a folder that no object owns, for what outlives this process; the supervisor of that removes it.
+    /// Makes a folder that no object owns, for processes that outlive this one; their supervisor removes it.
     ///
     /// Only its owner may look into it, and its path leaves room for that of a socket.
     ///
-    /// - Parameter purpose: what it is for, as a part of its name.
+    /// - Parameter purpose: the purpose, a part of its name.
     /// - Returns: the absolute path, without a slash at its end.
     /// - Throws: `PrivateServerFailure` if the system's folder for temporary files takes no more.
     static func makeUnowned(for purpose: String) throws(PrivateServerFailure) -> String {

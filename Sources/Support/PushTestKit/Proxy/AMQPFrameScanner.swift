@@ -1,9 +1,9 @@
-/// Finds the methods in one direction of an AMQP connection, whatever pieces its bytes come in (AMQP 0-9-1, 2.3.5
-/// "Frame Details").
+/// Finds the methods in one direction of an AMQP connection, however its bytes are split (AMQP 0-9-1, 2.3.5 "Frame
+/// Details").
 ///
-/// Bytes come out as they went in; only the first bytes of a frame wait until they say what the frame is.
+/// Bytes pass unchanged; only the first bytes of a frame wait until they show its kind.
 struct AMQPFrameScanner {
-    /// What was found, in the order in which it passes.
+    /// A found piece, in the order of passing.
     enum Piece: Equatable {
         case bytes([UInt8])
         case reached(AMQPMarker, FaultTrigger.Moment)
@@ -21,7 +21,7 @@ struct AMQPFrameScanner {
     /// How many bytes of the frame are still to come behind its head.
     private var frameBytesLeft = 0
     private var isAtProtocolHeader: Bool
-    /// The method whose frame passes, or whose content is not complete.
+    /// The method whose frame is passing, or whose content is not complete.
     private var open: AMQPMarker?
     private var awaitsHeader = false
     private var bodyBytesLeft: UInt64 = 0
@@ -31,7 +31,7 @@ struct AMQPFrameScanner {
         isAtProtocolHeader = direction == .toServer
     }
 
-    /// Takes bytes that came, and appends what may pass.
+    /// Takes received bytes, and appends the pieces that may pass.
     mutating func take(_ bytes: [UInt8], into pieces: inout [Piece]) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -49,7 +49,7 @@ struct AMQPFrameScanner {
         }
     }
 
-    /// How many bytes have to be there to know what a frame is: class and method, or the size of the body.
+    /// The number of bytes that show a frame's kind: class and method, or the size of the body.
     private var headBytes: Int {
         if isAtProtocolHeader { return Self.protocolHeaderBytes }
         guard let type = head.first, head.count >= Self.frameHeadBytes else { return Self.frameHeadBytes }

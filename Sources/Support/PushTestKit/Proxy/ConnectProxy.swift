@@ -2,13 +2,13 @@ import EventLoop
 
 /// An HTTP proxy for tests: makes tunnels by CONNECT, or misbehaves.
 public final class ConnectProxy: Sendable {
-    /// What it does with a request.
+    /// The reaction to a request.
     public enum Behaviour: Sendable {
         /// Connects to the target, if the header `proxy-authorization` has this value; nil asks for none.
         case tunnel(authorization: String?)
-        /// Connects to this port of the machine, whatever the target is called.
+        /// Connects to this port of the machine, under any name of the target.
         case tunnelTo(port: UInt16)
-        /// Writes these bytes, whatever was asked, and closes.
+        /// Writes these bytes in answer to every request, and closes.
         case answer(String)
         /// Never answers.
         case hang
@@ -34,7 +34,7 @@ public final class ConnectProxy: Sendable {
 
     /// Starts a proxy.
     ///
-    /// - Parameter behaviour: what it does with each request.
+    /// - Parameter behaviour: the reaction to each request.
     /// - Returns: the proxy.
     /// - Throws: `EventLoopError` if there is no thread or no port.
     public static func start(_ behaviour: Behaviour) async throws -> ConnectProxy {

@@ -3,7 +3,7 @@ import Glibc
 
 /// One client of a `ConnectProxy`, and perhaps its tunnel.
 final class ConnectProxyLink {
-    /// One direction of the tunnel: what was read and could not be written yet.
+    /// One direction of the tunnel: its bytes that were read and not yet written.
     private struct Stream {
         var pending: [UInt8] = []
     }
@@ -59,7 +59,7 @@ final class ConnectProxyLink {
 
     private func readHead() {
         var byte: UInt8 = 0
-        // Byte by byte, so that nothing of what follows the head is taken.
+        // Byte by byte, so that no byte after the head is taken.
         while !hasEnded, server < 0 {
             let count = read(client, &byte, 1)
             if count < 0, errno == EAGAIN { return }
@@ -91,7 +91,7 @@ final class ConnectProxyLink {
         end()
     }
 
-    /// Only to this machine: a test reaches nothing else.
+    /// Only to this machine: a test must not reach any other.
     private func connect(to port: UInt16) {
         guard let socket = try? TCPSocket.connect(host: "127.0.0.1", port: port) else {
             return finish("HTTP/1.1 502 Bad Gateway\r\n\r\n")
@@ -117,7 +117,7 @@ final class ConnectProxyLink {
         core.loop.modify(registration, for: events)
     }
 
-    /// Moves what it can; the answer is false at the end of the tunnel.
+    /// Moves as many bytes as possible; returns false at the end of the tunnel.
     private func move(from source: Int32, to target: Int32, _ stream: inout Stream) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {

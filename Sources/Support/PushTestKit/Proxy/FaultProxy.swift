@@ -2,13 +2,13 @@ import EventLoop
 
 /// A proxy of ours between a client and a server on this machine, which does to their bytes what networks do.
 ///
-/// It knows nothing of what it carries, but for the methods of AMQP if it is asked to read them: so a test can strike
-/// between a publish and its confirm. What it does can be changed at any time: the *weather* holds for all bytes for as
-/// long as it lasts, a *trap* strikes one connection once. Delays are drawn from a seed.
+/// It passes bytes of any protocol, but reads the methods of AMQP if asked to, so that a test can strike between a
+/// publish and its confirm. Its behaviour can be changed at any time: the *conditions* hold for all bytes while they
+/// last, a *trigger* strikes one connection once. Delays are drawn from a seed.
 public final class FaultProxy: Sendable {
     /// Its port on 127.0.0.1.
     public let port: UInt16
-    /// What it has seen and done so far.
+    /// Its connections and strikes so far.
     public let record: Watched<ProxyRecord>
     private let loop: EventLoop
     private let core: LoopBound<FaultProxyCore>
@@ -24,9 +24,9 @@ public final class FaultProxy: Sendable {
     ///
     /// - Parameters:
     ///   - serverPort: the port on 127.0.0.1 to connect to.
-    ///   - readsAMQP: whether the connections are AMQP without TLS, and traps may name methods.
-    ///   - seed: what the delays are drawn from.
-    /// - Returns: the proxy, in calm weather.
+    ///   - readsAMQP: whether the connections are AMQP without TLS, and triggers may name methods.
+    ///   - seed: the seed of the delays.
+    /// - Returns: the proxy, without faults.
     /// - Throws: `EventLoopError` if there is no thread or no port.
     public static func start(
         to serverPort: UInt16, readsAMQP: Bool = false, seed: UInt64 = 1
@@ -40,18 +40,18 @@ public final class FaultProxy: Sendable {
         return FaultProxy(port: port, record: record, loop: loop, core: core)
     }
 
-    /// Changes what happens to all bytes, also of the connections that there are.
+    /// Changes the conditions for all bytes, also of existing connections.
     ///
-    /// What was under way arrives as it was to arrive. Connections whose bytes were swallowed are reset when their
+    /// Bytes under way arrive under the earlier conditions. Connections whose bytes were swallowed are reset when their
     /// silence is over.
     public func setConditions(_ weather: ProxyConditions) async throws {
         try await loop.run { [core] in core.value.setConditions(weather) }
     }
 
-    /// Sets a trap, which springs once.
+    /// Sets a trigger, which strikes once.
     public func set(_ trap: FaultTrigger) async throws { try await loop.run { [core] in core.value.set(trap) } }
 
-    /// Takes away the traps that have not sprung.
+    /// Removes the triggers that have not struck.
     ///
     /// - Returns: how many there were.
     @discardableResult
@@ -68,7 +68,7 @@ public final class FaultProxy: Sendable {
     /// Resets every connection.
     public func resetAll() async throws { try await loop.run { [core] in core.value.resetAll() } }
 
-    /// Waits until so many traps have sprung in all.
+    /// Waits until so many triggers have struck in all.
     ///
     /// - Parameters:
     ///   - count: how many.
@@ -85,13 +85,13 @@ public final class FaultProxy: Sendable {
     }
 }
 
-/// What a proxy has seen and done so far.
+/// The connections and strikes of a proxy so far.
 public struct ProxyRecord: Hashable, Sendable {
-    /// How many connections were made through it, those that it reset at once included.
+    /// The number of connections through it, including those that it reset at once.
     public var connectionCount = 0
     /// How many of them have ended.
     public var endedCount = 0
-    /// The traps that have sprung, in their order.
+    /// The triggers that have struck, in their order.
     public var sprung: [FaultTrigger] = []
 
     /// Nothing yet.

@@ -52,7 +52,7 @@ final class FaultProxyCore {
         links.append(link)
     }
 
-    /// Closes a socket in such a way that the peer sees a reset: with no time to linger, what was not sent is dropped.
+    /// Closes a socket so that the peer sees a reset: without a linger time, unsent bytes are dropped.
     static func reset(_ descriptor: Int32) {
         var linger = linger(l_onoff: 1, l_linger: 0)
         _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
@@ -98,7 +98,7 @@ final class FaultProxyCore {
         }.min()
     }
 
-    /// Tells the traps what has happened; the answer is what is to be done to the connection.
+    /// Reports an event to the triggers; returns the strike on the connection.
     func spring(_ isSprung: (FaultTrigger.Trigger) -> Bool) -> FaultTrigger.Strike? {
         var strike: FaultTrigger.Strike?
         for index in traps.indices where isSprung(traps[index].trap.trigger) {

@@ -75,7 +75,7 @@ final class FaultProxyLink {
 
     private func take(_ stream: FaultProxyStream?, from socket: Int32) {
         guard let stream else { return }
-        // What is read at once is delayed as one, so a slow line is read in small pieces.
+        // Bytes that are read together are delayed together, so a slow line is read in small pieces.
         let maximum = min(Self.readBytesMaximum, max(1, core.weather.bytesPerSecondMaximum / 50))
         var bytes = [UInt8](repeating: 0, count: maximum)
         let count = read(socket, &bytes, maximum)
@@ -127,7 +127,7 @@ final class FaultProxyLink {
 
     // MARK: Writing
 
-    /// Does what is due in both directions, and waits for what comes next.
+    /// Does the due work of both directions, and waits for the next.
     private func turn() {
         for direction in ProxyDirection.allCases { flush(direction) }
         guard !hasEnded else { return }
@@ -177,7 +177,7 @@ final class FaultProxyLink {
         }
     }
 
-    /// Goes on in the next tick, so that the other side has had the chance to read what was written.
+    /// Continues in the next tick, so that the other side can read the written bytes first.
     private func scheduleTurn() {
         guard !isTurnScheduled else { return }
         isTurnScheduled = true
@@ -223,7 +223,7 @@ final class FaultProxyLink {
         sides[side]?.registration = nil
     }
 
-    /// A side was reset; the other learns of it, unless nothing arrives there.
+    /// A side was reset; the other gets a reset, too, unless that direction is silent.
     private func vanished(_ side: ProxyDirection) {
         guard let gone = sides[side], sides.count == 2, let stream = stream(from: side), silence(stream) != nil else {
             return reset()

@@ -1,6 +1,6 @@
-/// One direction of a connection through a `FaultProxy`: what was read and is not written yet.
+/// One direction of a connection through a `FaultProxy`: its bytes that were read and not yet written.
 final class FaultProxyStream {
-    /// What is to be done next.
+    /// The next piece of work.
     enum Item {
         case write([UInt8])
         case strike(FaultTrigger.Strike)
@@ -44,7 +44,7 @@ final class FaultProxyStream {
     /// When the first item is due, if there is one.
     var nextDueNanoseconds: UInt64? { isEmpty ? nil : items[firstIndex].dueNanoseconds }
 
-    /// Appends an item, which never overtakes what came before it.
+    /// Appends an item, which never overtakes earlier ones.
     func append(_ item: Item, dueNanoseconds: UInt64, bytesPerSecondMaximum: Int = .max) {
         var due = max(dueNanoseconds, lastDueNanoseconds)
         if case .write(let bytes) = item {

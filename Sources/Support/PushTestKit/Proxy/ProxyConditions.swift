@@ -1,6 +1,6 @@
-/// What a proxy does to all bytes, for as long as it lasts.
+/// The effects of a proxy on all bytes, while they last.
 public struct ProxyConditions: Hashable, Sendable {
-    /// What becomes of new connections.
+    /// The treatment of new connections.
     public enum Welcome: Hashable, Sendable {
         /// They are connected with the server.
         case connect
@@ -10,11 +10,11 @@ public struct ProxyConditions: Hashable, Sendable {
         case ignore
     }
 
-    /// What becomes of new connections.
+    /// The treatment of new connections.
     public var welcome = Welcome.connect
     /// The directions in which nothing arrives, and what becomes of the bytes.
     public var silences: [ProxyDirection: ProxySilence] = [:]
-    /// How long bytes are under way in one direction, in milliseconds; drawn again for each read.
+    /// The delay of bytes in one direction, in milliseconds; drawn again for each read.
     public var delayMilliseconds: ClosedRange<UInt64> = 0...0
     /// How many bytes are written at once.
     public var writeBytesMaximum = Int.max
@@ -25,13 +25,13 @@ public struct ProxyConditions: Hashable, Sendable {
     public static let calm = ProxyConditions()
     /// 200 ms there and back, more or less.
     public static let distant = ProxyConditions(delayMilliseconds: 50...150)
-    /// The reader gets one byte, and another, and another.
+    /// The reader gets single bytes.
     public static let dripping = ProxyConditions(writeBytesMaximum: 1)
 
     /// Creates a weather.
     ///
     /// - Parameters:
-    ///   - welcome: what becomes of new connections.
+    ///   - welcome: the treatment of new connections.
     ///   - delayMilliseconds: how long bytes are under way in one direction.
     ///   - writeBytesMaximum: how many bytes are written at once.
     ///   - bytesPerSecondMaximum: how many bytes pass in a second.
@@ -58,7 +58,7 @@ public struct ProxyConditions: Hashable, Sendable {
     }
 }
 
-/// What becomes of bytes in a direction in which nothing arrives any more; the connections stay open.
+/// The treatment of bytes in a silent direction; the connections stay open.
 public enum ProxySilence: Hashable, Sendable {
     /// They wait, and arrive when it is over: a long pause.
     case held
@@ -68,7 +68,7 @@ public enum ProxySilence: Hashable, Sendable {
 
 /// Waits for something to pass through a proxy, and then strikes the connection, once.
 public struct FaultTrigger: Hashable, Sendable {
-    /// What springs it.
+    /// The event that springs the trigger.
     public enum Trigger: Hashable, Sendable {
         /// A client connects.
         case connection
@@ -88,7 +88,7 @@ public struct FaultTrigger: Hashable, Sendable {
         case after
     }
 
-    /// What happens to the connection.
+    /// The effect on the connection.
     public enum Strike: Hashable, Sendable {
         /// Both ends see it reset.
         case reset
@@ -96,11 +96,11 @@ public struct FaultTrigger: Hashable, Sendable {
         case silence([ProxyDirection])
     }
 
-    /// What springs it.
+    /// The event that springs it.
     public let trigger: Trigger
     /// At which occurrence it springs, counted from 1 over all connections from when the trap was set.
     public let occurrence: Int
-    /// What happens then.
+    /// The effect.
     public let strike: Strike
 
     /// Creates a trap.
@@ -108,7 +108,7 @@ public struct FaultTrigger: Hashable, Sendable {
     /// - Parameters:
     ///   - trigger: what springs it.
     ///   - occurrence: at which occurrence, counted from 1.
-    ///   - strike: what happens then.
+    ///   - strike: the effect.
     public init(_ trigger: Trigger, occurrence: Int = 1, strike: Strike = .reset) {
         self.trigger = trigger
         self.occurrence = occurrence

@@ -27,7 +27,7 @@ extension PrivateRabbitMQ {
         rm -rf "$APUS_FOLDER"
         """
 
-    /// What makes the node private: every path, port and name that it would otherwise share with the system's broker.
+    /// The environment of a private node: every path, port and name that the system's broker has, too.
     static func environment(folder: String, ports: [UInt16]) -> [String: String] {
         [
             "APUS_FOLDER": folder,

@@ -4,11 +4,11 @@ import Synchronization
 /// A RabbitMQ node of our own: its data, ports, name, cookie and port mapper are its own, the system's broker is
 /// untouched.
 ///
-/// A small shell supervises the node and holds the reading end of a pipe whose other end is ours: when this process
-/// ends, however it ends, the shell kills the node and removes its folder, so that nothing survives.
+/// A small shell supervises the node and holds the reading end of a pipe whose other end is ours. When this process
+/// ends in any way, the shell kills the node and removes its folder.
 ///
-/// Most tests share one node (`shared`) and keep apart by a namespace each (`makeNamespace`); a test that stops, floods
-/// or kills the broker starts one of its own.
+/// Most tests share one node (`shared`), with a namespace each (`makeNamespace`); a test that stops, floods or kills
+/// the broker starts its own.
 public final class PrivateRabbitMQ: Sendable {
     private static let programsFolder = "/usr/lib/rabbitmq/bin"
     private static let sharedNode = Task { try await PrivateRabbitMQ.start() }
@@ -59,7 +59,7 @@ public final class PrivateRabbitMQ: Sendable {
         }
     }
 
-    /// Prepares a node that is not started yet; `membership` is what the nodes of a cluster have in common.
+    /// Prepares a node without starting it; `membership` is the common part of a cluster's nodes.
     init(
         certificate: RabbitMQCertificate?, more: String, membership: ClusterMembership? = nil,
         plugins: [String] = standardPlugins
@@ -103,7 +103,7 @@ public final class PrivateRabbitMQ: Sendable {
 
     // MARK: Use
 
-    /// What the node is called among the nodes of a cluster.
+    /// The name of the node in a cluster.
     public var nodeName: String { Self.nodeName(port: port) }
 
     /// The address of the plain listener, with the default user.
@@ -115,12 +115,12 @@ public final class PrivateRabbitMQ: Sendable {
     /// Runs `rabbitmqctl` against the node.
     ///
     /// - Parameter arguments: for example `["list_queues", "name", "messages"]`.
-    /// - Returns: what it printed.
-    /// - Throws: `PrivateServerFailure` with what it printed, if it failed.
+    /// - Returns: its output.
+    /// - Throws: `PrivateServerFailure` with its output, if it failed.
     @discardableResult
     public func control(_ arguments: String...) async throws -> String { try await control(arguments) }
 
-    /// Runs `rabbitmqctl` against the node, as the other form does.
+    /// Runs `rabbitmqctl` on the node, as the other form does.
     @discardableResult
     public func control(_ arguments: [String]) async throws -> String {
         let result = try await SupervisedProcess.run(
@@ -135,14 +135,14 @@ public final class PrivateRabbitMQ: Sendable {
     @discardableResult
     public func evaluate(_ expression: String) async throws -> String { try await control("eval", expression) }
 
-    /// How many messages a quorum queue holds, those that were delivered and not acknowledged included.
+    /// The number of messages of a quorum queue, including unacknowledged ones.
     ///
     /// The queue itself is asked, because what RabbitMQ's tools say is up to five seconds old. While it elects a leader
     /// and while the node pauses itself in a minority, it is asked again, for a minute.
     ///
     /// - Parameter queue: the name, in the virtual host `/`.
     /// - Returns: the number after everything that was acknowledged or published before.
-    /// - Throws: `PrivateServerFailure` if there is no such queue, `DeadlineExceeded` if no node answers for it.
+    /// - Throws: `PrivateServerFailure` if there is no such queue, `DeadlineExceeded` if its leader does not answer.
     public func messageCount(queue: String) async throws -> Int {
         let name = "rabbit_misc:r(<<\"/\">>, queue, <<\"\(queue)\">>)"
         let expression = """
@@ -168,8 +168,8 @@ public final class PrivateRabbitMQ: Sendable {
 
     /// Writes out which queues there are, which RabbitMQ 3.10 does only every half second.
     ///
-    /// A quorum queue that was declared just before a kill never finds a leader again; a test that kills the node calls
-    /// this before, unless that is what it is about.
+    /// A quorum queue that was declared just before a kill never finds a leader again. A test that kills the node calls
+    /// this before, unless it tests just that.
     public func writeOutQueues() async throws { try await evaluate("[dets:sync(T) || T <- dets:all()], ok.") }
 
     /// Stops the node's process as it stands (SIGSTOP): connections stay open and nothing answers.
@@ -228,8 +228,7 @@ public final class PrivateRabbitMQ: Sendable {
         return answer
     }
 
-    /// How many messages each quorum queue of a namespace holds, those that were delivered and not acknowledged
-    /// included.
+    /// The number of messages of each quorum queue of a namespace, including unacknowledged ones.
     ///
     /// The queues themselves are asked, as `messageCount(queue:)` does, all in one call: a call takes about a second.
     ///

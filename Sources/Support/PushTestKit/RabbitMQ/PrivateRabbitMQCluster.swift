@@ -4,7 +4,7 @@
 /// metadata of the cluster is Mnesia's, with `pause_minority`; a node that is silent for eight seconds is taken for
 /// gone.
 public final class PrivateRabbitMQCluster: Sendable {
-    /// The nodes; the first is the one that the others joined.
+    /// The nodes; the others joined the first.
     public let nodes: [PrivateRabbitMQ]
 
     private init(nodes: [PrivateRabbitMQ]) { self.nodes = nodes }
@@ -25,7 +25,7 @@ public final class PrivateRabbitMQCluster: Sendable {
         let first = try node(joining: nil)
         try await first.startAgain()
         let others = [try node(joining: first.nodeName), try node(joining: first.nodeName)]
-        // One after the other: nodes that join at once wait for each other at random.
+        // One after the other: nodes that join together wait for each other for random times.
         for other in others { try await other.startAgain() }
         let cluster = PrivateRabbitMQCluster(nodes: [first] + others)
         for node in cluster.nodes { try await node.control("await_online_nodes", "3") }
@@ -56,8 +56,8 @@ public final class PrivateRabbitMQCluster: Sendable {
 
     /// Cuts a node off from the others: neither side can reach the other until `heal`.
     ///
-    /// The nodes are made to disagree about their secret, and then disconnected, so that Erlang's own distribution
-    /// refuses each attempt to connect again: to RabbitMQ this is a network that has fallen apart.
+    /// The nodes get different secrets, and are then disconnected, so that Erlang's own distribution refuses to connect
+    /// again: to RabbitMQ this is a network partition.
     public func cutOff(_ node: PrivateRabbitMQ) async throws {
         let others = nodes.filter { $0 !== node }
         let names = others.map { "'\($0.nodeName)'" }.joined(separator: ", ")
@@ -84,7 +84,7 @@ public final class PrivateRabbitMQCluster: Sendable {
     }
 }
 
-/// What the nodes of one private cluster have in common.
+/// The common part of the nodes of one private cluster.
 struct ClusterMembership: Sendable {
     /// How long a node may be silent before the others take it for gone, in seconds.
     ///

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A TLS server that shows a certificate and says nothing: enough for a client that must refuse it.
+/// A TLS server that shows a certificate and sends nothing else: enough for a client that must refuse it.
 public final class PrivateTLSServer: Sendable {
     /// The port, on 127.0.0.1.
     public let port: UInt16

@@ -1,7 +1,7 @@
 import Notifications
 import PushCore
 
-/// What every implementation of `CourierRegistry` must do.
+/// The requirements for every implementation of `CourierRegistry`.
 enum CourierConformance {
     /// All checks.
     static let all: [RegistryConformance] = waitingChecks + endingChecks
@@ -30,7 +30,7 @@ enum CourierConformance {
 
     static func token(_ name: String) throws -> DeviceToken { try RegistryConformance.device(name).token }
 
-    /// What one request for some devices answers: a text for each.
+    /// The answers to one request for some devices, as texts.
     static func collected(
         _ names: String..., from registry: any RegistryConformance.Store, after milliseconds: Int64 = 0
     ) throws -> [String] {

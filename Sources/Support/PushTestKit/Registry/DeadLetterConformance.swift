@@ -1,6 +1,6 @@
 import PushCore
 
-/// What every implementation of `DeadLetterRegistry` must do.
+/// The requirements for every implementation of `DeadLetterRegistry`.
 enum DeadLetterConformance {
     static let now: Int64 = 1_700_000_000_000
 

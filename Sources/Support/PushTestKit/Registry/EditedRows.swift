@@ -1,7 +1,7 @@
 import Essentials
 import PushCore
 
-/// What a registry in a database must survive if another program writes into its tables.
+/// The edits of its tables by another program that a registry in a database must survive.
 ///
 /// Each check writes one number, the least or the greatest, wherever the registry reads one, and then reads.
 public struct EditedRows {

@@ -1,6 +1,6 @@
 import PushCore
 
-/// What every implementation of `FanOutRegistry` must do.
+/// The requirements for every implementation of `FanOutRegistry`.
 enum FanOutConformance {
     /// All checks.
     static let all: [RegistryConformance] = planningChecks + servingChecks + membershipChecks

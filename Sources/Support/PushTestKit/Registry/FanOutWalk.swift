@@ -4,8 +4,8 @@ import PushCore
 /// Plans a fan-out in chunks and serves them, while devices come and go, and compares who was served with who was
 /// there.
 ///
-/// A device that was in the audience when it began and has not left since is served once. A device that joined later is
-/// not served; a device that left may be.
+/// A device that was in the audience from the beginning and has not left is served once; a device that joined later is
+/// not; a device that left may be.
 struct FanOutWalk {
     enum Kind: CaseIterable {
         case dataset
@@ -128,7 +128,7 @@ struct FanOutWalk {
 
     private func device(_ number: Int) -> String { "\(name)-\(number)" }
 
-    /// Makes a device be a member or not; one that is what it is to be stays so.
+    /// Makes a device join or leave; it may be in that state already.
     private func put(_ number: Int, isMember: Bool) throws {
         let owner = "\(isMember ? "in" : "out")-\(name)"
         let device = try RegistryConformance.device(device(number), identity: "\(owner):0", user: owner)

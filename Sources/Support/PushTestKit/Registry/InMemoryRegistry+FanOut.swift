@@ -170,7 +170,7 @@ extension InMemoryRegistry: FanOutRegistry {
     }
 }
 
-/// What an `InMemoryRegistry` knows of large fan-outs.
+/// The large fan-outs of an `InMemoryRegistry`.
 struct InMemoryFanOuts {
     struct Chunk {
         var chunk: FanOutChunk

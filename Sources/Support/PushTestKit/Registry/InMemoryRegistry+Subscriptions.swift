@@ -254,7 +254,7 @@ extension InMemoryRegistry: SubscriptionRegistry {
         return records.topicUsers[key]?.remove(ByteText(userID)) != nil
     }
 
-    /// The topics of an app, by name, without those that have no subscriber left.
+    /// The topics of an app that have subscribers, by name.
     public func topics(app: String, after topic: String?, limit: Int) throws(RegistryError) -> [TopicCount] {
         try check()
         var devices: [ByteText: Int] = [:]
@@ -288,7 +288,7 @@ extension InMemoryRegistry: SubscriptionRegistry {
     }
 }
 
-/// What an `InMemoryRegistry` knows of subscriptions to records and of users' topics.
+/// The subscriptions to records and the users' topics of an `InMemoryRegistry`.
 struct InMemorySubscriptions {
     struct Topic: Hashable {
         var app: String

@@ -12,7 +12,7 @@ extension InMemoryRegistry {
         for token in tokens { give(token) }
     }
 
-    /// Gives a device a token, and takes it from the one that has it.
+    /// Gives a device a token, and takes it from its present device.
     func give(_ token: FurtherToken) {
         let app = entries[token.deviceID]?.device.app
         for entry in entries.values where entry.device.app == app && entry.tokens[token.kind]?.token == token.token {

@@ -18,7 +18,7 @@ public final class InMemoryRegistry: Registry {
         /// The last events that counted on the badge, the newest first.
         var badgeEvents: [EventDigest] = []
         var tokens: [TokenKind: FurtherToken] = [:]
-        /// What waits for the device's client, and when it last asked.
+        /// The waiting messages for the device's client, and the time of its last request.
         var messages: [CourierMessage] = []
         var askedAtMilliseconds: Int64 = 0
 

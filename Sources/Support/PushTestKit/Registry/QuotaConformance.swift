@@ -1,6 +1,6 @@
 public import PushCore
 
-/// What every store with quotas must do, as checks that any test target can run.
+/// The requirements for every store with quotas, as checks that any test target can run.
 ///
 /// Each check gets a registry of its own that is empty and has no quotas yet.
 public struct QuotaConformance: Sendable, CustomStringConvertible {
@@ -100,7 +100,7 @@ extension QuotaConformance {
             try expectRefusal(.datasetsPerOwner, "one that the identity does not know") {
                 try registry.subscribe("d2", toDataset: "c")
             }
-            // What events make known is not refused.
+            // Datasets that events make known are not refused.
             try registry.recordDatasets([RegistryConformance.dataset("c")])
             try registry.subscribe("d2", toDataset: "c")
             try expectRefusal(.datasetsPerOwner, "a third that is known") {
@@ -131,7 +131,7 @@ extension QuotaConformance {
                 try registry.subscribeUser("anna", app: "chat", toTopic: "c")
             }
             try expectRefusal(.topicsPerOwner, "a third of a device") { try registry.subscribe("d", toTopic: "own c") }
-            // What its user has is no wish of the device, until it wishes it as well.
+            // A topic of its user is not one of the device, until the device subscribes as well.
             try expectRefusal(.topicsPerOwner, "one that the device has by its user") {
                 try registry.subscribe("d", toTopic: "a")
             }

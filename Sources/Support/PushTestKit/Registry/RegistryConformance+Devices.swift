@@ -220,7 +220,7 @@ extension RegistryConformance {
         },
     ]
 
-    /// What APNs says of a device's token under the topic of a kind.
+    /// The answer of APNs about a device's token under the topic of a kind.
     static func dead(_ device: Device, kind: TokenKind = .alert, since: Int64? = nil) -> DeadToken {
         DeadToken(
             app: device.app, platform: device.platform, kind: kind, token: device.token, deadSinceMilliseconds: since)

@@ -113,7 +113,7 @@ extension RegistryConformance {
                     _ = try registry.save([try SubscriptionConformance.subscription(key, recordType: name)])
                 }
             }
-            // What only looks like one is a character as any other.
+            // A character that only looks like one is allowed.
             try registry.upsert([try device("\u{a0}\u{c2}"), try device("\u{2028}")])
         },
     ]

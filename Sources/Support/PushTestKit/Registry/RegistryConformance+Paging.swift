@@ -89,7 +89,7 @@ extension RegistryConformance {
         [
             .dataset(dataset("d")), .topic("t", app: "chat"), .devices(names, app: "chat"),
             .identities(["none", "identity:1"], app: "chat"), .users(["crowd", "none"], app: "chat"),
-            // Those that were removed come back as made-up devices here, so this kind names only those that stay.
+            // Removed devices come back as made-up ones here, so this kind names only those that stay.
             .tokens(try names.map { try device($0).token }, app: "chat"),
         ]
     }

@@ -1,7 +1,7 @@
 import Notifications
 public import PushCore
 
-/// What every registry must do, as checks that any test target can run.
+/// The requirements for every registry, as checks that any test target can run.
 ///
 /// The checks of `Registry` itself are here, those of its other ports in the namespaces that are named after them. Each
 /// check gets a registry of its own that is empty, and throws a `RegistryViolation` if it is not as it should be.
@@ -80,9 +80,9 @@ extension RegistryConformance {
     }
 }
 
-/// What a registry did that its port forbids.
+/// A violation of its port by a registry.
 public struct RegistryViolation: Error, CustomStringConvertible {
-    /// What was expected, and what happened.
+    /// The expected and the actual behaviour.
     public let description: String
 
     /// Creates a violation.

@@ -20,7 +20,7 @@ public final class RegistryLock {
     /// - Parameter path: the file.
     /// - Throws: `Failure` with what sqlite3 said, or `PrivateServerFailure` if it cannot be started.
     public init(path: String) throws {
-        // Unbuffered, because sqlite3 keeps what it prints to a pipe until it ends.
+        // Unbuffered, because sqlite3 keeps its output to a pipe until it ends.
         process = try SupervisedProcess.start(
             ["/usr/bin/stdbuf", "-o0", "/usr/bin/sqlite3", "-bail", path], environment: [:])
         say(".timeout \(Self.waitMilliseconds)\nbegin immediate;\nselect 'locked';\n")
@@ -33,14 +33,14 @@ public final class RegistryLock {
         }
     }
 
-    /// Gives the lock back, and waits until the other process has ended.
+    /// Releases the lock, and waits until the other process has ended.
     public func release() {
         say("rollback;\n.quit\n")
         end()
     }
 
     private func say(_ text: String) {
-        // One that has ended already hears nothing; what it said before tells why.
+        // A process that has ended does not read; its earlier output tells why.
         _ = send(process.standardInput, text, text.utf8.count, Int32(MSG_NOSIGNAL))
     }
 

@@ -10,8 +10,8 @@ public enum RegistryPages {
     ///   - limit: the most devices in one page.
     ///   - between: called between two pages.
     /// - Returns: the devices of all pages, in order.
-    /// - Throws: `RegistryViolation` if a page is too long, or empty and yet followed by another, or if counting it
-    ///   gives another answer than reading it; what the registry throws; what `between` throws.
+    /// - Throws: `RegistryViolation` if a page is too long, if an empty one is followed by another, or if its count
+    ///   differs from its devices; errors of the registry and of `between`.
     public static func all(
         of request: AudienceRequest, in registry: any Registry, limit: Int, between: () throws -> Void = {}
     ) throws -> [Recipient] {

@@ -253,7 +253,7 @@ public struct RegistryRandomWalk {
         }
     }
 
-    /// Reads all pages, those of one round in one call; what is named by a retry has no order of its own.
+    /// Reads all pages, those of one round in one call; a retry's names have no order of their own.
     private static func walk(
         _ requests: [AudienceRequest], in registry: any Registry, limit: Int
     ) throws(RegistryError) -> [[Recipient]] {

@@ -129,7 +129,7 @@ extension SubscriptionConformance {
             let own = [rows[0]] + rows[1_001...]
             try RegistryConformance.expect(
                 try pushes(SubscriberRequest(subscriptions: own), limit: 2, in: registry),
-                // Nothing covers those that fire once and lie on different pages.
+                // Subscriptions that fire once and lie on different pages are not covered.
                 is: ["\(rows[0]):d0", "\(rows[1_001]):d0", "\(rows[1_002]):d1", "\(rows[1_003]):e0"],
                 "the silent pushes of subscriptions that fire once, and of one that a device has itself")
         },

@@ -1,7 +1,7 @@
 import Predicates
 import PushCore
 
-/// What every implementation of `SubscriptionRegistry` must do.
+/// The requirements for every implementation of `SubscriptionRegistry`.
 enum SubscriptionConformance {
     /// All checks.
     static let all: [RegistryConformance] =

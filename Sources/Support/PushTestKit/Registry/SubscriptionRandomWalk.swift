@@ -193,7 +193,7 @@ public struct SubscriptionRandomWalk {
         if number(3) == 0 { only = keys.map { ($0, device().name) } }
         let limit = 1 + number(4)
         try compare("resolve \(keys) by \(limit)") { side in
-            // A key that was never saved in one registry was never saved in the other.
+            // A key is saved in both registries or in neither.
             let rows = Set(keys.compactMap { side.rows[$0] }).sorted()
             let named = only?.compactMap { item in
                 side.rows[item.key].map { Subscriber(subscription: $0, deviceID: item.deviceID) }
@@ -215,7 +215,7 @@ public struct SubscriptionRandomWalk {
 
     private mutating func claim() throws {
         let event = EventDigest(source: "/walk", identifier: "\(number(4))")
-        // Only those that are there: the state of a row whose owner is gone does not matter.
+        // Only existing ones: the fate of a row without an owner is undefined.
         let there = try oracle.registry.subscriptions(matching: SubscriptionFilter(), after: nil, limit: 100).map(\.row)
         let rows = there + (try oracle.registry.claimedSubscriptions(of: event))
         let keys = rows.compactMap { oracle.keys[$0] }.filter { _ in number(4) == 0 }
@@ -282,7 +282,7 @@ public struct SubscriptionRandomWalk {
         }
     }
 
-    /// What came of it; of an error only its code, because registries may word it differently.
+    /// The outcome; of an error only its code, because registries may word it differently.
     private static func outcome<Value>(
         _ side: Side, _ body: (Side) throws -> Value
     ) throws -> Result<Value, Failure> {

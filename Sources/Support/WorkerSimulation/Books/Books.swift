@@ -6,20 +6,20 @@ import PushCore
 ///
 /// An event is looked at whenever the broker has no message of it left: then each of its pushes must have ended.
 final class Books {
-    /// By how much the clocks of workers may differ from the true time, and how early a worker may give up a push that
-    /// would expire before its next attempt.
+    /// The largest difference between the clocks of workers and the true time, plus the time by which a worker may
+    /// abandon a push that would expire before its next attempt.
     var expiryToleranceMilliseconds: Int64 = 0
 
     let world: World
     var events: [BookedEvent] = []
     var counts = BooksCounts()
-    /// The greatest sync count that a device was told of, or that ended otherwise: by device and dataset.
+    /// The greatest sync count that a device has got, or that ended otherwise: by device and dataset.
     private var ended: [Int32]
-    /// The events of each dataset of which the broker has messages.
+    /// The events of each dataset with messages at the broker.
     private var live: [[Int32]]
-    /// The pushes of older changes for which one of the live events of the dataset has to speak.
+    /// The pushes of older changes that one of the live events of the dataset has to replace.
     private var debts: [[(event: Int32, device: Int32)]]
-    /// What was found to be wrong first.
+    /// The first violation.
     var violation: Violation?
 
     /// Opens the books of a world.
@@ -107,7 +107,7 @@ final class Books {
     ///
     /// - Parameters:
     ///   - event: the event.
-    ///   - devices: the names of those that it is for; nil if it is for all.
+    ///   - devices: the names of its devices; nil for all.
     ///   - reason: why, as a word.
     ///   - isByBroker: whether the broker moved it there.
     ///   - detail: why, as a sentence.
@@ -162,7 +162,7 @@ final class Books {
 
     /// A worker sends a push.
     ///
-    /// - Returns: its index among those that the event asks for; nil if nothing asks for it.
+    /// - Returns: its index among the pushes that the event asks for; nil if no event asks for it.
     func pushSent(_ event: Int, device: Int, subscription: Int) -> Int? {
         if let index = index(of: device, subscription, in: event) {
             events[event].expected[index].outCount &+= 1
@@ -223,7 +223,7 @@ final class Books {
         ended[index] = max(ended[index], Int32(event))
     }
 
-    /// A change of a dataset has ended for all devices of its identity, also for those that it had to tell for others.
+    /// A change of a dataset has ended for all devices of its identity, also for the older changes that it replaces.
     private func noteEndForAll(_ event: Int) {
         guard case .dataset(let identity, _, _) = events[event].subject else { return }
         for index in 0..<World.devicesPerIdentity {
@@ -233,7 +233,7 @@ final class Books {
 
     // MARK: The end of an event
 
-    /// Looks at an event of which the broker has no message left.
+    /// Checks an event without messages at the broker.
     private func closeEvent(_ event: Int, milliseconds: Int64) {
         let isFirst = !events[event].hasEnded
         for index in events[event].expected.indices {
@@ -289,7 +289,7 @@ final class Books {
         return true
     }
 
-    /// A change of a dataset has left the broker: what it had to say for others, it has said, or others will.
+    /// Checks that a change which has left the broker replaced its older changes, or that others will.
     private func settleDebts(_ event: Int, _ dataset: Int, _ milliseconds: Int64) {
         live[dataset].removeAll { $0 == Int32(event) }
         guard !debts[dataset].isEmpty else { return }
@@ -331,7 +331,7 @@ final class Books {
     }
 }
 
-/// What the books know of one event.
+/// The books' record of one event.
 struct BookedEvent {
     /// One push that the event asks for.
     struct Expected {
@@ -351,7 +351,7 @@ struct BookedEvent {
         var subscription: Int32 = 0
         var state = State.pending
         var acceptedCount: UInt8 = 0
-        /// How often it is out, with workers that live.
+        /// The number of its deliveries at living workers.
         var outCount: UInt16 = 0
     }
 
@@ -362,7 +362,7 @@ struct BookedEvent {
     var expiresImmediately: Bool
     /// In ascending order of devices as long as nothing was appended.
     var expected: [Expected]
-    /// How many messages of it the broker has, those that were handed out included.
+    /// The number of its messages at the broker, including delivered ones.
     var messageCount = 0
     /// Whether it was found to have ended, at least once.
     var hasEnded = false

@@ -1,6 +1,6 @@
 /// A promise that was broken, and when.
 public struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is promised.
+    /// The promises.
     public enum Promise: String, Hashable, Sendable {
         /// A confirmed event ends: each of its pushes is accepted, or there is a reason why not.
         case eventEnds = "every confirmed event ends"
@@ -10,7 +10,7 @@ public struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
         case pushAskedFor = "nothing is pushed that no event asks for"
         /// A device that the push service serves stays registered.
         case devicesStay = "no device is removed that the push service serves"
-        /// What a worker has under way is bounded.
+        /// The work under way of a worker is bounded.
         case bounds = "windows are bounded"
         /// An app that is served well does not wait for others.
         case nobodyStarves = "nobody starves"
@@ -22,9 +22,9 @@ public struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
         case deadLettersHaveCauses = "dead letters have causes"
     }
 
-    /// What is promised.
+    /// The broken promise.
     public let promise: Promise
-    /// What happened instead.
+    /// The actual behaviour.
     public let detail: String
     /// How many steps the simulation had made.
     public internal(set) var step: Int = 0
@@ -43,7 +43,7 @@ public struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What became of events and pushes in a run.
+/// The outcomes of events and pushes in a run.
 public struct BooksCounts: Hashable, Sendable {
     /// Events that were published and confirmed.
     public internal(set) var events = 0
@@ -53,7 +53,7 @@ public struct BooksCounts: Hashable, Sendable {
     public internal(set) var expected = 0
     /// Pushes that the push service took.
     public internal(set) var accepted = 0
-    /// Those among them that it had taken before.
+    /// Accepted pushes that had been accepted before.
     public internal(set) var duplicates = 0
     /// Pushes that a newer change of the dataset stands for.
     public internal(set) var coalesced = 0

@@ -2,8 +2,8 @@ import PushCore
 
 /// RabbitMQ as far as a worker sees it: quorum queues of work and fan-outs, retry queues, dead letters.
 ///
-/// What is acknowledged is gone; what was handed out to a connection that is lost comes again, in any order, until it
-/// was returned too often; what waits in a retry queue goes back to the work queue when its time has come.
+/// Acknowledged messages are gone. Deliveries of a lost connection come again, in any order, until they have been
+/// returned too often. Messages in a retry queue go back to the work queue when their time has come.
 struct Broker {
     struct Stored {
         var message: Message
@@ -26,13 +26,13 @@ struct Broker {
         var name: String
         var kind: Kind
         var ready = Line<UInt32>()
-        /// Whether it is there: publishes to a queue that is not are returned.
+        /// Whether the queue exists: publishes to a missing one are returned.
         var isThere = true
         /// Whether it elects a leader: then it hands nothing out and confirms nothing.
         var isElecting = false
     }
 
-    /// What a worker's connection holds.
+    /// The state of a worker's connection.
     struct Channel {
         var epoch: UInt32
         var nextTag: UInt64 = 1
@@ -80,10 +80,10 @@ struct Broker {
     /// The queue of a name; nil if there is none such.
     func queue(named name: String) -> Int? { queueOfName[name] }
 
-    /// How many messages it has, those that were handed out included.
+    /// The number of its messages, including delivered ones.
     var messageCount: Int { messages.count }
 
-    /// The queues that hold messages that are not handed out, for what is said at the end.
+    /// The queues with waiting messages, for the report at the end.
     var backlog: [(name: String, count: Int)] {
         queues.filter { !$0.ready.isEmpty }.map { ($0.name, $0.ready.count) }
     }
@@ -108,7 +108,7 @@ struct Broker {
         return due
     }
 
-    /// Hands what has waited long enough in a retry queue over to the first work queue.
+    /// Moves messages that have waited long enough in a retry queue to the first work queue.
     ///
     /// - Parameters:
     ///   - queue: the retry queue.
@@ -192,8 +192,8 @@ struct Broker {
 
     /// An acknowledgement arrived.
     ///
-    /// - Returns: what is gone now; nil if the number names nothing that is unacknowledged, over which RabbitMQ closes
-    ///   the channel.
+    /// - Returns: the acknowledged messages; nil if the number names no unacknowledged delivery, for which RabbitMQ
+    ///   closes the channel.
     mutating func acknowledge(_ worker: Int, epoch: UInt32, number: UInt64, isMultiple: Bool) -> [Stored]? {
         guard var channel = channels[worker], channel.epoch == epoch else { return [] }
         guard channel.unacknowledged[number] != nil else { return nil }
@@ -216,7 +216,7 @@ struct Broker {
         return messages.remove(message)
     }
 
-    /// A rejection arrived: the message becomes a dead letter as it is.
+    /// A rejection arrived: the message becomes a dead letter, unchanged.
     mutating func reject(_ worker: Int, epoch: UInt32, number: UInt64) -> Stored? {
         guard var channel = channels[worker], channel.epoch == epoch else { return nil }
         channels[worker] = nil
@@ -224,13 +224,13 @@ struct Broker {
         return take(number, &channel)
     }
 
-    /// The connection of a worker is gone: what it held comes again.
+    /// The connection of a worker is gone: its unacknowledged deliveries come again.
     ///
     /// - Parameters:
     ///   - worker: the worker.
-    ///   - reorder: brings what comes again into some order.
+    ///   - reorder: reorders the redeliveries.
     ///   - isInFront: whether it comes before all else.
-    /// - Returns: what was returned too often and is a dead letter now.
+    /// - Returns: messages that were returned too often and are dead letters now.
     mutating func close(
         _ worker: Int, reorder: (inout [(queue: Int, message: UInt32)]) -> Void, isInFront: Bool
     ) -> [Stored] {

@@ -13,7 +13,7 @@ struct Load {
     /// Creates the load of a seed.
     ///
     /// - Parameters:
-    ///   - seed: what it follows from.
+    ///   - seed: the seed of all events.
     ///   - largeAudiencesPerMillion: how many of a million events go to some thousand devices.
     ///   - hasDeletions: whether datasets are deleted and merged.
     init(seed: UInt64, largeAudiencesPerMillion: Int, hasDeletions: Bool) {
@@ -221,10 +221,10 @@ struct LoadedEvent {
     /// Its number; it is also its sync count, and what its pushes show.
     var number: Int
     var subject: Subject
-    /// Whom a list names.
+    /// The devices of a list.
     var listed: [Int] = []
     var message: Message
-    /// How long it is of use from publishing on, in milliseconds; nil if for ever.
+    /// The time to live from publishing on, in milliseconds; nil for no limit.
     var timeToLiveMilliseconds: Int64?
     /// Whether each of its pushes gets one attempt only.
     var expiresImmediately = false

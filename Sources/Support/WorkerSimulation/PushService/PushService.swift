@@ -1,12 +1,12 @@
 import Notifications
 
-/// The push service as far as a worker sees it: what it answers by device, by app, and by its faults.
+/// The push service as a worker sees it: its answers by device, by app, and by its faults.
 struct PushService {
     /// How an app fares.
     enum Mood: Equatable {
         case well
         case slow(milliseconds: Int)
-        /// Nothing is answered before the deadline.
+        /// No answer before the deadline.
         case silent
         case serverErrors
         case throttled
@@ -107,7 +107,7 @@ struct SentPush {
     var generation: Int
     var identifier: UInt64
     var event: Int
-    /// Its index among the pushes that the event asks for; nil if nothing asks for it.
+    /// Its index among the pushes that the event asks for; nil if no event asks for it.
     var index: Int?
     var device: Int
     var outcome: PushOutcome

@@ -117,7 +117,7 @@ extension SimulatedRegistry: FanOutRegistry {
     func cancelFanOut(_ number: Int64, nowMilliseconds: Int64) throws(RegistryError) -> FanOut? { throw notSimulated }
 }
 
-/// What the simulated registry keeps of large fan-outs.
+/// The large fan-outs of the simulated registry.
 struct SimulatedFanOuts {
     struct Kept {
         var fanOut: FanOut

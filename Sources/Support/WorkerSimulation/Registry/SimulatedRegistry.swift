@@ -2,15 +2,15 @@ import Notifications
 import Predicates
 import PushCore
 
-/// The registry of the simulated world: what the ports answer follows from the numbers of devices and identities, so an
-/// answer costs as much as it is long.
+/// The registry of the simulated world: the ports' answers follow from the numbers of devices and identities, so an
+/// answer costs as much as its length.
 ///
-/// It knows what a worker asks and nothing else; every other call fails.
+/// It answers only the calls of a worker; every other call fails.
 final class SimulatedRegistry {
     let world: World
-    /// What every call throws at this moment; nil if the registry answers.
+    /// The present error of every call; nil if the registry answers.
     var failure: RegistryError?
-    /// What calls that write throw at this moment; nil if it can be written.
+    /// The present error of writing calls; nil if writing works.
     var writeFailure: RegistryError?
     /// Called for each device that a worker has removed.
     var pruned: (_ device: Int) -> Void = { _ in }
@@ -30,7 +30,7 @@ final class SimulatedRegistry {
         if let writeFailure { throw writeFailure }
     }
 
-    /// What a call that no worker makes throws.
+    /// The error of a call that no worker makes.
     var notSimulated: RegistryError { RegistryError(.failed, "No worker asks this.") }
 
     // MARK: Audiences

@@ -1,4 +1,4 @@
-/// What can go wrong in a simulation.
+/// The faults of a simulation.
 public enum Fault: String, CaseIterable, Sendable {
     /// A worker dies at any step, and another starts later.
     case kill
@@ -26,7 +26,7 @@ public enum Fault: String, CaseIterable, Sendable {
     case registryDown = "registry-down"
     /// The registry can only be read.
     case registryReadOnly = "registry-read-only"
-    /// The registry does what it is asked, and its answers are lost.
+    /// The registry executes its requests, and its answers are lost.
     case registryFailover = "registry-failover"
     /// The pushes of an app take seconds.
     case slow

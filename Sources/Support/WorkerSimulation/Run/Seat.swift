@@ -5,7 +5,7 @@ import PushCore
 /// The slot of a worker, in which one process follows another.
 final class Seat<Machine: SimulatedMachine> {
     let worker: Int
-    /// Which process it is: what was meant for an earlier one is lost.
+    /// The number of the process; messages for an earlier one are lost.
     var generation = 0
     var machine: Machine?
     var readResponder: Machine.Responder?
@@ -14,7 +14,7 @@ final class Seat<Machine: SimulatedMachine> {
     var wallOffsetMilliseconds: Int64 = 0
     var isDraining = false
 
-    // What waits until the worker looks.
+    // The deliveries that wait for the worker's next look.
     var deliveries: [Delivery] = []
     var results: [PushResult] = []
     var outcomes: [(identifier: UInt64, outcome: PublishOutcome)] = []
@@ -85,7 +85,7 @@ final class Seat<Machine: SimulatedMachine> {
     }
 }
 
-/// What a worker of the simulation is configured with.
+/// The configuration of a worker of the simulation.
 struct WorkerSetup {
     let configuration: PipelineConfiguration
 

@@ -4,13 +4,13 @@ import Metrics
 import Notifications
 import PushCore
 
-/// The decisions of a worker, as a simulation drives them: `PipelineMachine`, or what a test puts in its place.
+/// The decisions of a worker, as a simulation drives them: `PipelineMachine`, or a test's replacement.
 protocol SimulatedMachine {
-    /// What it asks of the registry.
+    /// A request to the registry.
     associatedtype Request
-    /// What the registry answers.
+    /// The registry's answer.
     associatedtype Answer
-    /// What answers, with what it remembers from one request to the next.
+    /// The responder to requests, with its state.
     associatedtype Responder
 
     /// The most requests of a worker that wait for the registry.
@@ -38,17 +38,17 @@ protocol SimulatedMachine {
     mutating func registryAnswered(_ number: UInt64, _ result: Result<Answer, RegistryError>, at now: Moment)
     mutating func drain(at now: Moment)
     mutating func tick(at now: Moment)
-    /// Gives what is to be done, and forgets it.
+    /// Returns and forgets the actions.
     mutating func takeActions() -> MachineActions<Request>
 }
 
-/// What a machine asks for, in the order in which a worker does it.
+/// The actions of a machine, in the order in which a worker performs them.
 struct MachineActions<Request> {
     /// Pushes to send.
     var sends: [PushRequest] = []
     /// Messages to publish.
     var publishes: [OutgoingMessage] = []
-    /// What is asked of the registry, under the numbers of the answers.
+    /// The requests to the registry, with the numbers of their answers.
     var requests: [(number: UInt64, request: Request)] = []
     /// Deliveries to reject.
     var rejections: [DeliveryTag] = []
@@ -98,7 +98,7 @@ extension PipelineMachine: SimulatedMachine {
     }
 }
 
-/// What answers the requests of a worker from the simulated registry: the worker's own code, on a clock that is set.
+/// Answers the requests of a worker from the simulated registry: the worker's own code, on a manual clock.
 final class SimulatedResponder {
     private final class Clock {
         var milliseconds: Int64 = 0

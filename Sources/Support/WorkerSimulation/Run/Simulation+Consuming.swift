@@ -27,7 +27,7 @@ extension Simulation {
     /// The connection that consumes is lost.
     func loseConsumer(_ seat: Seat<Machine>) {
         guard seat.machine != nil, seat.isConnected else { return }
-        // What was on its way may have been received, or not.
+        // Deliveries under way may have been received, or not.
         if brokerRandom.below(2) == 0 { seat.deliveries = [] }
         look(seat)
         closeChannel(seat)
@@ -36,7 +36,7 @@ extension Simulation {
         connectConsumer(seat, after: brokerRandom.nanoseconds(milliseconds: 50...3_000))
     }
 
-    /// The broker takes back what a connection held.
+    /// The broker requeues a connection's deliveries.
     func closeChannel(_ seat: Seat<Machine>) {
         guard seat.isConnected else { return }
         seat.isConnected = false

@@ -1,6 +1,6 @@
 import PushCore
 
-/// What goes wrong, when, and for how long.
+/// The faults, their times and their lengths.
 extension Simulation {
     /// By how much a clock may be wrong.
     static var clockErrorMilliseconds: Int64 { 600_000 }
@@ -73,7 +73,7 @@ extension Simulation {
 
     /// Begins a fault.
     ///
-    /// - Returns: what it concerns; nil if it is over already.
+    /// - Returns: the fault's subject; nil if it is over already.
     private func begin(_ fault: Fault) -> Int? {
         let seat = seats[faultRandom.below(seats.count)]
         let app = 1 + faultRandom.below(World.appCount - 1)
@@ -167,7 +167,7 @@ extension Simulation {
             world.register(
                 device, atNanoseconds: now, milliseconds: milliseconds, joined: registry.fanOuts.newest)
         default:
-            // A subscriber that was told once subscribes again.
+            // Users whose subscription has fired once subscribe again.
             for index in world.subscriptions.indices where world.subscriptions[index].firedFor != nil {
                 world.subscriptions[index].firedFor = nil
                 registry.subscriptionLog.append(world.subscriptions[index].row)
@@ -186,7 +186,7 @@ extension Simulation {
         case .leader:
             guard target <= options.workQueueCount else { return }
             broker.setElecting(false, queue: target)
-            // What was handed out may be handed out again.
+            // Delivered messages may be delivered again.
             loseConsumer(seats[faultRandom.below(seats.count)])
             pumpAll()
         case .blocked: broker.isBlocked = false
@@ -200,7 +200,7 @@ extension Simulation {
             guard target < seats.count, service.wrongApps[target] != nil else { return }
             restart(seats[target], wrongApp: nil)
         case .answers: service.faultsPerMillion = 0
-        // What is too large stays so.
+        // Oversize events stay oversize.
         case .oversize: break
         case .kill, .drain, .consumer, .publisher, .confirms, .nack, .twice, .registrySlow, .clock, .devices: break
         }

@@ -105,7 +105,7 @@ extension Simulation {
             after: brokerRandom.nanoseconds(milliseconds: isLate ? 500...8_000 : 1...8))
     }
 
-    /// A queue takes what a worker published.
+    /// A queue stores a worker's publish.
     private func store(_ publish: OutgoingPublish, _ queue: Int) {
         switch broker.queues[queue].kind {
         case .deadLetter:
@@ -153,7 +153,7 @@ extension Simulation {
         }
     }
 
-    /// The connection that publishes is lost: what was not confirmed may be with the broker, and is published again.
+    /// The publishing connection is lost: unconfirmed messages may have reached the broker, and are published again.
     func losePublisher(_ seat: Seat<Machine>) {
         guard seat.machine != nil, seat.canPublish else { return }
         seat.canPublish = false
@@ -164,7 +164,7 @@ extension Simulation {
             after: brokerRandom.nanoseconds(milliseconds: 50...3_000))
     }
 
-    /// A process is gone: some of its publishes have reached the broker, and their confirms are lost.
+    /// A process is gone: some of its publishes have reached the broker, and no process waits for them.
     func abandonPublishes(_ seat: Seat<Machine>) {
         arriveUnconfirmed(seat)
         for slot in publishes(of: seat) { _ = outgoing.remove(slot) }

@@ -2,7 +2,7 @@ import Essentials
 import Notifications
 import PushCore
 
-/// Pushes, and what the push service says.
+/// Pushes, and the answers of the push service.
 extension Simulation {
     func send(_ seat: Seat<Machine>, _ requests: [PushRequest]) {
         for request in requests {
@@ -88,8 +88,8 @@ extension Simulation {
 
     /// Holds a worker to announce no older state of a dataset after a newer one that the device has accepted.
     ///
-    /// After a minute an older count may be one of a dataset that was made again, so nothing is said of it then; nor if
-    /// clocks are set, or if there are deletions, which make counts start again.
+    /// After a minute an older count may belong to a dataset that was created again, so it is not checked then. Neither
+    /// is it if clocks are set, or if deletions restart the counts.
     private func checkOrder(_ seat: Seat<Machine>, _ event: Int, _ device: Int) {
         guard case .dataset(_, let dataset, _) = books.events[event].subject, !options.hasDeletions,
             !options.faults.contains(.clock),

@@ -1,6 +1,6 @@
 import PushCore
 
-/// Requests to the registry, each on a connection of its worker: one for what is read, one for what is written.
+/// Requests to the registry, on two connections for each worker: one for reads, one for writes.
 extension Simulation {
     func ask(_ seat: Seat<Machine>, _ number: UInt64, _ request: Machine.Request) {
         digest.mix(number)

@@ -2,7 +2,7 @@ import Essentials
 import Notifications
 import PushCore
 
-/// The life of workers: they start, look at what came, do what follows, and end.
+/// The life of workers: they start, process their input, and end.
 extension Simulation {
     func start(_ seat: Seat<Machine>) {
         guard seat.machine == nil else { return }
@@ -25,7 +25,7 @@ extension Simulation {
 
     // MARK: Looking
 
-    /// The worker looks at what came, a moment later.
+    /// The worker processes its input, a moment later.
     func scheduleLook(_ seat: Seat<Machine>) {
         guard !seat.isLookScheduled, seat.machine != nil else { return }
         seat.isLookScheduled = true
@@ -121,7 +121,7 @@ extension Simulation {
 
     // MARK: Ending
 
-    /// A process dies: what it had in memory is gone, and its connections are closed.
+    /// A process dies: its memory is gone, and its connections are closed.
     func kill(_ seat: Seat<Machine>) {
         guard seat.machine != nil else { return }
         digest.mix(0xDEAD)
@@ -130,7 +130,7 @@ extension Simulation {
             guard let push = sent[number], push.worker == seat.worker, push.generation == seat.generation else {
                 continue
             }
-            // What was still on its way in the process was never written.
+            // Pushes that were still inside the process were never written.
             if faultRandom.below(4) == 0 { sent[number]?.isTaken = false }
             if let index = push.index { books.pushAnswered(push.event, index) }
         }
@@ -150,7 +150,7 @@ extension Simulation {
             .workerIsStopped(worker: seat.worker, generation: seat.generation), after: 30_000_000_000)
     }
 
-    /// A worker that has drained, or took too long for it, closes its connections.
+    /// A worker that has drained, or took too long to do so, closes its connections.
     func stop(_ seat: Seat<Machine>) {
         guard seat.machine != nil, seat.isDraining else { return }
         writeLastAcknowledgements(seat)

@@ -16,7 +16,7 @@ final class Simulation<Machine: SimulatedMachine> {
         var result: Result<Machine.Answer, RegistryError>?
     }
 
-    /// For how long after the last event and the last fault what was deferred may take, in seconds.
+    /// The time for deferred pushes after the last event and the last fault, in seconds.
     static var endingSecondsMaximum: UInt64 { 16 * 3_600 }
     static var startMilliseconds: Int64 { 1_800_000_000_000 }
 
@@ -47,7 +47,7 @@ final class Simulation<Machine: SimulatedMachine> {
     var asked = Slots<Asked>()
     var pushNumbers = PushNumber()
     var repeated: [Int: Message] = [:]
-    /// Takes what happens to the events that are traced.
+    /// Receives the trace of selected events.
     var trace: (String) -> Void = { _ in }
     var publishedCount = 0
     var lastPublishNanoseconds: UInt64 = 0
@@ -82,7 +82,7 @@ final class Simulation<Machine: SimulatedMachine> {
         brokerRandom = Randomness(seed: options.seed, model: "broker")
         registryRandom = Randomness(seed: options.seed, model: "registry")
         faultRandom = Randomness(seed: options.seed, model: "faults")
-        // A push is given up early if its next attempt, an hour later at most, would come too late.
+        // A push is abandoned early if its next attempt, an hour later at most, would come too late.
         books.expiryToleranceMilliseconds = 3_600_000 + 2 * Self.clockErrorMilliseconds + 60_000
         registry.pruned = { [unowned self] device in devicePruned(device) }
     }
@@ -94,14 +94,14 @@ final class Simulation<Machine: SimulatedMachine> {
         events.schedule(happening, atNanoseconds: now + nanoseconds)
     }
 
-    /// What the clocks of a worker show.
+    /// The time of a worker's clocks.
     func moment(_ seat: Seat<Machine>) -> Moment {
         Moment(
             wall: WallTime(milliseconds: trueMilliseconds + seat.wallOffsetMilliseconds),
             monotonic: MonotonicTime(nanoseconds: now))
     }
 
-    /// Says what happens to an event, if it is traced.
+    /// Traces an event, if it is selected.
     func tell(_ event: Int, _ text: @autoclosure () -> String) {
         guard !options.tracedEvents.isEmpty, options.tracedEvents.contains(event) else { return }
         trace("\(Double(now / 1_000) / 1_000_000) s: event \(event) \(text())")
@@ -112,7 +112,7 @@ final class Simulation<Machine: SimulatedMachine> {
     /// Plays until all events have ended, or a promise is broken.
     ///
     /// - Parameter progress: called now and then with the steps and the events so far; tells whether to go on.
-    /// - Returns: what it came to.
+    /// - Returns: the report.
     func run(progress: (_ steps: Int, _ events: Int) -> Bool = { _, _ in true }) -> SimulationReport {
         for seat in seats { schedule(.workerStarts(worker: seat.worker), after: UInt64(seat.worker) * 1_000_000) }
         schedule(.backendsPublish, after: 50_000_000)
@@ -190,7 +190,7 @@ final class Simulation<Machine: SimulatedMachine> {
     }
 }
 
-/// What can happen at a point in time of a simulation.
+/// The events of a simulation's time line.
 enum Happening {
     case backendsPublish
     case publisherRepeats(event: Int)

@@ -9,10 +9,10 @@ public enum WorkerSimulation {
     /// Plays one run, until all events have ended or a promise is broken.
     ///
     /// - Parameters:
-    ///   - options: what is played.
-    ///   - trace: takes what happens to the events that are traced.
+    ///   - options: the options of the run.
+    ///   - trace: receives the trace of selected events.
     ///   - progress: called now and then with the steps and the events so far; tells whether to go on.
-    /// - Returns: what it came to.
+    /// - Returns: the report.
     public static func play(
         _ options: SimulationOptions, trace: @escaping (String) -> Void = { _ in },
         progress: (_ steps: Int, _ events: Int) -> Bool = { _, _ in true }
@@ -23,32 +23,32 @@ public enum WorkerSimulation {
     }
 }
 
-/// What a simulation is to play.
+/// The options of a simulation.
 public struct SimulationOptions: Sendable {
-    /// What everything that is drawn follows from.
+    /// The seed of everything random.
     public var seed: UInt64
     /// How many events backends publish.
     public var eventCount: Int
-    /// What goes wrong.
+    /// The faults.
     public var faults: [Fault]
     /// How many workers there are.
     public var workerCount: Int
     /// How many work queues there are.
     public var workQueueCount: Int
-    /// The most unsettled deliveries that a worker may have.
+    /// The most unsettled deliveries of a worker.
     public var prefetch: Int
     /// How many devices each of the four apps has.
     public var devicesPerApp: Int
-    /// Whether datasets are deleted and merged, after which counts begin anew and no order of counts is promised.
+    /// Whether datasets are deleted and merged; then counts restart, and their order is not promised.
     public var hasDeletions: Bool
     /// How many events come in a second on average.
     public var eventsPerSecond: Int
-    /// The events of which is said what happens to them.
+    /// The events to trace.
     public var tracedEvents: Set<Int> = []
     /// How many of a million events go to some thousand devices.
     public var largeAudiencesPerMillion = 300
 
-    /// Chooses what the seed does not leave open: workers, queues, prefetch, pace and faults follow from the seed.
+    /// Chooses the options: workers, queues, prefetch, pace and faults follow from the seed.
     ///
     /// - Parameters:
     ///   - seed: what everything that is drawn follows from.
@@ -73,9 +73,9 @@ public struct SimulationOptions: Sendable {
     }
 }
 
-/// What a simulation came to.
+/// The report of a simulation.
 public struct SimulationReport: Sendable {
-    /// What was played.
+    /// The options of the run.
     public internal(set) var options: SimulationOptions
     /// How many steps were made: things that happened.
     public internal(set) var steps = 0
@@ -83,18 +83,18 @@ public struct SimulationReport: Sendable {
     public internal(set) var seconds = 0.0
     /// The books.
     public internal(set) var counts = BooksCounts()
-    /// What follows from everything that workers asked for, in order: two runs of a seed have the same.
+    /// A digest of all actions of the workers, in order: two runs of a seed have the same.
     public internal(set) var digest: UInt64 = 0
     /// How often each fault came.
     public internal(set) var faultCounts: [(fault: Fault, count: Int)] = []
     /// The most pushes that a worker had out.
     public internal(set) var pushesOutMaximum = 0
-    /// The most unsettled deliveries that a worker had.
+    /// The most unsettled deliveries of a worker.
     public internal(set) var unsettledDeliveriesMaximum = 0
     /// The most messages that a worker had published and that had no outcome.
     public internal(set) var publishesOutMaximum = 0
     /// The longest time that an event of the app took that is served well, without what disturbs all, in seconds.
     public internal(set) var longestWaitSeconds = 0.0
-    /// What was found to be wrong first; nil if all promises were kept.
+    /// The first violation; nil if all promises were kept.
     public internal(set) var violation: Violation?
 }

@@ -1,4 +1,4 @@
-/// What is to happen at which time, the earliest first; what is due at the same time comes in the order of scheduling.
+/// Events by their time, the earliest first; events of the same time come in the order of scheduling.
 ///
 /// A binary heap. It holds small values only, because they are moved often.
 struct EventQueue<Element> {

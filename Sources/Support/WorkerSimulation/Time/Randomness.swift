@@ -2,7 +2,7 @@ import Essentials
 
 /// The random numbers of one model, which follow from the seed of the run and the name of the model.
 ///
-/// Each model has its own, so a change of one does not shift what the others draw.
+/// Each model has its own, so a change of one does not shift the numbers of the others.
 struct Randomness {
     private var generator: SplitMix
 

@@ -1,7 +1,7 @@
 import Notifications
 import PushCore
 
-/// Devices, identities, users, topics and subscriptions: what the registry, the push service and the books agree on.
+/// The devices, identities, users, topics and subscriptions for the registry, the push service and the books.
 ///
 /// Everything has a number, and its name says it: `d17` is the device 17 of the identity `eu:8`, whose user is `u8`. An
 /// identity has two devices. The app of an identity is its number modulo the number of apps, so each app has as many.
@@ -44,7 +44,7 @@ final class World {
     /// How many devices of an app subscribe to each topic.
     static let topicSizes = [0, 1, 5, 300, 3_000]
     static let roomCount = 32
-    /// A room of which so many users are told that they do not fit on a page.
+    /// A room with more subscribers than fit on a page.
     static let crowdedRoom = roomCount
     /// A room whose subscriptions fire once.
     static let onceRoom = roomCount + 1
@@ -191,7 +191,7 @@ final class World {
         devices[device].changedNanoseconds = now
     }
 
-    /// What a push needs of a device.
+    /// The parts of a device that a push needs.
     func recipient(_ device: Int) -> Recipient {
         Recipient(
             deviceID: "d\(device)", platform: devices[device].platform, token: tokens[device],
@@ -199,7 +199,7 @@ final class World {
     }
 }
 
-/// What an event of the load is about.
+/// The subject of an event of the load.
 enum Subject {
     case dataset(identity: Int, dataset: Int, origin: Int?)
     case topic(app: Int, topic: Int)
@@ -208,7 +208,7 @@ enum Subject {
     case record(app: Int, room: Int, origin: Int?)
     case invalid
 
-    /// The app that it concerns; nil if it names none.
+    /// The app of the event; nil if it is unknown.
     var app: Int? {
         switch self {
         case .dataset(let identity, _, _): identity % World.appCount
