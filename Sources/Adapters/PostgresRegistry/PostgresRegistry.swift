@@ -106,7 +106,7 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
     /// - Parameters:
     ///   - durable: whether it must survive a failure of the server's machine, see the type.
     ///   - body: the work; it ends with `Transaction.commit`, and otherwise nothing is kept.
-    /// - Returns: what `body` returns.
+    /// - Returns: the result of `body`.
     /// - Throws: `RegistryError` if the store cannot be written, or what `body` throws.
     func writing<Value>(
         durable: Bool, _ body: (Transaction) throws(RegistryError) -> Value

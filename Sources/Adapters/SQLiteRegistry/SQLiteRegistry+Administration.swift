@@ -88,7 +88,7 @@ extension SQLiteRegistry {
         ).run()
     }
 
-    /// What to say of the files of a registry that others than their owner may use; empty if there are none.
+    /// The warnings about a registry's files that users other than their owner may access; may be empty.
     ///
     /// - Parameter path: the file of the registry.
     /// - Returns: a sentence for each, with what to do.

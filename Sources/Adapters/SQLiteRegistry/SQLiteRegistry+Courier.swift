@@ -85,7 +85,7 @@ extension SQLiteRegistry: CourierRegistry {
 
     /// Takes the oldest message of each of these devices.
     public func collect(_ tokens: [DeviceToken], nowMilliseconds: Int64) throws(RegistryError) -> [MailboxResult] {
-        // Most times there is nothing to take, and then no writer is in the way.
+        // Most times there is no message, and then there is no wait for a writer.
         let slots = try reading { () throws(RegistryError) in
             var slots: [CourierSlot] = []
             for token in tokens { slots.append(try courierSlot(token, nowMilliseconds: nowMilliseconds)) }
@@ -137,7 +137,7 @@ extension SQLiteRegistry: CourierRegistry {
     }
 }
 
-/// What is there for one token.
+/// The state of one token.
 struct CourierSlot {
     /// Whether there is a device.
     var isKnown = false
@@ -146,7 +146,7 @@ struct CourierSlot {
     /// The row of the oldest message.
     var message: Int64?
 
-    /// What to answer if there is no message, or another process was faster.
+    /// The answer if there is no message, or another process was faster.
     var mail: MailboxResult { isKnown ? .nothing : .unknown }
 }
 

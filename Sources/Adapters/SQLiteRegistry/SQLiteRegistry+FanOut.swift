@@ -83,7 +83,7 @@ extension SQLiteRegistry: FanOutRegistry {
         }
     }
 
-    /// What is known of chunks.
+    /// The stored state of chunks.
     public func chunkStates(_ keys: [FanOutChunkKey]) throws(RegistryError) -> [FanOutChunkState] {
         try reading { () throws(RegistryError) in
             var states: [FanOutChunkState] = []

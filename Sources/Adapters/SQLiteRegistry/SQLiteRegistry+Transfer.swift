@@ -139,7 +139,7 @@ extension SQLiteRegistry: RegistryTransfer {
 
     // MARK: Subscriptions and configurations
 
-    /// Those of the subscriptions to records that are there.
+    /// The named subscriptions that exist.
     public func storedSubscriptions(_ keys: [SubscriptionKey]) throws(RegistryError) -> [StoredSubscription] {
         var found: [StoredSubscription] = []
         for key in keys {

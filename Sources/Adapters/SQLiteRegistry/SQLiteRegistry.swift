@@ -8,8 +8,8 @@ public import PushCore
 ///
 /// The file is in write-ahead-log mode, so look-ups never wait for a writer. Registrations and subscriptions are
 /// written with `synchronous = FULL`, because their caller was told that they are kept: they survive a loss of power.
-/// What the worker can find out again (dead tokens, names of datasets) is written with `synchronous = NORMAL`, which
-/// keeps the file consistent, spares the wait for the disk, and may lose the last of it when the power fails.
+/// Data that the worker can find out again (dead tokens, names of datasets) is written with `synchronous = NORMAL`.
+/// That keeps the file consistent, spares the wait for the disk, and may lose the last writes when the power fails.
 ///
 /// The connection's memory is kept low: 16 MiB of page cache and no memory map, so that a registry of a
 /// million devices fits the worker's budget; the system's file cache serves the rest.
@@ -26,7 +26,7 @@ public final class SQLiteRegistry: Registry {
     let decoder = SubscriptionDecoder()
     /// How often this connection has written.
     private(set) var ownWrites = 0
-    /// What was followed to its end, and the state of the file at that moment.
+    /// The end of the followed log, and the state of the file at that moment.
     var followed: (version: FollowedVersion, cursor: SubscriptionCursor)?
     /// The quotas; unlimited until they are set.
     public var quotas = RegistryQuotas.unlimited
@@ -48,7 +48,7 @@ public final class SQLiteRegistry: Registry {
         let connection = try Connection(
             path: path, mode: mode, busyTimeoutMilliseconds: Int32(clamping: busyTimeoutMilliseconds),
             cacheSizeKibibytes: cacheSizeKibibytes)
-        // A damaged file must not make SQLite read outside a page, nor may its schema call functions.
+        // A damaged file must not make SQLite read outside a page, and its schema must not call functions.
         try connection.execute(
             """
             PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF; PRAGMA foreign_keys = ON; PRAGMA mmap_size = 0;
@@ -94,13 +94,12 @@ public final class SQLiteRegistry: Registry {
 
     /// Runs `body` and keeps all or none of what it writes; waits for other writers up to the busy timeout.
     ///
-    /// It looks for the files a second time when all is done, so that nothing is confirmed that went into a file which
-    /// was removed.
+    /// It checks the files a second time at the end, so that no write to a removed file is confirmed.
     ///
     /// - Parameters:
     ///   - durable: whether it must survive a loss of power, see the type.
-    ///   - body: what to do.
-    /// - Returns: what `body` returns.
+    ///   - body: the work.
+    /// - Returns: the result of `body`.
     /// - Throws: `RegistryError` if the store cannot be written, or what `body` throws.
     func writing<Value>(durable: Bool, _ body: () throws(RegistryError) -> Value) throws(RegistryError) -> Value {
         if isDurable != durable {

@@ -9,7 +9,7 @@ extension ConnectionPool {
     ///   - streamsMaximum: the peer's SETTINGS_MAX_CONCURRENT_STREAMS.
     ///   - windowBytes: how many bytes of bodies the peer takes now, over all streams.
     ///   - nowNanoseconds: the time.
-    /// - Returns: what to do.
+    /// - Returns: the actions.
     public mutating func connectionReady(
         _ connection: Int, streamsMaximum: Int, windowBytes: Int, nowNanoseconds: UInt64
     ) -> [PoolAction] {
@@ -48,7 +48,7 @@ extension ConnectionPool {
     ///   - lastStream: the last stream that the peer may have processed; those above it were not (RFC 9113, section
     ///     6.8).
     ///   - nowNanoseconds: the time.
-    /// - Returns: what to do.
+    /// - Returns: the actions.
     public mutating func goAwayReceived(
         _ connection: Int, lastStream: Int32, nowNanoseconds: UInt64
     ) -> [PoolAction] {
@@ -94,7 +94,7 @@ extension ConnectionPool {
     ///     on later streams were certainly not processed, those on earlier ones perhaps.
     ///   - isEndpointUnusable: whether it could not be made for a reason that only a correction can remove.
     ///   - nowNanoseconds: the time.
-    /// - Returns: what to do.
+    /// - Returns: the actions.
     public mutating func connectionLost(
         _ connection: Int, lastWrittenStream: Int32, isEndpointUnusable: Bool = false, nowNanoseconds: UInt64
     ) -> [PoolAction] {
@@ -167,7 +167,7 @@ extension ConnectionPool {
     ///   - index: the index of the connection.
     ///   - nowNanoseconds: the time.
     ///   - cause: why, which decides whether it counts as a failure.
-    /// - Returns: what to do.
+    /// - Returns: the actions.
     mutating func drain(
         _ index: Int, _ nowNanoseconds: UInt64, for cause: DrainCause = .askedByPeer
     ) -> [PoolAction] {

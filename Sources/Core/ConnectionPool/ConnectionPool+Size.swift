@@ -3,7 +3,7 @@ extension ConnectionPool {
     /// Everything that could be submitted has been: the shell says so after each run of `nextSubmission`.
     ///
     /// - Parameter nowNanoseconds: the time.
-    /// - Returns: what to do; nearly always nothing.
+    /// - Returns: the actions, nearly always none.
     public mutating func submissionsEnded(nowNanoseconds: UInt64) -> [PoolAction] {
         if tokenRefusals >= limits.tokenRefusalsMaximum, pushes.waitingCount > 0 {
             return endWaiting(.tokenRefused, nowNanoseconds)

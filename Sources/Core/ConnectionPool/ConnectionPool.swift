@@ -271,9 +271,10 @@ public struct ConnectionPool: ~Copyable, Sendable {
     /// - Parameters:
     ///   - stream: the stream.
     ///   - connection: the connection that it belongs to.
-    ///   - errorCode: of the RST_STREAM; REFUSED_STREAM means that nothing was processed (RFC 9113, section 8.7).
+    ///   - errorCode: the code of the RST_STREAM; REFUSED_STREAM means that nothing was processed (RFC 9113, section
+    ///     8.7).
     ///   - nowNanoseconds: the time.
-    /// - Returns: what to do.
+    /// - Returns: the actions.
     public mutating func streamReset(
         stream: Int32, of connection: Int, errorCode: UInt32, nowNanoseconds: UInt64
     ) -> [PoolAction] {

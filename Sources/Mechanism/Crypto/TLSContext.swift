@@ -41,7 +41,7 @@ public final class TLSContext: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - extraTrustAnchorsFile: path of a PEM file with certificates to trust besides the system's.
-    ///   - applicationProtocols: what to offer by ALPN (RFC 7301), the preferred first.
+    ///   - applicationProtocols: the protocols to offer by ALPN (RFC 7301), the preferred first.
     /// - Returns: a context for any number of sessions on any thread.
     /// - Throws: `CryptoError` with `certificateInvalid` if the file cannot be read or holds no certificate.
     public static func client(
@@ -72,7 +72,7 @@ public final class TLSContext: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - identity: the certificate chain to show and its private key.
-    ///   - applicationProtocols: what to accept by ALPN, the preferred first; with none, ALPN is not answered.
+    ///   - applicationProtocols: the protocols to accept by ALPN, the preferred first; with none, ALPN is not answered.
     ///   - isForManyConnections: whether connections that are silent hold as little memory as can be, at the price of
     ///     more calls to the allocator.
     /// - Returns: a context for any number of sessions on any thread.

@@ -1,10 +1,10 @@
 extension String {
     /// The text as a terminal may show it: every unprintable character is escaped as in JSON.
     ///
-    /// The escaped characters are control characters (also those of C1, which some terminals obey in UTF-8, too),
-    /// separators of lines and paragraphs, and format characters, for example those that reverse the order of the text.
-    /// The zero-width joiner and non-joiner stay, because scripts and emoji need them. In a document of JSON only
-    /// strings hold such characters, so it still says the same.
+    /// The escaped characters are control characters (also those of C1, which some terminals obey in UTF-8), separators
+    /// of lines and paragraphs, and format characters, for example those that reverse the text. The zero-width joiner
+    /// and non-joiner stay, because scripts and emoji need them. In a document of JSON only strings hold such
+    /// characters, so it still says the same.
     ///
     /// - Parameter keepsLayout: whether line feeds and tabs stay: for a text of several lines that this program wrote.
     /// - Returns: the text, which is the same if nothing had to be escaped.

@@ -125,8 +125,8 @@ public final class EventLoop: @unchecked Sendable {
     /// Runs `work` on the loop and hands its result to the caller; for start, stop, configuration and tests.
     ///
     /// - Parameter work: runs on the loop's thread.
-    /// - Returns: what `work` returned.
-    /// - Throws: what `work` threw, or `CancellationError` if the loop has stopped.
+    /// - Returns: the result of `work`.
+    /// - Throws: the error of `work`, or `CancellationError` if the loop has stopped.
     public func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
             let isFinished = shared.withLock { $0.isFinished }
@@ -174,7 +174,7 @@ public final class EventLoop: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - fileDescriptor: a non-blocking descriptor, which stays the caller's to close (after `deregister`).
-    ///   - events: what to wait for; errors and hang-ups are always reported.
+    ///   - events: the awaited events; errors and hang-ups are always reported.
     ///   - handler: runs on the loop, once for each tick in which the descriptor is ready.
     /// - Returns: the name under which to modify or deregister it.
     /// - Throws: `EventLoopError` if the kernel refuses the descriptor.

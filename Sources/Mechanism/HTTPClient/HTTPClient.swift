@@ -39,7 +39,7 @@ public struct HTTPClient: Sendable {
     /// Fetches a document.
     ///
     /// - Parameter url: `http://…` or `https://…`; a user in it counts more than the client's.
-    /// - Returns: the answer, whatever its status.
+    /// - Returns: the answer, with any status.
     /// - Throws: `Failure` if there is no server, no trust in it, no whole answer in time, or a body that is too large.
     public func get(_ url: String) throws(Failure) -> Answer {
         guard Self.isSetUp else { throw Failure(description: "libcurl cannot be set up") }

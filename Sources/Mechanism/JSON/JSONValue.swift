@@ -102,7 +102,7 @@ public struct JSONValue {
     /// Reads the bytes of a string in place: valid UTF-8, unescaped, possibly with NULs among them.
     ///
     /// - Parameter body: reads them; they are not to escape from it.
-    /// - Returns: what `body` returned, or nil if the value is no string.
+    /// - Returns: the result of `body`, or nil if the value is no string.
     @inlinable
     public func withUTF8<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result? {
         let tape = tape

@@ -8,7 +8,7 @@ public enum Prefetch {
     /// A read blocks the processor's later instructions until the memory has answered, so at most a dozen reads are
     /// under way at a time; a prefetch does not block. The address may be anything.
     ///
-    /// - Parameter address: what will be read soon.
+    /// - Parameter address: the address that will be read soon.
     @inlinable @inline(__always)
     public static func line(of address: UnsafeRawPointer) { apus_prefetch(address) }
 }

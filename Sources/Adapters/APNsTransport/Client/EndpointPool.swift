@@ -61,10 +61,10 @@ final class EndpointPool {
     /// - Parameters:
     ///   - index: its index among the client's pools.
     ///   - kind: which it is; decides the limits of its pool.
-    ///   - part: what both pools of the route share.
-    ///   - rejections: the rejections of the route, which both of its pools write.
+    ///   - part: the common part of the route's pools.
+    ///   - rejections: the book that both pools of the route keep.
     ///   - owner: the client's part on the loop.
-    ///   - seed: of the pool's jitter.
+    ///   - seed: the seed of the pool's jitter.
     init(
         index: Int, kind: PoolKind, part: (configuration: APNsRoute, context: TLSContext, log: EndpointPoolLog),
         rejections: RouteRejections, owner: ClientCore, seed: UInt64

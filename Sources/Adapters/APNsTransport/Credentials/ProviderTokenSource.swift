@@ -156,7 +156,7 @@ public final class ProviderTokenSource: Sendable {
 
     /// APNs answered `ExpiredProviderToken` to a token; a new one is minted if the limits allow it.
     ///
-    /// - Parameter generation: of the token that was rejected; an older one than the present changes nothing.
+    /// - Parameter generation: the generation of the rejected token; one older than the present changes nothing.
     /// - Returns: the token to use from now on.
     /// - Throws: `CryptoError` if the key does not sign.
     public func tokenExpired(generation: UInt64) throws(CryptoError) -> ProviderToken {

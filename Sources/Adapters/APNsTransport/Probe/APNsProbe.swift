@@ -14,7 +14,7 @@ public enum APNsProbe {
     /// That the provider token is accepted is not tried: APNs says so only in answer to a push.
     ///
     /// - Parameter route: the route.
-    /// - Returns: what answered.
+    /// - Returns: the findings about the endpoint.
     /// - Throws: `APNsError` with `routeInvalid` (the trust anchor cannot be read), `systemFailed` (no thread) or
     ///   `connectFailed`: what failed at which address, and what to do.
     public static func check(_ route: APNsRoute) async throws(APNsError) -> Report {

@@ -41,7 +41,7 @@ final class EndpointAttempt: HTTP2Handler {
     /// - Parameters:
     ///   - route: where to connect to.
     ///   - context: with which certificates are verified.
-    ///   - request: what to send; nil to close the connection when the peer's SETTINGS have arrived.
+    ///   - request: the request; nil to close the connection when the peer's SETTINGS have arrived.
     ///   - timeoutSeconds: how long the answer may take.
     ///   - loop: where it runs.
     ///   - ended: called once, on the loop.

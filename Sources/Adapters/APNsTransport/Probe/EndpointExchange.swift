@@ -18,7 +18,7 @@ public enum EndpointExchange {
     ///   - request: the request; the header `authorization` is added.
     ///   - route: where to.
     ///   - timeoutSeconds: how long it may take, once it is connected.
-    /// - Returns: the answer, whatever its status.
+    /// - Returns: the answer, with any status.
     /// - Throws: `Failure`.
     public static func send(
         _ request: EndpointRequest, over route: APNsRoute, timeoutSeconds: Double

@@ -167,7 +167,7 @@ struct ProxyAnswer {
     ///
     /// - Parameter bytes: the received bytes; nothing may follow the head of an answer that establishes a tunnel,
     ///   because in TLS the client speaks first.
-    /// - Returns: what all bytes so far say.
+    /// - Returns: the state after all bytes so far.
     mutating func add(_ bytes: some Sequence<UInt8>) -> Verdict {
         head += bytes
         let start = Array("HTTP/1.".utf8)

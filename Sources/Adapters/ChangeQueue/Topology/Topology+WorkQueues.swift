@@ -5,7 +5,7 @@ extension Topology {
     /// Leads the events to the work queues, where all that this takes is as it should be.
     ///
     /// - Parameters:
-    ///   - findings: what became of each object.
+    ///   - findings: the result for each object.
     ///   - session: where to.
     /// - Returns: the findings, with `unconsumed` for a work queue that got no share.
     /// - Throws: `AMQPError` if the broker refuses.

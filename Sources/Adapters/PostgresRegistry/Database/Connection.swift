@@ -144,7 +144,7 @@ final class Connection {
     /// Outside a transaction they are one by themselves; the first that fails ends the rest.
     ///
     /// - Parameters:
-    ///   - calls: what to run.
+    ///   - calls: the statements to run.
     ///   - deadline: until when.
     /// - Returns: an answer for each.
     /// - Throws: `RegistryError` for the first that failed, or if the connection was lost.

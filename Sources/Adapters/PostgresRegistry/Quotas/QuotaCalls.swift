@@ -9,7 +9,7 @@ enum QuotaCalls {
     /// - Parameters:
     ///   - insertion: the statement that adds them.
     ///   - columns: the columns of an added row, as `RETURNING` takes them.
-    ///   - owner: those of them that tell whose the row is.
+    ///   - owner: the columns that identify the row's owner.
     ///   - counted: which of the added rows count.
     ///   - before: counts the rows that an owner `a` had before, because a statement does not see its own additions.
     ///   - quota: the quota.

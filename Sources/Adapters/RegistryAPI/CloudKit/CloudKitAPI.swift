@@ -3,11 +3,10 @@ import HTTPServer
 /// CloudKit Web Services, as much of it as subscriptions need: `subscriptions/modify`, `list` and `lookup`, and
 /// `tokens/create` and `register`.
 ///
-/// The container is `iCloud.` and an app's bundle identifier. What CloudKit calls the API token, `ckAPIToken`, is a
-/// bearer token of ours, a secret of a backend; and `ckWebAuthToken` is the name of the user on whose behalf the
-/// backend acts, for which it vouches. A request that is signed with a server-to-server key is on behalf of the key's
-/// user, and reaches the public database only, as with Apple. The environment in the path is not looked at: a registry
-/// is one.
+/// The container is `iCloud.` and an app's bundle identifier. CloudKit's API token, `ckAPIToken`, is a bearer token of
+/// ours, a secret of a backend. `ckWebAuthToken` is the name of the user on whose behalf the backend acts; the backend
+/// vouches for it. A request that is signed with a server-to-server key is on behalf of the key's user, and reaches the
+/// public database only, as with Apple. The environment in the path is not looked at: a registry is one.
 struct CloudKitAPI: ClientAPI {
     typealias Operation = @Sendable (CloudKitCall) throws(CloudKitError) -> HTTPResponse
 

@@ -2,7 +2,7 @@ import Essentials
 import HTTPServer
 import PushCore
 
-/// Finds out who sends a request of the CloudKit api, and whether he may.
+/// Authenticates requests of the CloudKit API, and checks their permissions.
 struct CloudKitAdmission: Sendable {
     typealias Work = @Sendable (CloudKitSender, RegistryContext) throws(CloudKitError) -> HTTPResponse
 
@@ -26,9 +26,9 @@ struct CloudKitAdmission: Sendable {
     /// Lets a request through whose sender is known.
     ///
     /// - Parameters:
-    ///   - request: the received bytes.
+    ///   - request: the received request.
     ///   - writes: whether it changes something.
-    ///   - work: what it is for, done on the registry's thread.
+    ///   - work: the request's work on the registry's thread.
     /// - Returns: the work, or why it is not done.
     func admit(_ request: HTTPRequest, writes: Bool, _ work: @escaping Work) -> Admission {
         do throws(CloudKitError) {
@@ -109,7 +109,7 @@ struct CloudKitAdmission: Sendable {
         return (credential, CloudKitSender(key))
     }
 
-    /// What a request is about, whose sender is known.
+    /// The call of a request with a known sender.
     ///
     /// - Throws: `CloudKitError` if there is no such container, or if the sender may not use it, or for no such user.
     func call(
@@ -158,19 +158,19 @@ struct CloudKitAdmission: Sendable {
     }
 }
 
-/// What a request of the CloudKit api shows to be let in.
+/// The credential of a CloudKit request.
 enum CloudKitCredential {
     /// A bearer token, by its digest.
     case token(digest: [UInt8])
     /// A signature of a server-to-server key.
     case signature
-    /// Nothing.
+    /// No credential.
     case nothing
 
-    /// Finds out what a request shows, in the header `Authorization` and in the query's `ckAPIToken`.
+    /// Reads the credential of a request, from the header `Authorization` and the query's `ckAPIToken`.
     ///
-    /// - Throws: `CloudKitError` if it shows several that differ: the check of one must not admit a request that
-    ///   is carried out for another.
+    /// - Throws: `CloudKitError` if it has several that differ, because a proxy may check one of them and this server
+    ///   another.
     init(_ request: HTTPRequest) throws(CloudKitError) {
         let scheme = "bearer "
         let fields = request.fields.filter { $0.name == "authorization" }.map(\.value)
@@ -197,7 +197,7 @@ enum CloudKitCredential {
     }
 }
 
-/// Who sends a request of the CloudKit api: the holder of a token, or of a server key.
+/// The sender of a CloudKit request: the holder of a token, or of a server key.
 struct CloudKitSender: Sendable {
     /// The only app that it may use; nil for all.
     let app: String?

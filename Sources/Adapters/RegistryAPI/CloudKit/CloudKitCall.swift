@@ -172,7 +172,7 @@ struct CloudKitCall {
         }
     }
 
-    /// `tokens/register`: the user's device gets what the user's subscriptions send.
+    /// `tokens/register`: registers the user's device, which gets the pushes of the user's subscriptions.
     func registerToken() throws(CloudKitError) -> HTTPResponse {
         let members = try body()
         let (_, platform) = try environment(members)
@@ -245,7 +245,7 @@ struct CloudKitCall {
 
 /// One operation of `subscriptions/modify`.
 struct CloudKitOperation {
-    /// What is to be done.
+    /// The change to make.
     enum Change {
         case create(CloudKitSubscription)
         case update(CloudKitSubscription)

@@ -3,7 +3,7 @@ import Predicates
 import PushCore
 
 extension CloudKitSubscription {
-    /// What a subscription fires on, as the web services call it.
+    /// The operations that a subscription fires on, with the web services' names.
     static let operations: [(name: StaticString, firing: FiringOperations)] = [
         ("create", .created), ("update", .updated), ("delete", .deleted),
     ]
@@ -13,20 +13,20 @@ extension CloudKitSubscription {
         writer.raw(subscription.cloudKitJSON ?? dictionary(of: subscription, nil))
     }
 
-    /// The client's dictionary with what it left out, each member in its place and with the client's own words.
+    /// The client's dictionary with its omitted members, each in its place and in the client's own words.
     static func completed(_ members: JSONObject, _ subscription: RecordSubscription) -> [UInt8] {
         dictionary(of: subscription, members)
     }
 
     /// The dictionary of a subscription.
     ///
-    /// A predicate that CloudKit's filters cannot say stands as text in `query.predicate`; the record type of a zone or
-    /// a database, and what it fires on, stand beside the rest unless they are every type and every change. CloudKit
+    /// A predicate that CloudKit's filters cannot express stands as text in `query.predicate`. The record type and the
+    /// operations of a zone or a database stand beside the rest, unless they are every type and every change. CloudKit
     /// itself has none of these.
     ///
     /// - Parameters:
-    ///   - subscription: what it means.
-    ///   - members: what a client said of it, of which nothing is lost; nil if no such client did.
+    ///   - subscription: its meaning.
+    ///   - members: the client's own members, all of which are kept; nil if there are none.
     /// - Returns: an object as JSON.
     private static func dictionary(of subscription: RecordSubscription, _ members: JSONObject?) -> [UInt8] {
         var writer = JSONWriter()

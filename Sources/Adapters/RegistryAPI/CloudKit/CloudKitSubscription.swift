@@ -6,13 +6,13 @@ import PushCore
 
 /// The subscription dictionary of CloudKit Web Services, read strictly.
 ///
-/// A registry keeps what a subscription means, and beside it the client's own dictionary (`cloudKitJSON`), which is
-/// answered: the filters in their order and spelling, `sortBy`, the owner of a zone, the zones of references. What is
-/// answered and sent back means the same and is answered the same.
+/// A registry keeps the meaning of a subscription, and the client's own dictionary (`cloudKitJSON`), which it returns:
+/// the filters in their order and spelling, `sortBy`, the owner of a zone, the zones of references. A returned
+/// dictionary that is sent back has the same meaning and is returned unchanged.
 struct CloudKitSubscription {
-    /// What it means.
+    /// Its meaning.
     private(set) var subscription: RecordSubscription
-    /// Whether it has a `query.predicate`, which only sends back what was answered: CloudKit itself has no such member.
+    /// Whether it has a `query.predicate`, which only this server writes: CloudKit itself has no such member.
     private(set) var hasPredicateText = false
 
     private static let members: [StaticString] = [
@@ -57,7 +57,7 @@ struct CloudKitSubscription {
         subscription.cloudKitJSON = Self.completed(members, subscription)
     }
 
-    /// Reads what a query has.
+    /// Reads the members of a query.
     private mutating func readQuery(_ members: JSONObject) throws(CloudKitError) {
         guard members.given("recordType") == nil else {
             throw CloudKitError(.badRequest, "recordType belongs into query.")
@@ -80,12 +80,12 @@ struct CloudKitSubscription {
         subscription.zoneName = isZoneWide ? nil : subscription.zoneName ?? FieldValue.defaultZoneName
     }
 
-    /// Reads what a zone or a database has; the record type and what it fires on are our own members.
+    /// Reads the members of a zone or a database; the record type and the operations are our own members.
     private mutating func readWhole(_ members: JSONObject) throws(CloudKitError) {
         guard members.given("query") == nil else {
             throw CloudKitError(.badRequest, "query belongs to the subscriptionType query.")
         }
-        // Of a zone or a database it says nothing, but some clients write it for every kind.
+        // It has no meaning for a zone or a database, but some clients write it for every kind.
         _ = try Self.flag(members.given("zoneWide"), "zoneWide")
         if let recordType = members.given("recordType") {
             guard let text = recordType.string else { throw CloudKitError(.badRequest, "recordType is no string.") }
@@ -159,14 +159,14 @@ struct CloudKitSubscription {
 
 /// Holds the objects of a request to the members that they may have.
 ///
-/// What is not understood is refused and never passed over: a client that reads a subscription, changes a part of it
-/// and sends it back must not lose the rest.
+/// Unknown members are refused and never ignored: a client that reads a subscription, changes a part of it and sends it
+/// back must not lose the rest.
 enum CloudKitMembers {
     /// Checks an object.
     ///
     /// - Parameters:
-    ///   - value: what should be an object.
-    ///   - path: what messages call it.
+    ///   - value: the value, which should be an object.
+    ///   - path: its name in messages.
     ///   - names: the members that it may have, each once.
     /// - Returns: the object.
     /// - Throws: `CloudKitError` that names the member.

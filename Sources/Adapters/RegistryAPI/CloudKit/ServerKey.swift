@@ -5,11 +5,11 @@ public import PushCore
 
 /// A key with which a server signs its requests to CloudKit Web Services: we have its public half.
 public struct ServerKey: Sendable {
-    /// What travels with each request.
+    /// The public part, which each request bears.
     public let identifier: String
     /// The app whose container it opens.
     public let app: String
-    /// What it allows.
+    /// The permission of the key.
     public let permission: APIToken.Permission
     /// The user on whose behalf its requests are.
     public let userID: String
@@ -18,10 +18,10 @@ public struct ServerKey: Sendable {
     /// Creates a key.
     ///
     /// - Parameters:
-    ///   - identifier: what travels with each request.
+    ///   - identifier: the public part, which each request bears.
     ///   - publicKeyPEM: the public half, an elliptic curve key of P-256 as PEM text.
     ///   - app: the app whose container it opens.
-    ///   - permission: what it allows.
+    ///   - permission: the permission.
     ///   - userID: the user on whose behalf its requests are.
     /// - Throws: `RegistryServerError` with `serverKeyInvalid` if the text holds no such key.
     public init(
@@ -43,13 +43,12 @@ public struct ServerKey: Sendable {
 /// Verifies that a request was signed with a server-to-server key (Apple, "CloudKit Web Services Reference", "Accessing
 /// CloudKit Using a Server-to-Server Key").
 ///
-/// What is signed is `DATE:BODY:PATH`: the date of the request, the SHA-256 of the body in base64, and the path without
-/// host and query; the signature is one of ECDSA on P-256 with SHA-256, in ASN.1 and base64. As the query is not
-/// signed, nothing that counts is read from it.
+/// The signed message is `DATE:BODY:PATH`: the date of the request, the SHA-256 of the body in base64, and the path
+/// without host and query. The signature is one of ECDSA on P-256 with SHA-256, in ASN.1 and base64. The query is not
+/// signed, so nothing that matters is read from it.
 ///
-/// An eavesdropper can send a request again for ten minutes: without TLS that is every host on the way.
-/// No list of signatures is kept against it, because an honest client that repeats a request within a second sends the
-/// same message.
+/// An eavesdropper can repeat a request for ten minutes: without TLS, anybody on the way. No list of signatures is kept
+/// against it, because an honest client that repeats a request within a second sends the same message.
 struct ServerKeyVerifier: Sendable {
     /// How far the time of a request may be from ours, in milliseconds, either way; Apple lets requests live as long.
     static let skewMillisecondsMaximum: Int64 = 600_000
@@ -77,7 +76,7 @@ struct ServerKeyVerifier: Sendable {
     /// Finds out who signed a request; the body is not looked at before the key is known.
     ///
     /// - Parameters:
-    ///   - request: the received bytes.
+    ///   - request: the received request.
     ///   - nowMilliseconds: the time, in milliseconds since 1970.
     /// - Returns: the key that it was signed with.
     /// - Throws: `CloudKitError` with `authenticationFailed`.

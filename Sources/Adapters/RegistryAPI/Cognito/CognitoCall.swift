@@ -46,8 +46,7 @@ struct CognitoCall: Sendable {
 
     /// `UnsubscribeFromDataset`.
     ///
-    /// To end what there is not is no error: a client that repeats a request whose answer it did not get has what it
-    /// wants.
+    /// Removing a missing subscription is no error: a client that repeats a request whose answer was lost has its wish.
     func unsubscribe(_ context: RegistryContext) throws(CognitoError) -> [UInt8] {
         let (deviceID, datasetName, identity) = try subscription()
         return try using(context) { (registry) throws(RegistryError) in

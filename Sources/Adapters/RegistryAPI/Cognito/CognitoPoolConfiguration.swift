@@ -1,6 +1,6 @@
 import JSON
 
-/// What `SetIdentityPoolConfiguration` sets.
+/// The settings of `SetIdentityPoolConfiguration`.
 ///
 /// It is kept and given back, and decides nothing: the app of a pool, and the key of the app, are in the configuration
 /// of Apus.

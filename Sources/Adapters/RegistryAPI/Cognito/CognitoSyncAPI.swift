@@ -9,7 +9,7 @@ import JSON
 ///
 /// The operations on datasets, which Apus does not keep, are answered with an error that the API's model has for them.
 /// Datasets may be called `.` and `..`, as the model allows: clients sign a path without such segments and send it with
-/// them, which is told apart here. A client that sends the path without them, as browsers do, reaches no route.
+/// them; the routes distinguish the two. A client that sends the path without them, as browsers do, reaches no route.
 struct CognitoSyncAPI: ClientAPI {
     let firstSegments = ["identitypools"]
     private let verifier: SignatureVerifier
@@ -77,7 +77,7 @@ struct CognitoSyncAPI: ClientAPI {
     }
 
     private func route(_ operation: CognitoDatasetOperation) -> Route {
-        // What a client sends to these may be long, and its answer is that of the operation all the same.
+        // Long bodies are allowed here, because the answer is that of the operation all the same.
         Route(operation.name, operation.method, operation.path, bodyBytesMaximum: Route.largeBodyBytes) {
             request, values in
             admit(request) { key throws(CognitoError) in
@@ -108,8 +108,8 @@ struct CognitoSyncAPI: ClientAPI {
     /// Lets a request through that was signed with a key which may make it now.
     ///
     /// - Parameters:
-    ///   - request: the received bytes.
-    ///   - work: what is to be done on the registry's thread for the holder of the key.
+    ///   - request: the received request.
+    ///   - work: the work on the registry's thread for the holder of the key.
     /// - Returns: the work, or why it is not done.
     private func admit(
         _ request: HTTPRequest,
@@ -157,8 +157,8 @@ struct CognitoSyncAPI: ClientAPI {
 
 /// An operation of Cognito Sync that Apus has nothing to answer to, because it keeps no datasets.
 ///
-/// It is answered with an error that the API's model (2014-06-30) has for it, so that a client raises an exception
-/// which its caller can name: what is looked for is not there, and what is asked for cannot be done.
+/// The answer is an error that the API's model (2014-06-30) has for the operation, so that a client raises a named
+/// exception: a read is not found, and a write is impossible.
 struct CognitoDatasetOperation {
     let name: String
     let method: String

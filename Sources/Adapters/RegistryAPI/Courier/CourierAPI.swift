@@ -4,16 +4,16 @@ import Notifications
 /// The URLs of `tokens/create`: a `GET` waits for the next notification and answers its payload, or an empty body if
 /// none came in time.
 ///
-/// The URL alone lets its holder fetch, from whatever page. Apple documents only that one polls it; that an answer has
-/// one payload, as APNs would have it, and that an empty one asks to come again, is what clients of Apple's rely on.
+/// The URL alone lets its holder fetch, from any page. Apple documents only that clients poll it. Apple's clients rely
+/// on two more facts: an answer has one payload in APNs' form, and an empty one asks to come again.
 ///
-/// A URL that we never gave out is refused on the server's thread, before it takes a slot. One that
-/// we did is a credential like any other, with a rate of its own.
+/// A URL that the server never issued is refused on the server's thread, before it takes a waiting place. An issued URL
+/// is a credential like any other, with a rate of its own.
 struct CourierAPI: ClientAPI {
     let firstSegments = ["courier"]
     private let tokens: CourierTokens
     private let credentials: CredentialGuard
-    /// Scripts of every page may ask: who asks knows the URL, and nothing else tells who it is.
+    /// Scripts of every page may ask: the URL is the only proof of identity.
     private let crossOrigin = CrossOriginPolicy(origins: ["*"], fieldNames: "*")
 
     init(tokens: CourierTokens, credentials: CredentialGuard) {

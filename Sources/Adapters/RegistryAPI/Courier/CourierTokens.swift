@@ -29,9 +29,9 @@ struct CourierTokens: Sendable {
     /// The secret of a client that names itself, which is always the same.
     ///
     /// - Parameters:
-    ///   - clientID: what the client calls itself.
+    ///   - clientID: the client's own name.
     ///   - environment: the environment that it asks for, which is a part of its name.
-    ///   - user: who uses it.
+    ///   - user: the user.
     ///   - app: its app.
     /// - Returns: the secret.
     func secret(clientID: String, environment: String, user: String, app: String) -> CourierSecret {
@@ -73,13 +73,13 @@ struct CourierTokens: Sendable {
         Array(code("apus courier token check\n", hash).prefix(Self.checkCount))
     }
 
-    /// The labels keep what is made for one purpose from being of use for another; none begins as another one does.
+    /// The labels make a code for one purpose worthless for another; no label is the prefix of another.
     private func code(_ label: StaticString, _ bytes: [UInt8]) -> [UInt8] {
         MessageAuthentication.code(of: Array("\(label)".utf8) + bytes, key: key)
     }
 }
 
-/// The secret in a client's URL, with which its notifications may be fetched.
+/// The secret part of a client's URL: its holder may fetch the client's notifications.
 ///
 /// The registry keeps only the device's token, from which the secret does not follow without its `clientId`.
 struct CourierSecret: Hashable, Sendable {
@@ -90,7 +90,7 @@ struct CourierSecret: Hashable, Sendable {
     var text: String { Base64URL.encode(bytes) }
 }
 
-/// How clients reach this server, as the configuration has it; what a request says of it does not count.
+/// The configured address of this server for its clients; a request's own claim does not count.
 ///
 /// A request can name any host, and the URL that a client gets is a secret that must lead nowhere else.
 final class CourierAddress: Sendable {
@@ -110,7 +110,7 @@ final class CourierAddress: Sendable {
 
     /// The URL without a slash at its end, for example `https://push.example.com`.
     ///
-    /// Without a public URL it is the address that is listened on, if only this machine can reach that; else nil.
+    /// Without a public URL it is the listening address, if only this machine can reach that; else nil.
     var base: String? {
         publicURL ?? loopbackOrigin.map { "\($0):\(port.load(ordering: .relaxed))" }
     }

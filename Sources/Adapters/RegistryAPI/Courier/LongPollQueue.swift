@@ -30,7 +30,7 @@ final class LongPollQueue {
                 olderWaitNanoseconds: Self.olderWaitSeconds * 1_000_000_000))
     }
 
-    /// Takes a request for the next notification; `LongPollSlots` decides which requests wait and which give way.
+    /// A client asks for its next notification; `CourierPlaces` decides which requests wait.
     func arrived(_ request: SuspendedRequest, for token: DeviceToken, from address: String, _ context: RegistryContext)
     {
         loop.preconditionOnLoop()
@@ -61,7 +61,7 @@ final class LongPollQueue {
     private func look(_ context: RegistryContext) {
         // From its end, so that between two looks that wait for a lock others have their turn.
         defer { lastLookNanoseconds = MonotonicClock.nowNanoseconds() }
-        // What is taken for a client that has gone would be lost.
+        // A notification taken for a client that has gone would be lost.
         end(slots.takeAbandoned(\.isAbandoned), CourierAnswer.nothing)
         let tokens = slots.tokens
         if !tokens.isEmpty { collect(tokens, context) }
@@ -70,7 +70,7 @@ final class LongPollQueue {
 
     private func collect(_ tokens: [DeviceToken], _ context: RegistryContext) {
         do throws(RegistryError) {
-            // Most looks find nothing to take, and then no writer is in the way.
+            // Most looks find nothing, and then they do not meet writers.
             let mail = try context.using(isPatient: true) { (registry) throws(RegistryError) in
                 try registry.collect(tokens, nowMilliseconds: context.nowMilliseconds)
             }

@@ -1,16 +1,16 @@
 import Notifications
 
-/// The requests that wait for notifications, in a bounded number of slots; knows neither sockets nor clocks.
+/// Decides which requests wait for notifications, and which end when there are too many; pure of sockets and clocks.
 ///
-/// Of several requests for one client the newest gets the next notification: a client that lost its connection, which
-/// we may not have noticed, comes again on another. The older ones stay a while and end without a notification. So two
-/// tabs of a browser take turns slowly, instead of ending each other at once. The older requests get no notification,
-/// because their client may be gone. More than a few requests of one client are refused.
+/// Of several requests of one client the newest gets the next notification: a client that lost its connection, which
+/// the server may not have noticed, comes again on another. The older ones stay a while and end without a notification.
+/// So two tabs of a browser take turns slowly, instead of ending each other at once. The older ones never get a
+/// notification again, because their clients may be gone. More of one client than a few are turned away.
 ///
-/// When all slots are taken, the address with the most gives one up to an address that has fewer. So no address keeps
-/// others out, and clients behind one proxy may take all slots.
+/// When all places are taken, the address that has most of them gives one up to an address that has fewer. So no client
+/// keeps others out, and clients behind one proxy may take all places.
 struct LongPollSlots<Poll> {
-    /// What becomes of a request that came.
+    /// The decision about a new request.
     enum Arrival {
         /// It waits. Another one, if there is one, gives way to it, and has to be answered.
         case waits(insteadOf: Poll?)
@@ -41,9 +41,9 @@ struct LongPollSlots<Poll> {
     }
 
     private struct Client {
-        /// The one that gets the next notification.
+        /// The request that gets the next notification.
         var newest: Slot?
-        /// Those before it, the oldest first.
+        /// The earlier requests, the oldest first.
         var older: [Slot] = []
 
         var all: [Slot] { older + (newest.map { [$0] } ?? []) }
@@ -111,7 +111,7 @@ struct LongPollSlots<Poll> {
     /// Takes out all requests of a client.
     mutating func takeAll(_ token: DeviceToken) -> [Poll] { remove(from: token) { _ in true } }
 
-    /// Takes out the requests whose clients have gone.
+    /// Removes the requests whose clients have gone.
     mutating func takeAbandoned(_ isAbandoned: (Poll) -> Bool) -> [Poll] {
         removeEverywhere { slot, _ in isAbandoned(slot.poll) }
     }

@@ -35,7 +35,7 @@ struct NativeBody {
         self.value = value
     }
 
-    /// Readers differ in which of two members of one name they take, so the meaning is not clear.
+    /// Readers differ in which of two equal members they take, so the meaning is undefined.
     private static func refuseRepeatedMembers(of value: JSONValue) throws(NativeProblem) {
         if let array = value.array {
             for element in array { try refuseRepeatedMembers(of: element) }

@@ -158,7 +158,7 @@ extension NativeHandler {
         }
     }
 
-    /// The members of a device; of its token only the beginning, because the whole token lets a reader push.
+    /// The members of a device, with only the beginning of its token: the whole one lets its holder push to it.
     private static func write(_ device: Device, to writer: inout JSONWriter) {
         for (name, value) in device.texts(token: device.token.description) {
             writer.key(name)

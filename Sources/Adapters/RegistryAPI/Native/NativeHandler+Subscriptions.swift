@@ -134,7 +134,7 @@ extension NativeHandler {
         }
     }
 
-    /// The name of an app has no slash, so what follows the first is the record type.
+    /// The name of an app has no slash, so the record type begins after the first one.
     private static func position(_ count: SubscriptionCount) -> String { "\(count.app)/\(count.recordType ?? "")" }
 
     private func countAfter() throws(NativeProblem) -> SubscriptionCount? {

@@ -9,7 +9,7 @@ struct NativeHandler {
     /// The longest list in one body.
     static let listMaximum = 1_000
 
-    /// What the sender may do.
+    /// The sender's token and its permissions.
     let token: APIToken
     let apps: [RegistryAPIApp]
     let request: HTTPRequest
@@ -66,7 +66,7 @@ struct NativeHandler {
         return name
     }
 
-    /// What goes on after something that no page has named.
+    /// The error of a position that no page has returned.
     static let noPosition = NativeProblem(.invalid, "after is not what 'next' of a page says.")
 
     /// How many entries of a list are asked for.
@@ -78,7 +78,7 @@ struct NativeHandler {
         return Int(limit)
     }
 
-    /// Uses the registry; its failures become problems, and those that are ours are logged.
+    /// Uses the registry; its failures become problems, and the server's own are logged.
     func using<Value>(
         _ body: (any ServedRegistry) throws(RegistryError) -> Value
     ) throws(NativeProblem) -> Value {
@@ -108,7 +108,7 @@ struct NativeHandler {
     ///   - entries: the entries; more of them than the limit tell that there is another page.
     ///   - limit: how many the client asked for.
     ///   - hasMore: whether there are more than these.
-    ///   - next: what `after` of the next page is, for the last entry of this one.
+    ///   - next: makes the next page's `after` from the last entry of this one.
     ///   - write: writes an entry.
     /// - Returns: the answer.
     static func page<Entry>(
@@ -130,7 +130,7 @@ struct NativeHandler {
         }
     }
 
-    /// The answer to what was done and has nothing to say.
+    /// The answer without content after a successful change.
     static let done = HTTPResponse(status: 204)
 }
 
@@ -147,7 +147,7 @@ extension NativeHandler {
         do throws(RegistryError) {
             try RegistryRules.check(further, of: device)
         } catch {
-            // The token is well-formed; it is the device that cannot have it.
+            // The token is well-formed, but the device cannot have it.
             throw NativeProblem(.conflict, error.message)
         }
         try using { (registry) throws(RegistryError) in try registry.saveTokens([further]) }

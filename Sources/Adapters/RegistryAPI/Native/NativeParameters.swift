@@ -2,15 +2,15 @@ import Essentials
 import HTTPServer
 import PushCore
 
-/// What the parameters in the path and in the query of the native API must look like.
+/// The rules for parameters in the path and in the query of the native API.
 ///
-/// They are checked before anything is looked up, for reading and deleting as for writing: a name that nothing can have
-/// is more likely a mistake than a question.
+/// They are checked before any look-up, for reading and deleting as for writing: a name that breaks the rules is more
+/// likely a mistake than a question.
 enum NativeParameters {
     /// Checks the parameters of a request.
     ///
     /// - Parameters:
-    ///   - values: those in the path.
+    ///   - values: the parameters in the path.
     ///   - request: whose query is checked.
     ///   - names: the items that the query may have, each once.
     /// - Throws: `NativeProblem`.

@@ -4,7 +4,7 @@ import PushCore
 
 /// An error of the native API, as problem details (RFC 9457) with a code for programs.
 struct NativeProblem: Error, Hashable {
-    /// What is wrong, for programs.
+    /// The kind of the problem, for programs.
     enum Code: String, CaseIterable {
         case invalid
         case unauthenticated
@@ -23,7 +23,7 @@ struct NativeProblem: Error, Hashable {
     let code: Code
     /// The HTTP status.
     let status: Int
-    /// What is wrong and what to do, for people.
+    /// The problem and the remedy, for people.
     let detail: String
     /// In how many seconds to try again; there wherever it makes sense to.
     let retryAfterSeconds: Int?
@@ -67,7 +67,7 @@ struct NativeProblem: Error, Hashable {
         }
     }
 
-    /// The error of a request that no API has read yet; one whose status has no code of its own is invalid.
+    /// The error of a request that no handler has read yet; a status without a code of its own is `invalid`.
     init(status: Int, _ message: String, retryAfterSeconds: Int? = nil) {
         let code = Self.statuses.first { $0.value == status && $0.key != .quotaExceeded }?.key ?? .invalid
         self.init(code, status: status, message, retryAfterSeconds: retryAfterSeconds)

@@ -4,14 +4,14 @@ import HTTPServer
 protocol ClientAPI: Sendable {
     /// The first segments of the paths that it answers for, whether there is a route or not.
     var firstSegments: [String] { get }
-    /// What it can do.
+    /// The routes of the API.
     var routes: [Route] { get }
 
     /// Says that something is wrong which has nothing to do with a single route.
     ///
     /// - Parameters:
     ///   - status: 400, 404, 405, 413, 429, 500 or 503.
-    ///   - message: what is wrong, for people.
+    ///   - message: the problem, for people.
     ///   - retryAfterSeconds: when to try again, if that is known.
     /// - Returns: the response in the api's own form.
     func refusal(_ status: Int, _ message: String, retryAfterSeconds: Int?) -> HTTPResponse
@@ -19,15 +19,15 @@ protocol ClientAPI: Sendable {
     /// Decides whether a long body is read, as far as the head tells who sends it.
     func admitBody(of request: HTTPRequest) -> BodyAdmission
 
-    /// Decides on a request for which there is no route.
+    /// Decides on a request without a route.
     ///
     /// - Parameters:
-    ///   - request: the received bytes.
-    ///   - refusal: what is answered to whoever may know what there is.
+    ///   - request: the received request.
+    ///   - refusal: the answer for authenticated senders.
     /// - Returns: the refusal, unless the api asks for a credential first.
     func admitStray(_ request: HTTPRequest, _ refusal: HTTPResponse) -> Admission
 
-    /// Adds to an answer what depends on the header fields of the request alone, whatever the answer is.
+    /// Adds the parts of an answer that depend only on the header fields of the request.
     func completed(_ response: HTTPResponse, for fields: [HTTPField]) -> HTTPResponse
 }
 
@@ -65,13 +65,13 @@ enum BodyAdmission: Sendable {
     case asked(as: String, @Sendable (RegistryContext) -> HTTPResponse?)
 }
 
-/// What is next for a request whose sender is known, or is to be found out.
+/// The next step of a request, whose sender is known or still has to be authenticated.
 enum RegistryStep: Sendable {
-    /// Nothing: this is the answer.
+    /// No further step: this is the answer.
     case answered(HTTPResponse)
-    /// This is done on the loop that reads, and tells what follows.
+    /// This step runs on the reading loop, and returns the next one.
     case reading(@Sendable (RegistryContext) -> RegistryStep)
-    /// This is done on the loop that writes, and tells what follows.
+    /// This step runs on the writing loop, and returns the next one.
     case writing(@Sendable (RegistryContext) -> RegistryStep)
 
     /// The last step of a request.
@@ -107,7 +107,7 @@ struct SuspendedRequest: Sendable {
     /// Adds to the answer what depends on the request alone.
     let complete: @Sendable (HTTPResponse) -> HTTPResponse
 
-    /// Whether the client is gone, so that an answer would be lost.
+    /// Whether the client can no longer read an answer.
     var isAbandoned: Bool { responder.isAbandoned }
 
     /// Answers, and counts it.

@@ -9,10 +9,10 @@ struct CrossOriginPolicy: Sendable {
 
     /// The origins, for example `https://www.example.com`; `*` stands for every one.
     let origins: [String]
-    /// What requests may carry in their header fields; `*` does not stand for `Authorization`.
+    /// The header fields that requests may have; `*` does not include `Authorization`.
     let fieldNames: String
 
-    /// Adds what the browser needs to hand an answer, also one that tells an error, to the page.
+    /// Adds the fields that a browser needs to hand an answer to the page, also an error.
     func completed(_ response: HTTPResponse, for fields: [HTTPField]) -> HTTPResponse {
         guard !origins.isEmpty else { return response }
         var response = response
@@ -30,7 +30,7 @@ struct CrossOriginPolicy: Sendable {
 
     /// The answer to a browser that asks before it sends a request which is allowed.
     ///
-    /// - Parameter methods: what is answered there, for example `GET, POST`.
+    /// - Parameter methods: the methods of the path, for example `GET, POST`.
     /// - Returns: the answer, without what `completed` adds.
     func preflight(methods: String) -> HTTPResponse {
         HTTPResponse(

@@ -1,13 +1,13 @@
-/// What waits for one worker that takes it in turns between the owners: one element of each, round and round.
+/// Elements that wait for one worker, which takes one element of each owner in turn.
 ///
-/// Each owner may have a share of the slots. When all slots are taken, an owner with few of them gets the last slot of
-/// the owner with the most, so that no owner keeps others out by being first.
+/// An owner may let a share wait, and all together a count. When all places are taken, an owner with few of them gets
+/// the last place of the owner with the most, so that early owners do not keep others out.
 struct FairQueue<Element> {
-    /// What became of an element that came.
+    /// The outcome for a new element.
     enum Placement {
         /// It waits.
         case waiting
-        /// It waits in the slot of this one, which was the last of the owner with the most.
+        /// It waits in the place of this one, which was the last of the owner with the most.
         case displacing(Element)
         /// It does not wait.
         case refused(FairQueueRefusal)
@@ -16,7 +16,7 @@ struct FairQueue<Element> {
     private let countMaximum: Int
     private let shareMaximum: Int
     private var waiting: [String: [Element]] = [:]
-    /// The owners of what waits, who is next first.
+    /// The owners of waiting elements, the next one first.
     private var turns: [String] = []
     /// How many wait.
     private(set) var count = 0
@@ -60,7 +60,7 @@ struct FairQueue<Element> {
         return first
     }
 
-    /// Takes the last element of the owner who has most, of several the one whose turn comes first.
+    /// Takes the last element of the owner with the most; of several, the one with the next turn.
     ///
     /// - Parameter minimum: how many the owner has to have more than; at least 1, so that one stays.
     /// - Returns: the element, or nil if no owner has so many.

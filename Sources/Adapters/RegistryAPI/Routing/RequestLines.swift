@@ -2,7 +2,7 @@ import EventLoop
 import HTTPServer
 import Synchronization
 
-/// The two lines in which requests wait for the registry: those that look, and those that change something.
+/// The two lines in which requests wait for the registry: reads and writes.
 ///
 /// Each has its own loop and its own connection to the store, so that no reader waits for a writer.
 struct RequestLines: Sendable {
@@ -15,9 +15,9 @@ struct RequestLines: Sendable {
     /// Goes the way of a request step by step, until there is an answer.
     ///
     /// - Parameters:
-    ///   - step: what is next.
+    ///   - step: the next step.
     ///   - request: to be answered.
-    ///   - credential: who sent it, as far as it is known.
+    ///   - credential: the sender, as far as known.
     ///   - api: whose form a refusal has.
     func proceed(_ step: RegistryStep, _ request: SuspendedRequest, of credential: String, _ api: any ClientAPI) {
         let line: RequestLine
@@ -38,7 +38,7 @@ struct RequestLines: Sendable {
     /// Finds out whether a long body may come.
     ///
     /// - Parameters:
-    ///   - credential: who sends it, as far as it is known.
+    ///   - credential: the sender, as far as known.
     ///   - api: whose form a refusal has.
     ///   - work: asks the registry; gives the answer if it may not come.
     ///   - decide: takes that answer, or nil.
@@ -71,9 +71,9 @@ struct RequestLines: Sendable {
 final class RequestLine: Sendable {
     /// A request that waits.
     struct Entry: Sendable {
-        /// What to do when its turn has come; runs on the loop.
+        /// The work when its turn has come; runs on the loop.
         let work: @Sendable (RegistryContext) -> Void
-        /// What to do if it may not wait.
+        /// The answer if it may not wait.
         let refuse: @Sendable (FairQueueRefusal) -> Void
     }
 
@@ -87,7 +87,7 @@ final class RequestLine: Sendable {
     /// How many requests of one credential may wait.
     static let shareMaximum = 128
 
-    /// What the requests work with.
+    /// The context of the requests.
     let context: LoopBound<RegistryContext>
     private let state = Mutex(
         State(queue: FairQueue(countMaximum: RequestLine.countMaximum, shareMaximum: RequestLine.shareMaximum)))

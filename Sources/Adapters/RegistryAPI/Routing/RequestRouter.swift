@@ -6,7 +6,7 @@ struct RequestRouter: HTTPHandler {
     private let apis: [any ClientAPI]
     private let routes: [String: [(route: Route, metrics: RouteMetrics)]]
     private let lines: RequestLines
-    /// The metrics of requests for which there is no route.
+    /// The metrics of requests without a route.
     private let strays: RouteMetrics
 
     /// Gathers the routes of the apis; the first api answers for paths that belong to none.

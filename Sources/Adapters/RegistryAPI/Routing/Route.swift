@@ -1,8 +1,8 @@
 import HTTPServer
 
-/// One thing that a api can do: a method, a path, and what follows.
+/// One operation of an API: a method, a path, and the handler.
 struct Route: Sendable {
-    /// As much is read before it is known who sends it.
+    /// The most bytes that are read before the sender is known.
     static let strangerBodyBytes = 4 * 1_024
     /// Enough for a few members.
     static let smallBodyBytes = 16 * 1_024
@@ -20,7 +20,7 @@ struct Route: Sendable {
     let path: PathPattern
     /// The longest body, in bytes; a longer one is refused unread.
     let bodyBytesMaximum: Int
-    /// Finds out who sends a request, and whether he may; runs on the server's thread.
+    /// Authenticates a request and checks its permission; runs on the server's thread.
     let admit: @Sendable (HTTPRequest, PathValues) -> Admission
 
     init(

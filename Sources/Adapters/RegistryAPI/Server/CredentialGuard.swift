@@ -3,7 +3,7 @@ import HTTPServer
 import Notifications
 import Synchronization
 
-/// Limits how often each credential is used, and how often an address is told that it is wrong.
+/// Limits the rate of each credential, and the failed authentications of an address.
 final class CredentialGuard: Sendable {
     /// How many failed authentications an address may make in a second, and at once.
     private static let failuresPerSecond = 1
@@ -28,12 +28,12 @@ final class CredentialGuard: Sendable {
 
     /// Counts a failed authentication.
     ///
-    /// A client that fails often is told to wait. A request with a good credential is served at once, even from the
-    /// same address: a proxy may stand between us and all clients.
+    /// An address that fails often has to wait. But a valid credential is accepted at once even from that address,
+    /// because a proxy may stand in front of all clients.
     ///
     /// - Parameters:
-    ///   - request: what was sent.
-    ///   - reason: what was wrong, for the log; no secret.
+    ///   - request: the received request.
+    ///   - reason: the reason, for the log; no secret.
     /// - Returns: nil, or in how many seconds to try again, if too many requests from there have failed.
     func authenticationFailed(_ request: HTTPRequest, _ reason: String) -> Int? {
         let now = MonotonicClock.nowNanoseconds()

@@ -5,7 +5,7 @@ import PushCore
 
 /// Registers devices for clients that know a token, and not an identifier.
 struct DeviceRegistrar {
-    /// Who uses a device.
+    /// The user of a device.
     enum Holder {
         /// An identity of a pool.
         case identity(String, pool: String)
@@ -18,13 +18,14 @@ struct DeviceRegistrar {
 
     /// Registers a device, or renews it.
     ///
-    /// The device that has the token keeps its identifier if the same identity or user has it still. What the holder
-    /// does not say, for example the identity of a user's device, is kept as well, unless the device changes hands.
+    /// The device that has the token keeps its identifier if the same identity or user has it still. Values that the
+    /// holder does not give, for example the identity of a user's device, are kept as well, unless the device changes
+    /// hands.
     ///
     /// - Parameters:
     ///   - token: the device's address.
     ///   - platform: the service that the token is of.
-    ///   - holder: who uses the device.
+    ///   - holder: the user of the device.
     ///   - nowMilliseconds: the time.
     /// - Returns: the identifier.
     /// - Throws: `RegistryError`.
@@ -57,12 +58,12 @@ struct DeviceRegistrar {
     /// Registers a device of a user whose client fetches its notifications, or renews it.
     ///
     /// - Parameters:
-    ///   - clientID: what the client calls itself; the same name gets the same secret. Nil makes a new device.
+    ///   - clientID: the client's own name; the same name gets the same secret. Nil makes a new device.
     ///   - environment: the environment that the client asks for, which is a part of its name.
-    ///   - user: who uses it.
+    ///   - user: the user.
     ///   - tokens: makes its secret and its token.
     ///   - nowMilliseconds: the time.
-    /// - Returns: what leads to the client's notifications.
+    /// - Returns: the secret that leads to the client's notifications.
     /// - Throws: `RegistryError`.
     func registerCourier(
         clientID: String?, environment: String, for user: String, _ tokens: CourierTokens, nowMilliseconds: Int64
@@ -75,7 +76,7 @@ struct DeviceRegistrar {
         return secret
     }
 
-    /// Whether a device may be taken for the holder's: one without a known user counts as the user's.
+    /// Whether a device may count as the holder's: for a user also a device without a user.
     private func isHeld(_ device: Device, by holder: Holder) -> Bool {
         switch holder {
         case .identity(let identity, let pool):

@@ -11,8 +11,8 @@ public enum PlatformToken {
     /// - Parameters:
     ///   - token: the token.
     ///   - platform: the platform that it is said to be of.
-    ///   - key: the key of the registry's servers, by which they recognise what they gave out.
-    /// - Returns: what is wrong with it, as the end of a sentence; nil if nothing is.
+    ///   - key: the key of the registry's servers, by which they recognise the tokens that they issued.
+    /// - Returns: the problem, as the end of a sentence; nil if there is none.
     public static func problem(of token: DeviceToken, platform: Platform, key: CourierKey) -> String? {
         problem(of: token, platform: platform, CourierTokens(key))
     }

@@ -4,11 +4,11 @@ import Notifications
 public import PushCore
 import Synchronization
 
-/// What routes work with on one of the registry's two threads.
+/// The context of routes on one of the registry's two threads.
 final class RegistryContext {
-    /// What a thread does with its connection to the store.
+    /// The use of a thread's connection to the store.
     enum Purpose: Hashable, Sendable {
-        /// It reads, and waits for no writer.
+        /// It reads, and does not wait for writers.
         case reading
         /// It changes something.
         case writing
@@ -16,7 +16,7 @@ final class RegistryContext {
 
     /// How often the store is looked after.
     private static let lookIntervalNanoseconds: UInt64 = 1_000_000_000
-    /// Each how many looks it is written to, while nothing is wrong with it.
+    /// The number of looks after which one also writes, while all is well.
     private static let looksUntilThorough = 30
     /// A call that failed after so long has waited for something that did not come.
     private static let vainNanosecondsMinimum: UInt64 = 250_000_000
@@ -60,16 +60,16 @@ final class RegistryContext {
     /// The time, in milliseconds since 1970.
     var nowMilliseconds: Int64 { clock() }
 
-    /// Uses the registry, and tells the operator of failures that the client is told nothing of.
+    /// Uses the registry, and logs failures that the client does not see.
     ///
-    /// What is the client's own fault is not worth a line. After a call that waited in vain, for a lock or a silent
-    /// server, others are refused at once until the store has answered, so that their times do not add up.
+    /// The client's own faults are not logged. After a call that waited in vain, for a lock or a silent server, others
+    /// are refused at once until the store has answered, so that their times do not add up.
     ///
     /// - Parameters:
-    ///   - isPatient: whether to ask even then, for calls that no client repeats.
-    ///   - body: what to do.
-    /// - Returns: what `body` returns.
-    /// - Throws: what `body` throws, or that the registry is busy.
+    ///   - isPatient: whether to try even then, for a request that cannot be repeated by another one.
+    ///   - body: the work.
+    /// - Returns: the result of `body`.
+    /// - Throws: the error of `body`, or that the registry is busy.
     func using<Value>(
         isPatient: Bool = false, _ body: (any ServedRegistry) throws(RegistryError) -> Value
     ) throws(RegistryError) -> Value {
@@ -133,7 +133,7 @@ final class RegistryContext {
 
 /// Whether the registry can be read and written, as it was found when it was last tried.
 ///
-/// What can be read may still be locked or full, so that one says nothing of the other.
+/// A readable store may still be locked or full, so reading and writing are reported separately.
 final class RegistryHealth: Sendable {
     private let reasons = Mutex<[RegistryContext.Purpose: String]>([:])
 
@@ -149,6 +149,6 @@ final class RegistryHealth: Sendable {
     }
 }
 
-/// What the API serves: the registry's ports for devices and subscriptions in one store.
+/// The registry's ports for the API: devices and subscriptions in one store.
 public typealias ServedRegistry = CourierRegistry & Registry & RegistryAdministration & CourierKeyRegistry
     & SubscriptionRegistry

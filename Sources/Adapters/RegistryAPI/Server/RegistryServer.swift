@@ -13,7 +13,7 @@ public final class RegistryServer: Sendable {
     static let bodyBytesMaximum = 1 << 20
     private static let connectionsMaximum = 512
     private static let idleSecondsMaximum = 30
-    /// Some more than wait for their turns, so that these decide who may.
+    /// Somewhat more than the requests that wait for their turns, so that the turns decide.
     private static let waitingRequestsMaximum = 2 * RequestLine.countMaximum + 64
 
     /// The port that it listens on, also where the configuration asks for any.
@@ -26,10 +26,10 @@ public final class RegistryServer: Sendable {
     /// Binds the address and begins to serve.
     ///
     /// - Parameters:
-    ///   - configuration: the address, the apps and the keys.
-    ///   - registry: what is served; the server is its only user from now on.
-    ///   - reader: another connection to the same store, for what changes nothing, so that it waits for no
-    ///     writer; the server is its only user from now on.
+    ///   - configuration: where, and to whom.
+    ///   - registry: the registry to serve, for this server's sole use.
+    ///   - reader: another connection to the same store, for reads, so that they do not wait for writers; for this
+    ///     server's sole use.
     ///   - nowMilliseconds: the wall clock, in milliseconds since 1970.
     ///   - metrics: where the counters are registered.
     ///   - logger: where events of interest go.
@@ -110,7 +110,7 @@ public final class RegistryServer: Sendable {
     /// Shows another certificate to the clients that connect from now on.
     ///
     /// - Parameters:
-    ///   - certificateChainPEM: the certificate and those that lead to its anchor, as PEM text.
+    ///   - certificateChainPEM: the certificate and its issuers up to the anchor, as PEM text.
     ///   - privateKeyPEM: its key as PEM text.
     /// - Throws: `RegistryServerError`, `.certificateInvalid`; the old one is shown then.
     public func replace(certificateChainPEM: String, privateKeyPEM: String) throws(RegistryServerError) {
@@ -122,17 +122,16 @@ public final class RegistryServer: Sendable {
         }
     }
 
-    /// Answers what has come, closes the port, and waits for all threads; a second call does nothing.
+    /// Answers received requests, closes the port, and waits for all threads; a second call does nothing.
     public func stop() {
         isStopped.store(true, ordering: .relaxed)
         server.stop()
         Self.stop(loops)
     }
 
-    /// What clients have that fetch their notifications, by the key of all servers of the registry.
+    /// The tokens of clients that fetch their notifications, by the key of all servers of the registry.
     ///
-    /// A registry that is only read and has no key has given nothing out; a key of its own recognises
-    /// nothing.
+    /// A read-only registry without a key has issued no tokens; a new random key recognises none.
     private static func courierTokens(_ registry: any ServedRegistry) throws(RegistryError) -> CourierTokens {
         do throws(RegistryError) {
             return CourierTokens(try registry.courierKey())
@@ -143,7 +142,7 @@ public final class RegistryServer: Sendable {
     }
 
     private static func stop(_ loops: (reading: EventLoop, writing: EventLoop)) {
-        // In the order in which requests go from one to the other.
+        // In the order in which requests pass from one to the other.
         loops.reading.stopAndJoin()
         loops.writing.stopAndJoin()
     }

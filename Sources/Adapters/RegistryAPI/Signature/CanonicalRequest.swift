@@ -1,13 +1,12 @@
 import Crypto
 import HTTPServer
 
-/// What of a request is signed, in the form that both sides agree on ("Create a canonical request", the AWS General
-/// Reference).
+/// The signed parts of a request, in canonical form ("Create a canonical request", the AWS General Reference).
 enum CanonicalRequest {
     /// The canonical request.
     ///
     /// - Parameters:
-    ///   - request: the received bytes.
+    ///   - request: the received request.
     ///   - fieldNames: the names of the signed header fields, sorted, in lower case.
     ///   - bodyDigest: the digest of the body in hexadecimal digits.
     /// - Returns: the text; nil if a signed field is missing.

@@ -59,9 +59,9 @@ struct SignatureRefusal: Error, Hashable {
     enum Code: String {
         /// There is no `Authorization`.
         case missing = "MissingAuthenticationTokenException"
-        /// The `Authorization`, or what it needs, is not well-formed.
+        /// The `Authorization`, or a part that it needs, is not well-formed.
         case incomplete = "IncompleteSignatureException"
-        /// The access key is not configured.
+        /// The access key is unknown.
         case unknownKey = "UnrecognizedClientException"
         /// The signature is not that of the request, or too old, or too new.
         case invalid = "InvalidSignatureException"

@@ -5,8 +5,8 @@ import Notifications
 
 /// Verifies that a request was signed with the secret of an access key (Signature Version 4).
 ///
-/// The header form is accepted, with the body signed. The region is the client's own business. What a request carries
-/// in `X-Amz-Security-Token` is signed, but not looked at: which keys there are is configured here.
+/// The header form is accepted, with the body signed. The region is the client's own business. `X-Amz-Security-Token`
+/// is signed, but not evaluated: the keys are configured here.
 struct SignatureVerifier: Sendable {
     /// How far the time of a request may be from ours, in seconds, either way.
     static let skewSecondsMaximum: Int64 = 300
@@ -14,7 +14,7 @@ struct SignatureVerifier: Sendable {
     /// The service that a request has to be signed for.
     let service: String
     private let keys: [ByteText: AccessKey]
-    /// The key that stands in for an unknown one, so that the answer takes as long.
+    /// Signs in place of unknown keys, so that the answer takes as long.
     private let decoy: AccessKey
 
     /// Takes the keys.
@@ -41,7 +41,7 @@ struct SignatureVerifier: Sendable {
     /// Finds out who signed a request.
     ///
     /// - Parameters:
-    ///   - request: the received bytes.
+    ///   - request: the received request.
     ///   - nowSeconds: the time, in seconds since 1970.
     /// - Returns: the key that it was signed with.
     /// - Throws: `SignatureRefusal`.
@@ -68,7 +68,7 @@ struct SignatureVerifier: Sendable {
                 "The request signature we calculated does not match the signature you provided. Check your AWS Secret "
                     + "Access Key and signing method. Consult the service documentation for details.")
         }
-        // Only now, so that a client without the secret does not learn our time.
+        // Checked only now, so that only holders of the secret learn the server's time.
         try checkTime(date, nowSeconds: nowSeconds)
         return key
     }
@@ -86,7 +86,7 @@ struct SignatureVerifier: Sendable {
         return date
     }
 
-    /// Whatever a proxy or an attacker could add to change the meaning of a request has to be signed.
+    /// All parts that a proxy or an attacker could add to change the meaning of a request have to be signed.
     private func checkSignedFields(of request: HTTPRequest, _ header: SignatureHeader) throws(SignatureRefusal) {
         let names = Set(header.signedFieldNames)
         let needed = ["host"] + request.fields.map(\.name).filter { $0.hasPrefix("x-amz-") }
@@ -133,22 +133,22 @@ struct SignatureVerifier: Sendable {
     }
 }
 
-/// A pair of identifier and secret with which requests are signed, and what it opens.
+/// A pair of identifier and secret with which requests are signed, and its permissions.
 ///
-/// Whatever prints a key by accident shows its identifier only.
+/// Any accidental print of a key shows its identifier only.
 public struct AccessKey: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     /// The identifier, which travels with each request.
     public let identifier: String
     /// The only identity pools that the key may be used for; empty for all.
     public let identityPoolIDs: [String]
-    /// What signatures are made with.
+    /// The secret for signatures.
     let secret: String
 
     /// Creates a key.
     ///
     /// - Parameters:
-    ///   - identifier: what travels with each request.
-    ///   - secret: what only the client and the server know.
+    ///   - identifier: the public part, which each request bears.
+    ///   - secret: the secret part, which only the client and the server know.
     ///   - identityPoolIDs: the only pools that it may be used for; empty for all.
     public init(identifier: String, secret: String, identityPoolIDs: [String] = []) {
         self.identifier = identifier

@@ -10,10 +10,10 @@ public struct BearerToken: Sendable, CustomStringConvertible, CustomReflectable 
     private static let prefix = "apus_"
     private static let secretBytes = 32
 
-    /// The token itself; to be shown once, to its creator.
+    /// The token itself; shown once, at its creation.
     public let revealed: String
 
-    /// What the registry keeps of it: its SHA-256.
+    /// The stored form of the token: its SHA-256.
     ///
     /// The token has 256 random bits, so that no slower hash is needed.
     public var digest: [UInt8] { Self.digest(of: revealed) }

@@ -2,11 +2,11 @@ import Essentials
 import HTTPServer
 import PushCore
 
-/// Lets requests through whose bearer token is known and may do what they want.
+/// Admits requests whose bearer token is known and sufficient.
 struct TokenGate: Sendable {
     let credentials: CredentialGuard
 
-    /// What to answer to a request without a token that could be looked up; runs on any thread.
+    /// The refusal of a request without a token that could be looked up; runs on any thread.
     func missing(_ request: HTTPRequest) -> TokenRefusal {
         guard let wait = credentials.authenticationFailed(request, "no such token") else { return .unknown }
         return .unknownTooOften(retryAfterSeconds: wait)
@@ -14,7 +14,7 @@ struct TokenGate: Sendable {
 
     /// Among whose requests one waits that shows a token: the token's own, if it is known to be one.
     ///
-    /// Else a client with made-up tokens would get as many turns as it likes.
+    /// Otherwise a client with made-up tokens would have any number of turns.
     func credential(_ digest: [UInt8], _ request: HTTPRequest) -> String {
         credentials.isKnown(digest) ? "token \(Base64URL.encode(digest))" : "address \(request.clientShare)"
     }
@@ -22,7 +22,7 @@ struct TokenGate: Sendable {
     /// Whether the holder of a token may send a long body.
     ///
     /// - Parameters:
-    ///   - digest: of what the request shows; nil if it shows nothing.
+    ///   - digest: the digest of the request's token; nil if it has none.
     ///   - request: the head of the request.
     ///   - refuse: gives a refusal its form.
     /// - Returns: yes if the token is known, no if there is none, or the question for the registry.
@@ -44,7 +44,7 @@ struct TokenGate: Sendable {
     /// Finds the token with a digest, and counts the request; runs on the loop that reads.
     ///
     /// - Parameters:
-    ///   - digest: of what the request shows.
+    ///   - digest: the digest of the request's token.
     ///   - request: the request.
     ///   - writes: whether it changes something.
     ///   - context: the registry.
@@ -79,9 +79,9 @@ struct TokenGate: Sendable {
 
 /// Why a bearer token does not open the way.
 enum TokenRefusal: Error {
-    /// There is none, or it is unknown.
+    /// There is no token, or it is unknown.
     case unknown
-    /// There is none, or it is unknown, and too many requests from that address were like that.
+    /// There is no token, or it is unknown, and too many requests from that address were like that.
     case unknownTooOften(retryAfterSeconds: Int)
     /// It makes too many requests.
     case tooMany(retryAfterSeconds: Int)

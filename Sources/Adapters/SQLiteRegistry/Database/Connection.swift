@@ -1,7 +1,7 @@
 import CSQLite
 import PushCore
 
-/// One connection to an SQLite file; its errors tell the file, what was wrong and what to do.
+/// One connection to an SQLite file; its errors name the file, the problem and the remedy.
 ///
 /// Opened without SQLite's own mutex (`SQLITE_OPEN_NOMUTEX`): a registry is used by one thread at a time, so the lock
 /// would only cost time.
@@ -54,7 +54,7 @@ final class Connection {
 
     /// The files of a registry: the database, its write-ahead log and the index of that.
     ///
-    /// If the path is a link, SQLite has the others beside what it leads to.
+    /// If the path is a link, SQLite has the other files beside the link's target.
     static func files(of path: String) -> [String] {
         let target = RegistryFile.target(of: path)
         return [path, target + "-wal", target + "-shm"]
@@ -74,7 +74,7 @@ final class Connection {
         for file in files { try file.requireSame(registry: path) }
     }
 
-    /// Sets how much of the file is kept in memory to what it was opened with.
+    /// Sets the page cache to the size given at opening.
     func setCacheSize() throws(RegistryError) { try execute("PRAGMA cache_size = -\(cacheSizeKibibytes)") }
 
     /// Rows that the last statement changed.

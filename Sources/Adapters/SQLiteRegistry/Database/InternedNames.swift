@@ -4,8 +4,8 @@ import PushCore
 /// A table of names with numbers in their place (`id`, `name`), so that a row which is repeated a million times holds a
 /// byte or two instead of a text.
 ///
-/// The rows of such a table are never changed or deleted, so what was read once stays true, also when another process
-/// adds names.
+/// The rows of such a table are never changed or deleted, so cached ones stay true, also when another process adds
+/// names.
 final class InternedNames {
     private let rememberedMaximum: Int
     private let statements: StatementCache
@@ -78,7 +78,7 @@ final class InternedNames {
         return name
     }
 
-    /// Forgets what was remembered, because a transaction that may have added names was rolled back.
+    /// Forgets the cache, because a transaction that may have added names was rolled back.
     func forget() {
         identifiers.removeAll()
         names.removeAll()

@@ -42,7 +42,7 @@ extension RegistryError {
         }
     }
 
-    /// What to say about a file that is damaged or never was a registry.
+    /// The message about a file that is damaged or never was a registry.
     static func corruptMessage(path: String, reason: String) -> String {
         "The registry \(path) is damaged or is no SQLite database (\(reason)). Stop what uses it, check it with "
             + "sqlite3 \(path) 'PRAGMA integrity_check', and restore a backup or save what is left with "

@@ -3,8 +3,8 @@ import PushCore
 
 /// One of the files of a registry as it was when it was opened: the database, its write-ahead log, or the log's index.
 ///
-/// SQLite goes on with a file that has no name any more, so what is written to one that was removed or replaced is
-/// lost with the last connection. A look at the name costs about a microsecond.
+/// SQLite continues with a file that was removed or replaced, so writes to it are lost with the last connection. A look
+/// at the name costs about a microsecond.
 struct RegistryFile {
     /// The permissions of a new registry: its owner's alone, because it holds device tokens and courier secrets.
     private static let mode: mode_t = 0o600
@@ -22,13 +22,13 @@ struct RegistryFile {
         inode = status.st_ino
     }
 
-    /// Whether the name still leads to what was noted.
+    /// The problem if the name does not lead to the noted file any more.
     private var problem: String? {
         guard let status = Self.status(path) else { return "removed" }
         return status.st_dev == device && status.st_ino == inode ? nil : "replaced by another"
     }
 
-    /// Makes sure that the name still leads to what was noted.
+    /// Checks that the name still leads to the noted file.
     ///
     /// - Parameter registry: the path of the registry, for the message.
     /// - Throws: `RegistryError` with `.unavailable` if not.
@@ -37,7 +37,7 @@ struct RegistryFile {
         throw Self.lost(path, problem, registry: registry)
     }
 
-    /// Says that a file is not the one that was opened.
+    /// The error about a file that is not the one that was opened.
     static func lost(_ path: String, _ problem: String, registry: String) -> RegistryError {
         RegistryError(
             .unavailable,
@@ -46,10 +46,10 @@ struct RegistryFile {
                 + "the right file is there, and start them again.")
     }
 
-    /// Makes an empty file that only its owner may read and write, whatever the umask; one that is there is left alone.
+    /// Makes an empty file that only its owner may read and write, with any umask; an existing one is not changed.
     ///
     /// SQLite gives the files beside it the same mode. `mknod` and not `open`, because closing a descriptor would end
-    /// the locks that another connection of this process has just taken. What goes wrong here, SQLite reports.
+    /// the locks that another connection of this process has just taken. SQLite reports errors of this call.
     static func make(path: String) { mknod(path, S_IFREG | mode, 0) }
 
     /// The permissions of a file, if more than its owner has any; else nil.
@@ -58,7 +58,7 @@ struct RegistryFile {
         return mode & 0o7777
     }
 
-    /// What a path leads to, whatever links are in it; the path itself if there is nothing.
+    /// The target of a path, through all links; the path itself if there is none.
     static func target(of path: String) -> String {
         guard let target = realpath(path, nil) else { return path }
         defer { free(target) }

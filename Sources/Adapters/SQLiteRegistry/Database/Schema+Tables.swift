@@ -1,5 +1,5 @@
 extension Schema {
-    /// What makes a registry.
+    /// The tables of a registry.
     static let tables = [names, devices, memberships, subscriptions, fanOuts, courier, deadLetters, access, views]
         .joined(separator: "\n")
 
@@ -54,7 +54,7 @@ extension Schema {
         CREATE INDEX device_token_by_kind ON device_token (app, kind);
         """
 
-    /// What devices and users subscribe to; `dataset_subscription` is ordered as the look-up of an event reads it.
+    /// The subscriptions of devices and users; `dataset_subscription` is ordered as the look-up of an event reads it.
     private static let memberships = """
         CREATE TABLE dataset (
             identity INTEGER NOT NULL REFERENCES identity,
@@ -97,8 +97,8 @@ extension Schema {
     /// Subscriptions to records: one row says everything, so that saving and following them touch one table.
     ///
     /// - A row's number is never used again (`AUTOINCREMENT`), because workers name subscriptions by it.
-    /// - `cloudkit_json`, what clients of CloudKit Web Services saved in their own words, is the last column, so SQLite
-    ///   does not read it for a query without it.
+    /// - `cloudkit_json`, the dictionary of clients of CloudKit Web Services, is the last column, so SQLite does not
+    ///   read it for a query without it.
     /// - Triggers write each change of a subscription to `subscription_log`, also when a device takes its subscriptions
     ///   along. Workers follow this log. It keeps the last million entries; a worker further behind reads all
     ///   subscriptions again.
@@ -242,7 +242,7 @@ extension Schema {
         CREATE INDEX dead_letter_by_event ON dead_letter (event_id) WHERE event_id IS NOT NULL;
         """
 
-    /// Who may use the API, and what it keeps for identity pools.
+    /// The tokens of the API, and its configurations of identity pools.
     private static let access = """
         CREATE TABLE api_token (
             name TEXT PRIMARY KEY,

@@ -17,13 +17,13 @@ enum Schema {
     /// The number of the newest fan-out, for statements that write who joins an audience; 0 if there was none.
     static let newestFanOut = "(SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'fan_out')"
 
-    /// What a row of `subscription` counts against quotas, as `RecordSubscription.storedBytes` says.
+    /// The bytes of a row of `subscription` that count against quotas, as in `RecordSubscription.storedBytes`.
     static func subscriptionBytes(_ row: String) -> String {
         "length(\(row).predicate) + length(CAST(\(row).notification AS BLOB)) "
             + "+ coalesce(length(CAST(\(row).cloudkit_json AS BLOB)), 0)"
     }
 
-    /// Checks whose file it is and its version, and makes an empty file a registry if the mode allows that.
+    /// Checks the application and version of a file, and makes an empty file a registry if the mode allows that.
     ///
     /// - Throws: `RegistryError` with `.newerSchema`, `.readOnly` if an empty file may not be changed, `.invalid` if
     ///   the file is another program's.

@@ -87,7 +87,7 @@ final class Statement {
 
     /// Goes to the next row; false if there is none.
     ///
-    /// Call `reset` afterwards, whatever happened.
+    /// Call `reset` afterwards in any case.
     func step() throws(RegistryError) -> Bool {
         guard bindingFailure == SQLITE_OK else { throw connection.error(bindingFailure) }
         let result = sqlite3_step(handle)
@@ -198,11 +198,11 @@ extension Array {
         indices.map { "?\($0 + first)" }.joined(separator: ", ")
     }
 
-    /// What `SET` says to write columns.
+    /// The `SET` list that writes columns.
     ///
     /// - Parameters:
     ///   - first: the parameter of the first column.
-    ///   - name: a column that stays as it is.
+    ///   - name: a column that is not written.
     /// - Returns: assignments with commas between.
     func assignments<Value>(from first: Int, without name: String? = nil) -> String
     where Element == StoredColumn<Value> {

@@ -5,7 +5,7 @@ public import PushCore
 extension SQLiteRegistry {
     /// Remembers datasets, and subscribes the devices that wait for datasets to come.
     public func recordDatasets(_ datasets: [DatasetKey]) throws(RegistryError) {
-        // Nearly always all are known; then this call waits for no writer.
+        // Nearly always all are known; then there is no wait for a writer.
         let missing = try reading { () throws(RegistryError) in try unknown(datasets) }
         guard !missing.isEmpty else { return }
         try writing(durable: false) { () throws(RegistryError) in
@@ -65,7 +65,7 @@ extension SQLiteRegistry {
         }
     }
 
-    /// Those of the datasets that the registry does not know yet.
+    /// The datasets that the registry does not know yet.
     private func unknown(_ datasets: [DatasetKey]) throws(RegistryError) -> [DatasetKey] {
         let buffer = ProbeBuffer()
         var missing: [DatasetKey] = []

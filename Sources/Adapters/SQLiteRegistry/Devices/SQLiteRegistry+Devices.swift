@@ -32,7 +32,7 @@ extension SQLiteRegistry {
         }
     }
 
-    /// Removes what is dead: with an alert token its device, of any other kind only the token.
+    /// Removes dead tokens: with an alert token its device, of any other kind only the token.
     public func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int {
         guard !deadTokens.isEmpty else { return 0 }
         return try writing(durable: false) { () throws(RegistryError) in

@@ -179,7 +179,7 @@ extension SQLiteRegistry {
         try statement.run()
     }
 
-    // Its identifier stays, and so does what the index of identifiers holds.
+    // The identifier is not changed, so its index is not written.
     private static let updateOfDevice = """
         UPDATE device SET app = ?1, identity_pool = ?2, identity = ?3,
             \(Device.storedColumns.assignments(from: 4, without: "device_id"))
@@ -201,7 +201,7 @@ extension SQLiteRegistry {
     }
 }
 
-/// The numbers under which a device and what it belongs to are stored.
+/// The numbers of a stored device, its app, pool and identity.
 struct StoredDevice: Equatable {
     /// The row of the device.
     var row: Int64

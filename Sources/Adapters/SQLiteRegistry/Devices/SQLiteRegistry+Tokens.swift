@@ -78,7 +78,7 @@ extension SQLiteRegistry {
         return found
     }
 
-    /// What these tokens are registered as in an app.
+    /// The kinds under which these tokens are registered in an app.
     public func kinds(of tokens: [DeviceToken], app: String) throws(RegistryError) -> [RegisteredToken] {
         try reading { () throws(RegistryError) in
             guard let appNumber = try apps.identifier(of: app) else { return [] }

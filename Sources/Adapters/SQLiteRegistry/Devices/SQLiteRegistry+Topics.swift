@@ -15,7 +15,7 @@ extension SQLiteRegistry {
         try writing(durable: true) { () throws(RegistryError) in
             guard let device = try storedDevice(deviceID), let number = try self.topic(topic, app: device.app)
             else { return false }
-            // What its user wishes stays.
+            // The user's own subscription stays.
             let update = try statements.statement(
                 """
                 UPDATE topic_subscription SET source = source & ~\(TopicSource.device)

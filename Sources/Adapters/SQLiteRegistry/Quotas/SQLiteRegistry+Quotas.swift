@@ -2,7 +2,7 @@ import Essentials
 import Predicates
 public import PushCore
 
-/// Holds what was written against the quotas; each is called in the write transaction, which an error ends.
+/// Checks writes against the quotas; each check runs in the write transaction, which an error ends.
 extension SQLiteRegistry: QuotaRegistry {
     /// The most that the definition of one subscription takes, so that a few are never too many bytes.
     private static let subscriptionBytesMaximum = Int64(
@@ -11,7 +11,7 @@ extension SQLiteRegistry: QuotaRegistry {
 
     // MARK: Subscriptions to records
 
-    /// Counts what was saved, and checks each app and owner that has more than before.
+    /// Counts saved subscriptions, and checks the owners and apps that have more than before.
     func settle(_ growth: SubscriptionGrowth) throws(RegistryError) {
         for (name, amount) in growth.apps { try settle(amount, app: try apps.identifierAdding(name)) }
         guard quotas[.subscriptionsPerOwner] != nil || quotas[.subscriptionBytesPerOwner] != nil else { return }
@@ -83,7 +83,7 @@ extension SQLiteRegistry: QuotaRegistry {
         return try statement.firstInteger() ?? 0
     }
 
-    // MARK: Devices and what they subscribe to
+    // MARK: Devices and their subscriptions
 
     /// Checks how many devices the identity and the user of a device have that has just come to them.
     func checkDevices(of stored: StoredDevice, before old: StoredDevice?) throws(RegistryError) {
@@ -142,7 +142,7 @@ extension SQLiteRegistry: QuotaRegistry {
         try quotas.check(quota, try statement.firstInteger() ?? 0)
     }
 
-    /// Checks how many topics a user has in an app, who has just got one more.
+    /// Checks the number of a user's topics in an app, after one was added.
     func checkTopics(ofUser user: String, app: Int64) throws(RegistryError) {
         guard quotas[.topicsPerOwner] != nil else { return }
         let statement = try statements.statement(

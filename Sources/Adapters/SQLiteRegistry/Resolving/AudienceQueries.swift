@@ -18,7 +18,7 @@ struct AudienceQueries {
     let topicSubscribers: AudienceQuery
     /// A device by its identifier, of an app.
     let deviceOfApp: AudienceQuery
-    /// A device by its identifier, of whatever app.
+    /// A device by its identifier, of any app.
     let device: AudienceQuery
     /// A device by its token, of an app.
     let tokenOfApp: AudienceQuery
@@ -101,17 +101,17 @@ struct AudienceQueries {
 
 /// One kind of question, as statements that ask it for many probes at once.
 ///
-/// The probes are a `VALUES` table with one row each, joined to the registry in the order of the probes. SQLite wants
-/// to know the number of rows when it prepares a statement, so there is one for each power of four, prepared at its
-/// first use; rows to spare are NULL and match nothing.
+/// The probes are a `VALUES` table with one row each, joined to the registry in the order of the probes. SQLite needs
+/// the number of rows when it prepares a statement, so there is one for each power of four, prepared at its first use;
+/// spare rows are NULL and match nothing.
 ///
 /// Measured in C with 10 000 devices, in batches of 100, per event: this 2.6 µs; a statement run for each event 5.5 µs;
 /// probes as JSON through `json_each` 10 µs; and 2 µs more if names of pools and datasets are joined, too, instead of
 /// being known by number.
 final class AudienceQuery {
-    /// What the first column of a probe holds.
+    /// The content of a probe's first column.
     enum Name {
-        /// Nothing: the query takes numbers only.
+        /// No name: the query takes numbers only.
         case none
         /// A text.
         case text
@@ -130,9 +130,9 @@ final class AudienceQuery {
     /// Creates a query.
     ///
     /// - Parameters:
-    ///   - name: what the column `name` of a probe holds.
+    ///   - name: the content of a probe's column `name`.
     ///   - numbers: the names of the columns that hold a probe's numbers.
-    ///   - columns: what to answer after the probe's index, beginning with a comma; or nothing.
+    ///   - columns: the columns after the probe's index, beginning with a comma; may be empty.
     ///   - from: the joins with the table `r` of probes.
     ///   - connection: the connection to ask.
     init(name: Name, numbers: [String], columns: String, from: String, connection: Connection) {
@@ -209,7 +209,7 @@ final class AudienceQuery {
             if numberCount > 3 { statement.bind(parameter + 3, probe.numbers.3) }
             parameter += Int32(numberCount)
         }
-        // What the last run left in the rows that this one does not use.
+        // The last run left values in rows that this one does not use.
         let parametersPerRow = numberCount + (name == .none ? 0 : 1)
         let stale = (statements[capacity]?.boundRows ?? 0) * parametersPerRow
         while parameter <= Int32(stale) {
@@ -220,8 +220,8 @@ final class AudienceQuery {
     }
 }
 
-/// The questions that `measure` asks for audiences that may be very large: the rows of their devices and nothing else,
-/// which stand in an index alone.
+/// The queries of `measure` for audiences that may be very large: they read only the rows of devices, from an index
+/// alone.
 ///
 /// Measured with 30 000 devices: an index alone takes a tenth of the time of looking at each device, if only at when it
 /// joined.

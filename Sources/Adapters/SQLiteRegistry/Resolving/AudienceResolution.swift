@@ -27,7 +27,7 @@ extension SQLiteRegistry {
 
 /// The work of one call of `resolve`: gathers the requests of each kind into probes, asks, and fills the pages.
 final class AudienceResolution {
-    /// A number that no row has: what a name stands for that the registry does not know.
+    /// A number that no row has; it stands for unknown names.
     static let unknown: Int64 = -1
 
     let registry: SQLiteRegistry
@@ -86,7 +86,7 @@ final class AudienceResolution {
     /// Whether a row was found for a request, if only of a device that is left out.
     func isAnswered(_ request: Int) -> Bool { pages[request].isAnswered }
 
-    /// Puts a device into the page of a request, unless it is the one to leave out.
+    /// Adds a device to the page of a request, unless the request excludes it.
     ///
     /// - Parameters:
     ///   - device: the device.
@@ -128,7 +128,7 @@ final class AudienceResolution {
 
     /// Runs a query that finds at most one device for each probe.
     ///
-    /// - Returns: the probes in order, with what was found.
+    /// - Returns: the probes in order, with their finds.
     func lookUp(_ query: AudienceQuery) throws(RegistryError) -> [(probe: Probe, found: DeviceRow?)] {
         var answers = buffer.probes.map { (probe: $0, found: DeviceRow?.none) }
         defer { buffer.removeAll() }
@@ -200,7 +200,7 @@ extension AudienceResolution {
     func resolveDatasets(_ indices: [Int]) throws(RegistryError) {
         guard !indices.isEmpty else { return }
         try scanDatasets(indices, registry.queries.datasetSubscribers)
-        // No subscriber by name: the dataset may be new, and then those count who subscribed to what is to come.
+        // There is no subscriber by name: the dataset may be new, and then subscribers to future datasets count.
         let remaining = indices.filter { !isAnswered($0) }
         guard !remaining.isEmpty else { return }
         try scanDatasets(remaining, registry.queries.futureSubscribers)

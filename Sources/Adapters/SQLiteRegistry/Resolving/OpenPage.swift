@@ -3,7 +3,7 @@ import PushCore
 
 /// The page of one request while it is being filled.
 ///
-/// It holds all that a row is looked at for, so that filling it touches nothing else.
+/// It holds all values that each row is checked against, so that filling it touches nothing else.
 struct OpenPage {
     private let limit: Int
     /// Whether devices are counted and not read.
@@ -20,7 +20,7 @@ struct OpenPage {
     private(set) var devices: [Recipient] = []
     /// How many there are.
     private(set) var deviceCount = 0
-    /// Where the next page begins, once it is known that there is one.
+    /// The start of the next page, once its existence is known.
     private(set) var next: AudienceCursor?
     /// Whether there was a row, if only of a device that is left out.
     private(set) var isAnswered = false
@@ -43,7 +43,7 @@ struct OpenPage {
     /// Whether a position lies behind the last that is asked for.
     func isBeyond(_ position: Int64) -> Bool { position > last }
 
-    /// Puts a device into the page, unless it is the one to leave out.
+    /// Adds a device to the page, unless the page excludes it.
     ///
     /// - Parameters:
     ///   - device: the device.
@@ -53,16 +53,16 @@ struct OpenPage {
         if !isCounting { devices.append(device) }
     }
 
-    /// Puts the device of a row with the columns of `RecipientRow` into the page, unless it is the one to leave out; it
-    /// is read only if it is wanted.
+    /// Adds the device of a row with the columns of `RecipientRow` to the page, unless the page excludes it; reads it
+    /// only if it is wanted.
     ///
     /// - Parameters:
-    ///   - row: a statement that stands on the row; its first column is the probe's. If devices are counted and none
-    ///     is left out, the row of the device is all that is needed.
+    ///   - row: a statement that stands on the row; its first column is the probe's. If devices are counted and none is
+    ///     excluded, only the row of the device is needed.
     ///   - position: where the page goes on if it ends with this device.
     ///   - registry: whose statement it is.
-    /// - Returns: false if the page was full, so that the device belongs to the next one, or if the device lies behind
-    ///   what was asked for.
+    /// - Returns: false if the page was full, so that the device belongs to the next one, or if the device lies beyond
+    ///   the range.
     /// - Throws: `RegistryError` with `.corrupt` if the row makes no device.
     mutating func addRow(
         _ row: Statement, at position: Int64, of registry: SQLiteRegistry

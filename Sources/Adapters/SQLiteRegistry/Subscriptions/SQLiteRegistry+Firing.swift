@@ -73,7 +73,7 @@ extension SQLiteRegistry {
         }
     }
 
-    // What joins two blobs is text to SQLite, of which `substr` would count characters.
+    // SQLite treats joined blobs as text, of which `substr` would count characters.
     private static let badgeCount = """
         UPDATE device SET
             badge = iif(instr(badge_events, ?2) > 0, max(badge, 0),

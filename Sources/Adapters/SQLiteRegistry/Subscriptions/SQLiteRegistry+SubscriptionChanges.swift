@@ -1,11 +1,11 @@
 public import PushCore
 
 extension SQLiteRegistry {
-    /// What has changed since a cursor.
+    /// The changes since a cursor.
     public func subscriptionChanges(
         after cursor: SubscriptionCursor?, limit: Int
     ) throws(RegistryError) -> SubscriptionChanges {
-        // Read before anything else: what is committed after it makes it another number.
+        // Read before anything else: a later commit changes the number.
         let version = FollowedVersion(
             data: try statements.statement("PRAGMA data_version").firstInteger() ?? 0, ownWrites: ownWrites)
         if let cursor, cursor.loadingAfterRow == nil, followed?.version == version, followed?.cursor == cursor {

@@ -46,7 +46,7 @@ extension SQLiteRegistry: SubscriptionRegistry {
         }
     }
 
-    /// What a subscription is before it is saved again.
+    /// The state of a subscription before it is saved again.
     private func before(_ row: Int64) throws(RegistryError) -> SubscriptionGrowth.Known {
         let statement = try statements.statement(
             "SELECT \(Schema.subscriptionBytes("s")), s.fired_event IS NOT NULL FROM subscription s WHERE s.id = ?")

@@ -130,7 +130,7 @@ final class SubscriberResolution {
         try flush([registry.subscriberQueries.oneDeviceOfUsers, registry.subscriberQueries.oneDeviceItself])
     }
 
-    /// Asks for the probes that were gathered and puts what is found into the pages, in the order of the probes.
+    /// Runs the gathered probes and adds the found devices to the pages, in the order of the probes.
     private func flush(_ queries: [AudienceQuery]) throws(RegistryError) {
         guard !buffer.probes.isEmpty else { return }
         defer { buffer.removeAll() }
@@ -166,7 +166,7 @@ final class SubscriberResolution {
 
     /// Puts a device into its page.
     ///
-    /// - Returns: false if the page was full, or if the device lies behind what was asked for.
+    /// - Returns: false if the page was full, or if the device lies beyond the range.
     private func add(_ found: Found, request: Int) -> Bool {
         let row = found.subscription.row
         if pages[request].next != nil { return false }
@@ -191,8 +191,8 @@ final class SubscriberResolution {
 /// The questions that `resolveSubscribers` asks; subscriptions of users and of devices are asked for apart, each in the
 /// order of the devices' rows without sorting.
 struct SubscriberQueries {
-    /// The devices of a user's subscription: row of the subscription, row of the device to go on after, and the fan-out
-    /// that the device's membership has to be older than.
+    /// The devices of a user's subscription: row of the subscription, row of the last device, and the fan-out that the
+    /// device's membership has to be older than.
     let devicesOfUsers: AudienceQuery
     /// The device of a device's own subscription: the same probes.
     let devicesThemselves: AudienceQuery
@@ -200,7 +200,7 @@ struct SubscriberQueries {
     let oneDeviceOfUsers: AudienceQuery
     /// The device of a device's own subscription, if it is that one: the same probes.
     let oneDeviceItself: AudienceQuery
-    /// Whose subscriptions push to a device: name = the device's identifier.
+    /// The owners of the subscriptions that push to a device: name = the device's identifier.
     let owners: AudienceQuery
     /// The silent subscriptions of a user that fire always: name = the user; app, the first row, the row to end before.
     let silentOfUsers: AudienceQuery

@@ -55,8 +55,8 @@ final class StandardOutput: Sendable {
 
     /// Flushes for the last time.
     ///
-    /// - Returns: what went wrong with any write since the start, or nil. A reader that went away, as `head` does, is
-    ///   nothing wrong.
+    /// - Returns: the failure of any write since the start, or nil. A reader that went away, as `head` does, is nothing
+    ///   wrong.
     func finish() -> String? {
         flush()
         let code = state.withLock { $0.errorCode }

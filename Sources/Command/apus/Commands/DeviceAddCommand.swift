@@ -8,7 +8,7 @@ struct DeviceAddCommand: Command {
     private static let token = CommandOption.value(
         "token", "HEX", "The device token in hexadecimal digits, 1 to 256 bytes.", isRequired: true)
     private static let deviceID = CommandOption.value(
-        "id", "DEVICE", "The device's identifier. Default: the one of the device with this token, else a new one.")
+        "id", "DEVICE", "The device's identifier. Default: that of the device with this token, or a new one.")
     private static let platform = CommandOption.value(
         "platform", "PLATFORM", "APNS, APNS_SANDBOX, GCM or WEB. Default: APNS.")
     private static let identityPool = CommandOption.value(

@@ -26,7 +26,7 @@ final class DeviceLineReader {
     ///
     /// - Parameters:
     ///   - descriptor: an open file; it stays the caller's.
-    ///   - name: what to call it in an error.
+    ///   - name: its name in errors.
     init(descriptor: Int32, name: String) {
         self.descriptor = descriptor
         self.name = name

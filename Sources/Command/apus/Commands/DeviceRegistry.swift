@@ -12,8 +12,8 @@ enum DeviceRegistry {
     ///   - invocation: the use of a command that lists `CommandOption.configuration` among its options.
     ///   - mode: the access to the file.
     ///   - quotas: the quotas; nil for those of the configuration.
-    ///   - body: what to do.
-    /// - Returns: what `body` returns.
+    ///   - body: the work.
+    /// - Returns: the result of `body`.
     /// - Throws: `CommandFailure` for a failure of the registry, and the errors of `body`.
     static func use<Value>(
         _ invocation: CommandInvocation, mode: RegistryOpenMode, quotas: RegistryQuotas? = nil,

@@ -26,7 +26,7 @@ enum FanOutCommands {
     /// - Parameters:
     ///   - invocation: the use of a command that lists `CommandOption.configuration` among its options.
     ///   - mode: the access to the registry.
-    ///   - body: what to do.
+    ///   - body: the work.
     /// - Throws: `CommandFailure` for a failure of the registry, and the errors of `body`.
     static func use(
         _ invocation: CommandInvocation, mode: RegistryOpenMode, _ body: (any FanOutRegistry) throws -> Void

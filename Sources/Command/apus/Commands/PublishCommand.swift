@@ -89,7 +89,7 @@ struct CheckedEvent {
     ///
     /// - Parameters:
     ///   - body: a structured CloudEvent.
-    ///   - validator: what checks it.
+    ///   - validator: checks it.
     /// - Throws: `CommandFailure` (`data`) if a worker would make it a dead letter at once.
     init(_ body: [UInt8], _ validator: inout EventValidator) throws(CommandFailure) {
         var message = Message(body: body)

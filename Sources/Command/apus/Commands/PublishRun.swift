@@ -50,7 +50,7 @@ final class PublishRun: PublishHandler {
     /// - Parameters:
     ///   - descriptor: the file, which is closed in the end.
     ///   - path: how the file is called in messages.
-    ///   - validator: what checks the events.
+    ///   - validator: checks the events.
     /// - Throws: `CommandFailure` (`inputOutput`) if it cannot be read to its end.
     func publishEvents(of descriptor: Int32, _ path: String, _ validator: EventValidator) async throws {
         defer { close(descriptor) }
@@ -89,7 +89,7 @@ final class PublishRun: PublishHandler {
     /// Publishes an event.
     ///
     /// - Parameters:
-    ///   - event: what to publish.
+    ///   - event: the event to publish.
     ///   - line: where it begins in the file, nil for an event made of options.
     func publish(_ event: CheckedEvent, line: Int?) {
         let identifier = state.withLock { state in

@@ -67,7 +67,7 @@ struct TopologyApplyCommand: Command {
             Nothing pauses and nothing is lost meanwhile. The first run creates new queues, or
             unbinds queues that are no longer needed. The second run binds new queues, or
             deletes queues that the workers have emptied. A queue with messages is never
-            deleted. While work is left, the command says which and exits with 75.
+            deleted. While work is left, the command lists it and exits with 75.
 
             With rabbitmq.management_url it also exits with 78 if a policy of RabbitMQ would
             lose messages of Apus.

@@ -24,7 +24,7 @@ public struct Logger: Sendable {
     /// - Parameters:
     ///   - level: how important it is.
     ///   - event: the constant name of what happened, for example `amqp.connection.lost`.
-    ///   - fields: what varies; computed only if the level is logged.
+    ///   - fields: the variable values; computed only if the level is logged.
     public func log(_ level: LogLevel, _ event: StaticString, _ fields: @autoclosure () -> [LogField] = []) {
         guard level >= minimum else { return }
         sink(level, event, fields())

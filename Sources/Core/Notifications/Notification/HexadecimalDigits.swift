@@ -37,7 +37,7 @@ public enum HexadecimalDigits {
     /// Writes the digits of bytes.
     ///
     /// - Parameters:
-    ///   - bytes: what to write.
+    ///   - bytes: the bytes to write.
     ///   - buffer: room for two digits for each byte.
     public static func write(_ bytes: UnsafeBufferPointer<UInt8>, to buffer: UnsafeMutableRawBufferPointer) {
         precondition(buffer.count >= 2 * bytes.count, "there must be room for every digit")

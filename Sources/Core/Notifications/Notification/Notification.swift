@@ -1,4 +1,4 @@
-/// What a notification says: every documented key of Apple's `aps` dictionary, typed.
+/// The content of a notification: every documented key of Apple's `aps` dictionary, typed.
 ///
 /// A nil property is left out of the payload. In an event of type `push.requested` it is the object `notification`,
 /// flat and in camel case; every field may be left out or `null`, and unknown ones are refused

@@ -136,7 +136,7 @@ extension NotificationRules {
         }
     }
 
-    /// Of a text and a key in the app's strings Apple shows one and ignores the other.
+    /// Given a text and a key in the app's strings, Apple shows one and ignores the other.
     private static func checkTexts(_ notification: Notification) throws(EventRejection) {
         if notification.title != nil, notification.localizedTitle != nil { throw twice("title", "titleLocKey") }
         if notification.subtitle != nil, notification.localizedSubtitle != nil {

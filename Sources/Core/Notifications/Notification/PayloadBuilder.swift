@@ -44,7 +44,7 @@ public struct PayloadBuilder {
     /// Amazon's client for Android reads a string (`Long.parseLong`) and those for iOS read either. An event without a
     /// count has no `syncCount`.
     ///
-    /// - Parameter change: what happened to which dataset.
+    /// - Parameter change: the dataset and its change.
     /// - Returns: the JSON, `{"aps":{"content-available":1},"data":{…}}`.
     public mutating func payload(of change: DatasetChange) -> [UInt8] {
         writer.removeAll()
@@ -220,7 +220,7 @@ public struct PushContentBuilder {
     /// only.
     ///
     /// - Parameters:
-    ///   - change: what happened.
+    ///   - change: the change.
     ///   - expirationSeconds: the time at which the push expires, in seconds since 1970; nil leaves storage to APNs.
     /// - Returns: the content, ready to be sent.
     /// - Throws: `EventRejection` if the names are so long that the payload exceeds APNs' limit.

@@ -57,7 +57,7 @@ extension IndexStore {
         postings.location(of: number).pointee.node = address
     }
 
-    /// The entry of a posting in a node.
+    /// A node's entry for a posting.
     private func glimpse(of number: UInt32) -> BucketNode.Entry {
         let posting = postings[number]
         var entry = BucketNode.Entry(

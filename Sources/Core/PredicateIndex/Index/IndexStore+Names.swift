@@ -103,7 +103,7 @@ extension IndexStore {
             shape.manifold = manifold
             number = shapes.add(shape)
             precondition(number < 1 << 24, "numbers of 24 bits are used up")
-            // A member has one digest, so a shape with a dimension of many digests has no members.
+            // Only the shape knows about a field with many digests.
             if manifold < 0 { useMembers(number) }
             shapeTable.add(hash, number)
         }

@@ -77,7 +77,7 @@ extension IndexStore {
     private func sum(_ turn: borrowing MatchContext, ofMembers indices: UInt64, _ scope: WordDigest) -> WordDigest {
         let digests = turn.memberDigests.pointer(0)
         var sum = scope
-        // Most shapes have four members at most. An unused index adds nothing, which costs less than a branch.
+        // Most shapes have at most four members; an unused place adds nothing, and costs less than a check.
         for part in 0..<4 { sum = sum + digests[Int(indices >> UInt64(8 * part) & 0xFF)] }
         if indices >> 32 != ShapeEntry.noMemberIndices >> 32 {
             for part in 4..<8 { sum = sum + digests[Int(indices >> UInt64(8 * part) & 0xFF)] }

@@ -38,12 +38,12 @@ extension KeyOption {
     ///
     /// - Parameters:
     ///   - term: the term.
-    ///   - index: its index in its conjunction.
-    ///   - hashes: what makes digests.
-    ///   - digests: what the term contributes is appended; if it cannot be part of a key, that is anything.
+    ///   - place: its place in its conjunction.
+    ///   - hashes: makes digests.
+    ///   - digests: the term's digests are appended; unspecified if it cannot be part of a key.
     init?(_ term: PredicateTerm, at index: Int, _ hashes: ValueDigests, into digests: inout ScratchArray<WordDigest>) {
         guard !term.isNegated else { return nil }
-        // The search for words is the only test of all fields that has a key.
+        // Among the tests on all fields, only the one for words has a key.
         if term.path.isEmpty { guard case .containsAnyToken = term.test else { return nil } }
         self.init(index, path: hashes.of(term.path), digestStart: digests.count)
         switch term.test {

@@ -37,7 +37,7 @@ public final class DeadLetterReader {
         message.headers.removeAll { header in
             Self.deliveryHeaders.contains(header.name) || !isOwnCopy && header.name.hasPrefix(RetryHeader.prefix)
         }
-        // Of a message that it delivers again the broker sorts the headers.
+        // The broker sorts the headers of a redelivered message.
         message.headers.sort { $0.name < $1.name }
         let envelope = message.envelope
         let bytes = digest(withUnsafeBytes(of: UInt64(envelope.count).bigEndian, Array.init) + envelope + message.body)

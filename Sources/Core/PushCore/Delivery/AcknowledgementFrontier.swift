@@ -122,7 +122,7 @@ public struct AcknowledgementFrontier: Sendable {
     /// - Parameters:
     ///   - nowNanoseconds: the time now.
     ///   - isFinal: hand out everything that has ended, due or not, because the connection closes.
-    ///   - acknowledgements: what to send is appended here, in the order in which to send it.
+    ///   - acknowledgements: the acknowledgements to send are appended here, in order.
     public mutating func takeDue(
         nowNanoseconds: UInt64, isFinal: Bool = false, into acknowledgements: inout [Acknowledgement]
     ) {

@@ -92,7 +92,7 @@ public struct BulkCongestionWindow: Hashable, Sendable {
         }
     }
 
-    /// What an idle way that takes `base` nanoseconds carries at the least rate; never more than a part of the whole.
+    /// The pushes that an idle way of `base` nanoseconds carries at the least rate; at most a part of the whole.
     private func minimum(_ base: UInt64) -> Int {
         let carried = Int(clamping: min(base, 1_000_000_000) * Self.leastPerSecond / 1_000_000_000)
         return min(max(1, maximum / 32), max(Self.leastPushes, carried))

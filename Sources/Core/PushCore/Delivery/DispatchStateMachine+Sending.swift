@@ -85,7 +85,7 @@ extension DispatchStateMachine {
     }
 }
 
-/// The order of sending: round robin between apps, and the share of bulk deliveries.
+/// The choice of the next push: turns between apps, and the share of bulk deliveries.
 extension DispatchStateMachine {
     /// How long after the last small event bulk pushes still leave room for the next.
     static let interactivePresenceMilliseconds: Int64 = 1_000

@@ -210,7 +210,7 @@ public struct DispatchStateMachine: Sendable {
     ///
     /// - Parameters:
     ///   - tags: the deliveries that end with it; none for a chunk, which ends with the last of its pages.
-    ///   - message: what goes to the dead letters.
+    ///   - message: the message for the dead letters.
     ///   - retryState: its history.
     ///   - dataset: the dataset whose turn ends with it.
     ///   - chunk: the delivery of the chunk with a page that cannot be processed.

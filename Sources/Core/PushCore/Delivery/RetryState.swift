@@ -199,9 +199,9 @@ public enum RetryHeader {
     public static let reason = "apus-reason"
     /// The reason in a sentence that a person can act on (string).
     public static let detail = "apus-detail"
-    /// Of a dead letter, when it became one, in milliseconds since 1970 (int64).
+    /// The time at which the message became a dead letter, in milliseconds since 1970 (int64).
     public static let deadLetteredMilliseconds = "apus-dead-lettered-ms"
-    /// Of a dead letter, the app whose pushes failed (string).
+    /// The app whose pushes failed, for a dead letter (string).
     public static let app = "apus-app"
     /// The devices that are still to be served, by identifier (array of strings).
     public static let devices = "apus-devices"
@@ -257,8 +257,8 @@ extension Message {
     /// and replays are published without that header.
     ///
     /// Only a publisher with the permission `write` on `amq.default`, which is the permission to put anything into any
-    /// queue, can pass for Apus. (RabbitMQ before 4.0 lets publishers write `x-death`, too. What that gains is little:
-    /// only a letter that the broker itself dead-lettered and an operator replays is judged by it alone.)
+    /// queue, can pass for Apus. (RabbitMQ before 4.0 lets publishers write `x-death`, too. That gains little: it
+    /// decides alone only about a letter that the broker itself dead-lettered and an operator replays.)
     ///
     /// - Parameter exchange: the exchange that the delivery names.
     /// - Returns: whether the headers `apus-…` were written by Apus.

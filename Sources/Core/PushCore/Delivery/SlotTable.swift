@@ -43,7 +43,7 @@ struct SlotTable<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - number: its number.
     ///   - body: changes it; must not look the same number up.
-    /// - Returns: what `body` returns.
+    /// - Returns: the result of `body`.
     mutating func modify<Result>(_ number: UInt64, _ body: (inout Value) throws -> Result) rethrows -> Result {
         guard let index = index(of: number), var value = slots[index].value.take() else { Self.fail(number) }
         let result: Result

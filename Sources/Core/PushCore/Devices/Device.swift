@@ -40,7 +40,7 @@ public struct Device: Hashable, Sendable {
 extension Device {
     /// Its values that are texts, by the names that they have in JSON: in the API, and in what commands read and write.
     ///
-    /// - Parameter token: what to show of the token.
+    /// - Parameter token: the printable part of the token.
     /// - Returns: the values that there are.
     public func texts(token: String) -> [(name: StaticString, value: String)] {
         let all: [(StaticString, String?)] = [

@@ -65,7 +65,7 @@ public struct FanOutPlanner: Sendable {
     ///
     /// - Parameters:
     ///   - fanOut: the fan-out.
-    ///   - planner: who plans.
+    ///   - planner: the number of the planner.
     public init(_ fanOut: FanOut, planner: Int64) {
         self.fanOut = fanOut
         self.planner = planner

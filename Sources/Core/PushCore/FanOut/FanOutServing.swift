@@ -315,7 +315,7 @@ extension FanOutServing {
     /// stand behind them in the broker's queue. So the deliveries of such a flow that have not begun leave the worker.
     ///
     /// - Parameters:
-    ///   - flows: those among `flowsOut` that hang; empty if none does.
+    ///   - flows: the flows of `flowsOut` that hang; may be empty.
     ///   - now: the time.
     ///   - actions: receives the actions.
     /// - Returns: the deliveries that have not begun, to be put into a retry queue. A delivery that cannot be put there

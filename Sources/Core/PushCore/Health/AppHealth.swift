@@ -147,7 +147,7 @@ public struct AppHealth: Sendable {
 
     /// APNs called a token of an app bad, with a reason.
     ///
-    /// - Returns: what becomes of the token.
+    /// - Returns: the decision about the token.
     public mutating func tokenWasBad(app: Int, kind: TokenKind, reason: String) -> TokenRejectionMonitor.Verdict {
         let wasInDoubt = apps[app].tokenMonitors[kind].isInDoubt
         let verdict = apps[app].tokenMonitors[kind].tokenWasBad()

@@ -77,7 +77,7 @@ struct Intake {
     /// - Parameters:
     ///   - now: the time.
     ///   - renderer: validates requested pushes.
-    /// - Returns: what became of the others; nil if nothing waits, or the batch before is not answered.
+    /// - Returns: the results of the others; nil if nothing waits, or the previous batch is not answered.
     mutating func decodeBatch(at now: WallTime, with renderer: inout ContentRenderer) -> Decoded? {
         guard asked == nil else { return nil }
         let deliveries = queue.takeFirst(batchSize)

@@ -11,7 +11,7 @@ public import Notifications
 /// a device that no other event has reached. A redelivery of an event is the same event, so it is never suppressed by
 /// itself.
 ///
-/// Counts begin anew in a dataset that is deleted and made again, so a deletion makes this worker forget them. Another
+/// Counts restart in a dataset that is deleted and created again, so a deletion makes this worker forget them. Another
 /// worker may have taken the deletion in. So a count only suppresses events that were first seen before that of the
 /// count, or up to `holdMilliseconds` after it. Events overtake each other by seconds, and a dataset that was created
 /// again is announced after that time at the latest.
@@ -66,7 +66,7 @@ public struct RecentChanges: Sendable {
     /// Whether another event has told a device of a count that is not older.
     ///
     /// - Parameters:
-    ///   - announcement: what an event says.
+    ///   - announcement: the announcement of an event.
     ///   - deviceID: the device that it would be said to.
     /// - Returns: whether the announcement gains nothing.
     public func isRedundant(_ announcement: DatasetAnnouncement, for deviceID: String) -> Bool {

@@ -39,8 +39,8 @@ public enum DeliveryClass: Sendable {
 
 /// Names one delivery: the broker's number, and the connection that it is good for.
 public struct DeliveryTag: Hashable, Sendable {
-    /// Which connection of this process delivered it; a tag of an earlier one must never be acknowledged, because the
-    /// broker has taken its deliveries back and starts over with its numbers.
+    /// The connection of this process that delivered it; a tag of an earlier one must never be acknowledged, because
+    /// the broker has requeued its deliveries and restarted the numbers.
     public var epoch: UInt32
     /// The broker's number, counting from 1 on each channel.
     public var number: UInt64

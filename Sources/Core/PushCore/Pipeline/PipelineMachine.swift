@@ -200,7 +200,7 @@ public struct PipelineMachine {
     ) {
         var isSuccess = true
         if case .failure = result { isSuccess = false }
-        // The answer to a batch whose connection was lost is dropped.
+        // The answer to a batch whose connection was lost is not needed.
         guard
             let purpose = pending.answered(
                 number, isSuccess: isSuccess, at: now.monotonic, into: &actions.notices)

@@ -22,9 +22,9 @@ public protocol CourierRegistry: AnyObject {
     /// Takes the oldest message that has not expired of each of these devices; each is given to one caller only.
     ///
     /// - Parameters:
-    ///   - tokens: distinct tokens of devices of the platform `.web`, of whatever app; up to a thousand or so.
+    ///   - tokens: distinct tokens of devices of the platform `.web`, of any app; up to a thousand or so.
     ///   - nowMilliseconds: when it is, in milliseconds since 1970.
-    /// - Returns: what there is for each, in their order.
+    /// - Returns: the result for each, in their order.
     /// - Throws: `RegistryError` if the store cannot answer, or cannot be written if there is something to take.
     func collect(_ tokens: [DeviceToken], nowMilliseconds: Int64) throws(RegistryError) -> [MailboxResult]
 }
@@ -39,7 +39,7 @@ public protocol CourierKeyRegistry: AnyObject {
 
     /// Keeps a key unless there is one already.
     ///
-    /// - Parameter key: what to keep.
+    /// - Parameter key: the key to store.
     /// - Returns: the key that is kept from now on.
     /// - Throws: `RegistryError` if the store cannot be written.
     func keepCourierKey(_ key: CourierKey) throws(RegistryError) -> CourierKey

@@ -37,7 +37,7 @@ public protocol FanOutRegistry: AnyObject {
     /// - Parameters:
     ///   - chunks: the chunks in order; the last of a fan-out goes through nil.
     ///   - number: the fan-out.
-    ///   - planner: who planned them.
+    ///   - planner: the number of their planner.
     ///   - nowMilliseconds: when it is.
     /// - Returns: the present fan-out.
     /// - Throws: `RegistryError` if the store cannot be written, `.notFound` if there is no such fan-out.

@@ -11,11 +11,11 @@ public protocol Registry: TokenRegistry {
     /// the same audience, exclusion and `onlyDeviceIDs`. The order is stable: a device that stays in the audience is in
     /// exactly one page, despite additions and removals meanwhile. `next` is nil exactly if no device remains.
     ///
-    /// - `dataset`: devices of that pool and identity, of whatever app, that subscribed to the dataset by name; if the
-    ///   registry does not know the dataset yet, those that subscribed to datasets to come.
+    /// - `dataset`: devices of that pool and identity, of any app, that subscribed to the dataset by name; if the
+    ///   registry does not know the dataset yet, devices that subscribed to future datasets.
     /// - `tokens`: a token that no device of the app has yields a device made up for it, whose `deviceID` is the token
     ///   in lowercase hexadecimal digits and whose platform is `.apns`. In `onlyDeviceIDs` a token's digits stand for
-    ///   whatever device has the token, so a retry finds a device that was registered in between.
+    ///   any device that has the token, so a retry finds a device that was registered in between.
     /// - `identities`: of any pool.
     /// - A name that occurs twice in a list counts once.
     ///
@@ -52,7 +52,7 @@ public protocol Registry: TokenRegistry {
     /// A device that has another token or platform by now stays, and so does one registered at or after the moment
     /// since which the token is dead. APNs' answer about one kind of token does not concern any other.
     ///
-    /// - Returns: how many tokens were removed, those that went with their device aside.
+    /// - Returns: the number of removed tokens, without those that went with their device.
     func prune(_ deadTokens: [DeadToken]) throws(RegistryError) -> Int
 
     /// Adds devices, or renews those with the same `deviceID`, all or none; the last of equal ones wins.

@@ -1,7 +1,7 @@
 /// One row of an answer of a registry's database; columns are counted from 0.
 ///
-/// Each registry has its own SQL, as it suits its database. What a row means is the same in all of them, so the types
-/// of the core read themselves from it.
+/// Each registry has its own SQL, as it suits its database. Rows have the same meaning in all of them, so the types of
+/// the core read themselves from rows.
 public protocol RowReader {
     /// A number, or 1 or 0 for a truth value; 0 for NULL.
     func integer(_ column: Int32) -> Int64

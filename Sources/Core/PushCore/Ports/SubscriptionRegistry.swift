@@ -30,7 +30,7 @@ public protocol SubscriptionRegistry: AnyObject {
     ///
     /// - Parameters:
     ///   - app: the only app that counts; nil for all.
-    ///   - last: what to go on after.
+    ///   - last: the last entry of the previous page.
     ///   - limit: the most counts in one answer.
     /// - Returns: the counts; those of all record types come before the others of their app.
     /// - Throws: `RegistryError` if the store cannot answer.
@@ -75,7 +75,7 @@ public protocol SubscriptionRegistry: AnyObject {
     ///
     /// - Parameters:
     ///   - rows: the subscriptions.
-    ///   - event: what tells the event from all others.
+    ///   - event: the digest that identifies the event.
     ///   - nowMilliseconds: when it is, in milliseconds since 1970.
     /// - Returns: the subscriptions that the event may fire, because it claims them now or did so before.
     /// - Throws: `RegistryError` if the store cannot be written.
@@ -91,7 +91,7 @@ public protocol SubscriptionRegistry: AnyObject {
     ///
     /// - Parameters:
     ///   - deviceIDs: the devices; one that is gone has the badge 1.
-    ///   - event: what tells the event from all others.
+    ///   - event: the digest that identifies the event.
     ///   - isRepeated: whether this is a retry, which adds nothing.
     /// - Returns: the badges, in the order of the devices.
     /// - Throws: `RegistryError` if the store cannot be written.

@@ -39,7 +39,7 @@ public struct BroadcastChannels: Sendable {
 
     /// Makes a channel; an app may have ten thousand.
     ///
-    /// - Parameter policy: what APNs keeps; it cannot be changed later.
+    /// - Parameter policy: the pushes that APNs stores; it cannot be changed later.
     /// - Returns: the channel's identifier, which devices subscribe to.
     /// - Throws: `ChannelError`, as all of these.
     public func create(storing policy: StoragePolicy) async throws(ChannelError) -> String {

@@ -92,10 +92,10 @@ public final class PushClient: Sendable {
     /// If the task is cancelled it returns at once, with a failure.
     ///
     /// - Parameters:
-    ///   - message: what to send.
-    ///   - token: the device.
+    ///   - message: the message to send.
+    ///   - token: whom to.
     ///   - name: the configuration; nil for the first.
-    /// - Returns: what became of it.
+    /// - Returns: its result.
     /// - Throws: `PushError` (`messageInvalid`, `configurationUnknown`) before anything was sent.
     public func send(
         _ message: PushMessage, to token: PushToken, using name: String? = nil
@@ -110,8 +110,8 @@ public final class PushClient: Sendable {
     /// more tokens than results should fit into memory, use `results(of:to:)`.
     ///
     /// - Parameters:
-    ///   - message: what to send.
-    ///   - tokens: the devices.
+    ///   - message: the message to send.
+    ///   - tokens: whom to.
     ///   - name: the configuration; nil for the first.
     /// - Returns: a result for each token, in the order of the tokens.
     /// - Throws: `PushError` (`messageInvalid`, `configurationUnknown`) before anything was sent.
@@ -144,8 +144,8 @@ public final class PushClient: Sendable {
     /// Sends to devices as their tokens come, and gives the results as they come.
     ///
     /// - Parameters:
-    ///   - message: what to send.
-    ///   - tokens: the devices, any number; they are taken only as fast as results are read.
+    ///   - message: the message to send.
+    ///   - tokens: whom to, any number; they are taken only as fast as results are read.
     ///   - name: the configuration; nil for the first.
     /// - Returns: the results, to be iterated once; if the tokens can throw, so can the results.
     /// - Throws: `PushError` (`messageInvalid`, `configurationUnknown`) before anything was sent.
@@ -158,8 +158,8 @@ public final class PushClient: Sendable {
     /// Sends to many devices, and gives the results as they come.
     ///
     /// - Parameters:
-    ///   - message: what to send.
-    ///   - tokens: the devices, any number; a lazy sequence (`.lazy.map`) is read only as fast as results are.
+    ///   - message: the message to send.
+    ///   - tokens: whom to, any number; a lazy sequence (`.lazy.map`) is read only as fast as results are.
     ///   - name: the configuration; nil for the first.
     /// - Returns: the results, to be iterated once.
     /// - Throws: `PushError` (`messageInvalid`, `configurationUnknown`) before anything was sent.
@@ -171,7 +171,7 @@ public final class PushClient: Sendable {
 
     /// Checks the message.
     ///
-    /// - Returns: what makes the job of sending it, which the client holds from then on until it has ended.
+    /// - Returns: a function that makes its job, which the client retains until the job has ended.
     private func prepare(
         _ message: PushMessage, _ name: String?
     ) throws(PushError) -> @Sendable () -> PushJob {

@@ -34,7 +34,7 @@ public struct PushConfiguration: Sendable {
     /// Describes an app.
     ///
     /// - Parameters:
-    ///   - name: what calls name it by.
+    ///   - name: the name that calls use.
     ///   - bundleID: the app's bundle identifier.
     ///   - key: the signing key.
     ///   - keyID: the key's identifier.

@@ -26,7 +26,7 @@ public struct PushMessage: Sendable {
     ///   - urgency: the urgency; decided from the kind if nil.
     ///   - expiration: until when APNs keeps it.
     ///   - collapseID: messages with the same identifier replace each other on the device; at most 64 bytes.
-    ///   - identifier: what names the message; nil draws one.
+    ///   - identifier: the name of the message; nil draws one.
     /// - Throws: `PushError` (`messageInvalid`), with the remedy, if a value of your own cannot be encoded as JSON, if
     ///   the payload is too large (4,096 bytes, 5,120 for `voip`), or if Apple's rules for the kind are broken.
     public init(

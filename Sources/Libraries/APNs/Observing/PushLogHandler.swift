@@ -9,7 +9,7 @@ public protocol PushLogHandler: Sendable {
     /// - Parameters:
     ///   - level: how important it is.
     ///   - message: the constant name of what happened, for example `apns.connection.lost`.
-    ///   - metadata: what varies, for example `reason`.
+    ///   - metadata: the variable values, for example `reason`.
     func log(level: PushLogLevel, message: String, metadata: [String: String])
 }
 

@@ -9,7 +9,7 @@ final class PushJobReader: Sendable {
     ///
     /// - Parameters:
     ///   - job: the job.
-    ///   - pump: what hands tokens to the job; it is cancelled with the job.
+    ///   - pump: hands tokens to the job; it is cancelled with the job.
     init(job: PushJob, pump: Task<Void, Never>? = nil) {
         self.job = job
         self.pump = pump

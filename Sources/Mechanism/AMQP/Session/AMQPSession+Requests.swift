@@ -133,7 +133,7 @@ extension AMQPSession {
     /// it.
     ///
     /// - Parameters:
-    ///   - queue: what to consume.
+    ///   - queue: the queue to consume.
     ///   - tag: how its deliveries are marked; up to 15 bytes cost no allocation.
     /// - Throws: `AMQPError`: `missing`, `refused`, or the connection's end.
     public func consume(_ queue: String, tag: String) throws(AMQPError) {
@@ -246,7 +246,7 @@ extension AMQPSession {
     /// The broker closes the channel for a message that breaks one of its rules. It names neither that message nor the
     /// outcome of the later ones. All that are open then are published once more, one by one, so some may come twice.
     ///
-    /// - Parameter publishes: what to publish and where, mandatory.
+    /// - Parameter publishes: the messages and their targets, mandatory.
     /// - Returns: for each, nil if the broker has it, else why it does not.
     /// - Throws: `AMQPError` when the connection ends first; then the outcome is unknown.
     public func publishConfirmed(

@@ -120,7 +120,7 @@ struct HTTPConnectionMachine {
     ///   - closes: whether the connection has to end with it.
     ///   - date: the value of the field `Date`.
     ///   - now: the monotonic time.
-    /// - Returns: what to do.
+    /// - Returns: the actions.
     mutating func respond(
         _ response: HTTPResponse, closes: Bool, date: String, nowNanoseconds now: UInt64
     ) -> [Action] {

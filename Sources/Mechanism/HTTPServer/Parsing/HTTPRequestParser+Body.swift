@@ -37,7 +37,7 @@ extension HTTPRequestParser {
         let size = digits.reduce(0) { $0 << 4 | Int(OctetClass.hexadecimalValue($1) ?? 0) }
         chunkedBytes += size
         guard chunkedBytes <= bodyBytesMaximum else { return refuse(.bodyTooLong(bytesMaximum: bodyBytesMaximum)) }
-        // Of a chunk that has bytes, its size is bounded as they are.
+        // The size of a chunk with bytes is bounded as the bytes are.
         if size > 0 { lineBytes -= digits.count + 2 }
         part = size == 0 ? .trailer : .chunk(remaining: size)
         return nil

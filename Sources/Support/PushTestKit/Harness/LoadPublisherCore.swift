@@ -106,7 +106,7 @@ final class LoadPublisherCore<Source: LoadSource>: AMQPConnectionHandler {
                     return
                 }
                 credit -= 1
-                // Recorded before the publish, because a publish that the connection's end interrupts may have arrived.
+                // Recorded first, because a publish that the connection's end interrupts may have arrived.
                 published.append(event)
                 publishedCount += 1
                 let message = source.message(of: event)

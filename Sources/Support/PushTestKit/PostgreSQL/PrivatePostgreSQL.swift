@@ -88,7 +88,7 @@ public final class PrivatePostgreSQL: Sendable {
     /// Does something with a database that is used again afterwards, because each takes 7 MB in 300 files.
     ///
     /// - Parameter body: is given the name of a database that has no schema `apus`; its connections must end with it.
-    /// - Returns: what `body` returns.
+    /// - Returns: the result of `body`.
     /// - Throws: `PrivateServerFailure` if the server refuses, or the error of `body`; then the database is abandoned.
     public func withDatabase<Value>(_ body: (String) throws -> Value) async throws -> Value {
         let name: String

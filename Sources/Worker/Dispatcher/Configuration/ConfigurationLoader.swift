@@ -36,7 +36,7 @@ public struct ConfigurationLoader: Sendable {
     /// - Parameters:
     ///   - path: the file that the user named; nil for `$APUS_CONFIG`, or `apus.toml` if it is there.
     ///   - environment: the process's environment.
-    ///   - overrides: what `--set` gave, the last of two equal keys wins.
+    ///   - overrides: the values of `--set`; the last of two equal keys wins.
     public init(path: String?, environment: [String: String], overrides: [ConfigurationOverride] = []) {
         self.path = path ?? environment["APUS_CONFIG"]
         self.environment = environment

@@ -14,7 +14,7 @@ public struct HostPort: Hashable, Sendable, CustomStringConvertible {
     /// Reads `host:port`; the result is nil if the text is anything else.
     ///
     /// - Parameters:
-    ///   - text: what to read; an IPv6 address stands in brackets.
+    ///   - text: the text to read; an IPv6 address stands in brackets.
     ///   - defaultPort: the port if none is written; without it, one has to be.
     public init?(_ text: String, defaultPort: UInt16? = nil) {
         var host = text[...]

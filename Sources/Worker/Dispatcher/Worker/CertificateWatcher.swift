@@ -75,7 +75,7 @@ public final class CertificateWatcher: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: names the files.
-    ///   - server: what shows the certificate.
+    ///   - server: the server that shows the certificate.
     ///   - intervalNanoseconds: how often the files are looked at.
     ///   - logger: where a renewal, or a pair that cannot be used, is logged.
     /// - Throws: `WorkerError` if there is no thread.

@@ -15,8 +15,8 @@ struct SubscriptionTestCommand: Command {
     let summary = "Explain clause by clause whether a condition holds for a record"
     let help = CommandHelp(
         discussion: """
-            Evaluates a condition, or the one of a saved subscription, on a sample record, as a
-            worker would, and explains each clause. The exit code is 0 if the record matches, and 1
+            Evaluates a condition, given here or in a saved subscription, on a sample record, as
+            a worker would, and explains each clause. The exit code is 0 if the record matches, and 1
             if it does not. Nothing is sent or saved.
             """,
         examples: [

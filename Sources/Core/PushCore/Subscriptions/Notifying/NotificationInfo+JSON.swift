@@ -6,7 +6,7 @@ extension NotificationInfo {
     ///
     /// - Parameters:
     ///   - value: an object.
-    ///   - path: what messages call it.
+    ///   - path: its name in messages.
     ///   - isLenient: whether members of other names, and what Apple ignores, are passed over: an empty sound, for
     ///     example, or arguments of a text that has no key. Stored notifications were checked before.
     /// - Throws: `EventRejection` with `invalidField`, `missingField` or `unknownField`.
@@ -156,7 +156,7 @@ extension NotificationInfo {
     ///
     /// - Parameters:
     ///   - value: an object.
-    ///   - path: what messages call it.
+    ///   - path: its name in messages.
     /// - Throws: `EventRejection` with `invalidField` or `unknownField`.
     public init(cloudKit value: JSONValue, path: String = "notificationInfo") throws(EventRejection) {
         let fields = try FieldReader(value, path: path)

@@ -89,7 +89,7 @@ public struct SubscriberPage: Hashable, Sendable {
 
     /// Marks a silent entry if another subscription of the event pushes to its device.
     ///
-    /// Of the subscriptions that fire always, the one of the lowest row pushes, wherever it lies. One that fires once
+    /// Among the subscriptions that fire always, the one of the lowest row pushes, on any page. One that fires once
     /// gives way to any of them, but no other gives way to it: another event may have claimed it meanwhile.
     ///
     /// - Parameters:

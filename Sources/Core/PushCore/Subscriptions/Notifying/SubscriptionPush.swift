@@ -33,7 +33,7 @@ public struct SubscriptionPush {
     ///   - badge: the number on the app's icon; nil leaves it unchanged.
     ///   - render: renders a notification, or throws if it is too large or breaks a rule.
     /// - Returns: the fullest that can be made, and whether it shows nothing though it should.
-    /// - Throws: what `render` throws of the barest.
+    /// - Throws: the error of `render` for the shortest form.
     public func rendered<Content>(
         badge: Int?, _ render: (Notification) throws(EventRejection) -> Content
     ) throws(EventRejection) -> (content: Content, isReduced: Bool) {
@@ -106,8 +106,7 @@ public struct SubscriptionPush {
 
     // MARK: The dictionary `ck`
 
-    /// The dictionary that `CKNotification` is made of; Apple does not document it, so its keys are those that apps and
-    /// open-source readers of it look for.
+    /// The dictionary for `CKNotification`, undocumented by Apple; its keys are those that apps and readers expect.
     private func details(_ pruning: NotificationPruning) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()

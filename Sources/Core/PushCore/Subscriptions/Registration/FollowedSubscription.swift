@@ -78,8 +78,7 @@ enum RecordScope {
     static let zone = "$zone"
     static let owner = "$owner"
 
-    /// What the index asks of where a record lies; in a predicate as the index sees it, this comes before the
-    /// condition on fields, in each conjunction.
+    /// The index's condition on the record's place; it precedes the condition on fields in each conjunction.
     ///
     /// These paths sort before those of all fields, so the order is kept.
     static func terms(database: RecordDatabase, owner: String?, zoneName: String?) -> [PredicateTerm] {

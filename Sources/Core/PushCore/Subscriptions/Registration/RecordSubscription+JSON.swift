@@ -24,7 +24,7 @@ extension RecordSubscription {
     ///
     /// - Parameters:
     ///   - value: an object.
-    ///   - path: what messages call it.
+    ///   - path: its name in messages.
     ///   - key: the name, if it stands elsewhere; then the object need not say it.
     ///   - savedAtMilliseconds: when it is.
     /// - Throws: `EventRejection` with `invalidField` or `missingField`.
