@@ -26,7 +26,7 @@ public struct AddressBook: Sendable {
     /// - Parameters:
     ///   - addresses: the present addresses of the name.
     ///   - used: the addresses of the connections that there are.
-    ///   - turn: a number that differs from one connection to the next, so that each begins at another place.
+    ///   - rotation: a number that differs from one connection to the next, so that each begins at another address.
     /// - Returns: the indices in `addresses`: addresses that failed lately last, those with the fewest connections
     ///   first.
     public func order(_ addresses: [String], used: [String], rotation: Int) -> [Int] {

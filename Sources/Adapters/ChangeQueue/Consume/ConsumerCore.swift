@@ -263,9 +263,9 @@ final class ConsumerCore {
     }
 
     /// Reconnects and consumes again when no delivery is unsettled, or else at the end of this time.
-    private func beginAnew(withinNanoseconds delay: UInt64) {
-        resumeTimer = loop.schedule(afterNanoseconds: delay) { [weak self] in self?.beginAnew() }
-        beginAnewIfIdle()
+    private func reconnect(withinNanoseconds delay: UInt64) {
+        resumeTimer = loop.schedule(afterNanoseconds: delay) { [weak self] in self?.reconnect() }
+        reconnectIfIdle()
     }
 
     private func reconnectIfIdle() {

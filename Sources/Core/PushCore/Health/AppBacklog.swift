@@ -78,7 +78,7 @@ public struct AppBacklog: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - isOverShare: whether it holds more than its share now.
-    ///   - inHandMaximum: the most unsettled deliveries of all apps.
+    ///   - unsettledMaximum: the most unsettled deliveries of all apps.
     ///   - othersEnded: how many deliveries of other apps have ended so far.
     ///   - now: when it is.
     /// - Returns: whether it is slow and exceeds its share, so that no more of its deliveries may be admitted.
