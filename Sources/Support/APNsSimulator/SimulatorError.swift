@@ -1,6 +1,6 @@
 /// The simulator could not be set up.
 public struct SimulatorError: Error, Sendable, CustomStringConvertible {
-    /// What kind of thing went wrong.
+    /// The kind of failure.
     public enum Code: Sendable {
         /// A line of the script is invalid.
         case scriptInvalid
@@ -16,7 +16,7 @@ public struct SimulatorError: Error, Sendable, CustomStringConvertible {
         case deadlinePassed
     }
 
-    /// What kind of thing went wrong.
+    /// The kind of failure.
     public let code: Code
     /// The problem, its place and the remedy, for people.
     public let message: String

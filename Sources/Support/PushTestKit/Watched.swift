@@ -28,8 +28,8 @@ public final class Watched<State: Sendable>: Sendable {
 
     /// Changes the state, and wakes the tests whose condition has become true.
     ///
-    /// - Parameter change: what to do; it must not wait for anything.
-    /// - Returns: what `change` gives.
+    /// - Parameter change: changes the state; it must not wait for anything.
+    /// - Returns: the result of `change`.
     @discardableResult
     public func update<Result: Sendable>(_ change: (inout State) -> Result) -> Result {
         let (result, woken) = guarded.withLock { guarded in

@@ -2,10 +2,10 @@ import Notifications
 
 /// Decides which requests wait for notifications, and which end when there are too many; pure of sockets and clocks.
 ///
-/// Of several requests of one client the newest gets the next notification: a client that lost its connection, which
-/// the server may not have noticed, comes again on another. The older ones stay a while and end without a notification.
-/// So two tabs of a browser take turns slowly, instead of ending each other at once. The older ones never get a
-/// notification again, because their clients may be gone. More of one client than a few are turned away.
+/// The newest of a client's requests gets the next notification: a client that lost its connection, perhaps unnoticed,
+/// comes again on another. The older ones stay a while and end without a notification. So two tabs of a browser take
+/// turns slowly, instead of ending each other at once. The older ones never get a notification again, because their
+/// clients may be gone. More of one client than a few are turned away.
 ///
 /// When all places are taken, the address that has most of them gives one up to an address that has fewer. So no client
 /// keeps others out, and clients behind one proxy may take all places.

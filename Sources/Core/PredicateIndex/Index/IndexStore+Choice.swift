@@ -94,7 +94,7 @@ struct KeyChoice {
         cost = offered
     }
 
-    /// Of two equally cheap options, the one with more terms is likely to stay cheap.
+    /// The option with more terms is likely to stay cheap, if two are equally cheap.
     private func isCheaper(_ set: KeyOptionSet, cost offered: Double) -> Bool {
         offered < cost || offered == cost && set.count > best.count
     }

@@ -4,11 +4,14 @@ internal import UnicodeText
 extension Predicate {
     /// Creates the predicate that holds where one of the conjunctions does, in normal form.
     ///
-    /// What is done: text and paths become NFC, text whose case does not count is folded; members, terms and
-    /// conjunctions are sorted by their canonical bytes, each once; `IN` of one value is equality; ranges of one field
-    /// are cut with each other and with the values that it may equal, and so are those; a conjunction that contradicts
-    /// itself goes away, and so does one that holds only where another does because it has all terms of that; what
-    /// always holds is `always`. The meaning stays the same for every record.
+    /// The steps of normalization, which keep the meaning for every record:
+    ///
+    /// - Text and paths become NFC; text whose case does not count is folded.
+    /// - Members, terms and conjunctions are sorted by their canonical bytes, without duplicates.
+    /// - `IN` of one value becomes equality.
+    /// - Ranges of one field are intersected with each other and with its possible values; those values are, too.
+    /// - A conjunction that contradicts itself is removed, and so is one that has all terms of another.
+    /// - A predicate that always holds becomes `always`.
     ///
     /// - Parameter conjunctions: conjunctions of terms, in any form and order.
     /// - Throws: `PredicateError`: `.invalidPath`, `.invalidValue`, or `.tooLarge` if a limit of `PredicateLimits` is

@@ -7,7 +7,7 @@ public import Essentials
 /// | it is | when | until |
 /// |---|---|---|
 /// | silent | nothing of it was answered or ended for `silenceMilliseconds`, others went on | something of it is |
-/// | late | its unsettled deliveries took longer than the patience to end | a turnover is quick, or none is left |
+/// | late | its deliveries took longer than the patience to end | a turnover is quick, or nothing is left |
 ///
 /// The more deliveries an app has, the sooner its silence counts, so that it is noticed before it has all of them. The
 /// time is for an app with all deliveries; one with half of them may be silent for twice as long. Silence counts only

@@ -166,7 +166,7 @@ final class HTTPServerCore {
             }
     }
 
-    /// Of the selected connections, the one that has been in its phase for longest.
+    /// The selected connection that has been in its phase for longest.
     private func oldestPhase(where isMeant: (HTTPConnection) -> Bool) -> HTTPConnection? {
         var oldest: HTTPConnection?
         for connection in connections.values where isMeant(connection) {

@@ -20,7 +20,7 @@ public final class FaultControl {
     /// Listens.
     ///
     /// - Parameters:
-    ///   - simulator: what to control.
+    ///   - simulator: the simulator to control.
     ///   - port: the port; 0 for any.
     ///   - loop: where to live; call on it.
     /// - Throws: `SimulatorError` (`listenFailed`).

@@ -20,7 +20,7 @@ public struct CallFault: Hashable, Sendable {
         case file(String)
     }
 
-    /// The environment of the process.
+    /// The failure that the process sees.
     public enum Manner: String, Hashable, Sendable, CaseIterable {
         /// The connection is lost, and nothing was read or written.
         case reset
@@ -40,9 +40,9 @@ public struct CallFault: Hashable, Sendable {
 
     /// Which calls are counted.
     public let call: Call
-    /// On what they are counted.
+    /// The file or connection whose calls are counted.
     public let subject: Subject
-    /// The environment of the process.
+    /// The failure that the process sees.
     public let manner: Manner
     /// Which call fails, counted from 1.
     public let occurrence: Int
@@ -54,7 +54,7 @@ public struct CallFault: Hashable, Sendable {
     /// - Parameters:
     ///   - call: which calls are counted.
     ///   - subject: on what they are counted.
-    ///   - manner: what the process sees.
+    ///   - manner: the failure that the process sees.
     ///   - occurrence: which call fails, counted from 1.
     ///   - times: how many fail in a row.
     public init(_ call: Call, on subject: Subject, as manner: Manner, occurrence: Int, times: Int = 1) {

@@ -19,7 +19,7 @@ public enum PlainHTTP {
     ///   - method: for example `GET`.
     ///   - path: for example `/metrics`.
     ///   - port: the server's port.
-    ///   - body: what to send after the head.
+    ///   - body: the bytes after the head.
     /// - Returns: the answer; its status is 0 if nothing listens there.
     public static func request(_ method: String, _ path: String, port: UInt16, body: String = "") -> Answer {
         let length = body.isEmpty ? "" : "Content-Length: \(body.utf8.count)\r\n"
@@ -30,7 +30,7 @@ public enum PlainHTTP {
     /// Sends any text and reads until the server closes.
     ///
     /// - Parameters:
-    ///   - text: what to send.
+    ///   - text: the text to send.
     ///   - port: the server's port.
     ///   - source: the address of this machine that it comes from; nil for any.
     /// - Returns: the answer; its status is 0 if there was none.

@@ -49,7 +49,7 @@ public struct ProxyConditions: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - directions: which.
-    ///   - silence: what becomes of the bytes.
+    ///   - silence: the treatment of the bytes.
     /// - Returns: the weather.
     public static func silent(_ directions: [ProxyDirection], _ silence: ProxySilence) -> ProxyConditions {
         var weather = ProxyConditions()
@@ -106,7 +106,7 @@ public struct FaultTrigger: Hashable, Sendable {
     /// Creates a trap.
     ///
     /// - Parameters:
-    ///   - trigger: what springs it.
+    ///   - trigger: the event that springs it.
     ///   - occurrence: at which occurrence, counted from 1.
     ///   - strike: the effect.
     public init(_ trigger: Trigger, occurrence: Int = 1, strike: Strike = .reset) {

@@ -34,7 +34,7 @@ public final class PrivateRabbitMQ: Sendable {
     /// Starts a node and waits until it accepts connections.
     ///
     /// - Parameters:
-    ///   - certificate: what to show on a TLS listener; without one there is none.
+    ///   - certificate: the certificate of the TLS listener; without one there is no listener.
     ///   - configuration: more lines of `rabbitmq.conf`.
     ///   - plugins: which plugins of RabbitMQ are enabled.
     /// - Returns: the running node.

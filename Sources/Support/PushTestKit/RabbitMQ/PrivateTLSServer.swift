@@ -8,7 +8,7 @@ public final class PrivateTLSServer: Sendable {
 
     /// Starts the server, with `openssl s_server`, and waits until it listens.
     ///
-    /// - Parameter certificate: what to show.
+    /// - Parameter certificate: the certificate to show.
     /// - Throws: `PrivateServerFailure` if it cannot be started.
     public init(certificate: RabbitMQCertificate) throws {
         port = try FreePorts.find(1)[0]

@@ -17,7 +17,7 @@ public struct EditedRows {
     ///
     /// - Parameters:
     ///   - registry: an empty registry.
-    ///   - number: what to write.
+    ///   - number: the number to write.
     ///   - execute: runs a statement of SQL in its database.
     public init(
         _ registry: any RegistryConformance.Store, number: Int64, execute: @escaping (String) throws -> Void

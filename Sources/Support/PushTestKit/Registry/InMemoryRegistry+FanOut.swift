@@ -109,7 +109,7 @@ extension InMemoryRegistry: FanOutRegistry {
         fanOuts.chunks[known.number] = nil
     }
 
-    /// What is known of chunks.
+    /// The stored state of chunks.
     public func chunkStates(_ keys: [FanOutChunkKey]) throws(RegistryError) -> [FanOutChunkState] {
         try check()
         return keys.map { key in

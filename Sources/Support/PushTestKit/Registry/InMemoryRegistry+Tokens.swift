@@ -35,7 +35,7 @@ extension InMemoryRegistry {
         }
     }
 
-    /// What these tokens are registered as in an app.
+    /// The kinds under which these tokens are registered in an app.
     public func kinds(of tokens: [DeviceToken], app: String) throws(RegistryError) -> [RegisteredToken] {
         try check()
         let wanted = Set(tokens)

@@ -7,7 +7,7 @@ public struct QuotaConformance: Sendable, CustomStringConvertible {
     /// The ports that such a store has.
     public typealias Store = QuotaRegistry & Registry & RegistryAdministration & SubscriptionRegistry
 
-    /// What the registry does, as a sentence.
+    /// The required behaviour, as a sentence.
     public let name: String
     /// Throws if the registry does not do it.
     public let check: @Sendable (any Store) throws -> Void

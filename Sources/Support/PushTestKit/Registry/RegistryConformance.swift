@@ -9,7 +9,7 @@ public struct RegistryConformance: Sendable, CustomStringConvertible {
     /// The ports that a registry has.
     public typealias Store = CourierRegistry & DeadLetterRegistry & FanOutRegistry & Registry & SubscriptionRegistry
 
-    /// What the registry does, as a sentence.
+    /// The required behaviour, as a sentence.
     public let name: String
     /// Throws if the registry does not do it.
     public let check: @Sendable (any Store) throws -> Void

@@ -137,7 +137,7 @@ extension SubscriptionConformance {
 
     /// Saves four subscriptions of Anna, one of Ben, and one of a device.
     ///
-    /// Of Anna's, one is visible and the first fires once. She has seven devices, of which one has the silent
+    /// One of Anna's is visible, and the first fires once. She has seven devices, of which one has the silent
     /// subscription of its own; Ben has one device.
     private static func crowd(
         in registry: any Registry & SubscriptionRegistry

@@ -51,9 +51,9 @@ public struct SimulationOptions: Sendable {
     /// Chooses the options: workers, queues, prefetch, pace and faults follow from the seed.
     ///
     /// - Parameters:
-    ///   - seed: what everything that is drawn follows from.
+    ///   - seed: the seed of everything random.
     ///   - eventCount: how many events backends publish.
-    ///   - faults: what goes wrong; nil for all of it, or for a few things, as the seed says.
+    ///   - faults: the faults; nil for all or a few of them, by the seed.
     public init(seed: UInt64, eventCount: Int, faults: [Fault]? = nil) {
         self.seed = seed
         self.eventCount = eventCount

@@ -13,7 +13,7 @@ final class WorkerKeys: Sendable {
     ///
     /// - Parameters:
     ///   - apps: the apps.
-    ///   - sources: those of the routes, two for each app, in the order of the apps.
+    ///   - sources: the token sources of the routes, two for each app, in the order of the apps.
     ///   - logger: where changes are logged.
     /// - Throws: `APNsError` if there is no thread.
     init(apps: [Configuration.App], sources: [ProviderTokenSource], logger: Logger) throws(APNsError) {

@@ -16,8 +16,8 @@ struct SubscriptionTestCommand: Command {
     let help = CommandHelp(
         discussion: """
             Evaluates a condition, given here or in a saved subscription, on a sample record, as
-            a worker would, and explains each clause. The exit code is 0 if the record matches, and 1
-            if it does not. Nothing is sent or saved.
+            a worker would, and explains each clause. The exit code is 0 if the record matches,
+            and 1 if it does not. Nothing is sent or saved.
             """,
         examples: [
             .init(

@@ -4,8 +4,8 @@ public import Essentials
 /// registry has to look up, and marks the entries that its answers cover.
 ///
 /// Each owner is asked for once, however many entries and devices of the page are its own: a user can have thousands of
-/// silent subscriptions and each of them an entry for each of the user's devices. Of an owner's rows that the event
-/// concerns, only the lowest is kept, so memory does not grow with their number either.
+/// silent subscriptions and each of them an entry for each of the user's devices. Only the lowest of an owner's rows
+/// that the event concerns is kept, so memory does not grow with their number either.
 public struct SilentCovering {
     /// The owner of subscriptions that push to a device.
     public enum Owner: Hashable, Sendable {
