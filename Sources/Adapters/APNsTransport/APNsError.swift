@@ -1,7 +1,7 @@
 internal import Crypto
 internal import HTTP2
 
-/// A failure to set up the APNs client: the problem, its place and the remedy.
+/// A failure to set up the APNs client: the problem, its location and the remedy.
 public struct APNsError: Error, Sendable, CustomStringConvertible {
     /// The kinds of failure.
     public enum Code: Hashable, Sendable {
@@ -23,7 +23,7 @@ public struct APNsError: Error, Sendable, CustomStringConvertible {
 
     /// The kind of failure.
     public let code: Code
-    /// The problem, its place and the remedy.
+    /// The problem, its location and the remedy.
     public let message: String
 
     /// Creates an error.

@@ -20,7 +20,7 @@ public struct ChangeQueueError: Error, Hashable, Sendable, CustomStringConvertib
 
     /// The kind of failure.
     public let code: Code
-    /// The problem, its place and the remedy; never a password.
+    /// The problem, its location and the remedy; never a password.
     public let message: String
 
     init(_ code: Code, _ message: String) {

@@ -30,7 +30,7 @@ public struct EventRejection: Error, Hashable, Sendable, CustomStringConvertible
 
     /// The machine-readable reason.
     public let reason: Reason
-    /// The problem, its place and the expected value.
+    /// The problem, its location and the expected value.
     public let message: String
 
     /// Creates a rejection.

@@ -26,7 +26,7 @@ public struct AMQPError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The kind of failure.
     public let code: Code
-    /// The problem, its place and the remedy; never a password.
+    /// The problem, its location and the remedy; never a password.
     public let message: String
     /// Whether the broker closed the channel because of a publish: the exchange is missing, or the message breaks a
     /// rule.

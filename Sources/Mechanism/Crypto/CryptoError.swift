@@ -26,7 +26,7 @@ public struct CryptoError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of failure, for code.
     public let code: Code
-    /// The problem, its place and the remedy, for people; no part of a key.
+    /// The problem, its location and the remedy, for people; no part of a key.
     public let message: String
 
     init(_ code: Code, _ message: String) {

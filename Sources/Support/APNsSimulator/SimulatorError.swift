@@ -18,7 +18,7 @@ public struct SimulatorError: Error, Sendable, CustomStringConvertible {
 
     /// The kind of failure.
     public let code: Code
-    /// The problem, its place and the remedy, for people.
+    /// The problem, its location and the remedy, for people.
     public let message: String
 
     init(_ code: Code, _ message: String) {

@@ -41,14 +41,14 @@ final class Report {
         try JSONDecoder().decode([BenchmarkResult].self, from: Data(contentsOf: URL(fileURLWithPath: path)))
     }
 
-    /// Writes figures to a file, in place of all others or of those with the same names.
+    /// Writes figures to a file, in index of all others or of those with the same names.
     ///
     /// In the second case figures of scenarios that did not run stay, each with the commit that it was measured at.
     static func write(_ results: [BenchmarkResult], to path: String, replacingAll: Bool) throws {
         var figures = try !replacingAll && FileManager.default.fileExists(atPath: path) ? read(path) : []
         for result in results {
-            if let place = figures.firstIndex(where: { $0.name == result.name }) {
-                figures[place] = result
+            if let index = figures.firstIndex(where: { $0.name == result.name }) {
+                figures[index] = result
             } else {
                 figures.append(result)
             }

@@ -91,10 +91,10 @@ struct IsolationScenario {
     private static func load(_ devices: Range<Int>) -> BenchmarkLoad {
         let (first, period) = (devices.lowerBound, eventsBetween + otherEventsBetween)
         return BenchmarkLoad(count: devices.count / eventsBetween * period) { index in
-            let (run, place) = index.quotientAndRemainder(dividingBy: period)
+            let (run, position) = index.quotientAndRemainder(dividingBy: period)
             let start = first + run * eventsBetween
-            if place < eventsBetween { return RegisteredDevice.message(start + place) }
-            return LoadMessage(routingKey: "push.requested", body: otherEvent(start + place - eventsBetween))
+            if position < eventsBetween { return RegisteredDevice.message(start + position) }
+            return LoadMessage(routingKey: "push.requested", body: otherEvent(start + position - eventsBetween))
         }
     }
 

@@ -7,7 +7,7 @@ import Notifications
 /// The URL alone lets its holder fetch, from any page. Apple documents only that clients poll it. Apple's clients rely
 /// on two more facts: an answer has one payload in APNs' form, and an empty one asks to come again.
 ///
-/// A URL that the server never issued is refused on the server's thread, before it takes a waiting place. An issued URL
+/// A URL that the server never issued is refused on the server's thread, before it takes a waiting slot. An issued URL
 /// is a credential like any other, with a rate of its own.
 struct CourierAPI: ClientAPI {
     let firstSegments = ["courier"]

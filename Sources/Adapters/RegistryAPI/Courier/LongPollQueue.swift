@@ -30,7 +30,7 @@ final class LongPollQueue {
                 olderWaitNanoseconds: Self.olderWaitSeconds * 1_000_000_000))
     }
 
-    /// A client asks for its next notification; `CourierPlaces` decides which requests wait.
+    /// A client asks for its next notification; `LongPollSlots` decides which requests wait.
     func arrived(_ request: SuspendedRequest, for token: DeviceToken, from address: String, _ context: RegistryContext)
     {
         loop.preconditionOnLoop()

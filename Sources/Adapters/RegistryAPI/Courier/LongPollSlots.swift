@@ -7,8 +7,8 @@ import Notifications
 /// turns slowly, instead of ending each other at once. The older ones never get a notification again, because their
 /// clients may be gone. More of one client than a few are turned away.
 ///
-/// When all places are taken, the address that has most of them gives one up to an address that has fewer. So no client
-/// keeps others out, and clients behind one proxy may take all places.
+/// When all slots are taken, the address that has most of them gives one up to an address that has fewer. So no client
+/// keeps others out, and clients behind one proxy may take all slots.
 struct LongPollSlots<Poll> {
     /// The decision about a new request.
     enum Arrival {

@@ -1,13 +1,13 @@
 /// Elements that wait for one worker, which takes one element of each owner in turn.
 ///
-/// An owner may let a share wait, and all together a count. When all places are taken, an owner with few of them gets
-/// the last place of the owner with the most, so that early owners do not keep others out.
+/// An owner may let a share wait, and all together a count. When all slots are taken, an owner with few of them gets
+/// the last slot of the owner with the most, so that early owners do not keep others out.
 struct FairQueue<Element> {
     /// The outcome for a new element.
     enum Placement {
         /// It waits.
         case waiting
-        /// It waits in the place of this one, which was the last of the owner with the most.
+        /// It waits in the slot of this one, which was the last of the owner with the most.
         case displacing(Element)
         /// It does not wait.
         case refused(FairQueueRefusal)

@@ -48,7 +48,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
 struct CommandFailure: Error, CustomStringConvertible, Sendable {
     /// The code with which the process ends.
     let code: ExitCode
-    /// The problem, its place and the remedy; several lines are allowed, a secret never.
+    /// The problem, its location and the remedy; several lines are allowed, a secret never.
     let message: String
 
     /// Creates a failure.

@@ -71,7 +71,7 @@ extension IndexStore {
         }
     }
 
-    /// The record's part of a key for the members at the places of a `BucketNode.Entry`.
+    /// The record's part of a key for the members at the indices of a `BucketNode.Entry`.
     @inline(__always)
     private func further(_ turn: borrowing MatchContext, _ indices: UInt32) -> WordDigest {
         let digests = turn.memberDigests.pointer(0)

@@ -38,7 +38,7 @@ extension KeyOption {
     ///
     /// - Parameters:
     ///   - term: the term.
-    ///   - place: its place in its conjunction.
+    ///   - index: its index in its conjunction.
     ///   - hashes: makes digests.
     ///   - digests: the term's digests are appended; unspecified if it cannot be part of a key.
     init?(_ term: PredicateTerm, at index: Int, _ hashes: ValueDigests, into digests: inout ScratchArray<WordDigest>) {

@@ -56,7 +56,7 @@ struct PostingStore: ~Copyable {
 ///
 /// A predicate has a posting for each key of each of its conjunctions; the first of them stands for the predicate
 /// itself. Matching reads only postings. A posting has 32 bytes, so that it never spans two cache lines; data that only
-/// changes of the index need are in a `PostingPlace`.
+/// changes of the index need are in a `PostingLocation`.
 struct Posting: BitwiseCopyable {
     /// Bits of `proofShapeAndFlags`.
     private enum Flag {

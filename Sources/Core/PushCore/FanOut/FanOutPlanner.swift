@@ -12,7 +12,7 @@
 /// | read | `unpublishedRead` |
 /// | publish | `published`, then `chunkConfirmed` for each |
 /// | record | `fanOutRead` |
-/// | wait | `chunkConfirmed`, or for `waitsForOther` some time, then `asked` |
+/// | wait | `chunkConfirmed`, or for `waitForOther` some time, then `asked` |
 /// | finish | nothing: the event's deliveries may be settled |
 ///
 /// A step that failed is given again.

@@ -13,7 +13,7 @@ public import Notifications
 ///
 /// Counts restart in a dataset that is deleted and created again, so a deletion makes this worker forget them. Another
 /// worker may have taken the deletion in. So a count only suppresses events that were first seen before that of the
-/// count, or up to `holdMilliseconds` after it. Events overtake each other by seconds, and a dataset that was created
+/// count, or up to `validityMilliseconds` after it. Events overtake each other by seconds, and a dataset that was created
 /// again is announced after that time at the latest.
 ///
 /// When it is full it forgets old ones, which costs a redundant push and never loses one.

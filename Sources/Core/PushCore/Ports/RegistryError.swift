@@ -22,7 +22,7 @@ public struct RegistryError: Error, Hashable, Sendable, CustomStringConvertible 
 
     /// The kind of failure.
     public let code: Code
-    /// The problem, its place and the remedy, for people.
+    /// The problem, its location and the remedy, for people.
     public let message: String
 
     /// Creates an error.

@@ -1,7 +1,7 @@
 internal import APNsTransport
 import Notifications
 
-/// An error that the program has to correct before a push can be sent: the problem, its place and the remedy.
+/// An error that the program has to correct before a push can be sent: the problem, its location and the remedy.
 public struct PushError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of mistake.
     public enum Code: Hashable, Sendable {
@@ -21,7 +21,7 @@ public struct PushError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The kind of mistake.
     public let code: Code
-    /// The problem, its place and the remedy; without secrets and without whole device tokens.
+    /// The problem, its location and the remedy; without secrets and without whole device tokens.
     public let message: String
 
     init(_ code: Code, _ message: String) {

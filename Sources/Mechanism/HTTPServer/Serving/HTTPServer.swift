@@ -147,7 +147,7 @@ public struct HTTPServerError: Error, Hashable, Sendable, CustomStringConvertibl
 
     /// The kind of failure.
     public let code: Code
-    /// The problem, its place and the remedy, for people.
+    /// The problem, its location and the remedy, for people.
     public let message: String
 
     init(_ code: Code, _ message: String) {
