@@ -13,8 +13,8 @@ public import Notifications
 ///
 /// Counts restart in a dataset that is deleted and created again, so a deletion makes this worker forget them. Another
 /// worker may have taken the deletion in. So a count only suppresses events that were first seen before that of the
-/// count, or up to `validityMilliseconds` after it. Events overtake each other by seconds, and a dataset that was created
-/// again is announced after that time at the latest.
+/// count, or up to `validityMilliseconds` after it. Events overtake each other by seconds, and a dataset that was
+/// created again is announced after that time at the latest.
 ///
 /// When it is full it forgets old ones, which costs a redundant push and never loses one.
 public struct RecentChanges: Sendable {

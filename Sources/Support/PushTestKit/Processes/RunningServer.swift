@@ -94,6 +94,9 @@ public struct PrivateServerFailure: Error, CustomStringConvertible, Sendable {
 public enum FreePorts {
     /// Finds different free ports; all are held until the last is found, so that none is found twice.
     ///
+    /// They are free on every address: a server that listens on all of them cannot have a port that a connection from
+    /// 127.0.0.2 has or had a minute ago.
+    ///
     /// - Parameter count: how many.
     /// - Returns: the ports, which another process may take before they are used.
     /// - Throws: `PrivateServerFailure` if the system has none.
@@ -106,7 +109,6 @@ public enum FreePorts {
             descriptors.append(descriptor)
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
-            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
             var length = socklen_t(MemoryLayout<sockaddr_in>.size)
             let code = withUnsafeMutableBytes(of: &address) { bytes in
                 bytes.withMemoryRebound(to: sockaddr.self) { pointer in
