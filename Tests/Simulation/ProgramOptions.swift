@@ -87,7 +87,7 @@ enum HelpText {
 
         Plays workers against models of RabbitMQ, registry, APNs, clocks and the end of processes, in one
         thread and in a time of its own, and holds them to the promise after each step: a confirmed event
-        ends, nothing is settled before its pushes, windows are bounded, nobody starves, no device is
+        ends, nothing is settled before its pushes, windows are bounded, no app starves, no device is
         removed that APNs serves. All that is drawn follows from the seed, so a run can be replayed.
 
           --seed N       the seed of the first run; the next has the next number

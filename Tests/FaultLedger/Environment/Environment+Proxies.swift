@@ -41,30 +41,30 @@ extension Environment {
         state.withLock { Int.random(in: range, using: &$0.generator) }
     }
 
-    /// Sets a trap, waits until it has sprung, and then until the workers are ready again.
+    /// Sets a trigger, waits until it has fired, and then until the workers are ready again.
     ///
     /// - Parameters:
-    ///   - trap: what to wait for.
+    ///   - trigger: what to wait for.
     ///   - target: where.
-    ///   - provoke: makes the workers do what springs it, if they do not by themselves.
-    /// - Throws: `EnvironmentFailure` if nothing sprang it, or the workers are not ready any more.
-    func spring(
-        _ trap: FaultTrigger, _ target: ProxyTarget, provoke: (FaultProxy) async throws -> Void = { _ in }
+    ///   - provoke: makes the workers do what fires it, if they do not by themselves.
+    /// - Throws: `EnvironmentFailure` if nothing fired it, or the workers are not ready any more.
+    func fire(
+        _ trigger: FaultTrigger, _ target: ProxyTarget, provoke: (FaultProxy) async throws -> Void = { _ in }
     ) async throws {
         let proxy = try proxy(target)
-        let count = proxy.record.value.sprung.count
-        try await proxy.set(trap)
+        let count = proxy.record.value.fired.count
+        try await proxy.set(trigger)
         try await provoke(proxy)
         guard await proxy.waitForStrikes(count + 1, deadlineSeconds: Self.strikeSeconds) else {
             try await proxy.removeTriggers()
-            throw EnvironmentFailure("nothing sprang the trap \(trap)")
+            throw EnvironmentFailure("nothing fired the trigger \(trigger)")
         }
         try await waitUntilReady()
     }
 
     /// Changes what a proxy does to all bytes for some seconds, and then waits until the workers are ready.
-    func weather(_ weather: ProxyConditions, _ target: ProxyTarget, seconds: Double) async throws {
-        try await proxy(target).setConditions(weather)
+    func holdConditions(_ conditions: ProxyConditions, _ target: ProxyTarget, seconds: Double) async throws {
+        try await proxy(target).setConditions(conditions)
         try await Pause.seconds(seconds)
         try await proxy(target).setConditions(.calm)
         try await waitUntilReady()

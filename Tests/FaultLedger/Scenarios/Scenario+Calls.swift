@@ -91,7 +91,7 @@ extension Scenario {
 
     /// The k-th publish, confirm, delivery or acknowledgement of a worker never arrives, or arrives and its sender does
     /// not know, for k = 1, 2, … until a worker comes to its end without either.
-    private static func kthMethod(_ name: String, _ sentence: String, _ landmark: AMQPMarker) -> Scenario {
+    private static func kthMethod(_ name: String, _ sentence: String, _ marker: AMQPMarker) -> Scenario {
         let setting = Setting(
             workers: 1,
             simulatorFaults: #"{"fault":"answer","status":503,"reason":"ServiceUnavailable","probability":0.4}"# + "\n",
@@ -100,7 +100,7 @@ extension Scenario {
             name: name, domain: .calls, sentence: sentence, setting: setting, redeliveries: 0
         ) { environment in
             for moment in [FaultTrigger.Moment.before, .after] {
-                let count = try await strikeEach(landmark, moment, of: environment)
+                let count = try await strikeEach(marker, moment, of: environment)
                 environment.say("\(count) were struck \(moment) they passed, one in each run")
                 if count == 0 { environment.report(problem: "none was struck \(moment) it passed") }
             }
@@ -109,13 +109,13 @@ extension Scenario {
     }
 
     private static func strikeEach(
-        _ landmark: AMQPMarker, _ moment: FaultTrigger.Moment, of environment: Environment
+        _ marker: AMQPMarker, _ moment: FaultTrigger.Moment, of environment: Environment
     ) async throws -> Int {
         let seat = environment.workers[0]
         let proxy = try environment.proxy(.broker)
         try await environment.endInOrder(seat)
         for occurrence in 1...methodOccurrencesMaximum {
-            try await proxy.set(FaultTrigger(.method(landmark, moment), occurrence: occurrence))
+            try await proxy.set(FaultTrigger(.method(marker, moment), occurrence: occurrence))
             try await seat.waitUntilReady()
             try await environment.waitForConfirms(eventsOfMethodRun)
             try await environment.endInOrder(seat)

@@ -6,14 +6,14 @@ extension Scenario {
 
     /// A scenario with a proxy between the workers and something, which strikes at moments.
     private static func resets(
-        _ name: String, _ sentence: String, at triggers: [FaultTrigger.Trigger], isShort: Bool = false
+        _ name: String, _ sentence: String, at events: [FaultTrigger.Event], isShort: Bool = false
     ) -> Scenario {
         Scenario(
-            name: name, domain: .network, sentence: sentence, redeliveries: triggers.count * rounds, isShort: isShort
+            name: name, domain: .network, sentence: sentence, redeliveries: events.count * rounds, isShort: isShort
         ) { environment in
-            for trigger in triggers {
+            for event in events {
                 for _ in 0..<rounds {
-                    try await environment.spring(FaultTrigger(trigger, occurrence: environment.draw(1...20)), .broker)
+                    try await environment.fire(FaultTrigger(event, occurrence: environment.draw(1...20)), .broker)
                 }
             }
         }.prepared { try await $0.putProxy(before: .broker) }
@@ -48,13 +48,13 @@ extension Scenario {
             + "after some bytes, at the login, and as it begins to consume",
         redeliveries: 16
     ) { environment in
-        let triggers: [FaultTrigger.Trigger] = [
+        let events: [FaultTrigger.Event] = [
             .connection, .bytes(.toClient, environment.draw(1...400)), .bytes(.toServer, environment.draw(1...400)),
             .method(.login, .within), .method(.opening, .before), .method(.consume, .before),
             .method(.consume, .after),
         ]
-        for trigger in triggers {
-            try await environment.spring(FaultTrigger(trigger), .broker) { try await $0.resetAll() }
+        for event in events {
+            try await environment.fire(FaultTrigger(event), .broker) { try await $0.resetAll() }
         }
     }.prepared { try await $0.putProxy(before: .broker) }
 
@@ -68,7 +68,7 @@ extension Scenario {
         for round in 0..<12 {
             let direction = ProxyDirection.allCases[round % 2]
             let count = [environment.draw(0...1_500), environment.draw(1_500...20_000)][round / 2 % 2]
-            try await environment.spring(FaultTrigger(.bytes(direction, count)), .apns) { try await $0.resetAll() }
+            try await environment.fire(FaultTrigger(.bytes(direction, count)), .apns) { try await $0.resetAll() }
         }
     }.prepared { try await $0.putProxy(before: .apns) }
 
@@ -88,7 +88,7 @@ extension Scenario {
             name: name, domain: .network, sentence: sentence, setting: setting,
             redeliveries: target == .broker ? 8 : 12
         ) { environment in
-            try await environment.weather(.silent(directions, silence), target, seconds: silenceSeconds)
+            try await environment.holdConditions(.silent(directions, silence), target, seconds: silenceSeconds)
         }.prepared { try await $0.putProxy(before: target) }
     }
 
@@ -119,11 +119,11 @@ extension Scenario {
             + "confirm, is about to pass",
         setting: Setting(isBrokerPrivate: true, brokerConfiguration: heartbeat), redeliveries: 4
     ) { environment in
-        for landmark in [AMQPMarker.acknowledgement, .confirm] {
-            let trap = FaultTrigger(
-                .method(landmark, .before), occurrence: environment.draw(1...10),
+        for marker in [AMQPMarker.acknowledgement, .confirm] {
+            let trigger = FaultTrigger(
+                .method(marker, .before), occurrence: environment.draw(1...10),
                 strike: .silence([.toServer, .toClient]))
-            try await environment.spring(trap, .broker)
+            try await environment.fire(trigger, .broker)
             // Until it is noticed.
             try await Pause.seconds(8)
         }
@@ -139,14 +139,14 @@ extension Scenario {
         "network-silence-from-apns", "for 15 s no answer of APNs arrives at the workers", [.toClient], before: .apns)
 
     /// Bytes pass, but badly: nothing is lost, and nothing comes twice.
-    private static func weather(
-        _ name: String, _ sentence: String, _ weather: ProxyConditions, _ targets: [Environment.ProxyTarget],
+    private static func underConditions(
+        _ name: String, _ sentence: String, _ conditions: ProxyConditions, _ targets: [Environment.ProxyTarget],
         setting: Setting = Setting(), seconds: Double
     ) -> Scenario {
         Scenario(
             name: name, domain: .network, sentence: sentence, setting: setting, redeliveries: 0
         ) { environment in
-            for target in targets { try await environment.proxy(target).setConditions(weather) }
+            for target in targets { try await environment.proxy(target).setConditions(conditions) }
             try await Pause.seconds(seconds)
             for target in targets { try await environment.proxy(target).setConditions(.calm) }
             try await environment.waitUntilReady()
@@ -154,22 +154,22 @@ extension Scenario {
     }
 
     /// A broker and an APNs at the other end of the world.
-    static let latency = weather(
+    static let latency = underConditions(
         "network-latency", "200 ms there and back, with jitter, to RabbitMQ and to APNs", .distant, [.broker, .apns],
         seconds: 8)
 
     /// The worst that can happen to a parser.
-    static let drippingBroker = weather(
+    static let drippingBroker = underConditions(
         "network-one-byte-broker", "one byte at a time between the workers and RabbitMQ, both ways", .dripping,
         [.broker], seconds: 6)
 
     /// The same for TLS and HTTP/2.
-    static let drippingAPNs = weather(
+    static let drippingAPNs = underConditions(
         "network-one-byte-apns", "one byte at a time between the workers and APNs, both ways", .dripping, [.apns],
         seconds: 6)
 
     /// Less than the load needs.
-    static let narrow = weather(
+    static let narrow = underConditions(
         "network-narrow", "20 kB/s for each connection between the workers and RabbitMQ, which the load exceeds",
         ProxyConditions(bytesPerSecondMaximum: 20_000), [.broker], seconds: 6)
 }

@@ -45,8 +45,8 @@ extension Scenario {
         "registry-postgresql-slow",
         "200 ms there and back, with jitter, to PostgreSQL, and then ten seconds with one byte at a time"
     ) { environment in
-        try await environment.weather(.distant, .registry, seconds: 10)
-        try await environment.weather(.dripping, .registry, seconds: 10)
+        try await environment.holdConditions(.distant, .registry, seconds: 10)
+        try await environment.holdConditions(.dripping, .registry, seconds: 10)
     }.prepared { try await $0.putProxy(before: .registry) }
 
     /// Each answer of the database takes two seconds, and a worker is asked to end meanwhile.
@@ -56,7 +56,7 @@ extension Scenario {
         // Its successor does not start before it can connect; its supervisor tries again.
         mayEndWorkers: true
     ) { environment in
-        async let late: Void = environment.weather(
+        async let late: Void = environment.holdConditions(
             ProxyConditions(delayMilliseconds: 1_000...1_000), .registry, seconds: 20)
         let worker = environment.drawWorker()
         try await eventually("/readyz to name the registry", within: .seconds(15)) {
@@ -74,10 +74,10 @@ extension Scenario {
         "connections to PostgreSQL are reset after a drawn number of bytes, six times, and then silent for 15 s"
     ) { environment in
         for round in 0..<6 {
-            let trap = FaultTrigger(.bytes(ProxyDirection.allCases[round % 2], environment.draw(0...4_000)))
-            try await environment.spring(trap, .registry) { try await $0.resetAll() }
+            let trigger = FaultTrigger(.bytes(ProxyDirection.allCases[round % 2], environment.draw(0...4_000)))
+            try await environment.fire(trigger, .registry) { try await $0.resetAll() }
         }
-        try await environment.weather(.silent([.toServer, .toClient], .swallowed), .registry, seconds: 15)
+        try await environment.holdConditions(.silent([.toServer, .toClient], .swallowed), .registry, seconds: 15)
     }.prepared { try await $0.putProxy(before: .registry) }
 
     /// Another program's long transaction, during which a worker is started again.

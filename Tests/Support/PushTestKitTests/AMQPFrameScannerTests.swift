@@ -19,8 +19,8 @@ struct AMQPFrameScannerTests {
         for piece in pieces {
             switch piece {
             case .bytes(let bytes): passed += bytes
-            case .reached(let landmark, let moment):
-                if landmark == .publish { reached[moment, default: []].append(passed.count) }
+            case .reached(let marker, let moment):
+                if marker == .publish { reached[moment, default: []].append(passed.count) }
             }
         }
         return (passed, reached)

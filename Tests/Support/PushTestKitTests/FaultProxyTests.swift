@@ -34,14 +34,14 @@ struct FaultProxyTests {
     }
 
     @Test(
-        "Whatever the weather, all bytes arrive in their order, and the end of a stream after them",
+        "Whatever the conditions, all bytes arrive in their order, and the end of a stream after them",
         arguments: [
             ProxyConditions.calm, .dripping, .distant, ProxyConditions(bytesPerSecondMaximum: 40_000),
             ProxyConditions(delayMilliseconds: 1...5, writeBytesMaximum: 7),
         ])
-    func passesBytes(weather: ProxyConditions) async throws {
+    func passesBytes(conditions: ProxyConditions) async throws {
         try await withProxy { proxy, listener in
-            try await proxy.setConditions(weather)
+            try await proxy.setConditions(conditions)
             let pair = try ProxiedPair(listener, through: proxy)
             let there = bytes(5_000)
             let back = bytes(3_000, seed: 2)
@@ -51,7 +51,7 @@ struct FaultProxyTests {
             expect(ProxiedPair.read(.max, from: pair.server), there, .finished)
             shutdown(pair.server, Int32(SHUT_WR))
             expect(ProxiedPair.read(.max, from: pair.client), back, .finished)
-            #expect(await proxy.record.wait { $0.endedCount == 1 && $0.sprung.isEmpty })
+            #expect(await proxy.record.wait { $0.endedCount == 1 && $0.fired.isEmpty })
         }
     }
 
@@ -75,14 +75,14 @@ struct FaultProxyTests {
             ProxiedPair.write(there, to: pair.client)
             #expect(ProxiedPair.read(.max, from: pair.client) == ([], .reset))
             expect(ProxiedPair.read(.max, from: pair.server), Array(there[..<count]), .reset)
-            #expect(proxy.record.value.sprung.count == 1)
+            #expect(proxy.record.value.fired.count == 1)
             let next = try ProxiedPair(listener, through: proxy)
             ProxiedPair.write(there, to: next.client)
             expect(ProxiedPair.read(there.count, from: next.server), there, .open)
         }
     }
 
-    @Test("Who connects is reset at the occurrence that the trap names, or for as long as the weather says so")
+    @Test("Who connects is reset at the occurrence that the trigger names, or for as long as the conditions say so")
     func resetsAtConnecting() async throws {
         try await withProxy { proxy, listener in
             try await proxy.set(FaultTrigger(.connection, occurrence: 2))
@@ -136,7 +136,7 @@ struct FaultProxyTests {
     }
 
     @Test(
-        "A trap strikes the publish that it names: before it, within it, and after it",
+        "A trigger strikes the publish that it names: before it, within it, and after it",
         arguments: [
             FaultTrigger.Moment.before, .within, .after,
         ])
@@ -156,7 +156,7 @@ struct FaultProxyTests {
         }
     }
 
-    @Test("A trap that silences leaves the connection open")
+    @Test("A trigger that silences leaves the connection open")
     func silencesOneConnection() async throws {
         try await withProxy(readsAMQP: true) { proxy, listener in
             try await proxy.set(

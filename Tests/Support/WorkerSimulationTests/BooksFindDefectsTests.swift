@@ -83,5 +83,5 @@ struct BooksFindDefectsTests {
     func forgottenEvent() { #expect(finds(ForgetsTheRegistry.self, faults: [.registryDown]) != nil) }
 
     @Test("An app that waits though it is served well")
-    func starvation() { #expect(finds(NeglectsAnApp.self, faults: []) == .nobodyStarves) }
+    func starvation() { #expect(finds(NeglectsAnApp.self, faults: []) == .noAppStarves) }
 }

@@ -19,7 +19,7 @@ struct MatchContext: ~Copyable {
     var record: RecordView
     /// The numbers of its fields' paths; 0 for unused ones.
     var pathNumbers = ScratchArray<UInt32>()
-    /// The record's part of keys for each member of a scope; nothing for missing members, and for `ScopeMember.nobody`.
+    /// The record's part of keys for each member of a scope; zero for a missing one and at `ScopeMember.unusedIndex`.
     var memberDigests = ScratchArray<WordDigest>()
     /// The set of the scope's members that the record has.
     var membersFound: UInt64 = 0

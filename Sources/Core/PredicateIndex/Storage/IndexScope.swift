@@ -40,7 +40,7 @@ struct IndexScope: BitwiseCopyable {
 ///     word  1      how many shapes have it
 struct ScopeMember {
     static let wordCount = 2
-    /// The most members of a scope: a bit of 64 for each, except for `nobody`.
+    /// The most members of a scope: each has one of 64 bits, and `unusedIndex` takes one bit.
     static let countMaximum = 63
     /// The index at which there is never a member.
     static let unusedIndex = 63

@@ -76,13 +76,13 @@ struct AMQPFrameScanner {
         frameBytesLeft = Self.frameHeadBytes + frameSize + 1 - head.count
         switch head.first {
         case Self.methodFrame:
-            let landmark = AMQPMarker(
+            let marker = AMQPMarker(
                 direction: direction, classIdentifier: UInt16(number(at: 7, count: 2)),
                 methodIdentifier: UInt16(number(at: 9, count: 2)))
-            open = landmark
-            awaitsHeader = landmark.hasContent
+            open = marker
+            awaitsHeader = marker.hasContent
             bodyBytesLeft = 0
-            pieces += [.reached(landmark, .before), .bytes(head), .reached(landmark, .within)]
+            pieces += [.reached(marker, .before), .bytes(head), .reached(marker, .within)]
         case Self.headerFrame:
             awaitsHeader = false
             bodyBytesLeft = number(at: 11, count: 8)
@@ -95,9 +95,9 @@ struct AMQPFrameScanner {
     }
 
     private mutating func endFrame(_ pieces: inout [Piece]) {
-        guard let landmark = open, !awaitsHeader, bodyBytesLeft == 0 else { return }
+        guard let marker = open, !awaitsHeader, bodyBytesLeft == 0 else { return }
         open = nil
-        pieces.append(.reached(landmark, .after))
+        pieces.append(.reached(marker, .after))
     }
 }
 

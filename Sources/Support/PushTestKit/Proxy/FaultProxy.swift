@@ -44,12 +44,12 @@ public final class FaultProxy: Sendable {
     ///
     /// Bytes under way arrive under the earlier conditions. Connections whose bytes were swallowed are reset when their
     /// silence is over.
-    public func setConditions(_ weather: ProxyConditions) async throws {
-        try await loop.run { [core] in core.value.setConditions(weather) }
+    public func setConditions(_ conditions: ProxyConditions) async throws {
+        try await loop.run { [core] in core.value.setConditions(conditions) }
     }
 
     /// Sets a trigger, which strikes once.
-    public func set(_ trap: FaultTrigger) async throws { try await loop.run { [core] in core.value.set(trap) } }
+    public func set(_ trigger: FaultTrigger) async throws { try await loop.run { [core] in core.value.set(trigger) } }
 
     /// Removes the triggers that have not struck.
     ///
@@ -75,7 +75,7 @@ public final class FaultProxy: Sendable {
     ///   - deadlineSeconds: generous: it only ends a hang.
     /// - Returns: whether they have.
     public func waitForStrikes(_ count: Int, deadlineSeconds: Double = 300) async -> Bool {
-        await record.wait(deadlineSeconds: deadlineSeconds) { $0.sprung.count >= count }
+        await record.wait(deadlineSeconds: deadlineSeconds) { $0.fired.count >= count }
     }
 
     /// Closes everything.
@@ -92,7 +92,7 @@ public struct ProxyRecord: Hashable, Sendable {
     /// How many of them have ended.
     public var endedCount = 0
     /// The triggers that have struck, in their order.
-    public var sprung: [FaultTrigger] = []
+    public var fired: [FaultTrigger] = []
 
     /// Nothing yet.
     public init() {}

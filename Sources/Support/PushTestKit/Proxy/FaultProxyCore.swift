@@ -4,22 +4,22 @@ import Glibc
 /// The part of a `FaultProxy` that lives on its loop.
 final class FaultProxyCore {
     private struct SetFaultTrigger {
-        let trap: FaultTrigger
+        let trigger: FaultTrigger
         var occurrencesLeft: Int
-        /// The first connection that the trap counts the bytes of.
+        /// The first connection that the trigger counts the bytes of.
         let firstLink: Int
     }
 
     let loop: EventLoop
     let readsAMQP: Bool
     var serverPort: UInt16
-    private(set) var weather = ProxyConditions.calm
+    private(set) var conditions = ProxyConditions.calm
     private let record: Watched<ProxyRecord>
     private var generator: SeededGenerator
     private var listener: TCPListener?
     private var links: [FaultProxyLink] = []
     private var ignored: [Int32] = []
-    private var traps: [SetFaultTrigger] = []
+    private var triggers: [SetFaultTrigger] = []
     private var nextLink = 0
 
     init(loop: EventLoop, serverPort: UInt16, readsAMQP: Bool, seed: UInt64, record: Watched<ProxyRecord>) {
@@ -39,12 +39,12 @@ final class FaultProxyCore {
     private func welcome(_ client: Int32) {
         record.update { $0.connectionCount += 1 }
         defer { nextLink += 1 }
-        let strike = spring { $0 == .connection }
-        guard strike == nil, weather.welcome != .reset else {
+        let strike = fire { $0 == .connection }
+        guard strike == nil, conditions.welcome != .reset else {
             Self.reset(client)
             return record.update { $0.endedCount += 1 }
         }
-        guard weather.welcome == .connect else { return ignored.append(client) }
+        guard conditions.welcome == .connect else { return ignored.append(client) }
         guard let link = FaultProxyLink(client: client, number: nextLink, core: self) else {
             Self.reset(client)
             return record.update { $0.endedCount += 1 }
@@ -64,52 +64,52 @@ final class FaultProxyCore {
         record.update { $0.endedCount += 1 }
     }
 
-    func setConditions(_ weather: ProxyConditions) {
-        self.weather = weather
-        if weather.welcome != .ignore {
+    func setConditions(_ conditions: ProxyConditions) {
+        self.conditions = conditions
+        if conditions.welcome != .ignore {
             for descriptor in ignored { Self.reset(descriptor) }
             record.update { [count = ignored.count] in $0.endedCount += count }
             ignored = []
         }
-        for link in links { link.weatherChanged() }
+        for link in links { link.conditionsChanged() }
     }
 
     func delayNanoseconds() -> UInt64 {
-        weather.delayMilliseconds.upperBound == 0
-            ? 0 : UInt64.random(in: weather.delayMilliseconds, using: &generator) * 1_000_000
+        conditions.delayMilliseconds.upperBound == 0
+            ? 0 : UInt64.random(in: conditions.delayMilliseconds, using: &generator) * 1_000_000
     }
 
-    // MARK: Traps
+    // MARK: Triggers
 
-    func set(_ trap: FaultTrigger) {
-        traps.append(SetFaultTrigger(trap: trap, occurrencesLeft: trap.occurrence, firstLink: nextLink))
+    func set(_ trigger: FaultTrigger) {
+        triggers.append(SetFaultTrigger(trigger: trigger, occurrencesLeft: trigger.occurrence, firstLink: nextLink))
     }
 
     func removeTriggers() -> Int {
-        defer { traps = [] }
-        return traps.count
+        defer { triggers = [] }
+        return triggers.count
     }
 
     /// After how many bytes a connection is to be struck in a direction, if it is.
     func byteLimit(_ direction: ProxyDirection, link number: Int) -> Int? {
-        traps.compactMap { set -> Int? in
-            guard set.firstLink <= number, case .bytes(direction, let count) = set.trap.trigger else { return nil }
+        triggers.compactMap { set -> Int? in
+            guard set.firstLink <= number, case .bytes(direction, let count) = set.trigger.event else { return nil }
             return count
         }.min()
     }
 
     /// Reports an event to the triggers; returns the strike on the connection.
-    func spring(_ isSprung: (FaultTrigger.Trigger) -> Bool) -> FaultTrigger.Strike? {
+    func fire(_ fires: (FaultTrigger.Event) -> Bool) -> FaultTrigger.Strike? {
         var strike: FaultTrigger.Strike?
-        for index in traps.indices where isSprung(traps[index].trap.trigger) {
-            traps[index].occurrencesLeft -= 1
-            if traps[index].occurrencesLeft == 0 {
-                let trap = traps[index].trap
-                strike = trap.strike
-                record.update { $0.sprung.append(trap) }
+        for index in triggers.indices where fires(triggers[index].trigger.event) {
+            triggers[index].occurrencesLeft -= 1
+            if triggers[index].occurrencesLeft == 0 {
+                let trigger = triggers[index].trigger
+                strike = trigger.strike
+                record.update { $0.fired.append(trigger) }
             }
         }
-        traps.removeAll { $0.occurrencesLeft <= 0 }
+        triggers.removeAll { $0.occurrencesLeft <= 0 }
         return strike
     }
 

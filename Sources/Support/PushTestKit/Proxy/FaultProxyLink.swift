@@ -65,7 +65,7 @@ final class FaultProxyLink {
     }
 
     private func silence(_ stream: FaultProxyStream) -> ProxySilence? {
-        stream.silence ?? core.weather.silences[stream.direction]
+        stream.silence ?? core.conditions.silences[stream.direction]
     }
 
     private func isReading(_ stream: FaultProxyStream?) -> Bool {
@@ -76,7 +76,7 @@ final class FaultProxyLink {
     private func take(_ stream: FaultProxyStream?, from socket: Int32) {
         guard let stream else { return }
         // Bytes that are read together are delayed together, so a slow line is read in small pieces.
-        let maximum = min(Self.readBytesMaximum, max(1, core.weather.bytesPerSecondMaximum / 50))
+        let maximum = min(Self.readBytesMaximum, max(1, core.conditions.bytesPerSecondMaximum / 50))
         var bytes = [UInt8](repeating: 0, count: maximum)
         let count = read(socket, &bytes, maximum)
         if count < 0, errno == EAGAIN || errno == EINTR { return }
@@ -93,7 +93,7 @@ final class FaultProxyLink {
         if let limit = core.byteLimit(stream.direction, link: number), stream.bytesTaken + count >= limit {
             let passing = max(0, limit - stream.bytesTaken)
             pass(Array(bytes[..<passing]), stream)
-            if let strike = core.spring({ $0 == .bytes(stream.direction, limit) }) {
+            if let strike = core.fire({ $0 == .bytes(stream.direction, limit) }) {
                 append(.strike(strike), to: stream)
             }
             pass(Array(bytes[passing...]), stream)
@@ -110,8 +110,8 @@ final class FaultProxyLink {
         for piece in pieces {
             switch piece {
             case .bytes(let bytes): append(.write(bytes), to: stream)
-            case .reached(let landmark, let moment):
-                if let strike = core.spring({ $0 == .method(landmark, moment) }) {
+            case .reached(let marker, let moment):
+                if let strike = core.fire({ $0 == .method(marker, moment) }) {
                     append(.strike(strike), to: stream)
                 }
             }
@@ -122,7 +122,7 @@ final class FaultProxyLink {
         if case .write(let bytes) = item, bytes.isEmpty { return }
         stream.append(
             item, dueNanoseconds: core.loop.nowNanoseconds + core.delayNanoseconds(),
-            bytesPerSecondMaximum: core.weather.bytesPerSecondMaximum)
+            bytesPerSecondMaximum: core.conditions.bytesPerSecondMaximum)
     }
 
     // MARK: Writing
@@ -139,7 +139,7 @@ final class FaultProxyLink {
     private func flush(_ direction: ProxyDirection) {
         guard let stream = streams[direction], !isConnecting else { return }
         stream.awaitsRoom = false
-        var writesLeft = core.weather.writeBytesMaximum < Self.readBytesMaximum ? 1 : Self.writesPerTurnMaximum
+        var writesLeft = core.conditions.writeBytesMaximum < Self.readBytesMaximum ? 1 : Self.writesPerTurnMaximum
         while let side = sides[direction], let item = stream.first(nowNanoseconds: core.loop.nowNanoseconds) {
             switch item {
             case .write(let bytes):
@@ -151,7 +151,7 @@ final class FaultProxyLink {
                 }
                 guard writesLeft > 0 else { return scheduleTurn() }
                 writesLeft -= 1
-                let count = write(side.socket, bytes, min(bytes.count, core.weather.writeBytesMaximum))
+                let count = write(side.socket, bytes, min(bytes.count, core.conditions.writeBytesMaximum))
                 if count < 0, errno == EAGAIN {
                     stream.awaitsRoom = true
                     return
@@ -212,10 +212,10 @@ final class FaultProxyLink {
 
     // MARK: The end
 
-    func weatherChanged() {
+    func conditionsChanged() {
         guard !hasEnded else { return }
         let isIncomplete = sides.count == 1 || streams.values.contains { $0.hasLostBytes && silence($0) == nil }
-        if isIncomplete, core.weather.silences.isEmpty { reset() } else { turn() }
+        if isIncomplete, core.conditions.silences.isEmpty { reset() } else { turn() }
     }
 
     private func ignore(_ side: ProxyDirection) {

@@ -18,7 +18,7 @@ final class FaultProxyStream {
 
     let direction: ProxyDirection
     var scanner: AMQPFrameScanner
-    /// How many bytes have come, which is what traps count.
+    /// How many bytes have come, which is what triggers count.
     var bytesTaken = 0
     /// A strike that silences this one connection.
     var silence: ProxySilence?

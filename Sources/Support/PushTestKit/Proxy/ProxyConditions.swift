@@ -28,7 +28,7 @@ public struct ProxyConditions: Hashable, Sendable {
     /// The reader gets single bytes.
     public static let dripping = ProxyConditions(writeBytesMaximum: 1)
 
-    /// Creates a weather.
+    /// Creates conditions.
     ///
     /// - Parameters:
     ///   - welcome: the treatment of new connections.
@@ -50,11 +50,11 @@ public struct ProxyConditions: Hashable, Sendable {
     /// - Parameters:
     ///   - directions: which.
     ///   - silence: the treatment of the bytes.
-    /// - Returns: the weather.
+    /// - Returns: the conditions.
     public static func silent(_ directions: [ProxyDirection], _ silence: ProxySilence) -> ProxyConditions {
-        var weather = ProxyConditions()
-        for direction in directions { weather.silences[direction] = silence }
-        return weather
+        var conditions = ProxyConditions()
+        for direction in directions { conditions.silences[direction] = silence }
+        return conditions
     }
 }
 
@@ -68,17 +68,17 @@ public enum ProxySilence: Hashable, Sendable {
 
 /// Waits for something to pass through a proxy, and then strikes the connection, once.
 public struct FaultTrigger: Hashable, Sendable {
-    /// The event that springs the trigger.
-    public enum Trigger: Hashable, Sendable {
+    /// The event that fires the trigger.
+    public enum Event: Hashable, Sendable {
         /// A client connects.
         case connection
-        /// So many bytes of a connection that was made after the trap was set have passed in a direction.
+        /// So many bytes of a connection that was made after the trigger was set have passed in a direction.
         case bytes(ProxyDirection, Int)
         /// A method of AMQP is about to pass, has passed in part, or has passed with all that belongs to it.
         case method(AMQPMarker, Moment)
     }
 
-    /// When it springs, as seen from the method that passes.
+    /// When it fires, as seen from the method that passes.
     public enum Moment: Hashable, Sendable, CaseIterable {
         /// Nothing of the method has passed.
         case before
@@ -96,21 +96,21 @@ public struct FaultTrigger: Hashable, Sendable {
         case silence([ProxyDirection])
     }
 
-    /// The event that springs it.
-    public let trigger: Trigger
-    /// At which occurrence it springs, counted from 1 over all connections from when the trap was set.
+    /// The event that fires it.
+    public let event: Event
+    /// At which occurrence it fires, counted from 1 over all connections from when the trigger was set.
     public let occurrence: Int
     /// The effect.
     public let strike: Strike
 
-    /// Creates a trap.
+    /// Creates a trigger.
     ///
     /// - Parameters:
-    ///   - trigger: the event that springs it.
+    ///   - event: the event that fires it.
     ///   - occurrence: at which occurrence, counted from 1.
     ///   - strike: the effect.
-    public init(_ trigger: Trigger, occurrence: Int = 1, strike: Strike = .reset) {
-        self.trigger = trigger
+    public init(_ event: Event, occurrence: Int = 1, strike: Strike = .reset) {
+        self.event = event
         self.occurrence = occurrence
         self.strike = strike
     }

@@ -13,7 +13,7 @@ public struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
         /// The work under way of a worker is bounded.
         case bounds = "windows are bounded"
         /// An app that is served well does not wait for others.
-        case nobodyStarves = "nobody starves"
+        case noAppStarves = "no app starves"
         /// A worker announces no older state of a dataset after a newer one.
         case newestLast = "no older count follows a newer one"
         /// Deliveries are settled once, and only those that were handed out.

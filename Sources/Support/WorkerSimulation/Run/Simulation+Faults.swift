@@ -228,7 +228,7 @@ extension Simulation {
         if books.events[event].expected.count > setup.limits.fanOutThresholdDevices { patience *= 6 }
         guard now - since > patience else { return }
         books.report(
-            .nobodyStarves,
+            .noAppStarves,
             "Event \(event) (\(books.events[event].subject)) waits for \((now - since) / 1_000_000_000) s, and its app"
                 + " is served well.")
     }

@@ -107,7 +107,7 @@ struct SubscriptionPushTests {
     func everySavedOneFits(seed: UInt64) throws {
         var texts = Texts(generator: SeededGenerator(seed: seed))
         var (saved, refused) = (0, 0)
-        for round in 0..<200 {
+        for round in 0..<400 {
             let subscription = texts.subscription()
             let push = Self.push(subscription, texts.change(of: subscription))
             let (payload, isReduced) = try Self.rendered(push)
@@ -121,7 +121,7 @@ struct SubscriptionPushTests {
                 refused += 1
             }
         }
-        #expect(saved > 15 && refused > 15, "\(saved) saved, \(refused) refused")
+        #expect(saved > 30 && refused > 30, "\(saved) saved, \(refused) refused")
     }
 
     /// Whether all that a push would show is empty texts, which no length mends.

@@ -90,15 +90,6 @@ extension FanOutPipelineTests {
         }
     }
 
-    /// Waits until a queue has one of the three chunks of an event at least, and each chunk is in one queue.
-    func waitForRequeuedChunk(_ bench: PipelineBench, in queue: String) async {
-        let queues = Set(["apus.retry.5s", Self.chunks])
-        await bench.broker.wait { broker in
-            let requeuedCount = queues.map { broker.requeued(in: $0).count }.reduce(0, +)
-            return !broker.requeued(in: queue).isEmpty && requeuedCount + broker.unacknowledgedCount == 3
-        }
-    }
-
     func serve(_ bench: PipelineBench) async {
         bench.broker.deliverQueued(in: Self.chunks)
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
