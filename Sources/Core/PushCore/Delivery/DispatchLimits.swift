@@ -6,8 +6,13 @@ public struct DispatchLimits: Hashable, Sendable {
     public var devicesWaitingMaximum = 4_096
     /// The most deliveries that the broker hands out at once: the prefetch.
     public var unsettledDeliveriesMaximum = 1_000
-    /// The most devices of an event that are served with the others of its batch; the rest goes to the fan-out queue.
+    /// The most devices of an event that the look-up of a whole batch finds; one more look-up finds the rest.
     public var devicesPerPageMaximum = 250
+    /// How many devices a batch of interactive deliveries is to find.
+    ///
+    /// A batch that finds more makes the next one smaller, so the memory for waiting devices is bounded, however large
+    /// the audiences are. Beyond it, the rest of an audience goes to the fan-out queue.
+    public var devicesPerBatchWanted = 4_096
     /// The most devices in one page of a bulk delivery, which one look-up finds and the worker keeps in memory.
     public var devicesPerBulkPageMaximum = 1_000
     /// The most devices of an app that may wait for bulk pushes when its next page is looked up.

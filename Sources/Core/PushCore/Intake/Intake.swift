@@ -15,11 +15,8 @@ import Notifications
 struct Intake {
     /// The most deliveries of a batch.
     static let batchMaximum = 500
-    /// The wanted number of devices of a batch.
-    ///
-    /// A batch that finds more makes the next one smaller, so that the memory for waiting devices is bounded, however
-    /// large the audiences are.
-    static let devicesPerBatchWanted = 4_096
+    /// The deliveries of the first batch, whose audiences are not known yet.
+    static let batchFirst = 32
 
     /// Events whose audience is being asked for.
     struct Batch {
@@ -45,7 +42,7 @@ struct Intake {
     private var queue = DeliveryQueue()
     private var serializer = DatasetSerializer()
     private var recent = RecentChanges()
-    private var batchSize = Intake.batchMaximum
+    private var batchSize = Intake.batchFirst
     /// The batch that was asked and not answered; nil if none was.
     private(set) var asked: Batch?
 
@@ -163,12 +160,17 @@ struct Intake {
 
     /// The registry has answered for the batch.
     ///
-    /// - Parameter deviceCount: how many devices it found.
+    /// The next batch is as large as finds the wanted number of devices, if its audiences are as large as those of this
+    /// one.
+    ///
+    /// - Parameters:
+    ///   - deviceCount: how many devices it found.
+    ///   - wanted: how many devices a batch is to find.
     /// - Returns: the batch, which is to be begun now; nil if its connection was lost meanwhile.
-    mutating func answered(deviceCount: Int) -> Batch? {
-        batchSize =
-            deviceCount > Self.devicesPerBatchWanted
-            ? max(4, batchSize / 4) : min(Self.batchMaximum, batchSize * 2)
+    mutating func answered(deviceCount: Int, wanted: Int) -> Batch? {
+        let eventCount = asked?.groups.count ?? 0
+        let fitting = deviceCount > 0 ? eventCount * wanted / deviceCount : Self.batchMaximum
+        batchSize = min(max(1, fitting), Self.batchMaximum)
         return asked.take()
     }
 

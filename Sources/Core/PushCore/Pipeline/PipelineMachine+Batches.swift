@@ -42,7 +42,10 @@ extension PipelineMachine {
         switch result {
         case .success(.resolved(let audiences)):
             let deviceCount = audiences.reduce(0) { $0 + $1.deviceCount }
-            guard let batch = intake.answered(deviceCount: deviceCount) else { return }
+            guard
+                let batch = intake.answered(
+                    deviceCount: deviceCount, wanted: dispatch.limits.devicesPerBatchWanted)
+            else { return }
             // The registry works on the next batch while the pushes of this one go out.
             askForBatches(at: now)
             for (group, audience) in zip(batch.groups, audiences) { begin(group, of: batch.events, audience, at: now) }

@@ -116,7 +116,7 @@ public final class FakeBroker: DeliverySource, MessagePublisher {
     /// - Returns: whether it came true within twenty minutes: that long only if it never will.
     @discardableResult
     public func wait(until condition: @escaping @Sendable (FakeBrokerState) -> Bool) async -> Bool {
-        await state.wait(deadlineSeconds: 1_200, until: condition)
+        await state.wait(deadlineSeconds: 300, until: condition)
     }
 
     // MARK: DeliverySource

@@ -25,19 +25,25 @@ extension RegistryResponder {
         let requests = zip(questions, matching).map(request)
         let pages = try registry.resolveSubscribers(requests, limit: limit)
         var audiences: [AudienceResult] = []
-        for ((question, request), page) in zip(zip(questions, requests), pages) {
-            if question.mayBePlanned, page.next != nil, try isLarge(request) {
-                audiences.append(.large(firstDevices: [], known: nil))
-                continue
+        var roomDevices = limits.devicesPerBatchWanted - pages.reduce(0) { $0 + $1.entries.count }
+        for ((question, request), firstPage) in zip(zip(questions, requests), pages) {
+            var page = firstPage
+            if page.next != nil, question.event.delivery.deliveryClass == .interactive {
+                let whole = try registry.resolveSubscribers([request], limit: limits.fanOutThresholdDevices)[0]
+                if whole.next != nil, question.mayBePlanned {
+                    audiences.append(.large(firstDevices: [], known: nil))
+                    continue
+                }
+                let furtherDevices = whole.entries.count - page.entries.count
+                if furtherDevices <= roomDevices {
+                    page = whole
+                    roomDevices -= furtherDevices
+                }
             }
             let claimed = try claimed(page, by: question.event)
             audiences.append(.subscribers(claimed, badges: try badges(of: claimed, question.event)))
         }
         return audiences
-    }
-
-    private func isLarge(_ request: SubscriberRequest) throws(RegistryError) -> Bool {
-        try registry.resolveSubscribers([request], limit: limits.fanOutThresholdDevices)[0].next != nil
     }
 
     /// The request to the registry for an event.

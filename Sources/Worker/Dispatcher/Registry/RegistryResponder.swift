@@ -74,9 +74,9 @@ public final class RegistryResponder {
     private func resolveOpen(_ questions: [AudienceQuestion], _ limit: Int) throws(RegistryError) -> [AudienceResult] {
         let others = questions.filter { !$0.event.isAboutRecord }
         let requests = others.compactMap(request)
-        let pages = requests.isEmpty ? [] : try registry.resolve(requests, limit: limit)
-        var addressed = try address(pages, others.map(\.event))[...]
-        var asked = Array(zip(requests, pages))[...]
+        var pages = requests.isEmpty ? [] : try registry.resolve(requests, limit: limit)
+        let areLarge = try complete(&pages, of: others, requests, limit)
+        var addressed = try address(pages, others.map(\.event)).enumerated().makeIterator()
         var subscribers = try resolveSubscribers(questions.filter(\.event.isAboutRecord), limit)[...]
         var audiences: [AudienceResult] = []
         audiences.reserveCapacity(questions.count)
@@ -85,14 +85,51 @@ public final class RegistryResponder {
                 if let audience = subscribers.popFirst() { audiences.append(audience) }
                 continue
             }
-            guard let page = addressed.popFirst(), let (request, found) = asked.popFirst() else {
-                preconditionFailure("a page for each question")
-            }
-            var isLarge = page.page.next != nil && question.mayBePlanned
-            if isLarge { isLarge = try self.isLarge(request) }
-            audiences.append(isLarge ? .large(firstDevices: found.devices, known: nil) : .devices(page))
+            guard let (index, page) = addressed.next() else { preconditionFailure("a page for each question") }
+            audiences.append(
+                areLarge.contains(index)
+                    ? .large(firstDevices: pages[index].devices, known: nil) : .devices(page))
         }
         return audiences
+    }
+
+    /// Finds the further devices of audiences that this worker is to serve alone, as far as the batch has room.
+    ///
+    /// - Parameters:
+    ///   - pages: the first devices of the audiences; receives the further ones.
+    ///   - questions: the questions of the pages.
+    ///   - requests: the requests of the pages.
+    ///   - limit: the most devices of a page.
+    /// - Returns: the indices of the audiences that have more devices than one worker is to serve.
+    /// - Throws: `RegistryError` if the registry does not answer.
+    private func complete(
+        _ pages: inout [AudiencePage], of questions: [AudienceQuestion], _ requests: [AudienceRequest], _ limit: Int
+    ) throws(RegistryError) -> Set<Int> {
+        let further = limits.fanOutThresholdDevices - limit
+        let roomDevices = limits.devicesPerBatchWanted - pages.reduce(0) { $0 + $1.devices.count }
+        let open = pages.indices.filter {
+            pages[$0].next != nil && questions[$0].event.delivery.deliveryClass == .interactive
+        }
+        let fitting = open.prefix(further > 0 ? max(0, roomDevices / further) : 0)
+        var areLarge: Set<Int> = []
+        for index in open.dropFirst(fitting.count) where questions[index].mayBePlanned {
+            if try isLarge(requests[index]) { areLarge.insert(index) }
+        }
+        guard !fitting.isEmpty else { return areLarge }
+        let furtherRequests = fitting.map { index in
+            var request = requests[index]
+            request.cursor = pages[index].next
+            return request
+        }
+        for (index, found) in zip(fitting, try registry.resolve(furtherRequests, limit: further)) {
+            if found.next != nil, questions[index].mayBePlanned {
+                areLarge.insert(index)
+            } else {
+                pages[index].devices += found.devices
+                pages[index].next = found.next
+            }
+        }
+        return areLarge
     }
 
     /// Whether an audience has more devices than one worker is to serve.

@@ -331,11 +331,22 @@ struct PipelineTests {
         bench.stop()
     }
 
-    @Test("An audience of several pages is served page by page, each device once")
-    func largeAudience() async throws {
+    @Test("An audience up to the threshold is served by the worker that has its event, each device once")
+    func servesWholeAudiences() async throws {
+        let bench = try bench(devices: 1_000)
+        bench.broker.deliver([event("1", device: "device-7")])
+        await bench.broker.wait { $0.unacknowledgedCount == 0 }
+        #expect(bench.broker.requeued(in: "apus.fanout").isEmpty)
+        try await expectAccepted(999, of: bench)
+        bench.stop()
+    }
+
+    @Test("An audience that its batch has no room for is continued page by page, each device once")
+    func continuesWithoutRoom() async throws {
         var limits = DispatchLimits()
         limits.fanOutThresholdDevices = 1_100
         limits.devicesPerBulkPageMaximum = 250
+        limits.devicesPerBatchWanted = 1_099
         let bench = try bench(devices: 1_100, limits: limits)
         bench.broker.deliver([event("1", device: "device-7")])
         var pages = 1
@@ -346,11 +357,15 @@ struct PipelineTests {
             await bench.broker.wait { $0.unacknowledgedCount == 0 }
         }
         #expect(pages == 5)
-        let tokens = bench.transport.requests.map(\.token)
-        #expect(tokens.count == 1_099 && Set(tokens).count == 1_099)
-        let ledger = try await bench.dispatch.ledgers()[0]
-        #expect(ledger.accepted == 1_099 && ledger.isBalanced)
+        try await expectAccepted(1_099, of: bench)
         bench.stop()
+    }
+
+    private func expectAccepted(_ count: Int, of bench: PipelineBench) async throws {
+        let tokens = bench.transport.requests.map(\.token)
+        #expect(tokens.count == count && Set(tokens).count == count)
+        let ledger = try await bench.dispatch.ledgers()[0]
+        #expect(ledger.accepted == count && ledger.isBalanced)
     }
 
     @Test("An identity with 40,000 devices is served in chunks that are bounded, each device once")
@@ -367,10 +382,7 @@ struct PipelineTests {
         #expect(chunks.count == count / DispatchLimits().devicesPerChunkMaximum)
         bench.broker.deliverQueued(in: "apus.fanout")
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
-        let tokens = bench.transport.requests.map(\.token)
-        #expect(tokens.count == count && Set(tokens).count == count)
-        let ledger = try await bench.dispatch.ledgers()[0]
-        #expect(ledger.accepted == count && ledger.isBalanced)
+        try await expectAccepted(count, of: bench)
         bench.stop()
     }
 

@@ -38,8 +38,10 @@ struct RecordPipelineTests {
     }
 
     /// Anna has two devices, Ben one.
-    private func bench(_ transport: FakeTransport = FakeTransport()) throws -> PipelineBench {
-        let bench = try PipelineBench(transport: transport)
+    private func bench(
+        _ transport: FakeTransport = FakeTransport(), limits: DispatchLimits = DispatchLimits()
+    ) throws -> PipelineBench {
+        let bench = try PipelineBench(transport: transport, limits: limits)
         try bench.registry().upsert([
             try device("a1", user: "anna"), try device("a2", user: "anna"), try device("b1", user: "ben"),
         ])
@@ -256,9 +258,13 @@ struct RecordPipelineTests {
         bench.stop()
     }
 
-    @Test("A large audience is served in pages, each subscriber once")
-    func servesPages() async throws {
-        let bench = try bench()
+    @Test(
+        "An audience is served whole, or in pages if its batch has no room, each subscriber once",
+        arguments: [4_096, 699])
+    func servesPages(devicesPerBatchWanted: Int) async throws {
+        var limits = DispatchLimits()
+        limits.devicesPerBatchWanted = devicesPerBatchWanted
+        let bench = try bench(limits: limits)
         let registry = try bench.registry()
         var devices: [Device] = []
         var subscriptions: [RecordSubscription] = []
@@ -268,10 +274,11 @@ struct RecordPipelineTests {
         }
         try registry.upsert(devices)
         _ = try registry.save(subscriptions)
+        let pageCount = devicesPerBatchWanted < 700 ? 2 : 1
         bench.broker.deliver([event("1")])
-        await bench.broker.wait { $0.requeued(in: "apus.fanout").count == 1 && $0.settledTags.count == 1 }
+        await bench.broker.wait { $0.requeued(in: "apus.fanout").count == pageCount - 1 && $0.settledTags.count == 1 }
         bench.broker.deliverQueued(in: "apus.fanout")
-        await bench.broker.wait { $0.settledTags.count == 2 && $0.unacknowledgedCount == 0 }
+        await bench.broker.wait { $0.settledTags.count == pageCount && $0.unacknowledgedCount == 0 }
         #expect(names(bench) == devices.map(\.deviceID).sorted())
         bench.stop()
     }
