@@ -12,11 +12,12 @@ enum AudienceCalls {
     private static func columns(isCounting: Bool) -> String { isCounting ? "d.id, NULL, NULL, NULL" : columns }
 
     /// Devices that subscribed to datasets: pool, identity, dataset, row to go on after, device to leave out,
-    /// fan-out that memberships have to be older than.
+    /// fan-out that memberships have to be older than; then also the number of the dataset's name, or the one that
+    /// stands for datasets to come.
     static func datasetSubscribers(_ parameters: [Parameter], isCounting: Bool) -> Call {
         Call(
             """
-            SELECT r.request, r.element, \(columns(isCounting: isCounting)), a.name
+            SELECT r.request, r.element, \(columns(isCounting: isCounting)), a.name, s.number
             FROM unnest($1::bigint[], $2::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::text[],
                 $9::bigint[]) WITH ORDINALITY r(request, element, pool, identity, dataset, after, excluded, as_of, k)
             JOIN identity_pool p ON p.name = r.pool

@@ -16,6 +16,8 @@ struct AudienceQuestion {
     let makeUp: (Probe) -> Recipient?
     /// Whether a row counts.
     let isMember: (Probe, Rows, Int) -> Bool
+    /// Whether the device of a row subscribed to a dataset by its name.
+    let isOfKnownDataset: (Rows, Int) -> Bool
     /// Where a page goes on after a row.
     let position: (Probe, Int64) -> Int64
     private var waiting: [Probe] = []
@@ -27,11 +29,13 @@ struct AudienceQuestion {
     init(
         call: @escaping ([Probe]) -> Call, makeUp: @escaping (Probe) -> Recipient? = { _ in nil },
         isMember: @escaping (Probe, Rows, Int) -> Bool = { _, _, _ in true },
+        isOfKnownDataset: @escaping (Rows, Int) -> Bool = { _, _ in false },
         position: @escaping (Probe, Int64) -> Int64
     ) {
         self.call = call
         self.makeUp = makeUp
         self.isMember = isMember
+        self.isOfKnownDataset = isOfKnownDataset
         self.position = position
     }
 

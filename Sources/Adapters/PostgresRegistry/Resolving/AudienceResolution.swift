@@ -92,7 +92,7 @@ final class AudienceResolution {
                 isFound = true
                 if !isComplete(probe.request), question.isMember(probe, rows, row) {
                     let end = question.position(probe, rows.integer(row, 2))
-                    try addRow(rows, row, request: probe.request, end: end)
+                    try addRow(rows, row, request: probe.request, end: end, question)
                 }
                 row += 1
             }
@@ -111,10 +111,13 @@ final class AudienceResolution {
     }
 
     /// Does the same with the device of a row, which is read only if it is wanted.
-    private func addRow(_ rows: Rows, _ row: Int, request: Int, end: Int64) throws(RegistryError) {
+    private func addRow(
+        _ rows: Rows, _ row: Int, request: Int, end: Int64, _ question: AudienceQuestion
+    ) throws(RegistryError) {
         if let excluded = requests[request].excludedDeviceID, rows.bytes(row, 3).elementsEqual(excluded.utf8) { return }
         guard reserveSlot(request, end: end), !isCounting else { return }
         pages[request].devices.append(try decodeRecipient(rows, row))
+        if question.isOfKnownDataset(rows, row) { pages[request].isOfKnownDataset = true }
     }
 
     /// Gives a device a slot in the page of a request, if it is asked for and the page is not full.
@@ -247,6 +250,8 @@ extension AudienceResolution {
                 numbers(probes) + [.integer(rowsMaximum)] + datasetParameters(probes) + [
                     .integers(probes.map(\.after)), excluded(probes), asOfFanOut(probes),
                 ], isCounting: isCounting)
+        } isOfKnownDataset: { rows, row in
+            rows.integer(row, 7) != Schema.futureDatasets
         } position: { _, row in
             row
         }

@@ -48,7 +48,7 @@ final class AudienceResolution {
     /// Answers every request.
     func resolve() throws(RegistryError) -> [AudiencePage] {
         try fillPages()
-        return pages.map { AudiencePage(devices: $0.devices, next: $0.next) }
+        return pages.map(\.page)
     }
 
     /// Counts the entries of the answer to the one request.
@@ -200,6 +200,7 @@ extension AudienceResolution {
     func resolveDatasets(_ indices: [Int]) throws(RegistryError) {
         guard !indices.isEmpty else { return }
         try scanDatasets(indices, registry.queries.datasetSubscribers)
+        for index in indices where !pages[index].devices.isEmpty { pages[index].isOfKnownDataset = true }
         // There is no subscriber by name: the dataset may be new, and then subscribers to future datasets count.
         let remaining = indices.filter { !isAnswered($0) }
         guard !remaining.isEmpty else { return }

@@ -22,6 +22,8 @@ struct OpenPage {
     private(set) var deviceCount = 0
     /// The start of the next page, once its existence is known.
     private(set) var next: AudienceCursor?
+    /// Whether the devices subscribed to a dataset by its name.
+    var isOfKnownDataset = false
     /// Whether there was a row, if only of a device that is left out.
     private(set) var isAnswered = false
 
@@ -74,6 +76,13 @@ struct OpenPage {
         guard reserveSlot(position) else { return false }
         if !isCounting { devices.append(try registry.decodeRecipient(row, app: app).recipient) }
         return true
+    }
+
+    /// The page, as far as it is filled.
+    var page: AudiencePage {
+        var page = AudiencePage(devices: devices, next: next)
+        page.isOfKnownDataset = isOfKnownDataset
+        return page
     }
 
     /// Takes a slot for a device, if it is asked for; a full page says where the next one begins instead.

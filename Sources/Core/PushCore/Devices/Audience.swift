@@ -102,6 +102,10 @@ public struct AudiencePage: Hashable, Sendable {
     public var devices: [Recipient]
     /// Where to go on; nil if these were the last.
     public var next: AudienceCursor?
+    /// Whether the devices subscribed to a dataset by its name, so that the registry knows the dataset.
+    ///
+    /// It is false for an empty page, for a retry that names its devices, and for audiences that are no dataset.
+    public var isOfKnownDataset = false
 
     /// Creates a page.
     public init(devices: [Recipient], next: AudienceCursor? = nil) {

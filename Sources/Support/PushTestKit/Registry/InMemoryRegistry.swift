@@ -95,7 +95,11 @@ public final class InMemoryRegistry: Registry {
         }
         let devices = remaining.prefix(limit)
         let next = remaining.count > limit ? devices.last.map { AudienceCursor(position: $0.position) } : nil
-        return AudiencePage(devices: devices.map(\.recipient), next: next)
+        var page = AudiencePage(devices: devices.map(\.recipient), next: next)
+        if case .dataset(let key) = request.audience, request.onlyDeviceIDs == nil, !devices.isEmpty {
+            page.isOfKnownDataset = knownDatasets[Owner(key)]?.contains(key.datasetName) ?? false
+        }
+        return page
     }
 
     /// The numbers of the devices that an audience had when a fan-out began; nil for audiences that are lists.

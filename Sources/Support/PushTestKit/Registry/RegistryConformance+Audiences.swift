@@ -143,6 +143,17 @@ extension RegistryConformance {
             try expect(try found(audience, in: registry, only: ["a", "b"]), is: [], "left")
             try expect(try found(.dataset(dataset("*")), in: registry, only: ["a"]), is: [], "a name that is none")
         },
+        RegistryConformance("A page tells whether its devices subscribed to the dataset by name") { registry in
+            try registry.upsert([try device("a"), try device("b")])
+            _ = try registry.subscribeToAllDatasets("a", names: nil, includingFuture: true)
+            try registry.subscribe("b", toDataset: "named")
+            try expect(try isKnown("new", in: registry), is: false, "devices that wait for datasets to come")
+            try expect(try isKnown("named", in: registry), is: true, "subscribers by name")
+            try registry.recordDatasets([dataset("new")])
+            try expect(try isKnown("new", in: registry), is: true, "devices that waited")
+            try expect(try isKnown("new", in: registry, excluding: "a"), is: false, "an empty page")
+            try expect(try isKnown("new", in: registry, only: ["a"]), is: false, "a retry")
+        },
         RegistryConformance("A retry for a token finds it whether it is registered or not") { registry in
             try registry.upsert([try device("known", token: [1])])
             let tokens = (1...4).compactMap { DeviceToken(bytes: [$0]) }
@@ -155,6 +166,14 @@ extension RegistryConformance {
             try expect(try found(audience, in: registry, only: ["05", "zz", "none"]), is: [], "of no interest")
         },
     ]
+
+    private static func isKnown(
+        _ name: String, in registry: any Registry, excluding: String? = nil, only: [String]? = nil
+    ) throws -> Bool {
+        let request = AudienceRequest(
+            audience: .dataset(dataset(name)), excludedDeviceID: excluding, onlyDeviceIDs: only)
+        return try registry.resolve([request], limit: 10)[0].isOfKnownDataset
+    }
 
     /// Audiences of each kind that consist of devices which `device(_:)` made, with user `u`, dataset `d`, topic `t`.
     private static func everyAudience(of names: [String]) throws -> [Audience] {

@@ -63,7 +63,6 @@ public final class RegistryResponder {
     /// - Throws: `RegistryError` if the registry does not answer. Then no fan-out is begun, and the same events claim
     ///   their subscriptions again.
     func resolve(_ questions: [AudienceQuestion], devicesPerPage limit: Int) throws(RegistryError) -> [AudienceResult] {
-        try recordDatasets(questions)
         let decided = try decideWithoutAudience(questions)
         guard !decided.isEmpty else { return try resolveOpen(questions, limit) }
         let open = questions.indices.filter { decided[$0] == nil }
@@ -75,6 +74,7 @@ public final class RegistryResponder {
         let others = questions.filter { !$0.event.isAboutRecord }
         let requests = others.compactMap(request)
         var pages = requests.isEmpty ? [] : try registry.resolve(requests, limit: limit)
+        try recordDatasets(of: others, pages)
         let areLarge = try complete(&pages, of: others, requests, limit)
         var addressed = try address(pages, others.map(\.event)).enumerated().makeIterator()
         var subscribers = try resolveSubscribers(questions.filter(\.event.isAboutRecord), limit)[...]
@@ -169,9 +169,11 @@ public final class RegistryResponder {
         return decided
     }
 
-    private func recordDatasets(_ questions: [AudienceQuestion]) throws(RegistryError) {
+    /// Makes datasets known that have no subscriber by name, as far as the pages tell.
+    private func recordDatasets(of questions: [AudienceQuestion], _ pages: [AudiencePage]) throws(RegistryError) {
         var unknown: [DatasetKey] = []
-        for question in questions where question.event.type != .datasetDeleted {
+        for (question, page) in zip(questions, pages)
+        where !page.isOfKnownDataset && question.event.type != .datasetDeleted {
             guard let dataset = question.event.dataset, !recorded.contains(dataset) else { continue }
             unknown.append(dataset)
         }

@@ -104,7 +104,7 @@ struct EventLogTests {
             transport: FakeTransport { request, _ in
                 way.isOff(request.route) ? nil : .answered(PushAnswer(status: 200))
             }, apps: ["chat", "mail"], delaysMilliseconds: [5_000, 60_000], limits: limits,
-            logger: book.logger(minimum: .debug))
+            timeGoesOn: false, logger: book.logger(minimum: .debug))
         await bench.settledLoop()
         // Most of the window is unanswered for longer than patience lasts.
         bench.broker.deliver((0..<59).map { PipelineBench.push($0) })
