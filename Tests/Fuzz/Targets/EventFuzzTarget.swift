@@ -79,7 +79,7 @@ struct EventFuzzTarget: FuzzTarget {
                 loop: loop, registry: registry, limits: configuration.limits, logger: .silent,
                 metrics: RegistryMetrics(metrics), nowMilliseconds: { world.clock.nowMilliseconds })
             let parts = PipelineParts(
-                source: world, publisher: world, transport: world, registryReads: client, registryWrites: client,
+                source: world, publisher: world, transport: world, registryReads: [client], registryWrites: client,
                 now: { world.clock.nowGoingOn })
             let pipeline = LoopBound(
                 Pipeline(

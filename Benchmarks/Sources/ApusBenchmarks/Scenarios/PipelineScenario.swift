@@ -64,7 +64,7 @@ struct PipelineScenario {
         let dispatch = Dispatch(
             loop: loop, configuration: Self.configuration,
             parts: PipelineParts(
-                source: adapters, publisher: adapters, transport: adapters, registryReads: clients[0],
+                source: adapters, publisher: adapters, transport: adapters, registryReads: [clients[0]],
                 registryWrites: clients[1], now: { SystemClocks.now() }),
             metrics: metrics, logger: .silent)
         dispatch.start()

@@ -13,6 +13,8 @@ public struct DispatchLimits: Hashable, Sendable {
     /// A batch that finds more makes the next one smaller, so the memory for waiting devices is bounded, however large
     /// the audiences are. Beyond it, the rest of an audience goes to the fan-out queue.
     public var devicesPerBatchWanted = 4_096
+    /// How many batches of interactive deliveries the registry is asked for at once.
+    public var batchesAskedMaximum = 1
     /// The most devices in one page of a bulk delivery, which one look-up finds and the worker keeps in memory.
     public var devicesPerBulkPageMaximum = 1_000
     /// The most devices of an app that may wait for bulk pushes when its next page is looked up.

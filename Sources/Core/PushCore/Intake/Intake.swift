@@ -10,16 +10,22 @@ import Notifications
 /// | ordered | another event of its dataset is under way | waiting, when that one has ended |
 /// | asked | its batch waits for the registry | begun, when the answer comes; gone, if its connection is lost |
 ///
-/// One batch at a time is with the registry. A batch that the registry could not answer is sent again unchanged, so
-/// nothing is decoded twice and no event overtakes another of its dataset.
+/// Several batches may be with the registry at once, which may answer them in any order. An event waits for the one of
+/// its dataset that is under way, so none overtakes another of its dataset. A batch that the registry could not answer
+/// is sent again unchanged, so nothing is decoded twice.
 struct Intake {
     /// The most deliveries of a batch.
     static let batchMaximum = 500
     /// The deliveries of the first batch, whose audiences are not known yet.
     static let batchFirst = 32
 
+    /// The fewest deliveries of a batch that is asked while another is: what trickles in is looked up together.
+    static let furtherBatchMinimum = 32
+
     /// Events whose audience is being asked for.
     struct Batch {
+        /// Tells it from the others that are asked.
+        let number: UInt64
         /// The events that need an audience, or are superseded by one that does.
         var events: [DecodedEvent] = []
         /// Which events one push stands for.
@@ -36,6 +42,8 @@ struct Intake {
         var expired: [DecodedEvent] = []
         /// Deliveries whose publisher set headers that are Apus' own.
         var withIgnoredHeaders: [Delivery] = []
+        /// The number of the batch of those that need an audience; nil if none does.
+        var batchNumber: UInt64?
     }
 
     private let decoder = EventDecoder()
@@ -43,8 +51,9 @@ struct Intake {
     private var serializer = DatasetSerializer()
     private var recent = RecentChanges()
     private var batchSize = Intake.batchFirst
-    /// The batch that was asked and not answered; nil if none was.
-    private(set) var asked: Batch?
+    private var lastBatchNumber: UInt64 = 0
+    /// The batches that were asked and not answered, in the order of their numbers.
+    private(set) var asked: [Batch] = []
 
     /// Whether nothing waits to be asked.
     var isEmpty: Bool { queue.isEmpty }
@@ -73,10 +82,15 @@ struct Intake {
     ///
     /// - Parameters:
     ///   - now: the time.
+    ///   - batchesMaximum: the most batches that may be asked at once.
     ///   - renderer: validates requested pushes.
-    /// - Returns: the results of the others; nil if nothing waits, or the previous batch is not answered.
-    mutating func decodeBatch(at now: WallTime, with renderer: inout ContentRenderer) -> Decoded? {
-        guard asked == nil else { return nil }
+    /// - Returns: the results of the others; nil if nothing waits, or if too little waits while others are asked.
+    mutating func decodeBatch(
+        at now: WallTime, batchesMaximum: Int, with renderer: inout ContentRenderer
+    ) -> Decoded? {
+        guard asked.isEmpty || asked.count < batchesMaximum && queue.count >= Self.furtherBatchMinimum else {
+            return nil
+        }
         let deliveries = queue.takeFirst(batchSize)
         guard !deliveries.isEmpty else { return nil }
         var decoded = Decoded()
@@ -103,7 +117,11 @@ struct Intake {
         }
         keepOrder(&events)
         for event in events { forgetCounts(event, at: now) }
-        if !events.isEmpty { asked = Batch(events: events, groups: Self.coalesce(events)) }
+        if !events.isEmpty {
+            lastBatchNumber += 1
+            decoded.batchNumber = lastBatchNumber
+            asked.append(Batch(number: lastBatchNumber, events: events, groups: Self.coalesce(events)))
+        }
         return decoded
     }
 
@@ -143,14 +161,16 @@ struct Intake {
         return coalescer.result
     }
 
-    /// The questions of the batch that is asked.
+    /// The questions of a batch that is asked.
     ///
-    /// - Parameter mayBePlanned: whether the registry can keep large fan-outs, as far as is known.
+    /// - Parameters:
+    ///   - number: the number of the batch.
+    ///   - mayBePlanned: whether the registry can keep large fan-outs, as far as is known.
     /// - Returns: a question for each group of the batch.
-    func questions(mayBePlanned: Bool) -> [AudienceQuestion] {
-        guard let asked else { return [] }
-        return asked.groups.map { group in
-            let event = asked.events[group.representative]
+    func questions(of number: UInt64, mayBePlanned: Bool) -> [AudienceQuestion] {
+        guard let batch = asked.first(where: { $0.number == number }) else { return [] }
+        return batch.groups.map { group in
+            let event = batch.events[group.representative]
             return AudienceQuestion(
                 event: event,
                 excludedDeviceID: group.superseded.isEmpty ? event.excludedDeviceID : group.excludedDeviceID,
@@ -158,20 +178,22 @@ struct Intake {
         }
     }
 
-    /// The registry has answered for the batch.
+    /// The registry has answered for a batch.
     ///
     /// The next batch is as large as finds the wanted number of devices, if its audiences are as large as those of this
     /// one.
     ///
     /// - Parameters:
+    ///   - number: the number of the batch.
     ///   - deviceCount: how many devices it found.
     ///   - wanted: how many devices a batch is to find.
     /// - Returns: the batch, which is to be begun now; nil if its connection was lost meanwhile.
-    mutating func answered(deviceCount: Int, wanted: Int) -> Batch? {
-        let eventCount = asked?.groups.count ?? 0
-        let fitting = deviceCount > 0 ? eventCount * wanted / deviceCount : Self.batchMaximum
+    mutating func answered(_ number: UInt64, deviceCount: Int, wanted: Int) -> Batch? {
+        guard let index = asked.firstIndex(where: { $0.number == number }) else { return nil }
+        let batch = asked.remove(at: index)
+        let fitting = deviceCount > 0 ? batch.groups.count * wanted / deviceCount : Self.batchMaximum
         batchSize = min(max(1, fitting), Self.batchMaximum)
-        return asked.take()
+        return batch
     }
 
     /// Puts deliveries back that could not be begun, before all others.
@@ -212,20 +234,20 @@ struct Intake {
     mutating func sourceLost(before epoch: UInt32) {
         queue.removeAll { $0.tag.epoch < epoch }
         serializer.forgetWaiting { $0.tag.epoch >= epoch }
-        guard let batch = asked, batch.events.contains(where: { $0.delivery.tag.epoch < epoch }) else { return }
-        abandonBatch()
+        abandonBatches { batch in batch.events.contains { $0.delivery.tag.epoch < epoch } }
     }
 
     /// Drops all that was not begun, which the broker delivers to somebody else.
     mutating func drain() {
         queue.removeAll()
         serializer.forgetWaiting()
-        abandonBatch()
+        abandonBatches { _ in true }
     }
 
-    private mutating func abandonBatch() {
-        guard let batch = asked.take() else { return }
-        for event in batch.events {
+    private mutating func abandonBatches(where isLost: (Batch) -> Bool) {
+        let lost = asked.filter(isLost)
+        asked.removeAll(where: isLost)
+        for event in lost.flatMap(\.events) {
             if let dataset = event.dataset { ended(dataset) }
         }
     }
@@ -262,6 +284,9 @@ struct DeliveryQueue: Sendable {
 
     /// Whether none waits.
     var isEmpty: Bool { front == deliveries.count }
+
+    /// How many wait.
+    var count: Int { deliveries.count - front }
 
     mutating func removeAll(where condition: (Delivery) -> Bool) {
         deliveries = deliveries[front...].filter { !condition($0) }

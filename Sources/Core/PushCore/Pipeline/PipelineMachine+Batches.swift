@@ -3,24 +3,27 @@ import Notifications
 
 /// From deliveries to jobs: batches are decoded, asked for, and begun when the registry has answered.
 extension PipelineMachine {
-    /// Requests the next batch, unless the previous one is not answered or pushes wait for a free place.
+    /// Requests the next batches, unless enough are not answered or pushes wait for a free slot.
     mutating func askForBatches(at now: Moment) {
         guard pending.retryAt == nil else { return }
-        if intake.asked != nil, !pending.contains({ $0 == .batch }) { return ask(askingAgain: true, at: now) }
-        while intake.asked == nil, !dispatch.isSaturated(.interactive),
-            let decoded = intake.decodeBatch(at: now.wall, with: &renderer)
+        for batch in intake.asked where !pending.contains({ $0 == .batch(batch.number) }) {
+            ask(batch.number, askingAgain: true, at: now)
+        }
+        while !dispatch.isSaturated(.interactive),
+            let decoded = intake.decodeBatch(
+                at: now.wall, batchesMaximum: dispatch.limits.batchesAskedMaximum, with: &renderer)
         {
             begin(decoded)
-            if intake.asked != nil { ask(askingAgain: false, at: now) }
+            if let number = decoded.batchNumber { ask(number, askingAgain: false, at: now) }
         }
     }
 
-    private mutating func ask(askingAgain: Bool, at now: Moment) {
-        var questions = intake.questions(mayBePlanned: arePlansPossible(at: now.monotonic))
+    private mutating func ask(_ number: UInt64, askingAgain: Bool, at now: Moment) {
+        var questions = intake.questions(of: number, mayBePlanned: arePlansPossible(at: now.monotonic))
         if askingAgain {
             for index in questions.indices { questions[index].isRepeated = true }
         }
-        ask(.resolve(questions, devicesPerPage: dispatch.limits.devicesPerPageMaximum), .batch, at: now)
+        ask(.resolve(questions, devicesPerPage: dispatch.limits.devicesPerPageMaximum), .batch(number), at: now)
     }
 
     /// Ends the deliveries that need no audience.
@@ -37,14 +40,16 @@ extension PipelineMachine {
         }
     }
 
-    /// The registry answered for the batch that was asked.
-    mutating func batchAnswered(_ result: Result<RegistryAnswer, RegistryError>, at now: Moment) {
+    /// The registry answered for a batch that was asked.
+    mutating func batchAnswered(
+        _ number: UInt64, _ result: Result<RegistryAnswer, RegistryError>, at now: Moment
+    ) {
         switch result {
         case .success(.resolved(let audiences)):
             let deviceCount = audiences.reduce(0) { $0 + $1.deviceCount }
             guard
                 let batch = intake.answered(
-                    deviceCount: deviceCount, wanted: dispatch.limits.devicesPerBatchWanted)
+                    number, deviceCount: deviceCount, wanted: dispatch.limits.devicesPerBatchWanted)
             else { return }
             // The registry works on the next batch while the pushes of this one go out.
             askForBatches(at: now)

@@ -99,7 +99,7 @@ public struct PipelineMachine {
     private mutating func sourceLost(before epoch: UInt32, at now: Moment) {
         firstGoodEpoch = epoch
         intake.sourceLost(before: epoch)
-        forgetAwaitedBatch()
+        forgetLostBatches()
         serving.sourceLost(before: epoch, into: &serves)
         takeOverPages(at: now)
     }
@@ -208,7 +208,7 @@ public struct PipelineMachine {
         dispatch.clocksRead(now)
         switch purpose {
         case .subscriptions: subscriptionsRead(result, at: now)
-        case .batch: batchAnswered(result, at: now)
+        case .batch(let number): batchAnswered(number, result, at: now)
         case .page(let tag): pageAnswered(tag, result, at: now)
         case .plan(let number): planAnswered(number, result, at: now)
         case .endings: endingsAnswered(result, at: now)
@@ -236,10 +236,10 @@ public struct PipelineMachine {
         pending.lookUpFailed(error, waits: true, at: now.monotonic, into: &actions.notices)
     }
 
-    /// A batch whose connection was lost is awaited no more, so that the next one can be asked.
-    private mutating func forgetAwaitedBatch() {
-        guard intake.asked == nil else { return }
-        pending.abandon { $0 == .batch }
+    /// Batches whose connection was lost are awaited no more, so that the next ones can be asked.
+    private mutating func forgetLostBatches() {
+        let asked = Set(intake.asked.map(\.number))
+        pending.abandon { purpose in if case .batch(let number) = purpose { !asked.contains(number) } else { false } }
     }
 
     // MARK: What the broker refused
@@ -281,7 +281,7 @@ public struct PipelineMachine {
     public mutating func drain(at now: Moment) {
         isDraining = true
         intake.drain()
-        forgetAwaitedBatch()
+        forgetLostBatches()
         serving.drain(into: &serves)
         takeOverPages(at: now)
         planning.drain()

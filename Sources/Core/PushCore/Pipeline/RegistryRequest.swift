@@ -14,6 +14,15 @@ public enum RegistryRequest: Sendable {
     /// Remove dead tokens.
     case prune([DeadToken])
 
+    /// Whether only the client with the index of subscriptions can answer it.
+    public var needsSubscriptions: Bool {
+        switch self {
+        case .readSubscriptions, .findChunk: true
+        case .resolve(let questions, _): questions.contains { $0.event.isAboutRecord }
+        case .fanOut, .prune: false
+        }
+    }
+
     /// Whether it writes to a disk; requests that only read must not wait for it.
     public var isWrite: Bool {
         switch self {
@@ -128,7 +137,7 @@ struct PendingRequests: Sendable {
     /// The purpose of an answer.
     enum Purpose: Hashable, Sendable {
         case subscriptions
-        case batch
+        case batch(UInt64)
         case page(DeliveryTag)
         case plan(UInt64)
         case endings

@@ -68,6 +68,7 @@ final class Simulation<Machine: SimulatedMachine> {
         registry = SimulatedRegistry(world: world)
         var limits = DispatchLimits()
         limits.unsettledDeliveriesMaximum = options.prefetch
+        limits.batchesAskedMaximum = 1 + Int(options.seed % 3)
         setup = WorkerSetup(world: world, limits: limits)
         broker = Broker(
             workerCount: options.workerCount, workQueueCount: options.workQueueCount,

@@ -22,6 +22,10 @@ final class Pipeline {
     var actions = PipelineActions()
     /// Brings the answers of other loops here.
     var inbox: PipelineInbox?
+    /// How many requests each client for look-ups has not answered.
+    private var unansweredLookUps: [Int]
+    /// The client that each unanswered look-up was sent to.
+    private var clientOfLookUp: [UInt64: Int] = [:]
     private var isTickScheduled = false
     private var timer: (due: MonotonicTime, handle: EventLoop.Timer)?
     /// Whether the log has told that a publisher sends headers of Apus.
@@ -38,6 +42,7 @@ final class Pipeline {
         self.metrics = PipelineMetrics(registry: metrics, appNames: configuration.apps.map(\.route.name))
         self.health = health
         self.logger = logger
+        unansweredLookUps = Array(repeating: 0, count: parts.registryReads.count)
         machine = PipelineMachine(configuration: configuration, planner: Int64.random(in: 1 ... .max))
     }
 
@@ -90,6 +95,7 @@ final class Pipeline {
     }
 
     func registryAnswered(_ number: UInt64, _ result: Result<RegistryAnswer, RegistryError>) {
+        if let client = clientOfLookUp.removeValue(forKey: number) { unansweredLookUps[client] -= 1 }
         machine.registryAnswered(number, result, at: parts.now())
         scheduleTick()
     }
@@ -134,9 +140,23 @@ final class Pipeline {
     func ask(_ requests: [PipelineActions.Request]) {
         guard let inbox else { preconditionFailure("nothing is asked before the start") }
         for entry in requests {
-            let client = entry.request.isWrite ? parts.registryWrites : parts.registryReads
+            let client = entry.request.isWrite ? parts.registryWrites : lookUpClient(for: entry)
             client.ask(entry.request) { [number = entry.number] result in inbox.registryAnswered(number, result) }
         }
+    }
+
+    /// The client with the fewest unanswered look-ups; the first one for records, because it has the index of their
+    /// subscriptions.
+    private func lookUpClient(for entry: PipelineActions.Request) -> RegistryClient {
+        var index = 0
+        if !entry.request.needsSubscriptions {
+            for other in unansweredLookUps.indices where unansweredLookUps[other] < unansweredLookUps[index] {
+                index = other
+            }
+        }
+        unansweredLookUps[index] += 1
+        clientOfLookUp[entry.number] = index
+        return parts.registryReads[index]
     }
 
     /// All subscriptions to records have been read, so that no event misses their devices.
@@ -202,8 +222,10 @@ public struct PipelineParts {
     public var publisher: any MessagePublisher
     /// The transport that sends pushes.
     public var transport: any PushTransport
-    /// Looks devices and subscriptions up, on a loop of its own.
-    public var registryReads: RegistryClient
+    /// The clients that look devices up, each on a loop of its own; one at least.
+    ///
+    /// The first one also keeps the index of subscriptions.
+    public var registryReads: [RegistryClient]
     /// Writes to the same store, on a loop of its own: large fan-outs and dead tokens.
     public var registryWrites: RegistryClient
     /// Reads both clocks.
@@ -212,8 +234,9 @@ public struct PipelineParts {
     /// Gathers the parts.
     public init(
         source: any DeliverySource, publisher: any MessagePublisher, transport: any PushTransport,
-        registryReads: RegistryClient, registryWrites: RegistryClient, now: @escaping () -> Moment
+        registryReads: [RegistryClient], registryWrites: RegistryClient, now: @escaping () -> Moment
     ) {
+        precondition(!registryReads.isEmpty, "a pipeline needs a client for look-ups")
         self.source = source
         self.publisher = publisher
         self.transport = transport

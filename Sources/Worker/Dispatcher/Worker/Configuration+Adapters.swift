@@ -42,6 +42,31 @@ extension Configuration {
         for reason in registry.modeWarnings { logger.log(.warning, "registry.mode.loose", [.field("reason", reason)]) }
     }
 
+    /// How many connections a worker has for look-ups, each with a thread of its own.
+    ///
+    /// While PostgreSQL works on a batch, or a distant one is on its way, the worker sends the next ones. SQLite works
+    /// on the worker's own processor time, so a second connection would gain nothing.
+    var lookUpConnectionCount: Int {
+        switch registry {
+        case .sqlite: 1
+        case .postgres: 3
+        }
+    }
+
+    /// Opens the registry for the look-ups of the pipeline.
+    ///
+    /// - Parameters:
+    ///   - logger: takes what an operator should know of the registry.
+    ///   - metrics: the instruments of the index of subscriptions.
+    /// - Returns: the clients, whose loops run.
+    /// - Throws: as `registryClient`.
+    func lookUpClients(logger: Logger, metrics: RegistryMetrics) throws -> [RegistryClient] {
+        try (1...lookUpConnectionCount).map { number in
+            try registryClient(
+                number == 1 ? "registry-reads" : "registry-reads-\(number)", logger: logger, metrics: metrics)
+        }
+    }
+
     /// Opens the registry for the pipeline, on a loop of its own.
     ///
     /// - Parameters:

@@ -11,6 +11,7 @@ extension Configuration {
         let topology = topology
         var limits = DispatchLimits()
         limits.unsettledDeliveriesMaximum = rabbitMQ.prefetch
+        limits.batchesAskedMaximum = lookUpConnectionCount
         limits.fanOutThresholdDevices = fanOut.thresholdDevices
         limits.devicesPerChunkMaximum = fanOut.chunkDevices
         let delays = retry.delays.map { Int64($0.milliseconds) }

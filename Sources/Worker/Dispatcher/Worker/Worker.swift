@@ -22,7 +22,7 @@ public final class Worker: Sendable {
     private let publisher: ConfirmedPublisher
     private let transport: APNsClient
     private let courier: CourierTransport
-    private let registryReads: RegistryClient
+    private let registryReads: [RegistryClient]
     private let registryWrites: RegistryClient
     private let keys: WorkerKeys
 
@@ -45,7 +45,7 @@ public final class Worker: Sendable {
             let client = try configuration.apnsClient()
             transport = try APNsClient(configuration: client, logger: logger, metrics: metrics)
             let registry = RegistryMetrics(metrics)
-            registryReads = try configuration.registryClient("registry-reads", logger: logger, metrics: registry)
+            registryReads = try configuration.lookUpClients(logger: logger, metrics: registry)
             registryWrites = try configuration.registryClient("registry-writes", logger: logger, metrics: registry)
             courier = CourierTransport(
                 others: transport, apps: configuration.apps.map(\.name), firstRoute: client.routes.count,
@@ -115,12 +115,13 @@ public final class Worker: Sendable {
     }
 
     private func livenessChecks() -> [HealthCheck] {
-        let loops = [
-            ("dispatch", loop.nanosecondsSinceLastTick()), ("amqp-consume", consumer.nanosecondsSinceLastTick()),
-            ("amqp-publish", publisher.nanosecondsSinceLastTick()), ("apns", transport.loop.nanosecondsSinceLastTick()),
-            ("registry-reads", registryReads.loop.nanosecondsSinceLastTick()),
-            ("registry-writes", registryWrites.loop.nanosecondsSinceLastTick()),
-        ]
+        let loops =
+            [
+                ("dispatch", loop.nanosecondsSinceLastTick()), ("amqp-consume", consumer.nanosecondsSinceLastTick()),
+                ("amqp-publish", publisher.nanosecondsSinceLastTick()),
+                ("apns", transport.loop.nanosecondsSinceLastTick()),
+                ("registry-writes", registryWrites.loop.nanosecondsSinceLastTick()),
+            ] + registryReads.map { ($0.loop.name, $0.loop.nanosecondsSinceLastTick()) }
         return loops.map { HealthCheck(loop: $0, nanosecondsSinceLastTick: $1) }
     }
 

@@ -97,6 +97,12 @@ struct MachineWorld {
         tick()
     }
 
+    /// The registry finds one device for each question of the newest request, before it answers the others.
+    mutating func answerLastWithDevices() {
+        requests.insert(requests.removeLast(), at: 0)
+        answerWithDevices()
+    }
+
     /// The registry finds one device for each question of the oldest request, each with a name of its own.
     mutating func answerWithDevices() {
         answer(

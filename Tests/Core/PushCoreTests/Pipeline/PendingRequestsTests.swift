@@ -18,13 +18,13 @@ struct PendingRequestsTests {
 
     @Test("An answer has the purpose of its request, once, and none if nobody wants it any more")
     mutating func purposes() {
-        let batch = ask(.batch, at: 0)
+        let batch = ask(.batch(1), at: 0)
         let plan = ask(.plan(7), at: 0)
-        #expect(pending.contains { $0 == .batch })
+        #expect(pending.contains { $0 == .batch(1) })
         #expect(answer(plan, at: 1) == .plan(7))
         #expect(answer(plan, at: 1) == nil)
-        pending.abandon { $0 == .batch }
-        #expect(!pending.contains { $0 == .batch })
+        pending.abandon { $0 == .batch(1) }
+        #expect(!pending.contains { $0 == .batch(1) })
         #expect(answer(batch, at: 2) == nil && notices.isEmpty)
     }
 
@@ -35,11 +35,11 @@ struct PendingRequestsTests {
         pending.tick(at: Samples.monotonic(1_000), into: &notices)
         pending.tick(at: Samples.monotonic(1_001), into: &notices)
         #expect(notices.count == 1 && pending.nextDeadline == nil)
-        #expect(answer(ask(.batch, at: 1_100), at: 1_101) == .batch)
+        #expect(answer(ask(.batch(1), at: 1_100), at: 1_101) == .batch(1))
         #expect(notices.count == 1, "a write is still overdue")
         #expect(answer(slow, at: 1_200) == .endings)
         #expect(notices.count == 1, "the write itself came late")
-        #expect(answer(ask(.batch, at: 1_300), at: 1_301) == .batch)
+        #expect(answer(ask(.batch(1), at: 1_300), at: 1_301) == .batch(1))
         #expect(notices.count == 2)
     }
 

@@ -49,7 +49,7 @@ struct DispatchStartTests {
                     serverErrorDelayMilliseconds: 0),
                 queues: DispatchQueues(retry: [1_000: "apus.retry.1s"], fanout: "fanout", deadLetter: "dead-letter")),
             parts: PipelineParts(
-                source: broker, publisher: broker, transport: EagerTransport(loop: loop), registryReads: client,
+                source: broker, publisher: broker, transport: EagerTransport(loop: loop), registryReads: [client],
                 registryWrites: client, now: { SystemClocks.now() }),
             metrics: metrics, logger: .silent)
         dispatch.start()

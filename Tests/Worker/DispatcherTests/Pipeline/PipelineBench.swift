@@ -20,7 +20,7 @@ final class PipelineBench: Sendable {
     let loop: EventLoop
     let metrics = MetricsRegistry()
     private let folder: URL
-    private let registryReads: RegistryClient
+    private let registryReads: [RegistryClient]
     private let registryWrites: RegistryClient
 
     /// Makes the parts and starts the pipeline.
@@ -73,11 +73,14 @@ final class PipelineBench: Sendable {
         let path = folder.path + "/registry.db"
         if let registry {
             // What is kept in memory has one owner.
-            registryReads = try client("registry", registry)
-            registryWrites = registryReads
+            registryWrites = try client("registry", registry)
+            registryReads = [registryWrites]
         } else {
-            registryReads = try client(
-                "registry-reads", SQLiteRegistry.open(path: path, mode: .create, busyTimeoutMilliseconds: 50))
+            registryReads = try (1...limits.batchesAskedMaximum).map { number in
+                try client(
+                    "registry-reads-\(number)",
+                    SQLiteRegistry.open(path: path, mode: .create, busyTimeoutMilliseconds: 50))
+            }
             registryWrites = try client(
                 "registry-writes", SQLiteRegistry.open(path: path, mode: .readWrite, busyTimeoutMilliseconds: 50))
         }
@@ -145,7 +148,7 @@ final class PipelineBench: Sendable {
     func holdWrites() -> DispatchSemaphore { hold(registryWrites) }
 
     /// Lets the registry answer no look-up until the answer is signalled; `settledLoop` waits for that, too.
-    func holdLookUps() -> DispatchSemaphore { hold(registryReads) }
+    func holdLookUps() -> DispatchSemaphore { hold(registryReads[0]) }
 
     private func hold(_ client: RegistryClient) -> DispatchSemaphore {
         let gate = DispatchSemaphore(value: 0)
@@ -162,7 +165,7 @@ final class PipelineBench: Sendable {
         await broker.wait { $0.isConsuming }
         // A batch that is asked for is answered on a loop of the registry's; what follows from it may be asked again.
         guard (try? await loop.run {}) != nil else { return }
-        let loops = [loop, registryReads.loop, registryWrites.loop]
+        let loops = [loop] + registryReads.map(\.loop) + [registryWrites.loop]
         await withCheckedContinuation { continuation in
             Self.pass(20 * loops.count, through: loops, then: continuation)
         }
@@ -203,7 +206,7 @@ final class PipelineBench: Sendable {
 
     func stop() {
         loop.stopAndJoin()
-        registryReads.loop.stopAndJoin()
+        for client in registryReads { client.loop.stopAndJoin() }
         registryWrites.loop.stopAndJoin()
         try? FileManager.default.removeItem(at: folder)
     }

@@ -258,6 +258,22 @@ struct RecordPipelineTests {
         bench.stop()
     }
 
+    @Test("With several connections to the registry, records find their subscribers, and each event is pushed once")
+    func usesSeveralConnections() async throws {
+        var limits = DispatchLimits()
+        limits.batchesAskedMaximum = 3
+        let bench = try bench(limits: limits)
+        _ = try bench.registry().save([try subscription("s", user: "ben")])
+        for start in stride(from: 0, to: 1_000, by: 100) {
+            bench.broker.deliver((start..<start + 100).map { PipelineBench.push($0) } + [event("record-\(start)")])
+        }
+        await bench.broker.wait { $0.settledTags.count == 1_010 }
+        #expect(names(bench).filter { $0 == "b1" }.count == 10)
+        let requests = bench.transport.requests
+        #expect(requests.count == 1_010 && Set(requests.map(\.apnsID)).count == 1_010)
+        bench.stop()
+    }
+
     @Test(
         "An audience is served whole, or in pages if its batch has no room, each subscriber once",
         arguments: [4_096, 699])
