@@ -29,6 +29,21 @@ struct SharedFileTests {
         #expect(try SQLiteRegistry.open(path: path, mode: .readOnly).deviceCount() == 8)
     }
 
+    @Test("Whoever opens a file while another makes it a registry sees nothing or all of it")
+    func openWhileMade() async throws {
+        for round in 0..<100 {
+            let path = folder.path + "/\(round).db"
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        _ = try SQLiteRegistry.open(path: path, mode: .create, busyTimeoutMilliseconds: 60_000)
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
     @Test("Servers that start at the same moment get one key")
     func keyTogether() async throws {
         let path = path

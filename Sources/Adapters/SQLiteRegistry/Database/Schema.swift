@@ -28,7 +28,7 @@ enum Schema {
     /// - Throws: `RegistryError` with `.newerSchema`, `.readOnly` if an empty file may not be changed, `.invalid` if
     ///   the file is another program's.
     static func prepare(_ connection: Connection, mode: RegistryOpenMode) throws(RegistryError) {
-        if try hasTables(connection) { return }
+        if try inTransaction("BEGIN", connection, { () throws(RegistryError) in try hasTables(connection) }) { return }
         guard mode != .readOnly else {
             throw RegistryError(
                 .readOnly,
@@ -40,13 +40,21 @@ enum Schema {
 
     /// Makes the tables in one transaction, which other processes wait for, unless another process was faster.
     private static func makeTables(_ connection: Connection) throws(RegistryError) {
-        try connection.execute("BEGIN IMMEDIATE")
+        try inTransaction("BEGIN IMMEDIATE", connection) { () throws(RegistryError) in
+            guard try !hasTables(connection) else { return }
+            try connection.execute(tables)
+            try connection.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+        }
+    }
+
+    private static func inTransaction<Value>(
+        _ begin: String, _ connection: Connection, _ body: () throws(RegistryError) -> Value
+    ) throws(RegistryError) -> Value {
+        try connection.execute(begin)
         do throws(RegistryError) {
-            if try !hasTables(connection) {
-                try connection.execute(tables)
-                try connection.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
-            }
+            let value = try body()
             try connection.execute("COMMIT")
+            return value
         } catch {
             if connection.isInTransaction { try? connection.execute("ROLLBACK") }
             throw error
@@ -54,6 +62,8 @@ enum Schema {
     }
 
     /// Whether the file is a registry of this version; false if it is empty.
+    ///
+    /// The caller has begun a transaction, so that the reads see one state while another process makes the tables.
     private static func hasTables(_ connection: Connection) throws(RegistryError) -> Bool {
         let application = try readInteger("PRAGMA application_id", connection)
         let found = try readInteger("PRAGMA user_version", connection)
