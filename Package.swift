@@ -137,8 +137,8 @@ let package = Package(
             name: "apus",
             dependencies: [
                 "CCommandLine", "Dispatcher", "AdminServer", "RegistryAPI", "PushCore", "EventLoop", "Metrics", "JSON",
-                "APNsTransport", "ChangeQueue", "SQLiteRegistry", "PostgresRegistry", "APNsSimulator", "Essentials",
-                "Notifications", "Predicates",
+                "APNsTransport", "ChangeQueue", "SQLiteRegistry", "PostgresRegistry", "APNsSimulator", "LoadGenerator",
+                "Essentials", "Notifications", "Predicates", "Crypto",
             ],
             path: "Sources/Command/apus",
             swiftSettings: swiftSettings
@@ -147,6 +147,8 @@ let package = Package(
         // Support: seen by the command, the tests and the benchmarks, never by the worker's targets.
         swiftTarget(
             "APNsSimulator", in: "Support", ["EventLoop", "Crypto", "HTTP2", "JSON", "Essentials", "Notifications"]),
+        // The arrivals, events, books and reports of `apus load`: values only.
+        swiftTarget("LoadGenerator", in: "Support", ["JSON", "Essentials"]),
         swiftTarget(
             "PushTestKit", in: "Support",
             [
@@ -201,6 +203,9 @@ let package = Package(
         testTarget(
             "APNsSimulatorTests", in: "Support",
             ["APNsSimulator", "HTTP2", "Crypto", "EventLoop", "JSON", "PushTestKit", "Essentials", "Notifications"]),
+        testTarget(
+            "LoadGeneratorTests", in: "Support",
+            ["LoadGenerator", "PushCore", "JSON", "PushTestKit", "Notifications"]),
         testTarget(
             "ChangeQueueTests", in: "Adapters",
             [

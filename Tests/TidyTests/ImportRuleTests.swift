@@ -42,10 +42,10 @@ struct ImportRuleTests {
         }
     }
 
-    @Test("Only the command sees the simulator, and nothing below Sources sees the test kit")
+    @Test("Only the command sees the simulator and the load generator, and nothing below Sources sees the test kit")
     func workerDoesNotSeeTheSupport() {
         for (file, imported) in projectImports() where Ring.of(imported) == .support && file.target != imported {
-            let isMeant = imported == "APNsSimulator" && file.target == "apus"
+            let isMeant = ["APNsSimulator", "LoadGenerator"].contains(imported) && file.target == "apus"
             #expect(isMeant, "\(file.path) imports \(imported)")
         }
     }

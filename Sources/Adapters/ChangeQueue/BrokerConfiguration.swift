@@ -63,6 +63,9 @@ public struct BrokerConfiguration: Hashable, Sendable {
     /// The addresses of the broker's nodes, without their passwords.
     public var endpointDescriptions: [String] { endpoints.map(\.description) }
 
+    /// The hosts of the broker's nodes.
+    public var hosts: [String] { endpoints.map(\.host) }
+
     /// The names of the exchanges and queues.
     public var names: QueueNames { QueueNames(namespace: namespace) }
 

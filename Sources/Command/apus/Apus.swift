@@ -15,6 +15,7 @@ struct Apus {
         .command(SimulateCommand()),
         TopologyCommands.node,
         .command(PublishCommand()),
+        .command(LoadCommand()),
         DeadLettersCommands.node,
         FanOutCommands.node,
         .command(RunCommand()),

@@ -7,9 +7,6 @@ import EventLoop
 /// accepted pushes, so that a sender's own account can be checked against an independent one. Its certificate is made
 /// at start; a client has to trust `trustAnchorPEM`.
 public final class APNsSimulator: Sendable {
-    /// How long the certificate lasts, in seconds: longer than any test or benchmark.
-    private static let certificateSeconds: Int64 = 30 * 86_400
-
     /// The port that it listens on.
     public let port: UInt16
     /// The certificate that clients have to trust, in PEM.
@@ -39,12 +36,10 @@ public final class APNsSimulator: Sendable {
     public static func start(_ configuration: SimulatorConfiguration) async throws -> APNsSimulator {
         try configuration.validate()
         let now = configuration.wallClockMilliseconds() / 1_000
-        let identity = try ServerIdentity.selfSigned(
-            names: ["localhost", "127.0.0.1", "::1"], notBeforeSeconds: now - 86_400,
-            notAfterSeconds: now + certificateSeconds)
+        let identity = try configuration.identity ?? SimulatorConfiguration.makeIdentity(nowSeconds: now)
         let foreign = try ServerIdentity.selfSigned(
             names: ["somebody-else.example"], notBeforeSeconds: now - 86_400,
-            notAfterSeconds: now + certificateSeconds)
+            notAfterSeconds: now + SimulatorConfiguration.identitySeconds)
         let parts = SimulatorParts(
             configuration: configuration, tls: try TLSContext.server(identity, applicationProtocols: ["h2"]),
             keys: try configuration.publicKeys(),

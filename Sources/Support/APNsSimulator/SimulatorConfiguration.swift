@@ -1,4 +1,4 @@
-import Crypto
+public import Crypto
 import EventLoop
 
 /// The properties of the simulator.
@@ -62,6 +62,10 @@ public struct SimulatorConfiguration: Sendable {
     public var recordsInMemoryMaximum = 0
     /// A file that takes a line of JSON for each answered request.
     public var recordFile: String?
+    /// Takes the same lines, whole ones, ten times a second or sooner; called on the threads that serve.
+    public var recordHandler: (@Sendable ([UInt8]) -> Void)?
+    /// The certificate and key with which it serves; nil for new ones.
+    public var identity: ServerIdentity?
     /// Whether every push is accepted unseen: for benchmarks that measure the client and not the simulator.
     public var isTrusting = false
     /// The clock by which provider tokens age, in milliseconds since 1970.
@@ -69,6 +73,23 @@ public struct SimulatorConfiguration: Sendable {
 
     /// Creates a configuration of defaults, which accepts no key yet.
     public init() {}
+
+    /// Whether answered requests are written as lines, to a file or for a handler.
+    var writesRecords: Bool { recordFile != nil || recordHandler != nil }
+
+    /// Makes an identity for this machine, which lasts longer than any test or benchmark.
+    ///
+    /// - Parameter nowSeconds: the time, in seconds since 1970.
+    /// - Returns: the identity.
+    /// - Throws: `CryptoError` if the system has no randomness.
+    public static func makeIdentity(nowSeconds: Int64) throws(CryptoError) -> ServerIdentity {
+        try ServerIdentity.selfSigned(
+            names: ["localhost", "127.0.0.1", "::1"], notBeforeSeconds: nowSeconds - 86_400,
+            notAfterSeconds: nowSeconds + identitySeconds)
+    }
+
+    /// How long a certificate lasts, in seconds.
+    public static let identitySeconds: Int64 = 30 * 86_400
 
     /// Refuses what could not work.
     func validate() throws(SimulatorError) {

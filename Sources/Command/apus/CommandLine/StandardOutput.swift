@@ -88,6 +88,16 @@ enum StandardError {
     /// "Erase the line" rather than blanks, because the width of the terminal is not known.
     static func replaceLine(_ text: String) { write("\r\u{1B}[K" + text.printable()) }
 
+    /// Writes lines in place of the last ones of the terminal.
+    ///
+    /// - Parameters:
+    ///   - count: how many lines to replace; those of the last call, 0 for the first.
+    ///   - lines: the new ones.
+    static func replaceLines(_ count: Int, with lines: [String]) {
+        let up = count > 0 ? "\u{1B}[\(count)A" : ""
+        write(up + lines.map { "\r\u{1B}[K" + $0.printable() + "\n" }.joined())
+    }
+
     /// Writes text unchanged, in one system call where the system allows it.
     private static func write(_ text: String) {
         var rest = Array(text.utf8)[...]

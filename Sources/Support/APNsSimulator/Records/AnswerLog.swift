@@ -8,6 +8,8 @@ final class AnswerLog {
     private let isTrusting: Bool
     private let recordsMaximum: Int
     private let file: RecordFile?
+    private let handler: (@Sendable ([UInt8]) -> Void)?
+    private let writesLines: Bool
     private let identifiers: AcceptedIdentifiers
     private let progress: SimulatorProgress
     private let wallClockMilliseconds: @Sendable () -> Int64
@@ -28,6 +30,8 @@ final class AnswerLog {
         recordsMaximum = configuration.recordsInMemoryMaximum
         wallClockMilliseconds = configuration.wallClockMilliseconds
         self.file = file
+        handler = configuration.recordHandler
+        writesLines = configuration.writesRecords
         self.identifiers = identifiers
         self.progress = progress
         counts = Array(repeating: 0, count: answerCount)
@@ -68,12 +72,12 @@ final class AnswerLog {
         _ answer: ScriptedAnswer, isDuplicate: Bool, request: RequestState, fields: RequestFields,
         identifierText: UnsafeBufferPointer<UInt8>
     ) {
-        guard file != nil || records.count < recordsMaximum else { return }
+        guard writesLines || records.count < recordsMaximum else { return }
         let facts = AnswerFacts(
             timeMilliseconds: wallClockMilliseconds(), timeMicroseconds: WallClock.nowMicroseconds(),
             identifierText: identifierText, answer: answer, isDuplicate: isDuplicate,
             isPayloadChecked: request.isPayloadChecked)
-        if file != nil {
+        if writesLines {
             RecordLine.append(facts, fields: fields, body: request.body, to: &lines)
             if lines.count >= Self.unwrittenBytesMaximum { writeRecords() }
         }
@@ -84,8 +88,9 @@ final class AnswerLog {
 
     /// Writes the records that wait.
     func writeRecords() {
-        guard let file, !lines.isEmpty else { return }
-        if !file.append(lines) { summary.recordsLost += lines.count { $0 == 0x0A } }
+        guard !lines.isEmpty else { return }
+        if let file, !file.append(lines) { summary.recordsLost += lines.count { $0 == 0x0A } }
+        handler?(lines)
         lines.removeAll(keepingCapacity: true)
     }
 

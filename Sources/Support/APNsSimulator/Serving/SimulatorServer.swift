@@ -225,7 +225,7 @@ final class SimulatorServer {
     }
 
     private func scheduleRecordWriting() {
-        guard configuration.recordFile != nil else { return }
+        guard configuration.writesRecords else { return }
         loop.schedule(afterNanoseconds: Self.recordIntervalNanoseconds) { [weak self] in
             guard let self, !isStopping else { return }
             ledger.writeRecords()

@@ -40,7 +40,7 @@ public struct HostPort: Hashable, Sendable, CustomStringConvertible {
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
     /// Whether only this machine can reach it.
-    var isLoopback: Bool {
+    public var isLoopback: Bool {
         // A name may begin like an address of the loopback network.
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         let isAddress = parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }

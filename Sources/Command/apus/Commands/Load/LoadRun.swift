@@ -1,0 +1,235 @@
+import ChangeQueue
+import Dispatcher
+import EventLoop
+import LoadGenerator
+import Metrics
+import Notifications
+import PushCore
+import Synchronization
+
+/// Loads a deployment: the connections that all runs of one command share, and the runs.
+final class LoadRun: Sendable {
+    /// How long one probe has to reach the push server, in seconds.
+    private static let probeSeconds = 20.0
+
+    private let options: LoadOptions
+    private let target: LoadTarget
+    private let plan: LoadPlan
+    private let addressing: LoadEventWriter.Addressing
+    private let record: LoadRecord
+    private let depths: QueueDepthReader
+    private let loop: EventLoop
+    private let isStopped = Atomic<Bool>(false)
+    private let pacer = Mutex<LoadPacer?>(nil)
+
+    init(
+        _ options: LoadOptions, _ target: LoadTarget, plan: LoadPlan, addressing: LoadEventWriter.Addressing,
+        record: LoadRecord, depths: QueueDepthReader
+    ) throws {
+        self.options = options
+        self.target = target
+        self.plan = plan
+        self.addressing = addressing
+        self.record = record
+        self.depths = depths
+        loop = try EventLoop(name: "load-clock")
+    }
+
+    /// Ends the run that is under way: nothing more is published, and what was published is still waited for.
+    func stop() {
+        isStopped.store(true, ordering: .relaxed)
+        pacer.withLock { $0 }?.stop()
+    }
+
+    /// Whether the user has ended the run.
+    var hasStopped: Bool { isStopped.load(ordering: .relaxed) }
+
+    /// Ends the thread that publishes.
+    func close() { loop.stopAndJoin() }
+
+    // MARK: Before
+
+    /// Waits for a worker, then lets one push of an unregistered token prove that its pushes come here.
+    ///
+    /// - Throws: `CommandFailure` (`unavailable`) if there is no worker, or its pushes go elsewhere.
+    func awaitWorker() async throws {
+        let deadline = MonotonicClock.nowNanoseconds() + UInt64(options.waitSeconds * 1_000_000_000)
+        var isAnnounced = false
+        while try await depths.reading().consumers == 0 {
+            guard MonotonicClock.nowNanoseconds() < deadline, !hasStopped else {
+                throw CommandFailure(
+                    .unavailable,
+                    "no worker consumes \(target.broker.names.work): start one with 'apus run' and this configuration")
+            }
+            if !isAnnounced {
+                StandardError.line(
+                    "waiting for a worker: start 'apus run' with this configuration in another terminal")
+                isAnnounced = true
+            }
+            try await Task.sleep(nanoseconds: 250_000_000)
+        }
+        try await probe()
+    }
+
+    private func probe() async throws {
+        let plan = LoadPlan(profile: .oneToOne, deviceCount: 1, audience: 1, hasDatasets: false, seed: 0)
+        let names = LoadNames(
+            startedAtSeconds: WallClock.nowMilliseconds() / 1_000, random: .random(in: 0 ... .max))
+        let start = Self.start()
+        let books = Self.books(plan, names, startMicroseconds: start.microseconds, warmUpSeconds: 0)
+        record.read { books.record($0) }
+        let publisher = try self.publisher()
+        publisher.start(handler: books)
+        let writer = LoadEventWriter(
+            plan: plan, names: names, app: target.app.name, pool: "", addressing: .token(LoadNames.token(0)),
+            bodyBytes: 0)
+        let pacer = LoadPacer(
+            books: books, writer: writer, publishers: [publisher], exchange: target.broker.names.changes,
+            openMaximum: 1)
+        let clock = ArrivalClock(RateCurve(.steady, perSecond: 1, seconds: 0.5), spacing: .constant, seed: 0)
+        _ = try await loop.run { pacer.run(clock, countMaximum: 1, graceSeconds: 1, start: start) }
+        let deadline = start.nanoseconds + UInt64(Self.probeSeconds * 1_000_000_000)
+        while books.totals.pushes == 0, MonotonicClock.nowNanoseconds() < deadline, !hasStopped {
+            if books.totals.returned > 0 {
+                throw CommandFailure(.unavailable, "no queue takes events; run 'apus topology apply'")
+            }
+            try await Task.sleep(nanoseconds: 20_000_000)
+        }
+        _ = await publisher.close(deadlineSeconds: 1)
+        guard books.totals.pushes > 0 || hasStopped else {
+            throw CommandFailure(
+                .unavailable,
+                "a worker consumes \(target.broker.names.work), but its push did not come to \(target.endpoint) within "
+                    + "\(Int(Self.probeSeconds)) seconds. Does it run with this configuration? It reads ca_file when "
+                    + "it starts: start it again if the file is new. Its log says more")
+        }
+    }
+
+    private static func books(
+        _ plan: LoadPlan, _ names: LoadNames, startMicroseconds: Int64, warmUpSeconds: Double
+    ) -> LoadBooks {
+        LoadBooks(
+            LoadBook(plan: plan, startMicroseconds: startMicroseconds, warmUpSeconds: warmUpSeconds),
+            RecordReader(names: names, eventsMaximum: LoadOptions.eventsMaximum))
+    }
+
+    /// A moment a little ahead, when the publishers have connected, on both clocks of the system.
+    private static func start() -> (nanoseconds: UInt64, microseconds: Int64) {
+        (MonotonicClock.nowNanoseconds() + 200_000_000, WallClock.nowMicroseconds() + 200_000)
+    }
+
+    private func publisher() throws -> ConfirmedPublisher {
+        try ConfirmedPublisher(configuration: target.broker, logger: .silent, metrics: MetricsRegistry())
+    }
+
+    // MARK: A run
+
+    /// Publishes a curve, waits for its pushes, and compares.
+    ///
+    /// - Parameters:
+    ///   - curve: the rate after the warm-up.
+    ///   - isHopeless: asked every second with the seconds so far; true ends the run at once.
+    /// - Returns: the result.
+    /// - Throws: the loops' errors, if the system has no threads.
+    func measure(_ curve: RateCurve, isHopeless: @Sendable ([LoadSample]) -> Bool = { _ in false }) async throws
+        -> LoadResult
+    {
+        let start = Self.start()
+        let names = LoadNames(
+            startedAtSeconds: start.microseconds / 1_000_000, random: .random(in: 0 ... .max))
+        let books = Self.books(
+            plan, names, startMicroseconds: start.microseconds, warmUpSeconds: options.warmUpSeconds)
+        record.read { books.record($0) }
+        let publishers = try (0..<options.producerCount).map { _ in try publisher() }
+        for publisher in publishers { publisher.start(handler: books) }
+        let writer = LoadEventWriter(
+            plan: plan, names: names, app: target.app.name, pool: target.app.identityPools.first ?? "",
+            addressing: addressing, bodyBytes: options.bodyBytes)
+        let pacer = LoadPacer(
+            books: books, writer: writer, publishers: publishers, exchange: target.broker.names.changes,
+            openMaximum: options.openMaximum)
+        self.pacer.withLock { $0 = pacer }
+        if hasStopped { pacer.stop() }
+        let whole = curve.warmedUp(seconds: options.warmUpSeconds)
+        let clock = ArrivalClock(whole, spacing: options.spacing, seed: options.seed)
+        async let left = loop.run { [options] in
+            pacer.run(
+                clock, countMaximum: options.eventsMaximum, graceSeconds: options.drainSeconds, start: start)
+        }
+        let wasHopeless = await watch(books, pacer, from: start.nanoseconds, seconds: whole.seconds, isHopeless)
+        let unpublished = try await left
+        for publisher in publishers { _ = await publisher.close(deadlineSeconds: options.drainSeconds) }
+        let measured = books.book.samples.last.map { min($0.seconds, whole.seconds) } ?? whole.seconds
+        return LoadResult(
+            books.book, settings: options.settings(perSecond: curve.eventCount / curve.seconds, seconds: curve.seconds),
+            measuredSeconds: hasStopped || wasHopeless ? max(0, measured - options.warmUpSeconds) : curve.seconds,
+            intendedPerSecond: curve.eventCount / max(0.001, curve.seconds), unpublished: unpublished,
+            warnings: warnings(books, start))
+    }
+
+    /// Takes a sample every second until the last push has come, or none has come for long.
+    private func watch(
+        _ books: LoadBooks, _ pacer: LoadPacer, from startNanoseconds: UInt64, seconds: Double,
+        _ isHopeless: @Sendable ([LoadSample]) -> Bool
+    ) async -> Bool {
+        var display = LoadDisplay()
+        var samples: [LoadSample] = []
+        var next = startNanoseconds
+        var quiet = (pushes: 0, sinceSeconds: 0.0)
+        var isAtEnd = false
+        while true {
+            next += 1_000_000_000
+            let now = MonotonicClock.nowNanoseconds()
+            if next > now { try? await Task.sleep(nanoseconds: next - now) }
+            let sample = books.sample(try? await depths.reading())
+            samples.append(sample)
+            let totals = books.totals
+            display.show(sample, totals, of: seconds)
+            if totals.pushes != quiet.pushes || !isAtEnd { quiet = (totals.pushes, sample.seconds) }
+            isAtEnd = sample.seconds >= seconds || hasStopped
+            if isAtEnd, books.unconfirmedCount == 0, books.missingCount == 0 { return false }
+            if isAtEnd, sample.seconds - quiet.sinceSeconds >= options.drainSeconds { return false }
+            if !isAtEnd, isHopeless(samples) {
+                pacer.stop()
+                return true
+            }
+        }
+    }
+
+    private func warnings(_ books: LoadBooks, _ start: (nanoseconds: UInt64, microseconds: Int64)) -> [String] {
+        var warnings: [String] = []
+        if let interruption = books.interruption { warnings.append("publishing was interrupted: \(interruption)") }
+        let wall = WallClock.nowMicroseconds() - start.microseconds
+        let monotonic = Int64((MonotonicClock.nowNanoseconds() - start.nanoseconds) / 1_000)
+        if abs(wall - monotonic) > 2_000 {
+            warnings.append(
+                "the clock of the machine was set by \((wall - monotonic) / 1_000) ms during the run, "
+                    + "so latencies may be wrong by as much")
+        }
+        if hasStopped { warnings.append("the run was ended early") }
+        return warnings
+    }
+
+    // MARK: Between
+
+    /// Waits until the queues are empty, up to a minute, so that a run does not begin with the rest of the last.
+    func awaitEmptyQueues() async throws {
+        let deadline = MonotonicClock.nowNanoseconds() + 60_000_000_000
+        while MonotonicClock.nowNanoseconds() < deadline, !hasStopped {
+            if try await depths.reading().waiting == 0 { return }
+            try await Task.sleep(nanoseconds: 250_000_000)
+        }
+    }
+}
+
+extension QueueDepthReader {
+    /// Reads the depths for a sample.
+    fileprivate func reading() async throws -> LoadSample.Queue {
+        do throws(ChangeQueueError) {
+            let depths = try await read()
+            return LoadSample.Queue(
+                work: depths.work, fanOut: depths.fanOut, retry: depths.retry, deadLetters: depths.deadLetters,
+                consumers: depths.consumers)
+        } catch { throw CommandFailure(error) }
+    }
+}

@@ -1,0 +1,92 @@
+/// Everything that a run found out.
+public struct LoadResult: Sendable {
+    /// What was asked for, as pairs of a name and a text, in the order in which a report shows them.
+    public var settings: [(name: String, value: String)]
+    /// The start, in milliseconds since 1970.
+    public var startedAtMilliseconds: Int64
+    /// When measuring began, in microseconds since 1970.
+    public var measuredFromMicroseconds: Int64
+    /// How long events were measured, in seconds.
+    public var measuredSeconds: Double
+    /// The mean rate that was asked for.
+    public var intendedPerSecond: Double
+    /// The counts.
+    public var totals: LoadTotals
+    /// From the intended publish to the push server's answer, in microseconds.
+    public var pushLatency: LatencyHistogram
+    /// From the intended publish to the hand-over to the publisher, in microseconds.
+    public var publishDelay: LatencyHistogram
+    /// From the intended publish to RabbitMQ's confirm, in microseconds.
+    public var confirmLatency: LatencyHistogram
+    /// The run, second by second.
+    public var samples: [LoadSample]
+    /// Events that were due before the end and could not be published.
+    public var unpublished: Int
+    /// Pushes that had not come when the wait for them ended.
+    public var missingPushes: Int
+    /// Changes of datasets that became one push with a newer change.
+    public var coalescedEvents: Int
+    /// What a reader has to know before trusting the figures.
+    public var warnings: [String]
+
+    /// The percentiles that a report shows.
+    public static let shares: [(share: Double, name: String)] = [
+        (0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9"), (0.9999, "p99.99"),
+    ]
+
+    /// Creates the result of a run from its books.
+    ///
+    /// - Parameters:
+    ///   - book: the books.
+    ///   - settings: what was asked for.
+    ///   - measuredSeconds: how long events were measured.
+    ///   - intendedPerSecond: the mean rate that was asked for.
+    ///   - unpublished: events that were due and could not be published.
+    ///   - warnings: what a reader has to know.
+    public init(
+        _ book: LoadBook, settings: [(name: String, value: String)], measuredSeconds: Double,
+        intendedPerSecond: Double, unpublished: Int, warnings: [String]
+    ) {
+        self.settings = settings
+        startedAtMilliseconds = book.startMicroseconds / 1_000
+        measuredFromMicroseconds = book.measuredFromMicroseconds
+        self.measuredSeconds = measuredSeconds
+        self.intendedPerSecond = intendedPerSecond
+        totals = book.totals
+        pushLatency = book.pushLatency
+        publishDelay = book.publishDelay
+        confirmLatency = book.confirmLatency
+        samples = book.samples
+        self.unpublished = unpublished
+        (missingPushes, coalescedEvents) = book.shortfall()
+        self.warnings = warnings
+    }
+
+    /// The measured events a second that were published.
+    public var publishedPerSecond: Double { Double(totals.measured) / max(0.001, measuredSeconds) }
+
+    /// The accepted pushes of measured events, a second.
+    ///
+    /// The time runs to the last of the pushes if they came later than the last event.
+    public var pushedPerSecond: Double {
+        let last = Double(totals.lastMeasuredMicroseconds - measuredFromMicroseconds) / 1_000_000
+        return Double(totals.measuredPushes) / max(0.001, measuredSeconds, last)
+    }
+
+    /// The most messages that waited for a worker at once; nil if the queues could not be read.
+    public var waitingMaximum: Int? { samples.compactMap { $0.queue?.waiting }.max() }
+
+    /// Whether nothing was refused, lost or repeated.
+    public var isComplete: Bool {
+        missingPushes == 0 && totals.refused + totals.returned + totals.rejectedPushes + unpublished == 0
+    }
+
+    /// The three kinds of latency with their names, in the order of a report.
+    public var latencies: [(name: String, key: String, histogram: LatencyHistogram)] {
+        [
+            ("publish to push", "push_latency_us", pushLatency),
+            ("publish to confirm", "confirm_latency_us", confirmLatency),
+            ("publishing late by", "publish_delay_us", publishDelay),
+        ]
+    }
+}
