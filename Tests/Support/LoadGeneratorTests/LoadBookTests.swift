@@ -42,6 +42,21 @@ struct LoadBookTests {
         book.pushed(push(1, at: 2_000_700))
         #expect(book.pushLatency.count == 1 && book.totals.measured == 1 && book.totals.measuredPushes == 1)
         #expect(book.shortfall() == (1, 0))
+        let samples = [2_001_000, 3_000_000].map { book.sample(atMicroseconds: $0, queue: nil) }
+        #expect(samples.map(\.isMeasured) == [false, true])
+    }
+
+    @Test("A mixed load has a row for each kind, and their counts are that of all")
+    func kinds() {
+        var book = book(.mixed, devices: 40)
+        for number in 0..<300 {
+            book.published(intendedMicroseconds: 1_000_000, atMicroseconds: 1_000_000)
+            book.pushed(push(number, at: 1_000_500))
+        }
+        let result = result(book)
+        #expect(result.latencyRows.map(\.name).prefix(3) == ["publish to push", "  one-to-one", "  datasets"])
+        #expect(result.latencyByKind.reduce(0) { $0 + $1.histogram.count } == book.pushLatency.count)
+        #expect(self.result(self.book(.oneToOne)).latencyRows.count == 3)
     }
 
     @Test("Pushes beyond the expected, repeated identifiers and rejections are counted apart")
@@ -89,6 +104,7 @@ struct LoadBookTests {
         let first = book.sample(atMicroseconds: 3_000_000, queue: nil)
         let second = book.sample(atMicroseconds: 4_000_000, queue: nil)
         #expect(first.publishedPerSecond == 5 && first.pushedPerSecond == 5 && first.maximum == 9)
+        #expect(first.isMeasured && second.isMeasured)
         #expect(second.publishedPerSecond == 0 && second.p99 == 0 && book.samples.count == 2)
     }
 
@@ -120,11 +136,13 @@ struct LoadBookTests {
 
     @Test("The page has its charts, escapes what it is given, and needs no script and no network")
     func page() {
-        var search = CapacitySearch(firstPerSecond: 10, maximumPerSecond: 20, precision: 0.1)
-        search.measured(.held)
-        search.measured(.failed("p99 was <high>"))
+        var search = CapacitySearch(
+            firstPerSecond: 10, maximumPerSecond: 20,
+            limit: .init(share: 0.99, name: "p99", microseconds: 50_000), precision: 0.1)
+        search.measured(.held, microseconds: 4_000)
+        search.measured(.failed("p99 was <high>"), microseconds: 80_000)
         let page = LoadPage.html(of: filled(), search)
-        #expect(page.ranges(of: "<svg ").count == 4 && page.ranges(of: "</svg>").count == 4)
+        #expect(page.ranges(of: "<svg ").count == 5 && page.ranges(of: "</svg>").count == 5)
         for text in ["<script", "http", "url(", "@import", "<high>", "a < b", "<one"] {
             #expect(!page.contains(text), "\(text)")
         }

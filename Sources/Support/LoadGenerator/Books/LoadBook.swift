@@ -19,6 +19,8 @@ public struct LoadBook: Sendable {
     private var publishes: [UInt8] = []
     private var interval = LatencyHistogram()
     private var lastTotals = LoadTotals()
+    /// By the number of the kind.
+    private var latencies = LoadPlan.Kind.allCases.map { _ in LatencyHistogram() }
 
     /// The counts so far.
     public private(set) var totals = LoadTotals()
@@ -46,6 +48,11 @@ public struct LoadBook: Sendable {
     /// How many events have no outcome of their publish.
     public var unconfirmedCount: Int { totals.published - totals.confirmed - totals.refused - totals.returned }
 
+    /// The latency of the pushes of each kind of event that there was.
+    public var latencyByKind: [(kind: LoadPlan.Kind, histogram: LatencyHistogram)] {
+        LoadPlan.Kind.allCases.map { ($0, latencies[Int($0.rawValue)]) }.filter { $0.1.count > 0 }
+    }
+
     // MARK: What happens
 
     /// Notes that the next event was handed to the publisher.
@@ -63,6 +70,7 @@ public struct LoadBook: Sendable {
         if intendedMicroseconds >= measuredFromMicroseconds {
             publishDelay.record(microseconds - intendedMicroseconds)
             totals.measured += 1
+            totals.lastPublishedMicroseconds = microseconds
         }
     }
 
@@ -99,6 +107,7 @@ public struct LoadBook: Sendable {
         interval.record(latency)
         if intended[push.event] >= measuredFromMicroseconds {
             pushLatency.record(latency)
+            latencies[Int(plan.event(push.event).kind.rawValue)].record(latency)
             totals.measuredPushes += 1
             totals.lastMeasuredMicroseconds = max(totals.lastMeasuredMicroseconds, push.timeMicroseconds)
         }
@@ -113,13 +122,16 @@ public struct LoadBook: Sendable {
     @discardableResult
     public mutating func sample(atMicroseconds microseconds: Int64, queue: LoadSample.Queue?) -> LoadSample {
         let seconds = Double(microseconds - startMicroseconds) / 1_000_000
-        let length = max(0.001, seconds - (samples.last?.seconds ?? 0))
+        let begin = samples.last?.seconds ?? 0
+        let length = max(0.001, seconds - begin)
+        // Samples are not quite on time.
+        let isMeasured = Int64((begin + 0.05) * 1_000_000) >= measuredFromMicroseconds - startMicroseconds
         let sample = LoadSample(
             seconds: seconds, publishedPerSecond: Double(totals.published - lastTotals.published) / length,
             confirmedPerSecond: Double(totals.confirmed - lastTotals.confirmed) / length,
             pushedPerSecond: Double(totals.pushes - lastTotals.pushes) / length,
             p50: interval.percentile(0.5), p99: interval.percentile(0.99), maximum: interval.maximum,
-            isMeasured: microseconds > measuredFromMicroseconds, unconfirmed: unconfirmedCount, queue: queue)
+            isMeasured: isMeasured, unconfirmed: unconfirmedCount, queue: queue)
         samples.append(sample)
         interval.removeAll()
         lastTotals = totals

@@ -20,6 +20,8 @@ public struct LoadTotals: Sendable, Equatable {
     public var duplicatePushes = 0
     /// Pushes that the push server rejected.
     public var rejectedPushes = 0
+    /// When the last measured event was handed to the publisher, in microseconds since 1970.
+    public var lastPublishedMicroseconds: Int64 = 0
     /// When the last measured push was answered, in microseconds since 1970.
     public var lastMeasuredMicroseconds: Int64 = 0
 

@@ -18,10 +18,10 @@ public struct CapacityGoal: Sendable, Equatable {
     }
 
     /// The limits, all of which must hold.
-    public var limits: [Limit]
+    public let limits: [Limit]
 
-    /// Creates a goal.
-    public init(limits: [Limit]) { self.limits = limits }
+    /// Creates a goal of one limit or more.
+    public init(_ first: Limit, _ others: [Limit] = []) { limits = [first] + others }
 
     /// Judges a run.
     ///

@@ -14,6 +14,16 @@ public struct LoadPlan: Sendable, Equatable {
         case record
         /// A requested push to a topic that many devices follow.
         case fanOut
+
+        /// How reports call it.
+        public var name: String {
+            switch self {
+            case .push: "one-to-one"
+            case .dataset: "datasets"
+            case .record: "records"
+            case .fanOut: "fan-out"
+            }
+        }
     }
 
     /// Which kinds of events a run has.

@@ -19,6 +19,8 @@ struct LoadChart {
         var name: String
         /// Whether each decade has the same length.
         var isLogarithmic = false
+        /// The least distance of its lines.
+        var stepMinimum = 0.0
         /// How a value is written.
         var text: (Double) -> String
         /// The values at which a line is drawn; nil for round ones.
@@ -49,7 +51,10 @@ struct LoadChart {
         guard let xMinimum = xRange?.lowerBound ?? points.map(\.x).min(),
             let xMaximum = xRange?.upperBound ?? points.map(\.x).max(), xMaximum > xMinimum
         else { return "" }
-        let yTicks = y.ticks ?? (y.isLogarithmic ? Self.decades(points.map(\.y)) : Self.rounds(points.map(\.y)))
+        let yTicks =
+            y.ticks
+            ?? (y.isLogarithmic
+                ? Self.decades(points.map(\.y)) : Self.rounds(points.map(\.y), stepMinimum: y.stepMinimum))
         guard let yLow = yTicks.first, let yHigh = yTicks.last, yHigh > yLow else { return "" }
         let frame = Frame(x: xMinimum...xMaximum, y: yLow...yHigh, isLogarithmic: y.isLogarithmic)
         var svg =
@@ -132,10 +137,10 @@ struct LoadChart {
     }
 
     /// Four to eight round values, from 0 to at least the largest of these.
-    static func rounds(_ values: [Double]) -> [Double] {
-        let maximum = max(values.max() ?? 0, 1e-9)
+    static func rounds(_ values: [Double], stepMinimum: Double = 0) -> [Double] {
+        let maximum = max(values.max() ?? 0, stepMinimum, 1e-9)
         let decade = pow(10, floor(log10(maximum)))
-        let step = [0.2, 0.5, 1, 2].map { $0 * decade }.first { maximum / $0 <= 6 } ?? 2 * decade
+        let step = max(stepMinimum, [0.2, 0.5, 1, 2].map { $0 * decade }.first { maximum / $0 <= 6 } ?? 2 * decade)
         return (0...Int((maximum / step).rounded(.up))).map { Double($0) * step }
     }
 

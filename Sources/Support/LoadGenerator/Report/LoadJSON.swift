@@ -27,6 +27,13 @@ public enum LoadJSON {
             writer.key(dynamic: key)
             write(histogram, to: &writer)
         }
+        writer.key("push_latency_by_kind_us")
+        writer.beginObject()
+        for (kind, histogram) in result.latencyByKind {
+            writer.key(dynamic: kind.name)
+            write(histogram, to: &writer)
+        }
+        writer.endObject()
         writeCounts(result, to: &writer)
         writer.key("warnings")
         writer.beginArray()
@@ -89,6 +96,7 @@ public enum LoadJSON {
             writer.member("per_second", step.perSecond)
             writer.key("held")
             writer.boolean(step.verdict == .held)
+            writer.member("latency_us", Int64(step.microseconds))
             if case .failed(let reason) = step.verdict { writer.member("reason", reason) }
             writer.endObject()
         }

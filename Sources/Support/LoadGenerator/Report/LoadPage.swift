@@ -35,7 +35,7 @@ public enum LoadPage {
         let p99 = DurationText.of(result.pushLatency.percentile(0.99))
         let tiles: [(String, String)] = [
             ("published", LoadText.rate(result.publishedPerSecond)), ("pushed", LoadText.rate(result.pushedPerSecond)),
-            ("p50, publish to push", DurationText.of(result.pushLatency.percentile(0.5))), ("p99", p99),
+            ("p50 to the push", DurationText.of(result.pushLatency.percentile(0.5))), ("p99", p99),
             ("longest", DurationText.of(result.pushLatency.maximum)),
         ]
         let tilesHTML = tiles.map { "<div><b>\(HTMLText.escaped($0.1))</b>\(HTMLText.escaped($0.0))</div>" }
@@ -51,25 +51,43 @@ public enum LoadPage {
         let lines = LoadText.lines(of: search).map { "<p>\(HTMLText.escaped($0))</p>" }
         let rows = search.steps.map { step -> String in
             let reason = if case .failed(let reason) = step.verdict { reason } else { "held" }
-            return "<tr><td>\(LoadText.rate(step.perSecond))</td>"
+            return "<tr><td>\(LoadText.rate(step.perSecond))</td><td>\(DurationText.of(step.microseconds))</td>"
                 + "<td class=\"text\">\(HTMLText.escaped(reason))</td></tr>"
         }
-        return "<h2>Capacity</h2>\n\(lines.joined())\n<table><tr><th>events</th><th class=\"text\">verdict</th></tr>"
-            + rows.joined() + "</table>\n<p>The rest of this page is the last run at the highest rate that held.</p>\n"
+        let header = "<tr><th>events</th><th>\(search.limit.name)</th><th class=\"text\">verdict</th></tr>"
+        return "<h2>Capacity</h2>\n\(lines.joined())\n<table>\(header)\(rows.joined())</table>\n"
+            + knee(search).html + "<p>The rest of this page is the last run at the highest rate that held.</p>\n"
+    }
+
+    /// The latency at each rate, and the limit.
+    private static func knee(_ search: CapacitySearch) -> LoadChart {
+        let steps = search.steps.sorted { $0.perSecond < $1.perSecond }.filter { $0.microseconds > 0 }
+        let limit = search.limit
+        let rates: [Double] = [0, steps.last?.perSecond ?? 0]
+        return LoadChart(
+            title: "\(limit.name) by rate",
+            series: [
+                .init(name: limit.name, points: steps.map { ($0.perSecond, Double($0.microseconds)) }),
+                .init(name: "limit", points: rates.map { ($0, Double(limit.microseconds)) }),
+            ],
+            x: LoadChart.Axis(name: "events a second", text: shortNumber),
+            y: LoadChart.Axis(name: "", isLogarithmic: true, text: { DurationText.of(UInt64(max(0, $0))) }),
+            xRange: rates[1] > 0 ? 0...rates[1] : nil)
     }
 
     private static func latencies(of result: LoadResult) -> String {
         let header = (LoadResult.shares.map(\.name) + ["max", "mean"]).map { "<th>\($0)</th>" }.joined()
-        let rows = result.latencies.map { name, _, histogram in
+        let rows = result.latencyRows.map { name, histogram in
             let values =
                 LoadResult.shares.map { histogram.percentile($0.share) } + [histogram.maximum, UInt64(histogram.mean)]
             let cells = values.map { "<td>\(histogram.count == 0 ? "–" : DurationText.of($0))</td>" }.joined()
-            return "<tr><td class=\"text\">\(name)</td>\(cells)</tr>"
+            let style = name.hasPrefix(" ") ? "text part" : "text"
+            return "<tr><td class=\"\(style)\">\(name)</td>\(cells)</tr>"
         }
         return "<h2>Latency</h2>\n<table><tr><th></th>\(header)</tr>\(rows.joined())</table>\n"
             + "<p>All times run from the moment when an event was <em>meant</em> to be published, so a delay of the "
-            + "load generator or of RabbitMQ counts as well. “Publishing late by” is the load "
-            + "generator’s part.</p>\n"
+            + "load generator or of RabbitMQ counts as well. “Publishing late by” is the part before "
+            + "the event was handed over: this machine was busy, or too many events awaited their confirm.</p>\n"
     }
 
     private static func settings(of result: LoadResult) -> String {
@@ -92,7 +110,7 @@ public enum LoadPage {
             LoadChart.Series(name: name, points: samples.map { ($0.seconds, value($0)) })
         }
         let range = samples.last.map { 0...max(1, $0.seconds) }
-        let count = LoadChart.Axis(name: "", text: shortNumber)
+        let count = LoadChart.Axis(name: "", stepMinimum: 1, text: shortNumber)
         let duration = LoadChart.Axis(name: "", isLogarithmic: true, text: { DurationText.of(UInt64(max(0, $0))) })
         var charts = [
             LoadChart(
@@ -170,11 +188,11 @@ public enum LoadPage {
         main{max-width:760px;margin:0 auto;padding:24px 20px 48px}
         h1{font-size:24px;margin:0}h2{font-size:18px;margin:32px 0 8px}.when{color:var(--dim);margin:0 0 16px}
         .tiles{display:flex;flex-wrap:wrap;gap:10px}
-        .tiles div{flex:1 1 120px;background:var(--shade);border-radius:8px;padding:10px 14px;color:var(--dim)}
+        .tiles div{flex:1 1 104px;background:var(--shade);border-radius:8px;padding:10px 12px;color:var(--dim)}
         .tiles b{display:block;color:var(--fg);font-size:20px}.good{color:var(--good)}.bad{color:var(--bad)}
         table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;font-size:14px}
         th,td{text-align:right;padding:5px 8px;border-bottom:1px solid var(--line)}
-        th{color:var(--dim);font-weight:500}td.text,th.text{text-align:left}
+        th{color:var(--dim);font-weight:500}td.text,th.text{text-align:left}td.part{padding-left:24px}
         figure{margin:0 0 26px}figcaption{font-weight:600;margin-bottom:4px}
         .legend{font-weight:400;float:right}.legend span{margin-left:14px;font-size:13px;color:var(--dim)}
         .legend span::before{content:"";display:inline-block;width:10px;height:10px;border-radius:2px;margin-right:5px}

@@ -14,6 +14,8 @@ public struct LoadResult: Sendable {
     public var totals: LoadTotals
     /// From the intended publish to the push server's answer, in microseconds.
     public var pushLatency: LatencyHistogram
+    /// The same for each kind of event that there was.
+    public var latencyByKind: [(kind: LoadPlan.Kind, histogram: LatencyHistogram)]
     /// From the intended publish to the hand-over to the publisher, in microseconds.
     public var publishDelay: LatencyHistogram
     /// From the intended publish to RabbitMQ's confirm, in microseconds.
@@ -39,21 +41,23 @@ public struct LoadResult: Sendable {
     /// - Parameters:
     ///   - book: the books.
     ///   - settings: what was asked for.
-    ///   - measuredSeconds: how long events were measured.
+    ///   - measuredSeconds: how long events were to be measured; nil for a run that ended early.
     ///   - intendedPerSecond: the mean rate that was asked for.
     ///   - unpublished: events that were due and could not be published.
     ///   - warnings: what a reader has to know.
     public init(
-        _ book: LoadBook, settings: [(name: String, value: String)], measuredSeconds: Double,
+        _ book: LoadBook, settings: [(name: String, value: String)], measuredSeconds: Double?,
         intendedPerSecond: Double, unpublished: Int, warnings: [String]
     ) {
         self.settings = settings
         startedAtMilliseconds = book.startMicroseconds / 1_000
         measuredFromMicroseconds = book.measuredFromMicroseconds
-        self.measuredSeconds = measuredSeconds
+        let published = book.totals.lastPublishedMicroseconds - book.measuredFromMicroseconds
+        self.measuredSeconds = measuredSeconds ?? max(0, Double(published) / 1_000_000)
         self.intendedPerSecond = intendedPerSecond
         totals = book.totals
         pushLatency = book.pushLatency
+        latencyByKind = book.latencyByKind
         publishDelay = book.publishDelay
         confirmLatency = book.confirmLatency
         samples = book.samples
@@ -63,14 +67,21 @@ public struct LoadResult: Sendable {
     }
 
     /// The measured events a second that were published.
-    public var publishedPerSecond: Double { Double(totals.measured) / max(0.001, measuredSeconds) }
+    ///
+    /// The time runs to the last of the events if it was late.
+    public var publishedPerSecond: Double {
+        Double(totals.measured) / max(0.001, measuredSeconds, seconds(until: totals.lastPublishedMicroseconds))
+    }
 
     /// The accepted pushes of measured events, a second.
     ///
     /// The time runs to the last of the pushes if they came later than the last event.
     public var pushedPerSecond: Double {
-        let last = Double(totals.lastMeasuredMicroseconds - measuredFromMicroseconds) / 1_000_000
-        return Double(totals.measuredPushes) / max(0.001, measuredSeconds, last)
+        Double(totals.measuredPushes) / max(0.001, measuredSeconds, seconds(until: totals.lastMeasuredMicroseconds))
+    }
+
+    private func seconds(until microseconds: Int64) -> Double {
+        Double(microseconds - measuredFromMicroseconds) / 1_000_000
     }
 
     /// The most messages that waited for a worker at once; nil if the queues could not be read.
@@ -81,12 +92,19 @@ public struct LoadResult: Sendable {
         missingPushes == 0 && totals.refused + totals.returned + totals.rejectedPushes + unpublished == 0
     }
 
-    /// The three kinds of latency with their names, in the order of a report.
+    /// The three latencies with their names, in the order of a report.
     public var latencies: [(name: String, key: String, histogram: LatencyHistogram)] {
         [
             ("publish to push", "push_latency_us", pushLatency),
             ("publish to confirm", "confirm_latency_us", confirmLatency),
             ("publishing late by", "publish_delay_us", publishDelay),
         ]
+    }
+
+    /// The rows of a table of latencies: the three, with the kinds of a mixed load below the first.
+    public var latencyRows: [(name: String, histogram: LatencyHistogram)] {
+        let kinds = latencyByKind.count < 2 ? [] : latencyByKind.map { ("  \($0.kind.name)", $0.histogram) }
+        let rows = latencies.map { ($0.name, $0.histogram) }
+        return rows.prefix(1) + kinds + rows.dropFirst()
     }
 }

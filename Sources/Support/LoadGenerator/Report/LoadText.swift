@@ -6,7 +6,7 @@ public enum LoadText {
         var lines: [String] = []
         let header = LoadResult.shares.map(\.name) + ["max"]
         lines.append(padded("latency", 20) + header.map { padded($0, 10, isLeft: false) }.joined())
-        for (name, _, histogram) in result.latencies {
+        for (name, histogram) in result.latencyRows {
             let values = LoadResult.shares.map { histogram.percentile($0.share) } + [histogram.maximum]
             let texts = histogram.count == 0 ? values.map { _ in "–" } : values.map(DurationText.of)
             lines.append(padded(name, 20) + texts.map { padded($0, 10, isLeft: false) }.joined())
@@ -42,10 +42,16 @@ public enum LoadText {
     public static func line(of sample: LoadSample) -> String {
         var text = padded("\(DurationText.fixed(sample.seconds, decimals: 0)) s", 7, isLeft: false)
         text += "  published \(rate(sample.publishedPerSecond))  pushed \(rate(sample.pushedPerSecond))"
-        text += "  p50 \(DurationText.of(sample.p50))  p99 \(DurationText.of(sample.p99))"
-        text += "  max \(DurationText.of(sample.maximum))  unconfirmed \(sample.unconfirmed)"
+        text += "  \(latency(of: sample))  unconfirmed \(sample.unconfirmed)"
         if let queue = sample.queue { text += "  waiting \(queue.waiting)" }
         return sample.isMeasured ? text : text + "  (warming up)"
+    }
+
+    /// The latencies of a second, if any push came.
+    public static func latency(of sample: LoadSample) -> String {
+        guard sample.maximum > 0 else { return "no pushes" }
+        return "p50 \(DurationText.of(sample.p50))  p99 \(DurationText.of(sample.p99))  "
+            + "max \(DurationText.of(sample.maximum))"
     }
 
     /// The lines of a search for the capacity.

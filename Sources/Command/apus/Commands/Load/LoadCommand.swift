@@ -166,7 +166,7 @@ struct LoadCommand: Command {
     ) async throws -> (result: LoadResult, search: CapacitySearch?) {
         var search = CapacitySearch(
             firstPerSecond: capacity.firstPerSecond, maximumPerSecond: capacity.maximumPerSecond,
-            precision: capacity.precision)
+            limit: capacity.limit, precision: capacity.precision)
         var best: LoadResult?
         var last: LoadResult?
         while let rate = search.nextPerSecond, !run.hasStopped {
@@ -176,12 +176,12 @@ struct LoadCommand: Command {
             last = result
             if run.hasStopped { break }
             let verdict = capacity.goal.verdict(on: result)
-            search.measured(verdict)
-            let p99 = DurationText.of(result.pushLatency.percentile(0.99))
+            let latency = result.pushLatency.percentile(capacity.limit.share)
+            search.measured(verdict, microseconds: latency)
             if case .failed(let reason) = verdict {
                 StandardError.line("\(LoadText.rate(rate)) failed: \(reason)")
             } else {
-                StandardError.line("\(LoadText.rate(rate)) held, p99 \(p99)")
+                StandardError.line("\(LoadText.rate(rate)) held, \(capacity.limit.name) \(DurationText.of(latency))")
                 best = result
             }
         }

@@ -2,9 +2,9 @@ import LoadGenerator
 
 /// Shows a run while it goes on: a block that replaces itself on a terminal, a line every five seconds elsewhere.
 struct LoadDisplay {
-    /// A bar of the last seconds, each scaled to the highest.
+    /// Bars of the last seconds, scaled to the highest of them.
     private static let bars = Array("▁▂▃▄▅▆▇█")
-    private static let barsMaximum = 60
+    private static let barsMaximum = 30
     private static let plainLineSeconds = 5
 
     private let isTerminal = StandardError.isTerminal
@@ -31,8 +31,7 @@ struct LoadDisplay {
             "\(Int(sample.seconds)) of \(Int(seconds)) s, \(phase)",
             "published  \(LoadText.rate(sample.publishedPerSecond))  \(bar { $0.publishedPerSecond })",
             "pushed     \(LoadText.rate(sample.pushedPerSecond))  \(bar { $0.pushedPerSecond })",
-            "latency    p50 \(DurationText.of(sample.p50))  p99 \(DurationText.of(sample.p99))  "
-                + "max \(DurationText.of(sample.maximum))  \(bar { Double($0.p99) })",
+            "latency    \(LoadText.latency(of: sample))  \(bar { Double($0.p99) })",
         ]
         let due = totals.expectedPushes - totals.pushes
         var state = "open       \(sample.unconfirmed) unconfirmed, \(due) pushes to come"

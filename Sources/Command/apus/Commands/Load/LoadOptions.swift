@@ -27,6 +27,8 @@ struct LoadOptions: Sendable {
     /// How the capacity is searched.
     struct Capacity: Sendable {
         var goal: CapacityGoal
+        /// The limit of the goal that a report shows.
+        var limit: CapacityGoal.Limit
         var stepSeconds: Double
         var firstPerSecond: Double
         var maximumPerSecond: Double
@@ -66,7 +68,7 @@ struct LoadOptions: Sendable {
         guard audience <= deviceCount else {
             throw .usage("--audience is \(audience), but there are only --devices \(deviceCount)")
         }
-        capacity = try Self.capacity(invocation, first: rate, seconds: seconds, isVariable: !steps.isEmpty)
+        capacity = try Self.capacity(invocation, rate: rate, seconds: seconds, isVariable: !steps.isEmpty)
         guard curve.eventCount > 0, invocation.has(Flags.messages) || curve.eventCount <= Double(Self.eventsMaximum)
         else {
             throw .usage(
@@ -76,7 +78,7 @@ struct LoadOptions: Sendable {
     }
 
     private static func capacity(
-        _ invocation: CommandInvocation, first: Double?, seconds: Double?, isVariable: Bool
+        _ invocation: CommandInvocation, rate: Double?, seconds: Double?, isVariable: Bool
     ) throws(CommandFailure) -> Capacity? {
         typealias Flags = LoadFlags
         var limits: [CapacityGoal.Limit] = []
@@ -95,9 +97,9 @@ struct LoadOptions: Sendable {
             return nil
         }
         guard !isVariable else { throw .usage("--find-capacity chooses the rates itself; omit --variable-rate") }
-        if limits.isEmpty { limits = [.init(share: 0.99, name: "p99", microseconds: 50_000)] }
+        let first = limits.isEmpty ? .init(share: 0.99, name: "p99", microseconds: 50_000) : limits.removeFirst()
         return Capacity(
-            goal: CapacityGoal(limits: limits), stepSeconds: seconds ?? 10, firstPerSecond: first ?? 100,
+            goal: CapacityGoal(first, limits), limit: first, stepSeconds: seconds ?? 10, firstPerSecond: rate ?? 100,
             maximumPerSecond: try number(Flags.rateMaximum, in: 0.1...1_000_000, invocation) ?? 100_000,
             precision: Double(try invocation.integer(Flags.precision, in: 1...50) ?? 5) / 100)
     }
@@ -109,7 +111,7 @@ struct LoadOptions: Sendable {
     }
 
     /// What a report says of them.
-    func settings(perSecond: Double, seconds: Double) -> [(name: String, value: String)] {
+    func settings(perSecond: Double, seconds: Double, deviceCount: Int) -> [(name: String, value: String)] {
         [
             ("profile", profile.rawValue), ("pattern", patternName), ("arrivals", spacing.rawValue),
             ("rate", LoadText.rate(perSecond)), ("time", "\(seconds.formatted) s after \(warmUpSeconds.formatted) s"),

@@ -11,6 +11,8 @@ import Synchronization
 final class LoadRun: Sendable {
     /// How long one probe has to reach the push server, in seconds.
     private static let probeSeconds = 20.0
+    /// How often the end of a run looks for the last pushes, in nanoseconds.
+    private static let completionNanoseconds: UInt64 = 100_000_000
 
     private let options: LoadOptions
     private let target: LoadTarget
@@ -134,6 +136,7 @@ final class LoadRun: Sendable {
     func measure(_ curve: RateCurve, isHopeless: @Sendable ([LoadSample]) -> Bool = { _ in false }) async throws
         -> LoadResult
     {
+        let before = try await depths.reading().waiting
         let start = Self.start()
         let names = LoadNames(
             startedAtSeconds: start.microseconds / 1_000_000, random: .random(in: 0 ... .max))
@@ -159,12 +162,13 @@ final class LoadRun: Sendable {
         let wasHopeless = await watch(books, pacer, from: start.nanoseconds, seconds: whole.seconds, isHopeless)
         let unpublished = try await left
         for publisher in publishers { _ = await publisher.close(deadlineSeconds: options.drainSeconds) }
-        let measured = books.book.samples.last.map { min($0.seconds, whole.seconds) } ?? whole.seconds
         return LoadResult(
-            books.book, settings: options.settings(perSecond: curve.eventCount / curve.seconds, seconds: curve.seconds),
-            measuredSeconds: hasStopped || wasHopeless ? max(0, measured - options.warmUpSeconds) : curve.seconds,
+            books.book,
+            settings: options.settings(
+                perSecond: curve.eventCount / curve.seconds, seconds: curve.seconds, deviceCount: plan.deviceCount),
+            measuredSeconds: hasStopped || wasHopeless ? nil : curve.seconds,
             intendedPerSecond: curve.eventCount / max(0.001, curve.seconds), unpublished: unpublished,
-            warnings: warnings(books, start))
+            warnings: warnings(books, pacer, start, waitingBefore: before))
     }
 
     /// Takes a sample every second until the last push has come, or none has come for long.
@@ -179,6 +183,7 @@ final class LoadRun: Sendable {
         var isAtEnd = false
         while true {
             next += 1_000_000_000
+            if isAtEnd, await isComplete(books, before: next) { return false }
             let now = MonotonicClock.nowNanoseconds()
             if next > now { try? await Task.sleep(nanoseconds: next - now) }
             let sample = books.sample(try? await depths.reading())
@@ -187,7 +192,6 @@ final class LoadRun: Sendable {
             display.show(sample, totals, of: seconds)
             if totals.pushes != quiet.pushes || !isAtEnd { quiet = (totals.pushes, sample.seconds) }
             isAtEnd = sample.seconds >= seconds || hasStopped
-            if isAtEnd, books.unconfirmedCount == 0, books.missingCount == 0 { return false }
             if isAtEnd, sample.seconds - quiet.sinceSeconds >= options.drainSeconds { return false }
             if !isAtEnd, isHopeless(samples) {
                 pacer.stop()
@@ -196,8 +200,26 @@ final class LoadRun: Sendable {
         }
     }
 
-    private func warnings(_ books: LoadBooks, _ start: (nanoseconds: UInt64, microseconds: Int64)) -> [String] {
+    /// Waits until nothing is missing any more; false if a moment comes before.
+    private func isComplete(_ books: LoadBooks, before nanoseconds: UInt64) async -> Bool {
+        while MonotonicClock.nowNanoseconds() < nanoseconds {
+            if books.unconfirmedCount == 0, books.missingCount == 0 { return true }
+            try? await Task.sleep(nanoseconds: Self.completionNanoseconds)
+        }
+        return false
+    }
+
+    private func warnings(
+        _ books: LoadBooks, _ pacer: LoadPacer, _ start: (nanoseconds: UInt64, microseconds: Int64), waitingBefore: Int
+    ) -> [String] {
         var warnings: [String] = []
+        if waitingBefore > 0 {
+            warnings.append("the queues held \(waitingBefore) messages at the start, which came first")
+        }
+        if pacer.hasWaitedForConfirms {
+            warnings.append(
+                "events were late because \(options.openMaximum) others awaited RabbitMQ's confirm (--confirm)")
+        }
         if let interruption = books.interruption { warnings.append("publishing was interrupted: \(interruption)") }
         let wall = WallClock.nowMicroseconds() - start.microseconds
         let monotonic = Int64((MonotonicClock.nowNanoseconds() - start.nanoseconds) / 1_000)
@@ -206,6 +228,14 @@ final class LoadRun: Sendable {
                 "the clock of the machine was set by \((wall - monotonic) / 1_000) ms during the run, "
                     + "so latencies may be wrong by as much")
         }
+        let queues = books.book.samples.compactMap(\.queue)
+        if let first = queues.first, let last = queues.last, last.deadLetters > first.deadLetters {
+            warnings.append(
+                "\(last.deadLetters - first.deadLetters) messages became dead letters during the run; "
+                    + "'apus dead-letters list' says why")
+        }
+        let idleSeconds = queues.count { $0.consumers == 0 }
+        if idleSeconds > 0 { warnings.append("no worker consumed for about \(idleSeconds) seconds") }
         if hasStopped { warnings.append("the run was ended early") }
         return warnings
     }
