@@ -9,8 +9,8 @@ import Synchronization
 
 /// Loads a deployment: the connections that all runs of one command share, and the runs.
 final class LoadRun: Sendable {
-    /// How long one probe has to reach the push server, in seconds.
-    private static let probeSeconds = 20.0
+    /// How long probes are sent until one reaches the push server, in seconds.
+    private static let probeSeconds = 30.0
     /// How often the end of a run looks for the last pushes, in nanoseconds.
     private static let completionNanoseconds: UInt64 = 100_000_000
 
@@ -73,6 +73,8 @@ final class LoadRun: Sendable {
         try await probe()
     }
 
+    /// Publishes probes until one has come: the first may wait in a retry queue, because the worker found no push
+    /// service before.
     private func probe() async throws {
         let plan = LoadPlan(profile: .oneToOne, deviceCount: 1, audience: 1, hasDatasets: false, seed: 0)
         let names = LoadNames(
@@ -88,16 +90,23 @@ final class LoadRun: Sendable {
         let pacer = LoadPacer(
             books: books, writer: writer, publishers: [publisher], exchange: target.broker.names.changes,
             openMaximum: 1)
-        let clock = ArrivalClock(RateCurve(.steady, perSecond: 1, seconds: 0.5), spacing: .constant, seed: 0)
-        _ = try await loop.run { pacer.run(clock, countMaximum: 1, graceSeconds: 1, start: start) }
-        let deadline = start.nanoseconds + UInt64(Self.probeSeconds * 1_000_000_000)
-        while books.totals.pushes == 0, MonotonicClock.nowNanoseconds() < deadline, !hasStopped {
-            if books.totals.returned > 0 {
-                throw CommandFailure(.unavailable, "no queue takes events; run 'apus topology apply'")
-            }
-            try await Task.sleep(nanoseconds: 20_000_000)
+        let curve = RateCurve(.steady, perSecond: 0.5, seconds: Self.probeSeconds)
+        async let sending = loop.run {
+            pacer.run(
+                ArrivalClock(curve, spacing: .constant, seed: 0), countMaximum: .max, graceSeconds: 1, start: start)
         }
+        let deadline = start.nanoseconds + UInt64(Self.probeSeconds * 1_000_000_000)
+        while books.totals.pushes == 0, books.totals.returned == 0, !hasStopped,
+            MonotonicClock.nowNanoseconds() < deadline
+        {
+            try? await Task.sleep(nanoseconds: 20_000_000)
+        }
+        pacer.stop()
+        _ = try await sending
         _ = await publisher.close(deadlineSeconds: 1)
+        guard books.totals.returned == 0 else {
+            throw CommandFailure(.unavailable, "no queue takes events; run 'apus topology apply'")
+        }
         guard books.totals.pushes > 0 || hasStopped else {
             throw CommandFailure(
                 .unavailable,
