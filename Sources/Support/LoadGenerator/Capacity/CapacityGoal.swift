@@ -34,9 +34,6 @@ public struct CapacityGoal: Sendable, Equatable {
         if result.unpublished > 0 {
             return .failed("\(result.unpublished) events could not be published in time: RabbitMQ confirms too slowly")
         }
-        if result.missingPushes > 0 {
-            return .failed("\(result.missingPushes) pushes had not arrived when the wait for them ended")
-        }
         if totals.measuredPushes == 0 { return .failed("no push was measured") }
         for limit in limits {
             let value = result.pushLatency.percentile(limit.share)
@@ -45,6 +42,9 @@ public struct CapacityGoal: Sendable, Equatable {
             let delay = result.publishDelay.percentile(limit.share)
             if delay > limit.microseconds / 2 { reason += "; publishing alone was \(DurationText.of(delay)) late" }
             return .failed(reason)
+        }
+        if result.missingPushes > 0 {
+            return .failed("\(result.missingPushes) pushes had not arrived when the wait for them ended")
         }
         return .held
     }

@@ -11,6 +11,8 @@ struct LoadChart {
         var name: String
         /// Its points, in the order of x.
         var points: [(x: Double, y: Double)]
+        /// Whether it is drawn as dots, because several points may have the same x.
+        var isDotted = false
     }
 
     /// How an axis is labelled and spaced.
@@ -30,7 +32,7 @@ struct LoadChart {
     private static let width = 720.0
     private static let height = 260.0
     private static let left = 64.0
-    private static let right = 12.0
+    private static let right = 24.0
     private static let top = 12.0
     private static let bottom = 40.0
     /// More points have no text of their own, so that a page stays small.
@@ -124,13 +126,14 @@ struct LoadChart {
         let shown = line.points.filter { frame.x.contains($0.x) && (!y.isLogarithmic || $0.y > 0) }
         guard !shown.isEmpty else { return "" }
         let places = shown.map { "\(n(frame.across($0.x))),\(n(frame.down($0.y)))" }
-        var svg = "<polyline class=\"s\(number)\" points=\"\(places.joined(separator: " "))\"/>\n"
-        guard shown.count <= Self.pointTextsMaximum else { return svg }
+        let polyline = "<polyline class=\"s\(number)\" points=\"\(places.joined(separator: " "))\"/>\n"
+        var svg = line.isDotted ? "" : polyline
+        guard line.isDotted || shown.count <= Self.pointTextsMaximum else { return svg }
         for point in shown {
             let (across, down) = (n(frame.across(point.x)), n(frame.down(point.y)))
             let text = HTMLText.escaped("\(line.name): \(y.text(point.y)) at \(x.text(point.x))")
             svg +=
-                "<circle class=\"s\(number)\" cx=\"\(across)\" cy=\"\(down)\" r=\"3\">"
+                "<circle class=\"s\(number)\(line.isDotted ? " dot" : "")\" cx=\"\(across)\" cy=\"\(down)\" r=\"3\">"
                 + "<title>\(text)</title></circle>\n"
         }
         return svg

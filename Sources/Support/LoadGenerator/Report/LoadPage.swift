@@ -67,7 +67,7 @@ public enum LoadPage {
         return LoadChart(
             title: "\(limit.name) by rate",
             series: [
-                .init(name: limit.name, points: steps.map { ($0.perSecond, Double($0.microseconds)) }),
+                .init(name: limit.name, points: steps.map { ($0.perSecond, Double($0.microseconds)) }, isDotted: true),
                 .init(name: "limit", points: rates.map { ($0, Double(limit.microseconds)) }),
             ],
             x: LoadChart.Axis(name: "events a second", text: shortNumber),
@@ -193,7 +193,7 @@ public enum LoadPage {
         table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;font-size:14px}
         th,td{text-align:right;padding:5px 8px;border-bottom:1px solid var(--line)}
         th{color:var(--dim);font-weight:500}td.text,th.text{text-align:left}td.part{padding-left:24px}
-        figure{margin:0 0 26px}figcaption{font-weight:600;margin-bottom:4px}
+        figure{margin:18px 0 26px}figcaption{font-weight:600;margin-bottom:4px}
         .legend{font-weight:400;float:right}.legend span{margin-left:14px;font-size:13px;color:var(--dim)}
         .legend span::before{content:"";display:inline-block;width:10px;height:10px;border-radius:2px;margin-right:5px}
         .legend .s0::before{background:var(--s0)}.legend .s1::before{background:var(--s1)}
@@ -201,7 +201,7 @@ public enum LoadPage {
         svg{width:100%;height:auto;display:block}svg text{fill:var(--dim);font-size:12px}.grid{stroke:var(--line)}
         .shade{fill:var(--shade)}polyline{fill:none;stroke-width:2;stroke-linejoin:round}
         polyline.s0{stroke:var(--s0)}polyline.s1{stroke:var(--s1)}polyline.s2{stroke:var(--s2)}
-        circle{fill-opacity:0}circle:hover{fill-opacity:1}
+        circle{fill-opacity:0}circle:hover,circle.dot{fill-opacity:1}
         circle.s0{fill:var(--s0)}circle.s1{fill:var(--s1)}circle.s2{fill:var(--s2)}
         """
 }

@@ -72,6 +72,22 @@ struct LoadCommandTests {
         #expect(number(report, "pushes", "accepted") == 100)
     }
 
+    @Test("A number of events ends a run before its time")
+    func boundedByCount() async throws {
+        let folder = try await folder(port: try FreePorts.find(1)[0])
+        let load = try RunningCommand(
+            [
+                "load", "--rate", "100", "--time", "1h", "--warm-up", "0", "--pmessages", "25", "--devices", "5",
+                "--json",
+            ], in: folder)
+        try await load.wait(for: "waiting for a worker", in: \.errors)
+        let worker = try WorkerProcess(in: folder)
+        let report = try report(await load.end())
+        await worker.drainCleanly()
+        #expect(number(report, "events", "published") == 25 && number(report, "pushes", "accepted") == 25)
+        #expect((report["published_per_second"]?.double ?? 0) > 1)
+    }
+
     @Test("A configuration that pushes to Apple is refused, and a broker elsewhere without consent")
     func refusals() async throws {
         let folder = try TemporaryFolder()

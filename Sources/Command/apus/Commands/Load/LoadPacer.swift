@@ -23,6 +23,7 @@ final class LoadPacer: Sendable {
     private let exchange: String
     private let openMaximum: Int
     private let isStopped = Atomic<Bool>(false)
+    private let isEnded = Atomic<Bool>(false)
     private let wasFull = Atomic<Bool>(false)
 
     /// Whether events were late because too many others awaited their confirm.
@@ -39,6 +40,9 @@ final class LoadPacer: Sendable {
         self.openMaximum = openMaximum
     }
 
+    /// Whether it has published its last event.
+    var hasEnded: Bool { isEnded.load(ordering: .relaxed) }
+
     /// Publishes no more events.
     func stop() { isStopped.store(true, ordering: .relaxed) }
 
@@ -54,6 +58,7 @@ final class LoadPacer: Sendable {
         _ clock: ArrivalClock, countMaximum: Int, graceSeconds: Double,
         start: (nanoseconds: UInt64, microseconds: Int64)
     ) -> Int {
+        defer { isEnded.store(true, ordering: .relaxed) }
         var clock = clock
         var number = 0
         var next = clock.next()

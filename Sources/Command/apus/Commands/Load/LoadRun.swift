@@ -9,18 +9,16 @@ import Synchronization
 
 /// Loads a deployment: the connections that all runs of one command share, and the runs.
 final class LoadRun: Sendable {
-    /// How long probes are sent until one reaches the push server, in seconds.
-    private static let probeSeconds = 30.0
     /// How often the end of a run looks for the last pushes, in nanoseconds.
     private static let completionNanoseconds: UInt64 = 100_000_000
 
-    private let options: LoadOptions
-    private let target: LoadTarget
+    let options: LoadOptions
+    let target: LoadTarget
     private let plan: LoadPlan
     private let addressing: LoadEventWriter.Addressing
-    private let record: LoadRecord
-    private let depths: QueueDepthReader
-    private let loop: EventLoop
+    let record: LoadRecord
+    let depths: QueueDepthReader
+    let loop: EventLoop
     private let isStopped = Atomic<Bool>(false)
     private let pacer = Mutex<LoadPacer?>(nil)
 
@@ -48,90 +46,6 @@ final class LoadRun: Sendable {
 
     /// Ends the thread that publishes.
     func close() { loop.stopAndJoin() }
-
-    // MARK: Before
-
-    /// Waits for a worker, then lets one push of an unregistered token prove that its pushes come here.
-    ///
-    /// - Throws: `CommandFailure` (`unavailable`) if there is no worker, or its pushes go elsewhere.
-    func awaitWorker() async throws {
-        let deadline = MonotonicClock.nowNanoseconds() + UInt64(options.waitSeconds * 1_000_000_000)
-        var isAnnounced = false
-        while try await depths.reading().consumers == 0 {
-            guard MonotonicClock.nowNanoseconds() < deadline, !hasStopped else {
-                throw CommandFailure(
-                    .unavailable,
-                    "no worker consumes \(target.broker.names.work): start one with 'apus run' and this configuration")
-            }
-            if !isAnnounced {
-                StandardError.line(
-                    "waiting for a worker: start 'apus run' with this configuration in another terminal")
-                isAnnounced = true
-            }
-            try await Task.sleep(nanoseconds: 250_000_000)
-        }
-        try await probe()
-    }
-
-    /// Publishes probes until one has come: the first may wait in a retry queue, because the worker found no push
-    /// service before.
-    private func probe() async throws {
-        let plan = LoadPlan(profile: .oneToOne, deviceCount: 1, audience: 1, hasDatasets: false, seed: 0)
-        let names = LoadNames(
-            startedAtSeconds: WallClock.nowMilliseconds() / 1_000, random: .random(in: 0 ... .max))
-        let start = Self.start()
-        let books = Self.books(plan, names, startMicroseconds: start.microseconds, warmUpSeconds: 0)
-        record.read { books.record($0) }
-        let publisher = try self.publisher()
-        publisher.start(handler: books)
-        let writer = LoadEventWriter(
-            plan: plan, names: names, app: target.app.name, pool: "", addressing: .token(LoadNames.token(0)),
-            bodyBytes: 0)
-        let pacer = LoadPacer(
-            books: books, writer: writer, publishers: [publisher], exchange: target.broker.names.changes,
-            openMaximum: 1)
-        let curve = RateCurve(.steady, perSecond: 0.5, seconds: Self.probeSeconds)
-        async let sending = loop.run {
-            pacer.run(
-                ArrivalClock(curve, spacing: .constant, seed: 0), countMaximum: .max, graceSeconds: 1, start: start)
-        }
-        let deadline = start.nanoseconds + UInt64(Self.probeSeconds * 1_000_000_000)
-        while books.totals.pushes == 0, books.totals.returned == 0, !hasStopped,
-            MonotonicClock.nowNanoseconds() < deadline
-        {
-            try? await Task.sleep(nanoseconds: 20_000_000)
-        }
-        pacer.stop()
-        _ = try await sending
-        _ = await publisher.close(deadlineSeconds: 1)
-        guard books.totals.returned == 0 else {
-            throw CommandFailure(.unavailable, "no queue takes events; run 'apus topology apply'")
-        }
-        guard books.totals.pushes > 0 || hasStopped else {
-            throw CommandFailure(
-                .unavailable,
-                "a worker consumes \(target.broker.names.work), but its push did not come to \(target.endpoint) within "
-                    + "\(Int(Self.probeSeconds)) seconds. Does it run with this configuration? It reads ca_file when "
-                    + "it starts: start it again if the file is new. Its log says more")
-        }
-    }
-
-    private static func books(
-        _ plan: LoadPlan, _ names: LoadNames, startMicroseconds: Int64, warmUpSeconds: Double
-    ) -> LoadBooks {
-        LoadBooks(
-            LoadBook(plan: plan, startMicroseconds: startMicroseconds, warmUpSeconds: warmUpSeconds),
-            RecordReader(names: names, eventsMaximum: LoadOptions.eventsMaximum))
-    }
-
-    /// A moment a little ahead, when the publishers have connected, on both clocks of the system.
-    private static func start() -> (nanoseconds: UInt64, microseconds: Int64) {
-        (MonotonicClock.nowNanoseconds() + 200_000_000, WallClock.nowMicroseconds() + 200_000)
-    }
-
-    private func publisher() throws -> ConfirmedPublisher {
-        try ConfirmedPublisher(configuration: target.broker, logger: .silent, metrics: MetricsRegistry())
-    }
 
     // MARK: A run
 
@@ -171,11 +85,12 @@ final class LoadRun: Sendable {
         let wasHopeless = await watch(books, pacer, from: start.nanoseconds, seconds: whole.seconds, isHopeless)
         let unpublished = try await left
         for publisher in publishers { _ = await publisher.close(deadlineSeconds: options.drainSeconds) }
+        let isWhole = whole.eventCount <= Double(options.eventsMaximum) + 1
         return LoadResult(
             books.book,
             settings: options.settings(
                 perSecond: curve.eventCount / curve.seconds, seconds: curve.seconds, deviceCount: plan.deviceCount),
-            measuredSeconds: hasStopped || wasHopeless ? nil : curve.seconds,
+            measuredSeconds: isWhole && !hasStopped && !wasHopeless ? curve.seconds : nil,
             intendedPerSecond: curve.eventCount / max(0.001, curve.seconds), unpublished: unpublished,
             warnings: warnings(books, pacer, start, waitingBefore: before))
     }
@@ -200,7 +115,7 @@ final class LoadRun: Sendable {
             let totals = books.totals
             display.show(sample, totals, of: seconds)
             if totals.pushes != quiet.pushes || !isAtEnd { quiet = (totals.pushes, sample.seconds) }
-            isAtEnd = sample.seconds >= seconds || hasStopped
+            isAtEnd = pacer.hasEnded
             if isAtEnd, sample.seconds - quiet.sinceSeconds >= options.drainSeconds { return false }
             if !isAtEnd, isHopeless(samples) {
                 pacer.stop()
@@ -249,6 +164,25 @@ final class LoadRun: Sendable {
         return warnings
     }
 
+    // MARK: Parts of a run
+
+    static func books(
+        _ plan: LoadPlan, _ names: LoadNames, startMicroseconds: Int64, warmUpSeconds: Double
+    ) -> LoadBooks {
+        LoadBooks(
+            LoadBook(plan: plan, startMicroseconds: startMicroseconds, warmUpSeconds: warmUpSeconds),
+            RecordReader(names: names, eventsMaximum: LoadOptions.eventsMaximum))
+    }
+
+    /// A moment a little ahead, when the publishers have connected, on both clocks of the system.
+    static func start() -> (nanoseconds: UInt64, microseconds: Int64) {
+        (MonotonicClock.nowNanoseconds() + 200_000_000, WallClock.nowMicroseconds() + 200_000)
+    }
+
+    func publisher() throws -> ConfirmedPublisher {
+        try ConfirmedPublisher(configuration: target.broker, logger: .silent, metrics: MetricsRegistry())
+    }
+
     // MARK: Between
 
     /// Waits until the queues are empty, up to a minute, so that a run does not begin with the rest of the last.
@@ -263,7 +197,7 @@ final class LoadRun: Sendable {
 
 extension QueueDepthReader {
     /// Reads the depths for a sample.
-    fileprivate func reading() async throws -> LoadSample.Queue {
+    func reading() async throws -> LoadSample.Queue {
         do throws(ChangeQueueError) {
             let depths = try await read()
             return LoadSample.Queue(
