@@ -92,6 +92,10 @@ struct LoadBookTests {
         book.pushed(push(4, at: 1_000_100))
         book.pushed(push(3, at: 1_000_100))
         #expect(book.shortfall() == (1, 3))
+        for number in 0..<6 { book.confirmed(number, atMicroseconds: 1_000_200) }
+        #expect(!book.isComplete)
+        book.pushed(push(5, at: 1_000_300))
+        #expect(book.shortfall() == (0, 3) && book.isComplete)
     }
 
     @Test("A sample has the rates and latencies of its own interval")

@@ -140,6 +140,12 @@ public struct LoadBook: Sendable {
 
     // MARK: At the end
 
+    /// Whether every publish has its outcome, and nothing is missing.
+    public var isComplete: Bool {
+        guard unconfirmedCount == 0 else { return false }
+        return totals.pushes >= totals.expectedPushes || (plan.has(.dataset) && shortfall().missing == 0)
+    }
+
     /// Compares the events that may have arrived with the pushes that did.
     ///
     /// Several changes of one dataset may become one push with the newest sync count, so an older change without a push

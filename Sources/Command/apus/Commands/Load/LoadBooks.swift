@@ -21,8 +21,8 @@ final class LoadBooks: Sendable, PublishHandler {
     var unconfirmedCount: Int { state.withLock { $0.book.unconfirmedCount } }
     /// Why publishing was interrupted last; nil if it never was.
     var interruption: String? { state.withLock { $0.interruption } }
-    /// How many pushes must still come, except for changes of datasets that a newer one has made up for.
-    var missingCount: Int { state.withLock { $0.book.shortfall().missing } }
+    /// Whether every publish has its outcome, and nothing is missing.
+    var isComplete: Bool { state.withLock { $0.book.isComplete } }
 
     func published(_ intended: [Int64]) {
         let now = WallClock.nowMicroseconds()

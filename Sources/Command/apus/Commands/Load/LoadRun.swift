@@ -9,6 +9,8 @@ import Synchronization
 
 /// Loads a deployment: the connections that all runs of one command share, and the runs.
 final class LoadRun: Sendable {
+    /// How much of the last second may be missing for it to have a sample, in nanoseconds.
+    private static let missingNanosecondsMaximum: UInt64 = 700_000_000
     /// How often the end of a run looks for the last pushes, in nanoseconds.
     private static let completionNanoseconds: UInt64 = 100_000_000
 
@@ -107,15 +109,18 @@ final class LoadRun: Sendable {
         var isAtEnd = false
         while true {
             next += 1_000_000_000
-            if isAtEnd, await isComplete(books, before: next) { return false }
+            let isComplete = isAtEnd ? await self.isComplete(books, before: next) : false
             let now = MonotonicClock.nowNanoseconds()
-            if next > now { try? await Task.sleep(nanoseconds: next - now) }
+            // So little is left of a steady run that its rates would only look as if they fell.
+            if isComplete, now + Self.missingNanosecondsMaximum < next { return false }
+            if next > now, !isComplete { try? await Task.sleep(nanoseconds: next - now) }
             let sample = books.sample(try? await depths.reading())
             samples.append(sample)
             let totals = books.totals
             display.show(sample, totals, of: seconds)
             if totals.pushes != quiet.pushes || !isAtEnd { quiet = (totals.pushes, sample.seconds) }
             isAtEnd = pacer.hasEnded
+            if isComplete { return false }
             if isAtEnd, sample.seconds - quiet.sinceSeconds >= options.drainSeconds { return false }
             if !isAtEnd, isHopeless(samples) {
                 pacer.stop()
@@ -127,7 +132,7 @@ final class LoadRun: Sendable {
     /// Waits until nothing is missing any more; false if a moment comes before.
     private func isComplete(_ books: LoadBooks, before nanoseconds: UInt64) async -> Bool {
         while MonotonicClock.nowNanoseconds() < nanoseconds {
-            if books.unconfirmedCount == 0, books.missingCount == 0 { return true }
+            if books.isComplete { return true }
             try? await Task.sleep(nanoseconds: Self.completionNanoseconds)
         }
         return false
