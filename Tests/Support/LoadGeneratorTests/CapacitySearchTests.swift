@@ -74,7 +74,8 @@ struct CapacitySearchTests {
     private let goal = CapacityGoal(Self.limit)
 
     private func result(
-        latency: Int64 = 10_000, delay: Int64 = 10, pushes: Int = 100, refused: Int = 0, unpublished: Int = 0
+        latency: Int64 = 10_000, delay: Int64 = 10, confirm: Int64 = 500, pushes: Int = 100, refused: Int = 0,
+        unpublished: Int = 0
     ) -> LoadResult {
         let plan = LoadPlan(profile: .oneToOne, deviceCount: 10, audience: 1, hasDatasets: false, seed: 1)
         var book = LoadBook(plan: plan, startMicroseconds: 0, warmUpSeconds: 0)
@@ -82,7 +83,10 @@ struct CapacitySearchTests {
             book.published(intendedMicroseconds: 1_000, atMicroseconds: 1_000 + delay)
             if number >= 100 {
                 book.failed(number, isReturned: false)
-            } else if number < pushes {
+                continue
+            }
+            book.confirmed(number, atMicroseconds: 1_000 + confirm)
+            if number < pushes {
                 let push = RecordedMark(
                     event: number, timeMicroseconds: 1_000 + latency, isAccepted: true, isRepeated: false)
                 book.pushed(push)
@@ -99,6 +103,9 @@ struct CapacitySearchTests {
         #expect(
             goal.verdict(on: result(latency: 60_000, delay: 40_000))
                 == .failed("p99 was 60.0 ms, above 50.0 ms; publishing alone was 40.0 ms late"))
+        #expect(
+            goal.verdict(on: result(latency: 60_000, confirm: 55_000))
+                == .failed("p99 was 60.0 ms, above 50.0 ms; RabbitMQ's confirm alone took 55.0 ms"))
         for bad in [result(pushes: 99), result(refused: 1), result(unpublished: 1), result(pushes: 0)] {
             #expect(goal.verdict(on: bad) != .held)
         }

@@ -40,7 +40,12 @@ public struct CapacityGoal: Sendable, Equatable {
             guard value > limit.microseconds else { continue }
             var reason = "\(limit.name) was \(DurationText.of(value)), above \(DurationText.of(limit.microseconds))"
             let delay = result.publishDelay.percentile(limit.share)
-            if delay > limit.microseconds / 2 { reason += "; publishing alone was \(DurationText.of(delay)) late" }
+            let confirm = result.confirmLatency.percentile(limit.share)
+            if delay > limit.microseconds / 2 {
+                reason += "; publishing alone was \(DurationText.of(delay)) late"
+            } else if confirm > limit.microseconds {
+                reason += "; RabbitMQ's confirm alone took \(DurationText.of(confirm))"
+            }
             return .failed(reason)
         }
         if result.missingPushes > 0 {
