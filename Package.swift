@@ -95,6 +95,8 @@ let package = Package(
         swiftTarget(
             "PredicateIndex", in: "Core",
             ["Predicates", "Hashing", "Prefetching", "Geography", "UnicodeText", "Essentials"]),
+        // What a load needs, from measured costs: for `apus plan`, and for the benchmarks that check it.
+        swiftTarget("CapacityModel", in: "Core", []),
         swiftTarget(
             "PushCore", in: "Core",
             ["JSON", "Geography", "Hashing", "Essentials", "Notifications", "Predicates"]),
@@ -138,7 +140,7 @@ let package = Package(
             dependencies: [
                 "CCommandLine", "Dispatcher", "AdminServer", "RegistryAPI", "PushCore", "EventLoop", "Metrics", "JSON",
                 "APNsTransport", "ChangeQueue", "SQLiteRegistry", "PostgresRegistry", "APNsSimulator", "LoadGenerator",
-                "Essentials", "Notifications", "Predicates", "Crypto",
+                "Essentials", "Notifications", "Predicates", "Crypto", "CapacityModel",
             ],
             path: "Sources/Command/apus",
             swiftSettings: swiftSettings
@@ -190,6 +192,7 @@ let package = Package(
             ["Predicates", "JSON", "UnicodeText", "Geography", "PushTestKit", "Notifications", "PushCore"]),
         testTarget(
             "PredicateIndexTests", in: "Core", ["PredicateIndex", "Predicates", "Geography", "PushTestKit", "PushCore"]),
+        testTarget("CapacityModelTests", in: "Core", ["CapacityModel", "PushTestKit"]),
         testTarget(
             "PushCoreTests", in: "Core",
             ["PushCore", "JSON", "Geography", "PushTestKit", "Essentials", "Notifications", "Predicates"]),
@@ -264,7 +267,7 @@ let package = Package(
             dependencies: [
                 "EventLoop", "Metrics", "Crypto", "PushCore", "SQLiteRegistry", "PostgresRegistry",
                 "APNsTransport", "Dispatcher", "Geography", "PushTestKit", "Notifications", "ConnectionPool",
-                "Predicates", "PredicateIndex", "Essentials",
+                "Predicates", "PredicateIndex", "Essentials", "CapacityModel",
             ],
             path: "Benchmarks/Sources/ApusBenchmarks",
             swiftSettings: swiftSettings

@@ -2,7 +2,7 @@ import Foundation
 
 // Usage: apus-benchmarks --bare-consumer PATH [--peer-python PATH --peer-script PATH] [--results FILE]
 //        [--documents FOLDER] [--documents-only] [--fan-out-devices COUNT] [--seconds-maximum COUNT]
-//        [--mebibytes-maximum COUNT] [--small] [SCENARIO…]
+//        [--mebibytes-maximum COUNT] [--curve PART]… [--small] [SCENARIO…]
 //
 // Scenarios: see BenchmarkScenario; all of them if none is named. A whole run rewrites the figures in README.md and
 // Benchmarks/README.md below FOLDER; --documents-only does so from the figures of FILE and measures nothing. With

@@ -20,6 +20,7 @@ struct Apus {
         FanOutCommands.node,
         .command(RunCommand()),
         RegistryCommands.node,
+        .command(PlanCommand()),
         .command(VersionCommand()),
     ]
 

@@ -10,6 +10,8 @@ struct BenchmarkOptions {
     private(set) var writesDocumentsOnly = false
     /// How many devices the scenario `fanout` reaches with one event.
     private(set) var fanOutDevices = Scale.of(1_000_000, small: 5_000)
+    /// The parts of the scenario `curves` to measure: all, if none is named.
+    private(set) var curves: Set<CurvesScenario.Part> = []
     /// The one that this process is to run itself.
     private(set) var scenarioOfProcess: BenchmarkScenario?
     private var named: [BenchmarkScenario] = []
@@ -36,6 +38,12 @@ struct BenchmarkOptions {
             case "--peer-python": peerPythonPath = rest.popFirst() ?? ""
             case "--peer-script": peerScriptPath = rest.popFirst() ?? ""
             case "--fan-out-devices": fanOutDevices = rest.popFirst().flatMap { Int($0) } ?? fanOutDevices
+            case "--curve":
+                guard let curve = rest.popFirst().flatMap(CurvesScenario.Part.init) else {
+                    let all = CurvesScenario.Part.allCases.map(\.rawValue).joined(separator: ", ")
+                    throw BenchmarkFailure(description: "--curve takes one of: \(all)")
+                }
+                curves.insert(curve)
             case "--seconds-maximum": secondsMaximum = rest.popFirst().flatMap { Double($0) } ?? secondsMaximum
             case "--mebibytes-maximum": mebibytesMaximum = rest.popFirst().flatMap { Int($0) } ?? mebibytesMaximum
             case "--results": resultsPath = rest.popFirst()

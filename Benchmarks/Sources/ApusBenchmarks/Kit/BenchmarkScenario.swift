@@ -1,7 +1,7 @@
 /// What can be measured, in the order in which it is.
 enum BenchmarkScenario: String, CaseIterable {
     case client, distance, peer, allocations, micro, matching, pipeline, subscriptions
-    case worker, postgresql, replicas, queues, latency, fanout, fairness, isolation, memory
+    case worker, postgresql, replicas, queues, latency, fanout, fairness, isolation, memory, curves
 
     /// What it measures, in a sentence or two.
     var summary: String {
@@ -25,6 +25,7 @@ enum BenchmarkScenario: String, CaseIterable {
         case .fairness: "Small events while a large fan-out is served."
         case .isolation: "One app while another is throttled, refused, unanswered or unreachable."
         case .memory: "The import of a million devices, and the memory of a worker with them."
+        case .curves: "How cost grows: devices, subscriptions, audience, payload, distance; see the charts above."
         }
     }
 
@@ -33,6 +34,7 @@ enum BenchmarkScenario: String, CaseIterable {
         switch self {
         case .matching: ScenarioLimits(seconds: 900, mebibytes: 8_192)
         case .subscriptions: ScenarioLimits(seconds: 1_800, mebibytes: 12_288)
+        case .curves: ScenarioLimits(seconds: 600, mebibytes: 6_144)
         case .isolation: ScenarioLimits(seconds: 1_200, mebibytes: 4_096)
         default: ScenarioLimits(seconds: 600, mebibytes: 4_096)
         }
@@ -63,6 +65,7 @@ enum BenchmarkScenario: String, CaseIterable {
         case .fairness: try await FairnessScenario(bench: bench, report: report).run()
         case .isolation: try await IsolationScenario(bench: bench, report: report).run()
         case .memory: try await MemoryScenario(bench: bench, report: report).run()
+        case .curves: try await CurvesScenario(bench: bench, report: report).run()
         }
     }
 }

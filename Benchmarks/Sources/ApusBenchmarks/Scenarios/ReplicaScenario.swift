@@ -19,7 +19,29 @@ struct ReplicaScenario {
     let bench: Workbench
     let report: Report
 
+    /// What some replicas did together.
+    struct Figures {
+        var replicas: Int
+        var perSecond: Double
+        /// How many processors were busy, with those of the broker and the simulator.
+        var processors: Double
+    }
+
     func run() async throws {
+        var alone: Double?
+        for figures in try await measure(Self.counts) {
+            let each = figures.perSecond / Double(figures.replicas)
+            let isFull = figures.processors > 0.95 * Double(ProcessInfo.processInfo.activeProcessorCount)
+            report.add(
+                "events_per_second_each_of_\(figures.replicas)_replicas", each, "1/s", reference: alone ?? each,
+                budget: isFull ? nil : .ratioAtLeast(0.9))
+            report.add("processors_busy_\(figures.replicas)_replicas", figures.processors, "processors")
+            alone = alone ?? each
+        }
+    }
+
+    /// Measures numbers of replicas, one after the other.
+    func measure(_ counts: [Int]) async throws -> [Figures] {
         let broker = try await PrivateRabbitMQ.start()
         defer { broker.stop() }
         let simulator = try await bench.startSimulator([
@@ -31,22 +53,16 @@ struct ReplicaScenario {
             broker: broker.url, simulatorPort: simulator.port, registryURL: bench.registryURL("replicas.db"),
             connections: Self.connections)
         try await bench.apus("topology", "apply")
-        let events = Self.counts.map { Self.events(replicas: $0) }
+        let events = counts.map { Self.events(replicas: $0) }
         try await bench.importDevices(events.reduce(0, +), into: "replicas.db") { $0 }
-        var alone: Double?
+        var figures: [Figures] = []
         var published = 0
-        for (replicas, count) in zip(Self.counts, events) {
+        for (replicas, count) in zip(counts, events) {
             try await bench.publish(published..<published + count, to: broker)
             published += count
-            let (perSecond, processors) = try await measure(replicas: replicas)
-            let each = perSecond / Double(replicas)
-            let isFull = processors > 0.95 * Double(ProcessInfo.processInfo.activeProcessorCount)
-            report.add(
-                "events_per_second_each_of_\(replicas)_replicas", each, "1/s", reference: alone ?? each,
-                budget: isFull ? nil : .ratioAtLeast(0.9))
-            report.add("processors_busy_\(replicas)_replicas", processors, "processors")
-            alone = alone ?? each
+            figures.append(try await measure(replicas: replicas))
         }
+        return figures
     }
 
     /// What the replicas can push at most while they start, and while they are measured and end.
@@ -55,7 +71,7 @@ struct ReplicaScenario {
     }
 
     /// Starts replicas on a full queue, and counts for some seconds what they push together.
-    private func measure(replicas: Int) async throws -> (perSecond: Double, processors: Double) {
+    private func measure(replicas: Int) async throws -> Figures {
         let workers = try (0..<replicas).map { _ in try WorkerProcess(in: bench.temporary) }
         for worker in workers { try await worker.wait(forAccepted: Self.perSecondMaximum / 2) }
         let clock = ContinuousClock()
@@ -64,7 +80,8 @@ struct ReplicaScenario {
         let (seconds, last) = (start.duration(to: clock.now).seconds, try await Self.accepted(workers))
         let spent = ProcessorTime.machineMicroseconds() - busy
         for worker in workers { await worker.drain(seconds: 10) }
-        return (Double(last - first) / seconds, spent / 1_000_000 / seconds)
+        return Figures(
+            replicas: replicas, perSecond: Double(last - first) / seconds, processors: spent / 1_000_000 / seconds)
     }
 
     private static func accepted(_ workers: [WorkerProcess]) async throws -> Int {

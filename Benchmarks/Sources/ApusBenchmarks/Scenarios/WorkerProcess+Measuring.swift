@@ -31,16 +31,27 @@ extension WorkerProcess {
 
 extension Workbench {
     /// Starts a worker on a full queue, waits until that many pushes were accepted, and ends it.
-    func runWorker(pushes: Int) async throws -> LoadTool.Figures {
+    ///
+    /// - Parameters:
+    ///   - pushes: how many.
+    ///   - label: part of the labels of the pushes that count; those that were accepted by default.
+    ///   - look: what to do with the worker after the last push.
+    /// - Returns: what they cost.
+    /// - Throws: `BenchmarkFailure` if they do not end in time.
+    func runWorker(
+        pushes: Int, ended label: String = #"outcome="accepted""#, look: (WorkerProcess) throws -> Void = { _ in }
+    ) async throws -> LoadTool.Figures {
         let worker = try WorkerProcess(in: temporary)
+        func ended() async throws -> Int { try await worker.metric("apus_pushes_total", label) }
         let clock = ContinuousClock()
-        try await worker.wait(forAccepted: 1)
+        try await worker.wait("the first push") { try await ended() >= 1 }
         let start = clock.now
         let cpu = ProcessorTime.microseconds(ofProcess: worker.command.identifier)
-        let first = try await worker.accepted()
-        try await worker.wait(forAccepted: pushes)
+        let first = try await ended()
+        try await worker.wait("\(pushes) pushes") { try await ended() >= pushes }
         let elapsed = start.duration(to: clock.now)
         let spent = ProcessorTime.microseconds(ofProcess: worker.command.identifier) - cpu
+        try look(worker)
         await worker.drain(seconds: 10)
         let count = Double(pushes - first)
         return LoadTool.Figures(perSecond: count / elapsed.seconds, microseconds: spent / count)
