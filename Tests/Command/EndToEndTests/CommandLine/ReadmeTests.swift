@@ -66,12 +66,15 @@ struct ReadmeTests {
             ("5672", broker.port), ("8080", ports[0]), ("8443", ports[1]), ("9464", ports[2]),
         ]
         let folder = try TemporaryFolder()
-        try folder.write(
-            "apus",
-            "#!/bin/sh\nexec /usr/bin/setpriv --pdeathsig KILL -- '\(CommandRunner.apusPath)' \"$@\"\n", mode: 0o755)
+        // The shell writes the program itself: a file that this process wrote is busy while another test starts a child.
         var script = """
             set -eEuo pipefail
             trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
+            cat > "$README_FOLDER/apus" <<'END'
+            #!/bin/sh
+            exec /usr/bin/setpriv --pdeathsig KILL -- '\(CommandRunner.apusPath)' "$@"
+            END
+            chmod 755 "$README_FOLDER/apus"
             PATH="$README_FOLDER:$PATH"
 
             """
