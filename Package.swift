@@ -267,14 +267,14 @@ let package = Package(
             dependencies: [
                 "EventLoop", "Metrics", "Crypto", "PushCore", "SQLiteRegistry", "PostgresRegistry",
                 "APNsTransport", "Dispatcher", "Geography", "PushTestKit", "Notifications", "ConnectionPool",
-                "Predicates", "PredicateIndex", "Essentials", "CapacityModel",
+                "Predicates", "PredicateIndex", "Essentials", "CapacityModel", "JSON",
             ],
             path: "Benchmarks/Sources/ApusBenchmarks",
             swiftSettings: swiftSettings
         ),
         .executableTarget(
             name: "bare-consumer", path: "Benchmarks/Sources/BareConsumer",
-            linkerSettings: [.linkedLibrary("rabbitmq")]),
+            linkerSettings: [.linkedLibrary("rabbitmq"), .linkedLibrary("sqlite3")]),
         .target(name: "AllocationCounter", path: "Benchmarks/Sources/AllocationCounter"),
         testTarget("BenchmarkTests", in: "Support", ["apus-benchmarks", "PushTestKit"]),
         testTarget("FaultLedgerTests", in: "Support", ["FaultLedger", "PushTestKit"]),

@@ -1,6 +1,6 @@
 import Foundation
 
-// Usage: apus-benchmarks --bare-consumer PATH [--peer-python PATH --peer-script PATH] [--results FILE]
+// Usage: apus-benchmarks --bare-consumer PATH [--peers FOLDER] [--results FILE]
 //        [--documents FOLDER] [--documents-only] [--fan-out-devices COUNT] [--seconds-maximum COUNT]
 //        [--mebibytes-maximum COUNT] [--curve PART]… [--small] [SCENARIO…]
 //

@@ -11,7 +11,7 @@ public import PushCore
 /// Data that the worker can find out again (dead tokens, names of datasets) is written with `synchronous = NORMAL`.
 /// That keeps the file consistent, spares the wait for the disk, and may lose the last writes when the power fails.
 ///
-/// The connection's memory is kept low: 16 MiB of page cache and no memory map, so that a registry of a
+/// The connection's memory is kept low: 2 MiB of page cache and no memory map, so that a registry of a
 /// million devices fits the worker's budget; the system's file cache serves the rest.
 public final class SQLiteRegistry: Registry {
     let connection: Connection
@@ -43,7 +43,7 @@ public final class SQLiteRegistry: Registry {
     /// - Throws: `RegistryError`: `.unavailable` (missing, or locked too long), `.readOnly`, `.corrupt`,
     ///   `.newerSchema`, `.invalid` (another program's database).
     public static func open(
-        path: String, mode: RegistryOpenMode, busyTimeoutMilliseconds: Int = 5_000, cacheSizeKibibytes: Int = 16_384
+        path: String, mode: RegistryOpenMode, busyTimeoutMilliseconds: Int = 5_000, cacheSizeKibibytes: Int = 2_048
     ) throws(RegistryError) -> SQLiteRegistry {
         let connection = try Connection(
             path: path, mode: mode, busyTimeoutMilliseconds: Int32(clamping: busyTimeoutMilliseconds),

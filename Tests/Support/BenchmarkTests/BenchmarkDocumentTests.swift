@@ -35,9 +35,9 @@ struct BenchmarkDocumentTests {
         #expect(throws: BenchmarkFailure.self) { try BenchmarkDocuments.replacing("", in: BenchmarkDocuments.begin) }
         let failure = try #require(throws: BenchmarkFailure.self) { try BenchmarkDocuments.summary([]) }
         #expect(failure.description == "there are no figures")
-        let other = results.filter { $0.name != "cpu_per_push_beside_aioapns" }
+        let other = results.filter { $0.name != "pushes_per_second_large_fan_out" }
         let missing = try #require(throws: BenchmarkFailure.self) { try BenchmarkDocuments.summary(other) }
-        #expect(missing.description == "there is no figure cpu_per_push_beside_aioapns")
+        #expect(missing.description == "there is no figure pushes_per_second_large_fan_out")
     }
 
     @Test("Every figure is in the document of its scenario, and the bench script lists every scenario")

@@ -12,6 +12,7 @@ enum BenchmarkDocuments {
     /// The paths of the documents, each with what makes its text.
     static let all: [(path: String, make: @Sendable ([BenchmarkResult]) throws(BenchmarkFailure) -> String)] = [
         ("README.md", summary), ("Benchmarks/README.md", everything),
+        ("Benchmarks/peers/README.md", peers),
     ]
 
     /// Writes the figures into all documents.
@@ -47,10 +48,14 @@ enum BenchmarkDocuments {
     }
 
     private static let rows = [
-        Row(text: "processor time a push", figure: "cpu_per_push_beside_aioapns", unit: " µs", reference: "aioapns"),
         Row(
-            text: "pushes a second of the client, beside aioapns", figure: "pushes_per_second_beside_aioapns",
-            reference: "aioapns"),
+            text: "events a second, from the queue to a push each, on one processor",
+            figure: PeersReport.name("pushes_per_second", "one_to_one_sqlite", "beside_java"),
+            reference: "[a worker in Java](Benchmarks/peers)"),
+        Row(
+            text: "processor time of such a push",
+            figure: PeersReport.name("cpu_per_push", "one_to_one_sqlite", "beside_java"), unit: " µs",
+            reference: "a worker in Java"),
         Row(
             text: "pushes a second of the client, beside h2load",
             figure: "pushes_per_second_client_simulator_1_connection",
@@ -81,12 +86,21 @@ enum BenchmarkDocuments {
         return text
     }
 
+    // MARK: The workers of others
+
+    /// The table of the scenario `peers`.
+    static func peers(_ results: [BenchmarkResult]) throws(BenchmarkFailure) -> String {
+        let newest = try newest(results)
+        return "\(newest.date), commit \(newest.commit), \(newest.machine).\n\n\(PeersTable(of: results).text)"
+    }
+
     // MARK: All figures
 
     /// A table for each scenario.
     static func everything(_ results: [BenchmarkResult]) throws(BenchmarkFailure) -> String {
         let newest = try newest(results)
         var text = "\(newest.date), commit \(newest.commit), \(newest.machine).\n"
+        text += budgets(results)
         for scenario in BenchmarkScenario.allCases {
             let figures = results.filter { $0.scenario == scenario.rawValue }
             text += "\n### `\(scenario.rawValue)`\n\n\(scenario.summary)\n"
@@ -100,10 +114,27 @@ enum BenchmarkDocuments {
         return text
     }
 
+    /// All figures that have a budget; missed ones are bold.
+    private static func budgets(_ results: [BenchmarkResult]) -> String {
+        let figures = results.filter { $0.budget != nil }
+        let missed = figures.count { $0.met == false }
+        var text = "\n### Budgets\n\n\(figures.count - missed) of \(figures.count) budgets are met.\n"
+        text += "\n| figure | value | of the reference | budget |\n|---|--:|--:|--:|\n"
+        for result in figures {
+            let mark = result.met == false ? "**" : ""
+            let cells = [
+                "\(mark)`\(result.name)`\(mark)", "\(mark)\(number(result.value)) \(result.unit)\(mark)",
+                result.ratio.map { String(format: "%.2f ×", $0) } ?? "", result.budget ?? "",
+            ]
+            text += "| " + cells.joined(separator: " | ") + " |\n"
+        }
+        return text
+    }
+
     private static func line(_ result: BenchmarkResult) -> String {
         let cells = [
             "`\(result.name)`", number(result.value) + (result.unit.isEmpty ? "" : " \(result.unit)"),
-            result.reference.map(number) ?? "",
+            result.reference.map { number($0) } ?? "",
             result.ratio.map { String(format: "%.2f ×", $0) } ?? "", result.budget ?? "",
             result.met.map { $0 ? "yes" : "no" } ?? "",
         ]
@@ -130,8 +161,8 @@ enum BenchmarkDocuments {
     }
 
     /// A number for people: three or four digits that count, and thousands in groups.
-    private static func number(_ value: Double) -> String {
-        guard value >= 1_000 else { return String(format: value >= 100 ? "%.1f" : "%.2f", value) }
+    static func number(_ value: Double, digits: Int? = nil) -> String {
+        guard value >= 1_000 else { return String(format: "%.\(digits ?? (value >= 100 ? 1 : 2))f", value) }
         var digits = String(format: "%.0f", value)
         var groups: [String] = []
         while !digits.isEmpty {

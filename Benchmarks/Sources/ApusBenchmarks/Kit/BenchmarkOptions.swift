@@ -1,8 +1,8 @@
 /// What the command line asks for.
 struct BenchmarkOptions {
     private(set) var bareConsumerPath = ""
-    private(set) var peerPythonPath = ""
-    private(set) var peerScriptPath = ""
+    /// The folder with a program `worker` for each peer, in a folder of its name.
+    private(set) var peersFolder = ""
     private(set) var resultsPath: String?
     /// The root of the repository whose documents a whole run rewrites.
     private(set) var documentsFolder: String?
@@ -35,8 +35,7 @@ struct BenchmarkOptions {
         while let argument = rest.popFirst() {
             switch argument {
             case "--bare-consumer": bareConsumerPath = rest.popFirst() ?? ""
-            case "--peer-python": peerPythonPath = rest.popFirst() ?? ""
-            case "--peer-script": peerScriptPath = rest.popFirst() ?? ""
+            case "--peers": peersFolder = rest.popFirst() ?? ""
             case "--fan-out-devices": fanOutDevices = rest.popFirst().flatMap { Int($0) } ?? fanOutDevices
             case "--curve":
                 guard let curve = rest.popFirst().flatMap(CurvesScenario.Part.init) else {

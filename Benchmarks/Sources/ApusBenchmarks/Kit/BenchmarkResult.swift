@@ -32,12 +32,15 @@ enum Budget {
     case ratioAtLeast(Double)
     /// The figure itself is at most this.
     case valueAtMost(Double)
+    /// The figure itself is at least this.
+    case valueAtLeast(Double)
 
     var text: String {
         switch self {
         case .ratioAtMost(let limit): "≤ \(limit) ×"
         case .ratioAtLeast(let limit): "≥ \(limit) ×"
         case .valueAtMost(let limit): "≤ \(limit)"
+        case .valueAtLeast(let limit): "≥ \(limit)"
         }
     }
 
@@ -46,6 +49,7 @@ enum Budget {
         case .ratioAtMost(let limit): ratio.map { $0 <= limit } ?? false
         case .ratioAtLeast(let limit): ratio.map { $0 >= limit } ?? false
         case .valueAtMost(let limit): value <= limit
+        case .valueAtLeast(let limit): value >= limit
         }
     }
 }

@@ -1,14 +1,13 @@
 /// What can be measured, in the order in which it is.
 enum BenchmarkScenario: String, CaseIterable {
-    case client, distance, peer, allocations, micro, matching, pipeline, subscriptions
-    case worker, postgresql, replicas, queues, latency, fanout, fairness, isolation, memory, curves
+    case client, distance, allocations, micro, matching, pipeline, subscriptions
+    case worker, postgresql, replicas, queues, latency, fanout, fairness, isolation, memory, peers, curves
 
     /// What it measures, in a sentence or two.
     var summary: String {
         switch self {
         case .client: "The client alone, beside h2load with the same requests, to nghttpd and to the simulator."
         case .distance: "The client with APNs 25 ms and 100 ms away, beside h2load."
-        case .peer: "The client beside aioapns, a sender in Python, to the same simulator."
         case .allocations: "Allocations of memory for each push."
         case .micro: "Single steps: decoding, rendering, signing, looking up devices."
         case .matching: "The index of record subscriptions: matching, memory, changes."
@@ -25,6 +24,8 @@ enum BenchmarkScenario: String, CaseIterable {
         case .fairness: "Small events while a large fan-out is served."
         case .isolation: "One app while another is throttled, refused, unanswered or unreachable."
         case .memory: "The import of a million devices, and the memory of a worker with them."
+        case .peers:
+            "Apus beside workers in Java, Go and Python, each alone on a processor; [peers](peers) has them and a table."
         case .curves: "How cost grows: devices, subscriptions, audience, payload, distance; see the charts above."
         }
     }
@@ -34,7 +35,8 @@ enum BenchmarkScenario: String, CaseIterable {
         switch self {
         case .matching: ScenarioLimits(seconds: 900, mebibytes: 8_192)
         case .subscriptions: ScenarioLimits(seconds: 1_800, mebibytes: 12_288)
-        case .curves: ScenarioLimits(seconds: 600, mebibytes: 6_144)
+        case .peers: ScenarioLimits(seconds: 900, mebibytes: 4_096)
+        case .curves: ScenarioLimits(seconds: 1_200, mebibytes: 6_144)
         case .isolation: ScenarioLimits(seconds: 1_200, mebibytes: 4_096)
         default: ScenarioLimits(seconds: 600, mebibytes: 4_096)
         }
@@ -50,7 +52,6 @@ enum BenchmarkScenario: String, CaseIterable {
         switch self {
         case .client: try await ClientScenario(bench: bench, report: report).run()
         case .distance: try await DistanceScenario(bench: bench, report: report).run()
-        case .peer: try await PeerScenario(bench: bench, report: report).run()
         case .allocations: try await AllocationScenario(bench: bench, report: report).run()
         case .micro: try await MicroScenario(bench: bench, report: report).run()
         case .matching: try MatchingScenario(report: report).run()
@@ -65,6 +66,7 @@ enum BenchmarkScenario: String, CaseIterable {
         case .fairness: try await FairnessScenario(bench: bench, report: report).run()
         case .isolation: try await IsolationScenario(bench: bench, report: report).run()
         case .memory: try await MemoryScenario(bench: bench, report: report).run()
+        case .peers: try await PeersScenario(bench: bench, report: report).run()
         case .curves: try await CurvesScenario(bench: bench, report: report).run()
         }
     }

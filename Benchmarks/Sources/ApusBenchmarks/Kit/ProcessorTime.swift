@@ -32,14 +32,15 @@ enum ProcessorTime {
 
     /// All processes of the machine together, from `/proc/stat`, in microseconds; what an idle processor waits for does
     /// not count.
-    static func machineMicroseconds() -> Double {
-        guard let file = fopen("/proc/stat", "r") else { return 0 }
-        defer { fclose(file) }
-        var line = [CChar](repeating: 0, count: 1_024)
-        guard fgets(&line, Int32(line.count), file) != nil else { return 0 }
-        let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    ///
+    /// - Parameter processor: the number of a processor, from 0; nil for all of them.
+    /// - Returns: the time since the machine's start.
+    static func machineMicroseconds(processor: Int? = nil) -> Double {
+        let name = processor.map { "cpu\($0) " } ?? "cpu "
+        let text = (try? String(contentsOfFile: "/proc/stat", encoding: .utf8)) ?? ""
+        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) }) else { return 0 }
         // cpu user nice system idle iowait irq softirq steal …
-        let ticks = text.split(separator: " ").dropFirst().prefix(7).compactMap { Double($0.filter(\.isNumber)) }
+        let ticks = line.split(separator: " ").dropFirst().prefix(7).compactMap { Double($0) }
         guard ticks.count == 7 else { return 0 }
         let busy = ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6]
         return busy / Double(sysconf(Int32(_SC_CLK_TCK))) * 1_000_000

@@ -8,17 +8,17 @@ enum LoadTool {
         var microseconds: Double
     }
 
-    /// Sends requests like those of the client, and fails if one of them does.
+    /// Sends requests like those of the client, from one processor if it is given, and fails if one of them does.
     static func run(
         on bench: Workbench, port: UInt16, path: String, headers: [(String, String)], bodyFile: String, count: Int,
-        connections: Int,
-        streams: Int
+        connections: Int, streams: Int, processor: Int? = nil
     ) async throws -> Figures {
-        var arguments = ["-n", "\(count)", "-c", "\(connections)", "-m", "\(streams)", "-d", bodyFile]
-        for (name, value) in headers { arguments += ["-H", "\(name): \(value)"] }
-        arguments.append("https://127.0.0.1:\(port)\(path)")
+        var command = (processor.map { ["/usr/bin/taskset", "-c", "\($0)"] } ?? []) + ["/usr/bin/h2load"]
+        command += ["-n", "\(count)", "-c", "\(connections)", "-m", "\(streams)", "-d", bodyFile]
+        for (name, value) in headers { command += ["-H", "\(name): \(value)"] }
+        command.append("https://127.0.0.1:\(port)\(path)")
         let before = ProcessorTime.endedChildrenMicroseconds()
-        let result = try await bench.run("/usr/bin/h2load", arguments)
+        let result = try await bench.run(command[0], Array(command.dropFirst()))
         let microseconds = (ProcessorTime.endedChildrenMicroseconds() - before) / Double(count)
         let line = result.output.split(separator: "\n").first { $0.hasPrefix("finished in") } ?? ""
         let rate = line.split(separator: " ").first { Double($0) != nil }.flatMap { Double($0) }

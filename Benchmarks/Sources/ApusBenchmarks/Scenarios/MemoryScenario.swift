@@ -37,7 +37,7 @@ struct MemoryScenario {
         try await worker.wait(forAccepted: Self.events * 3 / 5)
         report.add(
             "resident_memory_1000000_devices_1000_in_flight", try worker.mebibytes("VmRSS"), "MiB",
-            budget: .valueAtMost(64))
+            budget: .valueAtMost(48))
         await worker.drain(seconds: 10)
     }
 }

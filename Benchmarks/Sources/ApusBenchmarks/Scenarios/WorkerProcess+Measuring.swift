@@ -53,7 +53,10 @@ extension Workbench {
         let spent = ProcessorTime.microseconds(ofProcess: worker.command.identifier) - cpu
         try look(worker)
         await worker.drain(seconds: 10)
-        let count = Double(pushes - first)
+        guard pushes > first || Scale.isSmall else {
+            throw BenchmarkFailure(description: "all \(pushes) pushes were over before the first look")
+        }
+        let count = Double(max(1, pushes - first))
         return LoadTool.Figures(perSecond: count / elapsed.seconds, microseconds: spent / count)
     }
 }

@@ -39,14 +39,9 @@ struct WorkerScenario {
         try await bench.apus("publish", "--file", file)
         let ours = try await bench.runWorker(pushes: Self.events)
         try await bench.apus("publish", "--file", file)
-        let bare = try await bench.run(
-            bench.options.bareConsumerPath,
-            ["127.0.0.1", "\(broker.port)", "guest", "guest", "apus.work", "\(Self.events)", "1000"])
-        guard bare.exitCode == 0,
-            let figures = try? JSONDecoder().decode(BareFigures.self, from: Data(bare.output.utf8))
-        else { throw BenchmarkFailure(description: "bare-consumer failed: \(bare.output)") }
+        let bare = try await BareConsumer.run(on: bench, broker: broker, count: Self.events)
         report.add(
-            "events_per_second_worker_one_to_one", ours.perSecond, "1/s", reference: figures.messagesPerSecond,
+            "events_per_second_worker_one_to_one", ours.perSecond, "1/s", reference: bare.messagesPerSecond,
             budget: .ratioAtLeast(0.9))
         report.add(
             "cpu_per_push_worker_one_to_one", ours.microseconds, "µs", reference: tool, budget: .ratioAtMost(2.5))
@@ -60,10 +55,5 @@ struct WorkerScenario {
         let ours = try await bench.runWorker(pushes: 3 * Self.fanoutDevices)
         report.add("cpu_per_push_worker_fan_out", ours.microseconds, "µs", reference: tool, budget: .ratioAtMost(1.5))
         report.add("pushes_per_second_worker_fan_out", ours.perSecond, "1/s")
-    }
-
-    private struct BareFigures: Decodable {
-        var messagesPerSecond: Double
-        var cpuMicroseconds: Double
     }
 }

@@ -16,7 +16,7 @@ final class Connection {
     /// - Throws: `RegistryError` with `.unavailable` if the file or its folder is missing, `.readOnly` if the mode asks
     ///   to write and that is not allowed.
     init(
-        path: String, mode: RegistryOpenMode, busyTimeoutMilliseconds: Int32, cacheSizeKibibytes: Int = 16_384
+        path: String, mode: RegistryOpenMode, busyTimeoutMilliseconds: Int32, cacheSizeKibibytes: Int = 2_048
     ) throws(RegistryError) {
         if mode == .create { RegistryFile.make(path: path) }
         var opened: OpaquePointer?

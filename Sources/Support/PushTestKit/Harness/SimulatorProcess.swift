@@ -1,4 +1,5 @@
 import Glibc
+import JSON
 
 /// A running `apus simulate`.
 public final class SimulatorProcess: Sendable {
@@ -49,6 +50,17 @@ public final class SimulatorProcess: Sendable {
         guard !answer.contains("error"), !answer.isEmpty else {
             throw PrivateServerFailure("the simulator said to \(line): \(answer)")
         }
+    }
+
+    /// How many pushes it has accepted since its start.
+    ///
+    /// - Throws: an error with what it said if it does not say so.
+    public func accepted() async throws -> Int {
+        let answer = await PlainLine.ask(#"{"show":true}"#, port: controlPort)
+        guard let count = try? JSONParser().parse(Array(answer.utf8))["accepted"]?.int64 else {
+            throw PrivateServerFailure("the simulator does not say what it accepted: \(answer)")
+        }
+        return Int(count)
     }
 
     /// Ends it at once.
