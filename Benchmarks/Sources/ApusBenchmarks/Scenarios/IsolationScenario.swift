@@ -26,7 +26,7 @@ struct IsolationScenario {
     private static let allLimits = [
         Limit(
             name: "", simulatorArguments: ["--first-streams", "40", "--max-streams", "40", "--latency", "50"],
-            connections: 2, events: Scale.of(20_000, small: 400), budget: .ratioAtLeast(0.9)),
+            connections: 2, events: Scale.of(12_000, small: 400), budget: .ratioAtLeast(0.9)),
         Limit(
             name: "_full_processors", simulatorArguments: ["--first-streams", "1000"], connections: nil, events: 40_000,
             budget: nil),
