@@ -6,10 +6,13 @@ import Testing
 struct PlanCommandTests {
     @Test("A load twice as large needs more cores, and a figure has its rule")
     func planForLoad() async throws {
+        let folder = try TemporaryFolder()
         func plan(_ eventsPerSecond: String) async throws -> JSONValue {
-            let end = try await CommandRunner.apus([
-                "plan", "--devices", "1e6", "--events-per-second", eventsPerSecond, "--registry", "sqlite", "--json",
-            ])
+            let end = try await CommandRunner.apus(
+                [
+                    "plan", "--devices", "1e6", "--events-per-second", eventsPerSecond, "--registry", "sqlite",
+                    "--json",
+                ], in: folder)
             try #require(end.exitCode == 0, "\(end)")
             return try JSONParser().parse(Array(end.output.utf8))
         }
@@ -34,7 +37,7 @@ struct PlanCommandTests {
             (["--events-per-second", "1"], "--devices"),
         ])
     func refusals(arguments: [String], message: String) async throws {
-        let end = try await CommandRunner.apus(["plan"] + arguments)
+        let end = try await CommandRunner.apus(["plan"] + arguments, in: try TemporaryFolder())
         #expect(end.exitCode == 64 && end.errors.contains(message), "\(end)")
     }
 }
