@@ -14,7 +14,7 @@ public struct ByteText: Hashable, Comparable, Sendable {
 
     /// Whether a text comes before another one, by their bytes.
     public static func < (left: ByteText, right: ByteText) -> Bool {
-        left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
+        left.text.byteOrder(to: right.text) < 0
     }
 
     /// Hashes the bytes, and their end.

@@ -1,3 +1,5 @@
+internal import Glibc
+
 extension String {
     /// Whether another text has the same bytes of UTF-8.
     ///
@@ -8,7 +10,24 @@ extension String {
     /// - Returns: whether they are the same.
     public func hasBytes(of other: String?) -> Bool {
         guard let other, utf8.count == other.utf8.count else { return false }
-        return readingUTF8 { bytes in other.readingUTF8 { bytes.elementsEqual($0) } }
+        return byteOrder(to: other) == 0
+    }
+
+    /// How a text lies to another one by their bytes of UTF-8.
+    ///
+    /// - Parameter other: the other text.
+    /// - Returns: a negative number if this text comes first, 0 if both have the same bytes, a positive number otherwise.
+    public func byteOrder(to other: String) -> Int {
+        readingUTF8 { bytes in
+            other.readingUTF8 { others in
+                let common = min(bytes.count, others.count)
+                if common > 0, let left = bytes.baseAddress, let right = others.baseAddress {
+                    let order = memcmp(left, right, common)
+                    if order != 0 { return Int(order) }
+                }
+                return bytes.count - others.count
+            }
+        }
     }
 }
 

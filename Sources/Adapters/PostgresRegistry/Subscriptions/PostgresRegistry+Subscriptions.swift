@@ -92,7 +92,7 @@ extension PostgresRegistry: SubscriptionRegistry {
 
     /// Reads a row of `SubscriptionCalls.wholeColumns`.
     func wholeSubscription(_ row: Row) throws(RegistryError) -> StoredSubscription {
-        try decoder.wholeSubscription(row, app: row.text(1))
+        try decoder.whole(row, app: row.text(1))
     }
 
     /// Subscriptions in the order of their rows.

@@ -125,10 +125,10 @@ final class SubscriberResolution {
     private func makePages() throws(RegistryError) -> [SubscriberPage] {
         let rows = Set(found.joined().map(\.subscription)).sorted()
         guard !rows.isEmpty else { return found.map { _ in SubscriberPage() } }
-        var subscriptions: [Int64: StoredSubscription] = [:]
+        var subscriptions: [Int64: PushedSubscription] = [:]
         for row in try registry.ask([SubscriptionCalls.subscriptions(rows)])[0] {
-            let stored = try registry.decoder.subscription(row, app: row.text(1))
-            subscriptions[stored.row] = stored
+            let subscription = try registry.decoder.pushed(row, app: row.text(1))
+            subscriptions[subscription.row] = subscription
         }
         var pages = requests.indices.map { page($0, subscriptions) }
         try cover(&pages)
@@ -190,7 +190,7 @@ final class SubscriberResolution {
         }
     }
 
-    private func page(_ request: Int, _ subscriptions: [Int64: StoredSubscription]) -> SubscriberPage {
+    private func page(_ request: Int, _ subscriptions: [Int64: PushedSubscription]) -> SubscriberPage {
         var page = SubscriberPage()
         var indexOfSubscription: [Int64: Int] = [:]
         let isWhole = requests[request].only == nil

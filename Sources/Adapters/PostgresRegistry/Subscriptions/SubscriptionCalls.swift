@@ -3,7 +3,7 @@ import PushCore
 /// The statements about subscriptions to records.
 enum SubscriptionCalls {
     /// The columns of `subscription s` and its app `a` and device `o` that make one up.
-    private static let columns = SubscriptionDecoder.columns(app: "a.name")
+    private static let pushedColumns = SubscriptionDecoder.pushedColumns(app: "a.name")
     private static let wholeColumns = SubscriptionDecoder.wholeColumns(app: "a.name")
     private static let followedColumns = SubscriptionDecoder.followedColumns(app: "a.name")
     /// The joins that `a` and `o` come from.
@@ -96,7 +96,7 @@ enum SubscriptionCalls {
     /// Subscriptions by their rows, those included that have fired.
     static func subscriptions(_ rows: [Int64]) -> Call {
         Call(
-            "SELECT \(columns) FROM subscription s \(joins) WHERE s.id = ANY ($1::bigint[]) ORDER BY s.id",
+            "SELECT \(pushedColumns) FROM subscription s \(joins) WHERE s.id = ANY ($1::bigint[]) ORDER BY s.id",
             [.integers(rows)])
     }
 

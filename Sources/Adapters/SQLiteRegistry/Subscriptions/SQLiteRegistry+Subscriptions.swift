@@ -85,7 +85,7 @@ extension SQLiteRegistry: SubscriptionRegistry {
     static let deviceJoin = "LEFT JOIN device o ON o.id = s.device"
 
     private func wholeSubscription(_ row: Statement) throws(RegistryError) -> StoredSubscription {
-        try decoder.wholeSubscription(row, app: try apps.name(of: row.integer(1)))
+        try decoder.whole(row, app: try apps.name(of: row.integer(1)))
     }
 
     /// One subscription, or nil.

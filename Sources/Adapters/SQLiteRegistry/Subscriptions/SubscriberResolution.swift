@@ -17,7 +17,7 @@ extension SQLiteRegistry {
 final class SubscriberResolution {
     private struct Found {
         var recipient: RecipientRow
-        var subscription: StoredSubscription
+        var subscription: PushedSubscription
     }
 
     private let registry: SQLiteRegistry
@@ -29,7 +29,7 @@ final class SubscriberResolution {
     /// The index of each subscription in its page, by row.
     private var indexOfSubscription: [[Int64: Int]]
     /// The subscriptions that were read already, by row.
-    private var decoded: [Int64: StoredSubscription] = [:]
+    private var decoded: [Int64: PushedSubscription] = [:]
 
     /// Creates the work.
     init(registry: SQLiteRegistry, requests: [SubscriberRequest], limit: Int) {
@@ -159,7 +159,7 @@ final class SubscriberResolution {
         let number = row.integer(6)
         if let known = decoded[number] { return Found(recipient: recipient, subscription: known) }
         let app = try registry.apps.name(of: row.integer(7))
-        let subscription = try registry.decoder.subscription(row, from: 6, app: app)
+        let subscription = try registry.decoder.pushed(row, from: 6, app: app)
         decoded[number] = subscription
         return Found(recipient: recipient, subscription: subscription)
     }
@@ -210,7 +210,7 @@ struct SubscriberQueries {
 
     /// Creates the questions; nothing is prepared yet.
     init(connection: Connection) {
-        let columns = ", \(RecipientRow.columns), \(SubscriptionDecoder.columns(app: "s.app"))"
+        let columns = ", \(RecipientRow.columns), \(SubscriptionDecoder.pushedColumns(app: "s.app"))"
         func query(
             _ name: AudienceQuery.Name, _ numbers: [String], _ owner: String, _ condition: String
         ) -> AudienceQuery {

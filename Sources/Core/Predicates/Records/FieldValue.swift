@@ -1,3 +1,4 @@
+internal import Essentials
 public import Geography
 internal import UnicodeText
 
@@ -75,8 +76,8 @@ public enum FieldValue: Hashable, Sendable {
     /// bytes.
     public func order(against other: FieldValue) -> ValueOrder? {
         if case .string(let left) = self, case .string(let right) = other {
-            return left.utf8.elementsEqual(right.utf8)
-                ? .same : left.utf8.lexicographicallyPrecedes(right.utf8) ? .before : .after
+            let order = left.byteOrder(to: right)
+            return order == 0 ? .same : order < 0 ? .before : .after
         }
         switch (number, other.number) {
         case (.integer(let left), .integer(let right)): return ValueOrder(left, right)

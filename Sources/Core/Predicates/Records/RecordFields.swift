@@ -1,3 +1,4 @@
+internal import Essentials
 internal import UnicodeText
 
 /// The fields of a record by their paths, in order, each once.
@@ -14,17 +15,22 @@ public struct RecordFields: Hashable, Sendable {
         for (path, value) in fields { self[path] = value }
     }
 
+    /// Makes room for so many fields at once.
+    public mutating func reserveCapacity(_ count: Int) {
+        paths.reserveCapacity(count)
+        values.reserveCapacity(count)
+    }
+
     /// The value of a field; nil if the record does not have it.
     public subscript(path: String) -> FieldValue? {
         get {
             let path = TextForm.canonical.applied(to: path)
-            let index = insertionIndex(of: path)
-            return index < paths.count && paths[index].utf8.elementsEqual(path.utf8) ? values[index] : nil
+            let (index, isThere) = position(of: path)
+            return isThere ? values[index] : nil
         }
         set {
             let path = TextForm.canonical.applied(to: path)
-            let index = insertionIndex(of: path)
-            let isThere = index < paths.count && paths[index].utf8.elementsEqual(path.utf8)
+            let (index, isThere) = position(of: path)
             switch (isThere, newValue) {
             case (true, let value?): values[index] = value
             case (true, nil):
@@ -39,14 +45,16 @@ public struct RecordFields: Hashable, Sendable {
     }
 
     /// The index at which a path is, or would be inserted.
-    private func insertionIndex(of path: String) -> Int {
+    private func position(of path: String) -> (index: Int, isThere: Bool) {
         var low = 0
         var high = paths.count
         while low < high {
             let middle = (low + high) / 2
-            if paths[middle].utf8.lexicographicallyPrecedes(path.utf8) { low = middle + 1 } else { high = middle }
+            let order = paths[middle].byteOrder(to: path)
+            if order == 0 { return (middle, true) }
+            if order < 0 { low = middle + 1 } else { high = middle }
         }
-        return low
+        return (low, false)
     }
 }
 

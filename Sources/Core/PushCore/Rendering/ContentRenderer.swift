@@ -94,11 +94,11 @@ public struct ContentRenderer {
     ///
     /// - Returns: the rendering, and whether it shows nothing though it should.
     mutating func render(
-        _ stored: StoredSubscription, _ change: RecordChange, notificationID: String, badge: Int?,
+        _ subscription: PushedSubscription, _ change: RecordChange, notificationID: String, badge: Int?,
         expiresAt: WallTime?, app: Int
     ) throws(EventRejection) -> (rendering: AppRendering, isReduced: Bool) {
         let push = SubscriptionPush(
-            stored: stored, change: change, containerID: "iCloud.\(apps[app].route.bundleID)",
+            subscription: subscription, change: change, containerID: "iCloud.\(apps[app].route.bundleID)",
             notificationID: notificationID)
         let options = push.options(expirationSeconds: expiresAt?.seconds)
         let (content, isReduced) = try push.rendered(badge: badge) { (notification) throws(EventRejection) in

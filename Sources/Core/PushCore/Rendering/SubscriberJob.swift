@@ -33,12 +33,12 @@ struct SubscriberJob {
     ///
     /// - Returns: false if the device gets another silent push of the same event, which says as much.
     mutating func add(
-        _ recipient: Recipient, _ stored: StoredSubscription, badge: Int?, renderer: inout ContentRenderer
+        _ recipient: Recipient, _ subscription: PushedSubscription, badge: Int?, renderer: inout ContentRenderer
     ) -> Bool {
-        if !stored.subscription.notification.isVisible, !silent.insert(ByteText(recipient.deviceID)).inserted {
+        if !subscription.notification.isVisible, !silent.insert(ByteText(recipient.deviceID)).inserted {
             return false
         }
-        let assignment = assignment(recipient, stored, badge: badge, renderer: &renderer)
+        let assignment = assignment(recipient, subscription, badge: badge, renderer: &renderer)
         devices.append(recipient)
         assignments.append(assignment)
         if let index = assignment.rendering, reduced.contains(index) {
@@ -48,18 +48,18 @@ struct SubscriberJob {
     }
 
     private mutating func assignment(
-        _ recipient: Recipient, _ stored: StoredSubscription, badge: Int?, renderer: inout ContentRenderer
+        _ recipient: Recipient, _ subscription: PushedSubscription, badge: Int?, renderer: inout ContentRenderer
     ) -> PushAssignment {
         guard let app = renderer.appIndex(named: recipient.app) else {
-            return PushAssignment(rendering: nil, subscription: stored.row)
+            return PushAssignment(rendering: nil, subscription: subscription.row)
         }
-        let badge = stored.subscription.notification.shouldBadge ? badge : nil
-        let key = RenderingKey(subscription: stored.row, app: app, badge: badge)
+        let badge = subscription.notification.shouldBadge ? badge : nil
+        let key = RenderingKey(subscription: subscription.row, app: app, badge: badge)
         if let known = assignmentsByKey[key] { return known }
-        var assignment = PushAssignment(rendering: nil, subscription: stored.row)
+        var assignment = PushAssignment(rendering: nil, subscription: subscription.row)
         do throws(EventRejection) {
             let (rendering, isReduced) = try renderer.render(
-                stored, change, notificationID: notificationID, badge: badge, expiresAt: expiresAt, app: app)
+                subscription, change, notificationID: notificationID, badge: badge, expiresAt: expiresAt, app: app)
             assignment.rendering = renderings.count
             if isReduced { reduced.insert(renderings.count) }
             renderings.append(rendering)

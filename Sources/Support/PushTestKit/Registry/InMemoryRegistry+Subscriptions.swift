@@ -158,9 +158,8 @@ extension InMemoryRegistry: SubscriptionRegistry {
                     return page
                 }
                 if page.subscriptions.last?.row != entry.stored.row {
-                    var stored = entry.stored
-                    stored.subscription.cloudKitJSON = nil
-                    page.subscriptions.append(stored)
+                    page.subscriptions.append(
+                        PushedSubscription(entry.stored.subscription, row: entry.stored.row))
                 }
                 page.entries.append(
                     SubscriberPage.Entry(

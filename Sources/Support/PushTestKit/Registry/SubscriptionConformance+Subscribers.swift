@@ -165,11 +165,11 @@ extension SubscriptionConformance {
         for _ in 0..<1_000 {
             let page = try registry.resolveSubscribers([request], limit: limit)[0]
             for entry in page.entries {
-                let stored = page.subscriptions[entry.subscription]
-                if stored.subscription.notification.isVisible {
+                let subscription = page.subscriptions[entry.subscription]
+                if subscription.notification.isVisible {
                     try RegistryConformance.expect(entry.coveredBy, is: nil, "what covers a visible push")
                 } else if entry.coveredBy == nil {
-                    pushes.insert("\(stored.row):\(entry.recipient.deviceID)")
+                    pushes.insert("\(subscription.row):\(entry.recipient.deviceID)")
                 }
             }
             guard let next = page.next else { return pushes }

@@ -203,9 +203,11 @@ public struct SubscriptionRandomWalk {
             while true {
                 let page = try side.registry.resolveSubscribers([request], limit: limit)[0]
                 for entry in page.entries {
-                    let stored = page.subscriptions[entry.subscription]
                     let covering = entry.coveredBy.map { side.name($0) } ?? "nothing"
-                    found.append("\(stored.subscription) \(entry.recipient), covered by \(covering)")
+                    let subscription = page.subscriptions[entry.subscription]
+                    found.append(
+                        "\(subscription.key) \(subscription.kind) \(subscription.database) \(subscription.firesOnce)"
+                            + " \(subscription.notification) \(entry.recipient), covered by \(covering)")
                 }
                 guard let next = page.next else { return found.map(ByteText.init).sorted().map(\.text) }
                 request.cursor = next

@@ -18,6 +18,10 @@ extension SimulatedRegistry: SubscriptionRegistry {
                 savedAtMilliseconds: world.startMilliseconds))
     }
 
+    private func pushed(_ subscription: World.Subscription) -> PushedSubscription {
+        PushedSubscription(stored(subscription).subscription, row: subscription.row)
+    }
+
     private func index(ofRow row: Int64) -> Int? {
         let index = Int(row) - 1
         return world.subscriptions.indices.contains(index) ? index : nil
@@ -77,7 +81,7 @@ extension SimulatedRegistry: SubscriptionRegistry {
                     page.next = end
                     return page
                 }
-                if page.subscriptions.last?.row != row { page.subscriptions.append(stored(subscription)) }
+                if page.subscriptions.last?.row != row { page.subscriptions.append(pushed(subscription)) }
                 page.entries.append(
                     SubscriberPage.Entry(
                         recipient: world.recipient(device), subscription: page.subscriptions.count - 1))

@@ -99,13 +99,13 @@ extension RegistryResponder {
 
     /// The page without the subscriptions whose only push another event has fired.
     private func claimed(_ page: SubscriberPage, by event: DecodedEvent) throws(RegistryError) -> SubscriberPage {
-        let rows = page.subscriptions.filter(\.subscription.firesOnce).map(\.row)
+        let rows = page.subscriptions.filter(\.firesOnce).map(\.row)
         guard !rows.isEmpty else { return page }
         let claimed = Set(try registry.claim(rows, for: event.digest, nowMilliseconds: nowMilliseconds()))
         var page = page
         page.entries.removeAll { entry in
-            let stored = page.subscriptions[entry.subscription]
-            return stored.subscription.firesOnce && !claimed.contains(stored.row)
+            let subscription = page.subscriptions[entry.subscription]
+            return subscription.firesOnce && !claimed.contains(subscription.row)
         }
         return page
     }
@@ -113,7 +113,7 @@ extension RegistryResponder {
     private func badges(of page: SubscriberPage, _ event: DecodedEvent) throws(RegistryError) -> [ByteText: Int] {
         var deviceIDs: [String] = []
         var seen: Set<ByteText> = []
-        for entry in page.entries where page.subscriptions[entry.subscription].subscription.notification.shouldBadge {
+        for entry in page.entries where page.subscriptions[entry.subscription].notification.shouldBadge {
             if seen.insert(ByteText(entry.recipient.deviceID)).inserted { deviceIDs.append(entry.recipient.deviceID) }
         }
         guard !deviceIDs.isEmpty else { return [:] }

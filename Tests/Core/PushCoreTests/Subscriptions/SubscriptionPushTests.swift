@@ -84,7 +84,7 @@ struct SubscriptionPushTests {
 
     private static func push(_ subscription: RecordSubscription, _ change: RecordChange) -> SubscriptionPush {
         SubscriptionPush(
-            stored: StoredSubscription(row: 1, subscription: subscription), change: change,
+            subscription: PushedSubscription(subscription, row: 1), change: change,
             containerID: "iCloud." + String(repeating: "b", count: 255),
             notificationID: EventDigest(source: "s", identifier: "1").uuid)
     }
@@ -115,7 +115,7 @@ struct SubscriptionPushTests {
             do {
                 try SubscriptionRules.check(subscription)
                 saved += 1
-                let isEmpty = Self.showsNothing(push)
+                let isEmpty = Self.showsNothing(subscription, push)
                 #expect(!isReduced || isEmpty, "seed \(seed), round \(round): \(subscription.notification)")
             } catch {
                 refused += 1
@@ -125,13 +125,14 @@ struct SubscriptionPushTests {
     }
 
     /// Whether all that a push would show is empty texts, which no length mends.
-    private static func showsNothing(_ push: SubscriptionPush) -> Bool {
+    private static func showsNothing(_ subscription: RecordSubscription, _ push: SubscriptionPush) -> Bool {
         var builder = PayloadBuilder()
         let rules = NotificationRules(bundleID: "com.example.chat")
-        var shown = push.stored
-        shown.subscription.notification.additionalFields = []
+        var shown = subscription
+        shown.notification.additionalFields = []
         let plain = SubscriptionPush(
-            stored: shown, change: push.change, containerID: "c", notificationID: push.notificationID)
+            subscription: PushedSubscription(shown, row: 1), change: push.change, containerID: "c",
+            notificationID: push.notificationID)
         let whole = try? plain.rendered(badge: 1) { (notification) throws(EventRejection) in
             _ = builder.payload(of: notification)
             return try rules.headers(for: notification, options: plain.options(expirationSeconds: nil))

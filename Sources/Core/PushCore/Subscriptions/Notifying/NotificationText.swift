@@ -16,24 +16,38 @@ enum NotificationText {
     ///
     /// A brace that is not closed is taken as it stands: a text that was saved must not stop a push.
     static func filled(_ text: String, with fields: RecordFields) -> String {
-        guard text.utf8.contains(UInt8(ascii: "{")) || text.utf8.contains(UInt8(ascii: "}")) else { return text }
-        var result = ""
-        var rest = text[...]
-        while result.utf8.count <= bytesMaximum, let brace = rest.firstIndex(where: { $0 == "{" || $0 == "}" }) {
-            result += rest[..<brace]
-            let after = rest.index(after: brace)
-            if after < rest.endIndex, rest[after] == rest[brace] {
-                result.append(rest[brace])
-                rest = rest[rest.index(after: after)...]
-            } else if rest[brace] == "{", let close = rest[after...].firstIndex(of: "}") {
-                result += fields[String(rest[after..<close])].map { value(of: $0).prefix(bytesMaximum) } ?? ""
-                rest = rest[rest.index(after: close)...]
-            } else {
-                result.append(rest[brace])
-                rest = rest[after...]
+        text.readingUTF8 { bytes in
+            guard bytes.contains(where: isBrace) else { return text }
+            var result = ""
+            var rest = bytes[...]
+            while result.utf8.count <= bytesMaximum, let brace = rest.firstIndex(where: isBrace) {
+                result += String(decoding: rest[..<brace], as: UTF8.self)
+                let after = rest[(brace + 1)...]
+                if after.first == bytes[brace] {
+                    result += bytes[brace] == open ? "{" : "}"
+                    rest = after.dropFirst()
+                } else if bytes[brace] == open, let end = after.firstIndex(of: close) {
+                    let path = String(decoding: after[..<end], as: UTF8.self)
+                    result += fields[path].map { beginning(of: value(of: $0), charactersMaximum: bytesMaximum) } ?? ""
+                    rest = after[(end + 1)...]
+                } else {
+                    result += bytes[brace] == open ? "{" : "}"
+                    rest = after
+                }
             }
+            return result + String(decoding: rest, as: UTF8.self)
         }
-        return result + rest
+    }
+
+    private static let open = UInt8(ascii: "{")
+    private static let close = UInt8(ascii: "}")
+
+    /// Whether a byte begins or ends the name of a field.
+    static func isBrace(_ byte: UInt8) -> Bool { byte == open || byte == close }
+
+    private static func beginning(of text: String, charactersMaximum: Int) -> String {
+        // A text has at most as many characters as bytes, and those are counted already.
+        text.utf8.count <= charactersMaximum ? text : String(text.prefix(charactersMaximum))
     }
 
     /// The beginning of a text, with an ellipsis in place of the rest.
@@ -59,7 +73,9 @@ enum NotificationText {
 
     /// The values of fields as arguments of a localized text, cut as CloudKit does.
     static func arguments(_ paths: [String], _ fields: RecordFields) -> [String] {
-        paths.map { path in String((fields[path].map { value(of: $0) } ?? "").prefix(valueCharactersMaximum)) }
+        paths.map { path in
+            fields[path].map { beginning(of: value(of: $0), charactersMaximum: valueCharactersMaximum) } ?? ""
+        }
     }
 
     /// A value as a person reads it.

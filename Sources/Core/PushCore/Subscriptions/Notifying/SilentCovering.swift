@@ -72,8 +72,8 @@ public struct SilentCovering {
                 below.append(.min)
             }
             entries[device].append(entry)
-            let stored = page.subscriptions[page.entries[entry].subscription]
-            below[device] = max(below[device], stored.subscription.firesOnce ? .max : stored.row)
+            let subscription = page.subscriptions[page.entries[entry].subscription]
+            below[device] = max(below[device], subscription.firesOnce ? .max : subscription.row)
         }
         guard !deviceIDs.isEmpty, !request.subscriptions.isEmpty else { return nil }
         questionsOfDevice = Array(repeating: [], count: deviceIDs.count)

@@ -62,7 +62,7 @@ public struct SubscriberPage: Hashable, Sendable {
     }
 
     /// The subscriptions of this page.
-    public var subscriptions: [StoredSubscription]
+    public var subscriptions: [PushedSubscription]
     /// The devices, in the order of their subscriptions; a device of several subscriptions comes once for each.
     public var entries: [Entry]
     /// Where to go on; nil if these were the last.
@@ -70,7 +70,7 @@ public struct SubscriberPage: Hashable, Sendable {
 
     /// Creates a page.
     public init(
-        subscriptions: [StoredSubscription] = [], entries: [Entry] = [], next: AudienceCursor? = nil
+        subscriptions: [PushedSubscription] = [], entries: [Entry] = [], next: AudienceCursor? = nil
     ) {
         self.subscriptions = subscriptions
         self.entries = entries
@@ -83,7 +83,7 @@ public struct SubscriberPage: Hashable, Sendable {
     public func entriesToCover(_ request: SubscriberRequest) -> [Int] {
         guard request.only == nil, next != nil || request.cursor != nil || request.through != nil else { return [] }
         return entries.indices.filter { index in
-            !subscriptions[entries[index].subscription].subscription.notification.isVisible
+            !subscriptions[entries[index].subscription].notification.isVisible
         }
     }
 
@@ -97,10 +97,10 @@ public struct SubscriberPage: Hashable, Sendable {
     ///   - silent: the rows of the silent subscriptions of its device that fire always.
     ///   - request: the request that this page answers; its subscriptions are those that the event concerns.
     public mutating func cover(_ index: Int, by silent: [Int64], of request: SubscriberRequest) {
-        let stored = subscriptions[entries[index].subscription]
+        let own = subscriptions[entries[index].subscription]
         entries[index].coveredBy =
             silent.filter { other in
-                other != stored.row && (other < stored.row || stored.subscription.firesOnce) && request.concerns(other)
+                other != own.row && (other < own.row || own.firesOnce) && request.concerns(other)
             }.min()
     }
 }

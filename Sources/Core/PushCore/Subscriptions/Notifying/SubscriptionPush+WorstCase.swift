@@ -37,7 +37,7 @@ extension SubscriptionPush {
         for path in subscription.notification.argumentFields { fields[path] = .string(text) }
         let name = String(repeating: widest, count: EventLimits.nameBytesMaximum)
         let push = SubscriptionPush(
-            stored: StoredSubscription(row: 0, subscription: subscription),
+            subscription: PushedSubscription(subscription, row: 0),
             change: RecordChange(
                 operation: .updated, recordType: name, recordName: name, fields: fields, zoneName: name, ownerID: name),
             containerID: String(repeating: "x", count: "iCloud.".utf8.count + bundleIDBytesMaximum),
@@ -55,7 +55,8 @@ extension NotificationInfo {
     /// Puts a text in place of each text that depends on the record.
     fileprivate mutating func replacePlaceholders(with text: String) {
         for path in [\NotificationInfo.title, \.subtitle, \.alertBody, \.threadID] {
-            if self[keyPath: path]?.contains(where: { $0 == "{" || $0 == "}" }) == true { self[keyPath: path] = text }
+            guard self[keyPath: path]?.utf8.contains(where: NotificationText.isBrace) == true else { continue }
+            self[keyPath: path] = text
         }
     }
 

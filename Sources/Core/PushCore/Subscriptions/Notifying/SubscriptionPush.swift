@@ -6,7 +6,7 @@ import Predicates
 /// The push that a change of a record makes of a subscription.
 public struct SubscriptionPush {
     /// The subscription.
-    public let stored: StoredSubscription
+    public let subscription: PushedSubscription
     /// The change.
     public let change: RecordChange
     /// The identifier of the container, for the payload: `iCloud.` and the app's bundle identifier.
@@ -15,14 +15,16 @@ public struct SubscriptionPush {
     public let notificationID: String
 
     /// Creates a push.
-    public init(stored: StoredSubscription, change: RecordChange, containerID: String, notificationID: String) {
-        self.stored = stored
+    public init(
+        subscription: PushedSubscription, change: RecordChange, containerID: String, notificationID: String
+    ) {
+        self.subscription = subscription
         self.change = change
         self.containerID = containerID
         self.notificationID = notificationID
     }
 
-    private var info: NotificationInfo { stored.subscription.notification }
+    private var info: NotificationInfo { subscription.notification }
 
     /// Whether it shows nothing: then several of them for one device are one.
     public var isSilent: Bool { !info.isVisible }
@@ -54,7 +56,7 @@ public struct SubscriptionPush {
         if let path = info.collapseIDKey, let value = change.fields[path] {
             options.collapseID = DerivedCollapseID.ofText(NotificationText.value(of: value))
         } else if isSilent {
-            options.collapseID = DerivedCollapseID.ofText(stored.subscription.key.subscriptionID)
+            options.collapseID = DerivedCollapseID.ofText(subscription.key.subscriptionID)
         }
         return options
     }
@@ -114,7 +116,7 @@ public struct SubscriptionPush {
         writer.integer(2)
         writer.key("cid")
         writer.string(containerID)
-        if case .user(let user) = stored.subscription.key.owner, pruning < .zone {
+        if case .user(let user) = subscription.key.owner, pruning < .zone {
             // The source of `CKNotification.subscriptionOwnerUserRecordID`: the owner of the subscription.
             writer.key("ckuserid")
             writer.string(user)
@@ -125,7 +127,7 @@ public struct SubscriptionPush {
             writer.key("p")
             writer.integer(1)
         }
-        switch stored.subscription.kind {
+        switch subscription.kind {
         case .query: writeQuery(to: &writer, pruning)
         case .zone:
             writer.key("fet")
@@ -177,10 +179,10 @@ public struct SubscriptionPush {
 
     private func writeSubscription(to writer: inout JSONWriter, _ pruning: NotificationPruning) {
         writer.key("dbs")
-        writer.integer(stored.subscription.database.cloudKitNumber)
+        writer.integer(subscription.database.cloudKitNumber)
         guard pruning < .names else { return }
         writer.key("sid")
-        writer.string(stored.subscription.key.subscriptionID)
+        writer.string(subscription.key.subscriptionID)
     }
 
     private func writeZoneOwner(to writer: inout JSONWriter) {

@@ -24,7 +24,7 @@ extension RecordFields {
     /// - Throws: `EventRejection` `.invalidField`, if a limit of `RecordLimits` is exceeded, or a value is not of the
     ///   type that is written beside it.
     public init(json: JSONObject, path: String = "fields") throws(EventRejection) {
-        var reader = RecordFieldsReader(rootPath: path)
+        var reader = RecordFieldsReader(rootPath: path, json)
         try reader.read(json, prefix: "", names: 1, isKnown: { _ in false })
         self = reader.fields
     }
@@ -40,7 +40,11 @@ struct RecordFieldsReader {
     /// The fields read so far.
     private(set) var fields = RecordFields()
 
-    init(rootPath: String) { self.rootPath = rootPath }
+    /// Begins a record that has about as many fields as an object has members.
+    init(rootPath: String, _ object: JSONObject) {
+        self.rootPath = rootPath
+        fields.reserveCapacity(min(object.count, RecordLimits.fieldsMaximum))
+    }
 
     /// Reads the members of an object.
     ///

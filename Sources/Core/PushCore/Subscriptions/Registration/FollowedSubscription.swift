@@ -95,6 +95,7 @@ extension RecordChange {
     /// The record as the index sees it: its fields, and where it lies.
     public var matchedFields: RecordFields {
         var matched = fields
+        matched.reserveCapacity(fields.paths.count + 3)
         matched[RecordScope.database] = .string(database.rawValue)
         // Names, and not texts of the record: they are compared as they are, in no normal form.
         matched[RecordScope.zone] = .string(zoneName)

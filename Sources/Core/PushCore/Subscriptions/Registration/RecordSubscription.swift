@@ -25,8 +25,7 @@ public struct RecordSubscription: Hashable, Sendable {
     public var savedAtMilliseconds: Int64
     /// The dictionary that a client of CloudKit Web Services saved it as, completed; nil if it was saved otherwise.
     ///
-    /// The same subscription in the client's own words, which the client gets back. A registry returns it when a
-    /// subscription is read or listed, but not when an event is pushed.
+    /// The same subscription in the client's own words, which the client gets back.
     public var cloudKitJSON: [UInt8]?
 
     /// Creates a subscription.

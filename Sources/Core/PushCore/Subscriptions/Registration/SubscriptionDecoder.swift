@@ -26,72 +26,71 @@ public final class SubscriptionDecoder {
     /// Creates a decoder that remembers nothing yet.
     public init() {}
 
-    /// The columns of `subscription s` and its device `o` that `subscription(_:from:app:)` reads.
+    /// The columns of `subscription s` and its device `o` that `pushed(_:from:app:)` reads.
     ///
     /// - Parameter app: the column that identifies the app.
-    /// - Returns: `columnCount` columns.
-    public static func columns(app: String) -> String {
+    /// - Returns: the columns.
+    public static func pushedColumns(app: String) -> String {
         """
-        s.id, \(app), s.user_id, o.device_id, s.subscription_id, s.kind, s.database, s.zone, s.record_type, \
-        s.predicate, s.fires_on, s.fires_once, s.notification, s.saved_at
+        s.id, \(app), s.user_id, o.device_id, s.subscription_id, s.kind, s.database, s.fires_once, s.notification
         """
     }
-    /// How many columns those are.
-    public static let columnCount: Int32 = 14
 
-    /// The same columns and the dictionary of CloudKit Web Services, which `wholeSubscription` reads.
-    public static func wholeColumns(app: String) -> String { "\(columns(app: app)), s.cloudkit_json" }
+    /// The same columns and the others of a subscription, which `whole(_:app:)` reads.
+    public static func wholeColumns(app: String) -> String {
+        "\(pushedColumns(app: app)), s.zone, s.record_type, s.predicate, s.fires_on, s.saved_at, s.cloudkit_json"
+    }
     /// How many columns those are.
-    public static let wholeColumnCount = columnCount + 1
+    public static let wholeColumnCount: Int32 = 15
 
     /// The columns of `subscription s` that `followed(_:from:app:)` reads.
     public static func followedColumns(app: String) -> String {
         "s.id, \(app), s.user_id, s.database, s.zone, s.record_type, s.predicate, s.fires_on"
     }
 
-    /// Reads a subscription.
+    /// Reads the part of a subscription that its pushes are made of.
     ///
     /// - Parameters:
     ///   - row: the row.
-    ///   - first: where `columns` begin.
+    ///   - first: where `pushedColumns` begin.
     ///   - app: its app.
-    /// - Returns: the subscription with its number.
+    /// - Returns: the part.
     /// - Throws: `RegistryError` with `.corrupt` if the row makes no subscription.
     @inlinable
-    public func subscription(
+    public func pushed(
         _ row: some RowReader, from first: Int32 = 0, app: String
-    ) throws(RegistryError) -> StoredSubscription {
+    ) throws(RegistryError) -> PushedSubscription {
         let number = row.integer(first)
         let owner: SubscriptionOwner? =
             row.optionalText(first + 2).map { .user($0) } ?? row.optionalText(first + 3).map { .device($0) }
         guard let owner, let kind = SubscriptionKind(cloudKitNumber: row.integer(first + 5)),
             let database = RecordDatabase(cloudKitNumber: row.integer(first + 6))
         else { throw row.corrupt(Self.bad("owner, kind or database", number)) }
-        guard let predicate = try? Predicate(canonicalBytes: row.bytes(first + 9))
-        else { throw row.corrupt(Self.bad("predicate", number)) }
-        guard let notification = self.notification(row.bytes(first + 12))
+        guard let notification = self.notification(row.bytes(first + 8))
         else { throw row.corrupt(Self.bad("notification", number)) }
-        let subscription = RecordSubscription(
-            key: SubscriptionKey(app: app, owner: owner, subscriptionID: row.text(first + 4)), kind: kind,
-            database: database, zoneName: row.optionalText(first + 7), recordType: row.optionalText(first + 8),
-            predicate: predicate,
-            firesOn: FiringOperations(rawValue: UInt8(truncatingIfNeeded: row.integer(first + 10))),
-            firesOnce: row.integer(first + 11) != 0, notification: notification,
-            savedAtMilliseconds: row.integer(first + 13))
-        return StoredSubscription(row: number, subscription: subscription)
+        return PushedSubscription(
+            row: number, key: SubscriptionKey(app: app, owner: owner, subscriptionID: row.text(first + 4)), kind: kind,
+            database: database, firesOnce: row.integer(first + 7) != 0, notification: notification)
     }
 
-    /// Reads a subscription with the dictionary of CloudKit Web Services.
+    /// Reads a subscription.
     ///
     /// - Parameters:
     ///   - row: the row, which begins with `wholeColumns`.
     ///   - app: its app.
     /// - Returns: the subscription with its number.
     /// - Throws: `RegistryError` with `.corrupt` if the row makes no subscription.
-    public func wholeSubscription(_ row: some RowReader, app: String) throws(RegistryError) -> StoredSubscription {
-        var stored = try subscription(row, app: app)
-        stored.subscription.cloudKitJSON = row.optionalText(Self.columnCount).map { Array($0.utf8) }
-        return stored
+    public func whole(_ row: some RowReader, app: String) throws(RegistryError) -> StoredSubscription {
+        let pushed = try pushed(row, app: app)
+        guard let predicate = try? Predicate(canonicalBytes: row.bytes(11))
+        else { throw row.corrupt(Self.bad("predicate", pushed.row)) }
+        var subscription = RecordSubscription(
+            key: pushed.key, kind: pushed.kind, database: pushed.database, zoneName: row.optionalText(9),
+            recordType: row.optionalText(10), predicate: predicate,
+            firesOn: FiringOperations(rawValue: UInt8(truncatingIfNeeded: row.integer(12))),
+            firesOnce: pushed.firesOnce, notification: pushed.notification, savedAtMilliseconds: row.integer(13))
+        subscription.cloudKitJSON = row.optionalText(14).map { Array($0.utf8) }
+        return StoredSubscription(row: pushed.row, subscription: subscription)
     }
 
     /// Reads the followed parts of a subscription.
