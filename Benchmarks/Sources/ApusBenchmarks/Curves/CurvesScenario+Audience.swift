@@ -14,7 +14,8 @@ extension CurvesScenario {
         defer { simulator.kill() }
         var cost = Curve.Series(name: "worker")
         var rate = Curve.Series(name: "worker")
-        for audience in Scale.of([1, 10, 100, 1_000, 10_000, 100_000, 1_000_000], small: [1, 100, 2_000]) {
+        let audiences = Scale.of([1, 10, 100, 1_000, 10_000, 100_000, 1_000_000], small: [1, 100, 2_000]) + farEnd
+        for audience in audiences {
             let figures = try await events(to: audience, broker: broker, simulatorPort: simulator.port)
             cost.points.append(.init(x: Double(audience), y: figures.microseconds))
             rate.points.append(.init(x: Double(audience), y: figures.perSecond))

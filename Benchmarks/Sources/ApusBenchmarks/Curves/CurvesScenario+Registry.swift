@@ -15,7 +15,7 @@ extension CurvesScenario {
         var lookUp = Curve.Series(name: "SQLite")
         var size = Curve.Series(name: "SQLite")
         var imported = Curve.Series(name: "SQLite")
-        for count in Scale.of([10_000, 100_000, 1_000_000, 3_000_000], small: [1_000, 5_000]) {
+        for count in Scale.of([10_000, 100_000, 1_000_000, 3_000_000], small: [1_000, 5_000]) + farEnd {
             let figures = try await devices(count)
             let x = Double(count)
             lookUp.points.append(.init(x: x, y: figures.lookUpMicroseconds))

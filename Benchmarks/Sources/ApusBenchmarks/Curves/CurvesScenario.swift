@@ -30,6 +30,9 @@ struct CurvesScenario {
         }
     }
 
+    /// The far end of a curve, if it is asked for: too many for a whole run.
+    var farEnd: [Int] { bench.options.hasFarEnds ? [Scale.of(10_000_000, small: 10_000)] : [] }
+
     /// Writes both files of a curve, and reports the ends of its series.
     func show(_ curve: Curve) throws {
         let isKept = bench.options.documentsFolder != nil && !Scale.isSmall

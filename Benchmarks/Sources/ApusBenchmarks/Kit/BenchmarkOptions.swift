@@ -12,6 +12,8 @@ struct BenchmarkOptions {
     private(set) var fanOutDevices = Scale.of(1_000_000, small: 5_000)
     /// The parts of the scenario `curves` to measure: all, if none is named.
     private(set) var curves: Set<CurvesScenario.Part> = []
+    /// Whether curves have their far ends, too, each of which takes minutes.
+    private(set) var hasFarEnds = false
     /// The one that this process is to run itself.
     private(set) var scenarioOfProcess: BenchmarkScenario?
     private var named: [BenchmarkScenario] = []
@@ -43,6 +45,7 @@ struct BenchmarkOptions {
                     throw BenchmarkFailure(description: "--curve takes one of: \(all)")
                 }
                 curves.insert(curve)
+            case "--far": hasFarEnds = true
             case "--seconds-maximum": secondsMaximum = rest.popFirst().flatMap { Double($0) } ?? secondsMaximum
             case "--mebibytes-maximum": mebibytesMaximum = rest.popFirst().flatMap { Int($0) } ?? mebibytesMaximum
             case "--results": resultsPath = rest.popFirst()
