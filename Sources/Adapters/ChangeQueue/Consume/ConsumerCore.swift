@@ -348,13 +348,15 @@ extension ConsumerCore: AMQPConnectionHandler {
         converted.reserveCapacity(deliveries.count)
         var redeliveredCount = 0
         for delivery in deliveries {
-            frontier.received(delivery.number)
+            let isBulk = delivery.consumerTag == Self.fanoutTag
+            // Its queue hands out few deliveries, and each is a page of pushes or more.
+            frontier.received(delivery.number, isUrgent: isBulk)
             if delivery.isRedelivered { redeliveredCount += 1 }
             if !retired.isEmpty { retired.received(delivery.number, tag: delivery.consumerTag) }
             converted.append(
                 Delivery(
                     tag: DeliveryTag(epoch: epoch, number: delivery.number),
-                    deliveryClass: delivery.consumerTag == Self.fanoutTag ? .bulk : .interactive,
+                    deliveryClass: isBulk ? .bulk : .interactive,
                     isRedelivered: delivery.isRedelivered, exchange: delivery.exchange,
                     routingKey: delivery.routingKey, message: Message(delivery)))
         }

@@ -5,6 +5,9 @@
 /// that end at the frontier are acknowledged together, in batches. A delivery that ends beyond it waits a little for
 /// the frontier and is then acknowledged alone, so that one slow push does not delay the whole window.
 ///
+/// An *urgent* delivery is acknowledged alone as soon as it ends: its queue hands out so few that the worker would wait
+/// for the next one.
+///
 /// RabbitMQ closes the channel when a multiple acknowledgement names a delivery that is acknowledged already; so it
 /// names the last delivery that was not acknowledged alone.
 ///
@@ -26,8 +29,11 @@ public struct AcknowledgementFrontier: Sendable {
 
     private enum Slot: UInt8 {
         case underWay
+        case underWayUrgently
         case settled
         case acknowledged
+
+        var isUnderWay: Bool { self == .underWay || self == .underWayUrgently }
     }
 
     private struct Straggler {
@@ -52,6 +58,8 @@ public struct AcknowledgementFrontier: Sendable {
     /// The deliveries that ended beyond the frontier, in that order; the frontier has since passed some of them.
     private var stragglers: [Straggler] = []
     private var stragglersHead = 0
+    /// The urgent deliveries that ended and are to be acknowledged.
+    private var urgent: [UInt64] = []
 
     /// The number of unacknowledged deliveries, including ended ones.
     public private(set) var unacknowledgedCount = 0
@@ -73,7 +81,11 @@ public struct AcknowledgementFrontier: Sendable {
     }
 
     /// A delivery arrived; numbers that were left out count as acknowledged.
-    public mutating func received(_ number: UInt64) {
+    ///
+    /// - Parameters:
+    ///   - number: the broker's number.
+    ///   - isUrgent: whether it is to be acknowledged as soon as it ends.
+    public mutating func received(_ number: UInt64, isUrgent: Bool = false) {
         guard number > delivered else { return }
         while number - frontier >= UInt64(slots.count) { grow() }
         while delivered + 1 < number {
@@ -81,7 +93,7 @@ public struct AcknowledgementFrontier: Sendable {
             slots[index(delivered)] = .acknowledged
         }
         delivered = number
-        slots[index(number)] = .underWay
+        slots[index(number)] = isUrgent ? .underWayUrgently : .underWay
         unacknowledgedCount += 1
         if frontier < number, slots[index(frontier)] == .acknowledged { advance(nowNanoseconds: 0) }
     }
@@ -92,9 +104,12 @@ public struct AcknowledgementFrontier: Sendable {
     ///   - number: the broker's number.
     ///   - nowNanoseconds: the time now.
     public mutating func settled(_ number: UInt64, nowNanoseconds: UInt64) {
-        guard number >= frontier, number <= delivered, slots[index(number)] == .underWay else { return }
-        slots[index(number)] = .settled
+        guard number >= frontier, number <= delivered, slots[index(number)].isUnderWay else { return }
+        let isUrgent = slots[index(number)] == .underWayUrgently
+        slots[index(number)] = isUrgent ? .acknowledged : .settled
+        if isUrgent { urgent.append(number) }
         guard number == frontier else {
+            if isUrgent { return }
             stragglers.append(Straggler(number: number, settledNanoseconds: nowNanoseconds))
             return
         }
@@ -110,7 +125,7 @@ public struct AcknowledgementFrontier: Sendable {
     ///   - nowNanoseconds: the time now.
     /// - Returns: whether to reject it; not if the number is unknown or has ended before.
     public mutating func rejected(_ number: UInt64, nowNanoseconds: UInt64) -> Bool {
-        guard number >= frontier, number <= delivered, slots[index(number)] == .underWay else { return false }
+        guard number >= frontier, number <= delivered, slots[index(number)].isUnderWay else { return false }
         slots[index(number)] = .acknowledged
         unacknowledgedCount -= 1
         if number == frontier { advance(nowNanoseconds: nowNanoseconds) }
@@ -126,6 +141,9 @@ public struct AcknowledgementFrontier: Sendable {
     public mutating func takeDue(
         nowNanoseconds: UInt64, isFinal: Bool = false, into acknowledgements: inout [Acknowledgement]
     ) {
+        for number in urgent { acknowledgements.append(Acknowledgement(number: number, isMultiple: false)) }
+        unacknowledgedCount -= urgent.count
+        urgent.removeAll(keepingCapacity: true)
         let isBatchDue =
             pendingCount >= batchSize || isFinal
             || nowNanoseconds >= pendingSinceNanoseconds &+ batchDelayNanoseconds
@@ -148,8 +166,8 @@ public struct AcknowledgementFrontier: Sendable {
     /// When `takeDue` has something next, or nil if that depends on deliveries that are still under way.
     public var nextDueNanoseconds: UInt64? {
         mutating get {
-            var due: UInt64?
-            if pendingCount > 0 {
+            var due: UInt64? = urgent.isEmpty ? nil : 0
+            if pendingCount > 0, due == nil {
                 due = pendingCount >= batchSize ? 0 : pendingSinceNanoseconds &+ batchDelayNanoseconds
             }
             if let straggler = nextStraggler {
@@ -172,7 +190,7 @@ public struct AcknowledgementFrontier: Sendable {
     private mutating func advance(nowNanoseconds: UInt64) {
         while frontier <= delivered {
             let slot = slots[index(frontier)]
-            guard slot != .underWay else { return }
+            guard !slot.isUnderWay else { return }
             if slot == .settled {
                 if pendingCount == 0 { pendingSinceNanoseconds = nowNanoseconds }
                 pendingCount += 1

@@ -6,12 +6,12 @@ public struct DispatchLimits: Hashable, Sendable {
     public var devicesWaitingMaximum = 4_096
     /// The most deliveries that the broker hands out at once: the prefetch.
     public var unsettledDeliveriesMaximum = 1_000
-    /// The most devices of an event that the look-up of a whole batch finds; one more look-up finds the rest.
+    /// The most devices of an event that the look-up of a large batch finds; one more look-up finds the rest.
     public var devicesPerPageMaximum = 250
     /// How many devices a batch of interactive deliveries is to find.
     ///
     /// A batch that finds more makes the next one smaller, so the memory for waiting devices is bounded, however large
-    /// the audiences are. Beyond it, the rest of an audience goes to the fan-out queue.
+    /// the audiences are. Events whose devices find no room are looked up again with the next batch.
     public var devicesPerBatchWanted = 4_096
     /// How many batches of interactive deliveries the registry is asked for at once.
     public var batchesAskedMaximum = 1
@@ -34,6 +34,17 @@ public struct DispatchLimits: Hashable, Sendable {
 
     /// Creates the standard limits.
     public init() {}
+
+    /// The most devices of an event that its worker looks up in one go.
+    public var devicesPerAudienceMaximum: Int { min(fanOutThresholdDevices, devicesPerBatchWanted) }
+
+    /// How many devices of each event one look-up of a batch may find.
+    ///
+    /// Small batches are those of large audiences, whose devices one look-up finds completely.
+    func devicesPerPage(questionCount: Int) -> Int {
+        let share = devicesPerBatchWanted / max(1, questionCount)
+        return max(devicesPerPageMaximum, min(share, devicesPerAudienceMaximum))
+    }
 }
 
 /// The queues that requeued messages go to, by name; published through the default exchange.

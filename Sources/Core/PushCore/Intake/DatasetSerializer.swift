@@ -7,36 +7,69 @@ public import Notifications
 /// settled. Waiting events coalesce when the dataset is free. Bounded by the prefetch, as everything that is
 /// unacknowledged.
 ///
-/// A delivery waits only for an event that is under way. `wait` takes no other delivery, because only the end of an
-/// event releases waiting deliveries.
+/// A delivery waits only for an event that is under way, because only the end of an event releases waiting deliveries.
 struct DatasetSerializer: Sendable {
-    /// Each dataset with an event under way, and its waiting events.
-    private var waiting: [DatasetKey: [Delivery]] = [:]
+    /// The decision about an event.
+    enum Admission {
+        /// It is the one that is under way from now on, until `end`.
+        case begins
+        /// It coalesces with the event under way, which is of the same batch.
+        case joins
+        /// It waits for the event under way.
+        case waits
+    }
+
+    private struct Dataset {
+        /// Whether an event is under way.
+        var isBusy = false
+        /// The batch of the event under way, if the next event of that batch may coalesce with it.
+        var openBatch: UInt64?
+        var waiting: [Delivery] = []
+
+        mutating func admit(_ delivery: Delivery, of batch: UInt64, coalesces: Bool) -> Admission {
+            guard isBusy else {
+                isBusy = true
+                openBatch = coalesces ? batch : nil
+                return .begins
+            }
+            if coalesces, openBatch == batch { return .joins }
+            openBatch = nil
+            waiting.append(delivery)
+            return .waits
+        }
+    }
+
+    /// The datasets with an event under way.
+    private var datasets: [DatasetKey: Dataset] = [:]
 
     /// Whether an event of that dataset is under way.
-    func isBusy(_ key: DatasetKey) -> Bool { waiting[key] != nil }
+    func isBusy(_ key: DatasetKey) -> Bool { datasets[key] != nil }
 
-    /// The delivery waits, if an event of the dataset is under way.
+    /// Decides whether an event may begin.
     ///
-    /// - Returns: whether it waits; if not, it may begin.
-    mutating func wait(_ delivery: Delivery, for key: DatasetKey) -> Bool {
-        guard waiting[key]?.append(delivery) != nil else { return false }
-        return true
+    /// - Parameters:
+    ///   - delivery: the event's delivery; kept if it waits.
+    ///   - key: the event's dataset.
+    ///   - batch: the number of the batch that is decoded.
+    ///   - coalesces: whether the event is a fresh change, which one push can announce together with others.
+    /// - Returns: the decision.
+    mutating func admit(_ delivery: Delivery, for key: DatasetKey, of batch: UInt64, coalesces: Bool) -> Admission {
+        datasets[key, default: Dataset()].admit(delivery, of: batch, coalesces: coalesces)
     }
 
     /// An event of the dataset is under way from now on, until `end`.
     mutating func begin(_ key: DatasetKey) {
-        if waiting[key] == nil { waiting[key] = [] }
+        if datasets[key] == nil { datasets[key] = Dataset(isBusy: true) }
     }
 
     /// The event under way has been settled; returns the waiting events.
-    mutating func end(_ key: DatasetKey) -> [Delivery] { waiting.removeValue(forKey: key) ?? [] }
+    mutating func end(_ key: DatasetKey) -> [Delivery] { datasets.removeValue(forKey: key)?.waiting ?? [] }
 
     /// Forgets the waiting deliveries, which the broker delivers again, except those to be kept.
     ///
     /// Events that are under way stay under way.
     mutating func forgetWaiting(except isKept: (Delivery) -> Bool = { _ in false }) {
-        for key in waiting.keys { waiting[key]?.removeAll { !isKept($0) } }
+        for key in datasets.keys { datasets[key]?.waiting.removeAll { !isKept($0) } }
     }
 }
 

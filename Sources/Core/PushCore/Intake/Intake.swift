@@ -30,6 +30,21 @@ struct Intake {
         var events: [DecodedEvent] = []
         /// Which events one push stands for.
         var groups: [DatasetCoalescer.Group] = []
+
+        /// The batch of some of the groups, with their events only.
+        func part(_ number: UInt64, _ isMeant: (Int) -> Bool) -> Batch {
+            var part = Batch(number: number)
+            for (index, group) in groups.enumerated() where isMeant(index) {
+                let first = part.events.count
+                part.events.append(events[group.representative])
+                for event in group.superseded { part.events.append(events[event]) }
+                part.groups.append(
+                    DatasetCoalescer.Group(
+                        representative: first, superseded: Array(first + 1..<part.events.count),
+                        excludedDeviceID: group.excludedDeviceID))
+            }
+            return part
+        }
     }
 
     /// The results of decoding deliveries.
@@ -115,44 +130,41 @@ struct Intake {
                 decoded.rejected.append((delivery, retryState, error))
             }
         }
-        keepOrder(&events)
+        let number = lastBatchNumber + 1
+        let areJoined = keepOrder(&events, of: number)
         for event in events { forgetCounts(event, at: now) }
         if !events.isEmpty {
-            lastBatchNumber += 1
-            decoded.batchNumber = lastBatchNumber
-            asked.append(Batch(number: lastBatchNumber, events: events, groups: Self.coalesce(events)))
+            lastBatchNumber = number
+            decoded.batchNumber = number
+            asked.append(Batch(number: number, events: events, groups: Self.groups(of: events, areJoined: areJoined)))
         }
         return decoded
     }
 
     /// Takes out the events whose dataset has another event under way, or before them in this batch, unless both are
     /// fresh changes, which coalesce; all that stay are under way.
-    private mutating func keepOrder(_ events: inout [DecodedEvent]) {
-        var coalescesInBatch: [DatasetKey: Bool] = [:]
+    ///
+    /// - Returns: whether some of them coalesce.
+    private mutating func keepOrder(_ events: inout [DecodedEvent], of batch: UInt64) -> Bool {
+        var areJoined = false
         events.removeAll { event in
             guard let dataset = event.dataset else { return false }
             let coalesces = event.isFresh && event.type == .datasetChanged
-            if let known = coalescesInBatch[dataset] {
-                guard known, coalesces else {
-                    coalescesInBatch[dataset] = false
-                    return serializer.wait(event.delivery, for: dataset)
-                }
+            switch serializer.admit(event.delivery, for: dataset, of: batch, coalesces: coalesces) {
+            case .begins: return false
+            case .joins:
+                areJoined = true
                 return false
+            case .waits: return true
             }
-            if serializer.wait(event.delivery, for: dataset) {
-                coalescesInBatch[dataset] = false
-                return true
-            }
-            serializer.begin(dataset)
-            coalescesInBatch[dataset] = coalesces
-            return false
         }
+        return areJoined
     }
 
-    private static func coalesce(_ events: [DecodedEvent]) -> [DatasetCoalescer.Group] {
+    private static func groups(of events: [DecodedEvent], areJoined: Bool) -> [DatasetCoalescer.Group] {
         var coalescer = DatasetCoalescer()
         for (index, event) in events.enumerated() {
-            if case .dataset(let change) = event.event.kind, event.isFresh {
+            if areJoined, case .dataset(let change) = event.event.kind, event.isFresh {
                 coalescer.add(change, at: index)
             } else {
                 coalescer.addAlone(at: index)
@@ -181,18 +193,25 @@ struct Intake {
     /// The registry has answered for a batch.
     ///
     /// The next batch is as large as finds the wanted number of devices, if its audiences are as large as those of this
-    /// one.
+    /// one. The groups whose answer is `later` stay here as a batch of their own, to be asked again.
     ///
     /// - Parameters:
     ///   - number: the number of the batch.
-    ///   - deviceCount: how many devices it found.
+    ///   - audiences: the answers, one for each of its groups.
     ///   - wanted: how many devices a batch is to find.
     /// - Returns: the batch, which is to be begun now; nil if its connection was lost meanwhile.
-    mutating func answered(_ number: UInt64, deviceCount: Int, wanted: Int) -> Batch? {
+    mutating func answered(_ number: UInt64, _ audiences: [AudienceResult], devicesWanted wanted: Int) -> Batch? {
         guard let index = asked.firstIndex(where: { $0.number == number }) else { return nil }
         let batch = asked.remove(at: index)
-        let fitting = deviceCount > 0 ? batch.groups.count * wanted / deviceCount : Self.batchMaximum
+        assert(batch.groups.count == audiences.count, "the registry answers each question")
+        let deviceCount = audiences.reduce(0) { $0 + $1.deviceCount }
+        let laterCount = audiences.count { $0.isLater }
+        let fitting = deviceCount > 0 ? (audiences.count - laterCount) * wanted / deviceCount : Self.batchMaximum
         batchSize = min(max(1, fitting), Self.batchMaximum)
+        if laterCount > 0 {
+            lastBatchNumber += 1
+            asked.append(batch.part(lastBatchNumber) { audiences[$0].isLater })
+        }
         return batch
     }
 

@@ -5,13 +5,12 @@ import Notifications
 extension PipelineMachine {
     /// Requests the next batches, unless enough are not answered or pushes wait for a free slot.
     mutating func askForBatches(at now: Moment) {
-        guard pending.retryAt == nil else { return }
+        guard pending.retryAt == nil, !dispatch.isSaturated(.interactive) else { return }
         for batch in intake.asked where !pending.contains({ $0 == .batch(batch.number) }) {
             ask(batch.number, askingAgain: true, at: now)
         }
-        while !dispatch.isSaturated(.interactive),
-            let decoded = intake.decodeBatch(
-                at: now.wall, batchesMaximum: dispatch.limits.batchesAskedMaximum, with: &renderer)
+        while let decoded = intake.decodeBatch(
+            at: now.wall, batchesMaximum: dispatch.limits.batchesAskedMaximum, with: &renderer)
         {
             begin(decoded)
             if let number = decoded.batchNumber { ask(number, askingAgain: false, at: now) }
@@ -23,7 +22,8 @@ extension PipelineMachine {
         if askingAgain {
             for index in questions.indices { questions[index].isRepeated = true }
         }
-        ask(.resolve(questions, devicesPerPage: dispatch.limits.devicesPerPageMaximum), .batch(number), at: now)
+        let devicesPerPage = dispatch.limits.devicesPerPage(questionCount: questions.count)
+        ask(.resolve(questions, devicesPerPage: devicesPerPage), .batch(number), at: now)
     }
 
     /// Ends the deliveries that need no audience.
@@ -46,10 +46,9 @@ extension PipelineMachine {
     ) {
         switch result {
         case .success(.resolved(let audiences)):
-            let deviceCount = audiences.reduce(0) { $0 + $1.deviceCount }
             guard
                 let batch = intake.answered(
-                    number, deviceCount: deviceCount, wanted: dispatch.limits.devicesPerBatchWanted)
+                    number, audiences, devicesWanted: dispatch.limits.devicesPerBatchWanted)
             else { return }
             // The registry works on the next batch while the pushes of this one go out.
             askForBatches(at: now)
@@ -74,6 +73,8 @@ extension PipelineMachine {
             // Nothing waits for a plan, which announces nothing.
             if let dataset = event.dataset { intake.ended(dataset) }
         case .chunkOver: preconditionFailure("a chunk comes by the fan-out queue")
+        // The rest of the batch, which is asked again, has it.
+        case .later: break
         }
     }
 

@@ -114,6 +114,7 @@ extension PipelineMachine {
                 at: now)
             serving.pageResolved(tag, next: nil, at: now.monotonic, into: &serves)
             if let dataset = event.dataset { intake.ended(dataset) }
+        case .later: preconditionFailure("one page always has room")
         }
     }
 

@@ -36,7 +36,7 @@ public enum RegistryRequest: Sendable {
 public enum RegistryAnswer: Sendable {
     /// Subscriptions were read; and whether all of them are in the index now.
     case subscriptionsRead(areAll: Bool, SubscriptionIndexSize)
-    /// The audiences, one for each question.
+    /// The audiences, one for each question; at least one of them is not `later`.
     case resolved([AudienceResult])
     /// The end of a chunk.
     case chunkFound(FanOutChunkExtent)
@@ -96,13 +96,20 @@ public enum AudienceResult: Sendable {
     case large(firstDevices: [Recipient], known: FanOut?)
     /// A chunk that is not to be served any more.
     case chunkOver(FanOutChunkState)
+    /// More devices than the batch has room for beside those of the questions before; to be asked again.
+    case later
+
+    /// Whether the question is to be asked again.
+    var isLater: Bool {
+        if case .later = self { true } else { false }
+    }
 
     /// How many devices there are on the page.
     var deviceCount: Int {
         switch self {
         case .devices(let addressed): addressed.page.devices.count
         case .subscribers(let page, _): page.entries.count
-        case .large, .chunkOver: 0
+        case .large, .chunkOver, .later: 0
         }
     }
 }

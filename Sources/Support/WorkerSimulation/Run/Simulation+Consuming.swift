@@ -85,7 +85,7 @@ extension Simulation {
             if case .int64(let event)? = options.tracedEvents.isEmpty ? nil : delivery.message.header("n") {
                 tell(Int(event), "is delivered to worker \(seat.worker) as \(delivery.tag)")
             }
-            seat.frontier.received(delivery.tag.number)
+            seat.frontier.received(delivery.tag.number, isUrgent: delivery.deliveryClass == .bulk)
             seat.unsettled.insert(delivery.tag.number)
         }
         seat.unsettledMaximum = max(seat.unsettledMaximum, seat.unsettled.count)

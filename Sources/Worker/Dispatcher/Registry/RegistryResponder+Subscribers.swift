@@ -25,25 +25,41 @@ extension RegistryResponder {
         let requests = zip(questions, matching).map(request)
         let pages = try registry.resolveSubscribers(requests, limit: limit)
         var audiences: [AudienceResult] = []
-        var roomDevices = limits.devicesPerBatchWanted - pages.reduce(0) { $0 + $1.entries.count }
+        var room = AudienceRoom(limits)
+        for page in pages where page.next == nil { room.take(page.entries.count) }
         for ((question, request), firstPage) in zip(zip(questions, requests), pages) {
             var page = firstPage
             if page.next != nil, question.event.delivery.deliveryClass == .interactive {
-                let whole = try registry.resolveSubscribers([request], limit: limits.fanOutThresholdDevices)[0]
-                if whole.next != nil, question.mayBePlanned {
-                    audiences.append(.large(firstDevices: [], known: nil))
+                guard room.takeWhole() else {
+                    audiences.append(.later)
                     continue
                 }
-                let furtherDevices = whole.entries.count - page.entries.count
-                if furtherDevices <= roomDevices {
+                if let whole = try whole(request, isPlannedIfLarge: question.mayBePlanned, found: page) {
                     page = whole
-                    roomDevices -= furtherDevices
+                } else {
+                    audiences.append(.large(firstDevices: [], known: nil))
+                    continue
                 }
             }
             let claimed = try claimed(page, by: question.event)
             audiences.append(.subscribers(claimed, badges: try badges(of: claimed, question.event)))
         }
         return audiences
+    }
+
+    /// The page with all subscribers that a batch takes of one event.
+    ///
+    /// - Returns: the page; nil if there are more than one worker is to serve, and the event is planned for that.
+    private func whole(
+        _ request: SubscriberRequest, isPlannedIfLarge: Bool, found page: SubscriberPage
+    ) throws(RegistryError) -> SubscriberPage? {
+        let most = limits.devicesPerAudienceMaximum
+        let whole =
+            page.entries.count < most ? try registry.resolveSubscribers([request], limit: most)[0] : page
+        guard isPlannedIfLarge, whole.next != nil else { return whole }
+        if most == limits.fanOutThresholdDevices { return nil }
+        let isLarge = try registry.resolveSubscribers([request], limit: limits.fanOutThresholdDevices)[0].next != nil
+        return isLarge ? nil : whole
     }
 
     /// The request to the registry for an event.

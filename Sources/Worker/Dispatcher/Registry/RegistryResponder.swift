@@ -75,7 +75,7 @@ public final class RegistryResponder {
         let requests = others.compactMap(request)
         var pages = requests.isEmpty ? [] : try registry.resolve(requests, limit: limit)
         try recordDatasets(of: others, pages)
-        let areLarge = try complete(&pages, of: others, requests, limit)
+        let (areLarge, areLater) = try complete(&pages, of: others, requests, limit)
         var addressed = try address(pages, others.map(\.event)).enumerated().makeIterator()
         var subscribers = try resolveSubscribers(questions.filter(\.event.isAboutRecord), limit)[...]
         var audiences: [AudienceResult] = []
@@ -86,9 +86,11 @@ public final class RegistryResponder {
                 continue
             }
             guard let (index, page) = addressed.next() else { preconditionFailure("a page for each question") }
-            audiences.append(
-                areLarge.contains(index)
-                    ? .large(firstDevices: pages[index].devices, known: nil) : .devices(page))
+            if areLarge.contains(index) {
+                audiences.append(.large(firstDevices: pages[index].devices, known: nil))
+            } else {
+                audiences.append(areLater.contains(index) ? .later : .devices(page))
+            }
         }
         return audiences
     }
@@ -96,45 +98,54 @@ public final class RegistryResponder {
     /// Finds the further devices of audiences that this worker is to serve alone, as far as the batch has room.
     ///
     /// - Parameters:
-    ///   - pages: the first devices of the audiences; receives the further ones.
+    ///   - pages: the first devices of the audiences; receives the further ones, and loses those that are for later.
     ///   - questions: the questions of the pages.
     ///   - requests: the requests of the pages.
     ///   - limit: the most devices of a page.
-    /// - Returns: the indices of the audiences that have more devices than one worker is to serve.
+    /// - Returns: the indices of the audiences that have more devices than one worker is to serve, and of those that
+    ///   the batch has no room for.
     /// - Throws: `RegistryError` if the registry does not answer.
     private func complete(
         _ pages: inout [AudiencePage], of questions: [AudienceQuestion], _ requests: [AudienceRequest], _ limit: Int
-    ) throws(RegistryError) -> Set<Int> {
-        let further = limits.fanOutThresholdDevices - limit
-        let roomDevices = limits.devicesPerBatchWanted - pages.reduce(0) { $0 + $1.devices.count }
+    ) throws(RegistryError) -> (areLarge: Set<Int>, areLater: Set<Int>) {
         let open = pages.indices.filter {
             pages[$0].next != nil && questions[$0].event.delivery.deliveryClass == .interactive
         }
-        let fitting = open.prefix(further > 0 ? max(0, roomDevices / further) : 0)
+        guard !open.isEmpty else { return ([], []) }
+        var room = AudienceRoom(limits)
+        for page in pages where page.next == nil { room.take(page.devices.count) }
+        let fitting = open.filter { _ in room.takeWhole() }
+        let areLater = Set(open).subtracting(fitting)
+        for index in areLater { pages[index].devices = [] }
+        try extend(&pages, fitting, requests, by: limits.devicesPerAudienceMaximum - limit)
         var areLarge: Set<Int> = []
-        for index in open.dropFirst(fitting.count) where questions[index].mayBePlanned {
+        for index in fitting where pages[index].next != nil && questions[index].mayBePlanned {
             if try isLarge(requests[index]) { areLarge.insert(index) }
         }
-        guard !fitting.isEmpty else { return areLarge }
-        let furtherRequests = fitting.map { index in
+        return (areLarge, areLater)
+    }
+
+    /// Looks up further devices of pages.
+    private func extend(
+        _ pages: inout [AudiencePage], _ indices: [Int], _ requests: [AudienceRequest], by count: Int
+    ) throws(RegistryError) {
+        guard count > 0 else { return }
+        let further = indices.map { index in
             var request = requests[index]
             request.cursor = pages[index].next
             return request
         }
-        for (index, found) in zip(fitting, try registry.resolve(furtherRequests, limit: further)) {
-            if found.next != nil, questions[index].mayBePlanned {
-                areLarge.insert(index)
-            } else {
-                pages[index].devices += found.devices
-                pages[index].next = found.next
-            }
+        for (index, found) in zip(indices, try registry.resolve(further, limit: count)) {
+            pages[index].devices += found.devices
+            pages[index].next = found.next
         }
-        return areLarge
     }
 
-    /// Whether an audience has more devices than one worker is to serve.
+    /// Whether an audience that has more devices than a batch takes of one is too large for one worker.
     private func isLarge(_ request: AudienceRequest) throws(RegistryError) -> Bool {
-        try registry.measure(request.audience, after: request.cursor, limit: limits.fanOutThresholdDevices).next != nil
+        if limits.devicesPerAudienceMaximum == limits.fanOutThresholdDevices { return true }
+        return try registry.measure(request.audience, after: request.cursor, limit: limits.fanOutThresholdDevices)
+            .next != nil
     }
 
     /// Decisions without a look-up of an audience, by the index of the question: chunks that are over, and redelivered
@@ -214,5 +225,31 @@ public final class RegistryResponder {
         let request = search.subscriberRequest(matching: rows)
         return FanOutChunkExtent(
             try registry.resolveSubscribers([request], limit: search.limit)[0], matching: rows)
+    }
+}
+
+/// The room of a batch for the devices of audiences that are looked up completely.
+struct AudienceRoom {
+    /// The most devices of an audience.
+    private let whole: Int
+    private var devices: Int
+    private var isUntouched = true
+
+    init(_ limits: DispatchLimits) {
+        whole = limits.devicesPerAudienceMaximum
+        devices = limits.devicesPerBatchWanted
+    }
+
+    /// Takes room for devices that were found.
+    mutating func take(_ count: Int) { devices -= count }
+
+    /// Takes room for an audience of unknown size.
+    ///
+    /// - Returns: whether there was room; the first audience always gets it, so that each batch serves one.
+    mutating func takeWhole() -> Bool {
+        guard isUntouched || devices >= whole else { return false }
+        isUntouched = false
+        devices -= whole
+        return true
     }
 }

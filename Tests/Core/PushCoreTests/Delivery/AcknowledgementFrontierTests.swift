@@ -33,6 +33,7 @@ struct AcknowledgementFrontierTests {
         var broker = Broker()
         var underWay: [UInt64] = []
         var settled: [UInt64: UInt64] = [:]
+        var urgent: Set<UInt64> = []
         var lastDelivered: UInt64 = 0
         var now: UInt64 = 1_000
         var due: [AcknowledgementFrontier.Acknowledgement] = []
@@ -42,7 +43,9 @@ struct AcknowledgementFrontierTests {
             case 0 where underWay.count < 300:
                 // The broker skips numbers that it delivers to a consumer that is gone; that is very rare.
                 lastDelivered += Int.random(in: 0..<100, using: &generator) == 0 ? 2 : 1
-                frontier.received(lastDelivered)
+                let isUrgent = Int.random(in: 0..<10, using: &generator) == 0
+                frontier.received(lastDelivered, isUrgent: isUrgent)
+                if isUrgent { urgent.insert(lastDelivered) }
                 broker.unacknowledged.insert(lastDelivered)
                 underWay.append(lastDelivered)
             case 1 where !underWay.isEmpty:
@@ -68,6 +71,8 @@ struct AcknowledgementFrontierTests {
             }
             if !due.isEmpty { settled = settled.filter { broker.unacknowledged.contains($0.key) } }
             due = []
+            let late = urgent.intersection(settled.keys)
+            #expect(late.isEmpty, "seed \(seed): \(late) had to be acknowledged at once")
             #expect(broker.acknowledged.isDisjoint(with: underWay), "seed \(seed): acknowledged before it ended")
             #expect(frontier.unacknowledgedCount == broker.unacknowledged.count, "seed \(seed)")
             // At the worst, the frontier reaches a straggler just before its time and makes it wait for a batch; the

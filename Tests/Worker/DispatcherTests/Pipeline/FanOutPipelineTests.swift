@@ -50,6 +50,19 @@ struct FanOutPipelineTests {
         bench.stop()
     }
 
+    @Test("Events whose devices find no room in their batch are looked up again, and none takes the way by the broker")
+    func looksUpAgainWithoutRoom() async throws {
+        var limits = limits
+        limits.devicesPerBatchWanted = 50
+        let bench = try bench(devices: 20, limits: limits)
+        bench.broker.deliver((0..<10).map { event("\($0)") })
+        await bench.broker.wait { $0.unacknowledgedCount == 0 }
+        #expect(bench.broker.requeued(in: Self.chunks).isEmpty)
+        let requests = bench.transport.requests
+        #expect(requests.count == 200 && Set(requests.map(\.apnsID)).count == 200)
+        bench.stop()
+    }
+
     @Test("An event that is delivered again makes no second fan-out, planned, served, or with few devices left")
     func plansOnce() async throws {
         let bench = try bench()

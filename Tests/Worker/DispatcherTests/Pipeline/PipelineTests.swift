@@ -341,12 +341,12 @@ struct PipelineTests {
         bench.stop()
     }
 
-    @Test("An audience that its batch has no room for is continued page by page, each device once")
+    @Test("An audience below the threshold that is larger than a batch is continued page by page, each device once")
     func continuesWithoutRoom() async throws {
         var limits = DispatchLimits()
         limits.fanOutThresholdDevices = 1_100
         limits.devicesPerBulkPageMaximum = 250
-        limits.devicesPerBatchWanted = 1_099
+        limits.devicesPerBatchWanted = 1_000
         let bench = try bench(devices: 1_100, limits: limits)
         bench.broker.deliver([event("1", device: "device-7")])
         var pages = 1
@@ -356,7 +356,7 @@ struct PipelineTests {
             pages += 1
             await bench.broker.wait { $0.unacknowledgedCount == 0 }
         }
-        #expect(pages == 5)
+        #expect(pages == 2)
         try await expectAccepted(1_099, of: bench)
         bench.stop()
     }

@@ -299,6 +299,24 @@ struct RecordPipelineTests {
         bench.stop()
     }
 
+    @Test("Events that find no room for their subscribers in their batch are looked up again, each push once")
+    func looksUpAgainWithoutRoom() async throws {
+        var limits = DispatchLimits()
+        limits.devicesPerPageMaximum = 10
+        limits.fanOutThresholdDevices = 30
+        limits.devicesPerBatchWanted = 40
+        let bench = try bench(limits: limits)
+        let registry = try bench.registry()
+        try registry.upsert(try (0..<25).map { try device("d\($0)", user: "user-\($0)") })
+        _ = try registry.save(try (0..<25).map { try subscription("s", user: "user-\($0)") })
+        bench.broker.deliver((0..<4).map { event("\($0)") })
+        await bench.broker.wait { $0.unacknowledgedCount == 0 }
+        #expect(bench.broker.requeued(in: "apus.fanout").isEmpty)
+        let requests = bench.transport.requests
+        #expect(requests.count == 100 && Set(requests.map(\.apnsID)).count == 100)
+        bench.stop()
+    }
+
     @Test("A text that is too long for APNs is shortened and marked, and the values that go along are left out first")
     func prunes() async throws {
         let bench = try bench()
