@@ -1,9 +1,12 @@
 /// Remembers a value for each of many keys, in memory of a fixed size; the oldest entries are replaced first.
 ///
 /// Keys are digests under a secret seed, so that two keys collide only with a chance of 2^-128. The table is divided
-/// into sets of sixteen places; a key belongs to one set, and replaces the oldest entry there. Sets of so many are
-/// nearly never full before three in ten places of all are in use (with four places some are when one in ten is). In
+/// into sets of sixteen slots; a key belongs to one set, and replaces the oldest entry there. Sets of so many are
+/// nearly never full before three in ten slots of all are in use (with four slots some are when one in ten is). In
 /// steady state nothing is allocated, hashed again or counted by reference.
+///
+/// A set has a byte of each key's digest in two words, so that a look for an unknown key reads one line of memory, and
+/// its slots in the order of their age in another word.
 public struct DigestCache<Value: BitwiseCopyable & Sendable>: Sendable {
     @usableFromInline
     struct Entry: Sendable {
@@ -17,9 +20,55 @@ public struct DigestCache<Value: BitwiseCopyable & Sendable>: Sendable {
         }
     }
 
-    /// How many slots a set has.
+    /// What a look into a set needs first.
+    @usableFromInline
+    struct SetHead: Sendable {
+        /// One tag for each slot, the first slot in the lowest byte of the first word; 0 for a free slot.
+        @usableFromInline var tags: (UInt64, UInt64) = (0, 0)
+        /// The slots from the newest entry to the oldest, four bits each, the newest in the lowest bits.
+        @usableFromInline var ages = 0xFEDC_BA98_7654_3210 as UInt64
+
+        @inlinable
+        init() {}
+
+        /// Gives a slot a tag.
+        @inlinable
+        mutating func setTag(_ tag: UInt8, slot: Int) {
+            let shift = UInt64(slot & 7) * 8
+            if slot < 8 {
+                tags.0 = tags.0 & ~(0xFF << shift) | UInt64(tag) << shift
+            } else {
+                tags.1 = tags.1 & ~(0xFF << shift) | UInt64(tag) << shift
+            }
+        }
+
+        /// Makes a slot the one at a position in the order of age.
+        @inlinable
+        mutating func move(_ slot: Int, to position: Int) {
+            var order = ages
+            var from = 0
+            while Int(order & 15) != slot {
+                order >>= 4
+                from += 1
+            }
+            let without = Self.low(ages, from) | (Self.high(ages, from + 1) >> 4)
+            ages =
+                Self.low(without, position) | UInt64(slot) << UInt64(4 * position) | Self.high(without, position) << 4
+        }
+
+        /// The first slots of an order.
+        @inlinable
+        static func low(_ order: UInt64, _ count: Int) -> UInt64 { order & ((1 << UInt64(4 * count)) &- 1) }
+
+        /// The other slots of an order.
+        @inlinable
+        static func high(_ order: UInt64, _ count: Int) -> UInt64 { order & ~((1 << UInt64(4 * count)) &- 1) }
+    }
+
+    /// How many slots a set has, at most 16.
     @usableFromInline let ways: Int
     @usableFromInline let setMask: UInt64
+    @usableFromInline var heads: [SetHead]
     @usableFromInline var entries: [Entry?]
 
     /// Creates an empty cache.
@@ -30,19 +79,36 @@ public struct DigestCache<Value: BitwiseCopyable & Sendable>: Sendable {
         precondition(capacity > 0 && capacity.nonzeroBitCount == 1, "a power of two makes the sets equal")
         ways = min(16, capacity)
         setMask = UInt64(capacity / ways - 1)
+        heads = Array(repeating: SetHead(), count: capacity / ways)
         entries = Array(repeating: nil, count: capacity)
     }
 
     @inlinable
-    func start(_ digest: WordDigest) -> Int { Int(digest.high & setMask) * ways }
+    func set(of digest: WordDigest) -> Int { Int(digest.high & setMask) }
+
+    /// The byte of a digest that stands for it in its set; not 0.
+    @inlinable
+    static func tag(_ digest: WordDigest) -> UInt8 { max(1, UInt8(truncatingIfNeeded: digest.low >> 56)) }
+
+    /// The slot of a key in its set; nil if it is not known.
+    @inlinable
+    func slot(of digest: WordDigest, in set: Int) -> Int? {
+        let tags = heads[set].tags
+        let tag = Self.tag(digest)
+        return slot(of: digest, tag, in: tags.0, from: set * ways)
+            ?? slot(of: digest, tag, in: tags.1, from: set * ways, 8)
+    }
 
     @inlinable
-    func slot(of digest: WordDigest) -> Int? {
-        let start = start(digest)
-        var slot = start
-        while slot < start + ways {
-            if entries[slot]?.digest == digest { return slot }
-            slot += 1
+    func slot(of digest: WordDigest, _ tag: UInt8, in tags: UInt64, from start: Int, _ offset: Int = 0) -> Int? {
+        let ones = 0x0101_0101_0101_0101 as UInt64
+        let differences = tags ^ (ones &* UInt64(tag))
+        // The top bit of each byte that is zero, and sometimes of one after it, which only costs a look at the entry.
+        var found = (differences &- ones) & ~differences & (ones << 7)
+        while found != 0 {
+            let slot = offset + found.trailingZeroBitCount / 8
+            if slot < ways, entries[start + slot]?.digest == digest { return slot }
+            found &= found &- 1
         }
         return nil
     }
@@ -50,26 +116,29 @@ public struct DigestCache<Value: BitwiseCopyable & Sendable>: Sendable {
     /// The value of a key, unless it was forgotten.
     @inlinable
     public subscript(digest: WordDigest) -> Value? {
-        guard let slot = slot(of: digest) else { return nil }
-        return entries[slot]?.value
+        let set = set(of: digest)
+        guard let slot = slot(of: digest, in: set) else { return nil }
+        return entries[set * ways + slot]?.value
     }
 
     /// Remembers a value, as the newest entry.
     @inlinable
     public mutating func set(_ value: Value, for digest: WordDigest) {
-        let start = start(digest)
-        var slot = slot(of: digest) ?? start + ways - 1
-        while slot > start {
-            entries[slot] = entries[slot - 1]
-            slot -= 1
-        }
-        entries[start] = Entry(digest: digest, value: value)
+        let set = set(of: digest)
+        let oldest = Int(heads[set].ages >> UInt64(4 * (ways - 1)) & 15)
+        let slot = slot(of: digest, in: set) ?? oldest
+        heads[set].setTag(Self.tag(digest), slot: slot)
+        heads[set].move(slot, to: 0)
+        entries[set * ways + slot] = Entry(digest: digest, value: value)
     }
 
-    /// Forgets a key.
+    /// Forgets a key, whose slot is the next to be used.
     @inlinable
     public mutating func remove(_ digest: WordDigest) {
-        guard let slot = slot(of: digest) else { return }
-        entries[slot] = nil
+        let set = set(of: digest)
+        guard let slot = slot(of: digest, in: set) else { return }
+        heads[set].setTag(0, slot: slot)
+        heads[set].move(slot, to: ways - 1)
+        entries[set * ways + slot] = nil
     }
 }

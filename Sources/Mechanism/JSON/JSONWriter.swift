@@ -128,6 +128,14 @@ public struct JSONWriter {
         needsComma = true
     }
 
+    /// Writes a fixed part of a document in place of several calls; no comma is written after it.
+    ///
+    /// Its brackets and commas are the caller's duty, too.
+    public mutating func part(_ text: StaticString) {
+        JSONText.append(text, to: &bytes)
+        needsComma = false
+    }
+
     /// Writes a value that is known to be valid JSON, unchanged.
     public mutating func raw(_ json: some Collection<UInt8>) {
         separate()

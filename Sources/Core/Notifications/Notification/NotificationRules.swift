@@ -53,8 +53,7 @@ public struct NotificationRules: Sendable {
     ///
     /// - Throws: `EventRejection`, see `headers(for:options:)`.
     public func headers(pushType: PushType, options: PushOptions) throws(EventRejection) -> Headers {
-        let priority = options.priority ?? pushType.defaultPriority
-        guard pushType.allowedPriorities.contains(priority) else {
+        if let priority = options.priority, !pushType.allowedPriorities.contains(priority) {
             let allowed = pushType.allowedPriorities.map { String($0.rawValue) }.joined(separator: " or ")
             throw EventRejection(
                 .invalidNotification,
@@ -65,8 +64,11 @@ public struct NotificationRules: Sendable {
                 .invalidField, "options.expiration is \(expiration); it is a time in seconds since 1970, or 0")
         }
         if let collapseID = options.collapseID { try Self.checkCollapseID(collapseID) }
+        let suffix = pushType.tokenKind.topicSuffix
         return Headers(
-            pushType: pushType, topic: bundleID + pushType.tokenKind.topicSuffix, priority: priority,
+            // Most pushes have no suffix, and then share the text.
+            pushType: pushType, topic: suffix.isEmpty ? bundleID : bundleID + suffix,
+            priority: options.priority ?? pushType.defaultPriority,
             expirationSeconds: options.expirationSeconds, collapseID: options.collapseID)
     }
 

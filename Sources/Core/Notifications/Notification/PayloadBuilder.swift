@@ -48,21 +48,18 @@ public struct PayloadBuilder {
     /// - Returns: the JSON, `{"aps":{"content-available":1},"data":{…}}`.
     public mutating func payload(of change: DatasetChange) -> [UInt8] {
         writer.removeAll()
-        writer.beginObject()
-        writer.key("aps")
-        writer.beginObject()
-        writer.key("content-available")
-        writer.integer(1)
-        writer.endObject()
-        writer.key("data")
-        writer.beginObject()
-        write("source", "cognito-sync")
-        write("identityPoolId", change.key.identityPoolID)
-        write("identityId", change.key.identityID)
-        write("datasetName", change.key.datasetName)
-        if let syncCount = change.syncCount { write("syncCount", String(syncCount)) }
-        writer.endObject()
-        writer.endObject()
+        writer.part(#"{"aps":{"content-available":1},"data":{"source":"cognito-sync","identityPoolId":"#)
+        writer.string(change.key.identityPoolID)
+        writer.part(#","identityId":"#)
+        writer.string(change.key.identityID)
+        writer.part(#","datasetName":"#)
+        writer.string(change.key.datasetName)
+        if let syncCount = change.syncCount {
+            writer.part(#","syncCount":""#)
+            writer.integer(syncCount)
+            writer.part(#"""#)
+        }
+        writer.part("}}")
         return finishedBytes()
     }
 
