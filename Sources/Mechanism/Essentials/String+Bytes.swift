@@ -16,7 +16,7 @@ extension String {
     /// How a text lies to another one by their bytes of UTF-8.
     ///
     /// - Parameter other: the other text.
-    /// - Returns: a negative number if this text comes first, 0 if both have the same bytes, a positive number otherwise.
+    /// - Returns: a negative number if this text comes first, 0 if both have the same bytes, else a positive number.
     public func byteOrder(to other: String) -> Int {
         readingUTF8 { bytes in
             other.readingUTF8 { others in

@@ -25,7 +25,7 @@ enum BenchmarkScenario: String, CaseIterable {
         case .isolation: "One app while another is throttled, refused, unanswered or unreachable."
         case .memory: "The import of a million devices, and the memory of a worker with them."
         case .peers:
-            "Apus beside workers in Java, Go and Python, each alone on a processor; [peers](peers) has them and a table."
+            "Apus beside workers in Java, Go and Python, each alone on a processor; [peers](peers) has a table."
         case .curves: "How cost grows: devices, subscriptions, audience, payload, distance; see the charts above."
         }
     }

@@ -48,10 +48,11 @@ struct PeerRun {
         while true {
             try await Pause.seconds(Self.lookSeconds)
             guard !process.hasEnded, start.duration(to: .now).seconds < Self.secondsMaximum else {
+                let done = (last?.accepted ?? before) - before
                 throw BenchmarkFailure(
                     description: """
-                        the worker in \(worker.rawValue) did \((last?.accepted ?? before) - before) of \(pushes) pushes \
-                        and \(process.hasEnded ? "ended" : "got stuck"): \(process.output)\(process.errors.prefix(2_000))
+                        the worker in \(worker.rawValue) did \(done) of \(pushes) pushes and \
+                        \(process.hasEnded ? "ended" : "got stuck"): \(process.output)\(process.errors.prefix(2_000))
                         """)
             }
             let sample = Sample(

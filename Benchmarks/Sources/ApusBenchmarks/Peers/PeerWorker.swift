@@ -21,7 +21,7 @@ enum PeerWorker: String, CaseIterable {
     func events(of workload: PeerWorkload) -> Int {
         if Scale.isSmall { return workload == .oneToOne ? 400 : 2 }
         return switch (workload, self) {
-        case (.oneToOne, .apus): 70_000
+        case (.oneToOne, .apus): 140_000
         case (.oneToOne, .java): 50_000
         case (.oneToOne, .go): 20_000
         case (.oneToOne, .python): 6_000
@@ -69,7 +69,7 @@ enum PeerWorkload: String, CaseIterable {
     /// They are so many that no two changes of a dataset wait at the same time: Apus would push the newer one only.
     var identities: Int {
         switch self {
-        case .oneToOne: Scale.of(50_000, small: 400)
+        case .oneToOne: Scale.of(100_000, small: 400)
         case .thousandDevices: Scale.of(400, small: 2)
         case .largeAudience: Scale.of(4, small: 2)
         }

@@ -66,7 +66,7 @@ struct ReadmeTests {
             ("5672", broker.port), ("8080", ports[0]), ("8443", ports[1]), ("9464", ports[2]),
         ]
         let folder = try TemporaryFolder()
-        // The shell writes the program itself: a file that this process wrote is busy while another test starts a child.
+        // The shell writes the program itself: a file that this process wrote is busy while a test starts a child.
         var script = """
             set -eEuo pipefail
             trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
