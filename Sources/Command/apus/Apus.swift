@@ -24,16 +24,18 @@ struct Apus {
         .command(VersionCommand()),
     ]
 
+    /// The commands, and those that speak of them.
+    static var allCommands: [CommandNode] { commands + [.command(CompletionCommand()), .command(HelpCommand())] }
+
     static func main() async {
         // A reader that goes away, as `head` does, is an error of the next write rather than the end of the process.
         signal(SIGPIPE, SIG_IGN)
-        let nodes = commands + [.command(HelpCommand(nodes: commands))]
-        let runner = CommandRunner(root: root(nodes), output: StandardOutput())
+        let runner = CommandRunner(root: root, output: StandardOutput())
         exit(await runner.run(Array(CommandLine.arguments.dropFirst())).rawValue)
     }
 
     /// The group that all commands are in.
-    static func root(_ nodes: [CommandNode]) -> CommandNode {
+    static var root: CommandNode {
         .group(
             name: "apus",
             summary: "carries change events from RabbitMQ to devices, through Apple's push service",
@@ -42,7 +44,7 @@ struct Apus {
                 queues, 'apus device add' registers a device, 'apus check --connect' tries
                 everything, and 'apus run' starts a worker.
                 """,
-            nodes: nodes
+            nodes: allCommands
         )
     }
 }

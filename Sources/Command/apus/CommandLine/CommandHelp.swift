@@ -38,6 +38,22 @@ struct CommandHelp: Sendable {
     var environment: [Variable] = []
     /// The codes that it ends with, beside 0, 64 and 70.
     var exitCodes: [ExitCode] = []
+
+    /// All codes that it ends with, in ascending order.
+    var allExitCodes: [ExitCode] {
+        Set(exitCodes + [.ok, .usage, .software]).sorted { $0.rawValue < $1.rawValue }
+    }
+
+    /// All variables that a command heeds: its own, and those of the configuration if it loads one.
+    func environment(of command: any Command) -> [Variable] {
+        guard command.options.contains(where: { $0.name == CommandOption.config.name }) else { return environment }
+        return environment + [
+            Variable("APUS_CONFIG", "The configuration file, where --config is not given."),
+            Variable(
+                "APUS_<SECTION>_<KEY>",
+                "Any configuration key, for example APUS_RABBITMQ_URL; see 'apus config --help'."),
+        ]
+    }
 }
 
 /// Lays out the help of a command or of a group of commands.
@@ -80,19 +96,9 @@ enum HelpText {
             text += "\nExamples:\n"
             for example in help.examples { text += "  \(example.line)\n      \(example.explanation)\n" }
         }
-        var environment = help.environment.map { ($0.name, $0.explanation) }
-        if command.options.contains(where: { $0.name == CommandOption.config.name }) {
-            environment.append(("APUS_CONFIG", "The configuration file, where --config is not given."))
-            environment.append(
-                (
-                    "APUS_<SECTION>_<KEY>",
-                    "Any configuration key, for example APUS_RABBITMQ_URL; see 'apus config --help'."
-                )
-            )
-        }
+        let environment = help.environment(of: command).map { ($0.name, $0.explanation) }
         if !environment.isEmpty { text += "\nEnvironment:\n" + table(environment) }
-        let codes = Set(help.exitCodes + [.ok, .usage, .software]).sorted { $0.rawValue < $1.rawValue }
-        text += "\nExit codes:\n" + table(codes.map { ("\($0.rawValue)", $0.meaning) })
+        text += "\nExit codes:\n" + table(help.allExitCodes.map { ("\($0.rawValue)", $0.meaning) })
         return text
     }
 

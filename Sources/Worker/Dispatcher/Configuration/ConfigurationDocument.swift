@@ -25,6 +25,33 @@ public enum ConfigurationDocument {
         return sections
     }
 
+    // MARK: The tables
+
+    /// A table of the configuration, for a document in another form.
+    public struct Table: Sendable {
+        /// Its heading in the file: `[rabbitmq]`, `[[app]]`.
+        public let heading: String
+        /// Its subject, in one sentence.
+        public let summary: String
+        /// Its keys: the name, the default or `required`, and all that there is to say, in sentences.
+        public let keys: [(name: String, standard: String, text: String)]
+    }
+
+    /// All tables, in the order of the sample.
+    public static var tables: [Table] {
+        sections.map { section in
+            Table(
+                heading: heading(section.name), summary: ConfigurationSection.summary(section.name),
+                keys: section.keys.map { key in
+                    let values = key.values.map { "Values: \($0)." }
+                    let sentences = [key.summary, values, key.notes].compactMap { $0 }.filter { !$0.isEmpty }
+                    return (key.name, standard(key), sentences.joined(separator: " "))
+                })
+        }
+    }
+
+    private static func heading(_ name: String) -> String { name == "app" ? "[[app]]" : "[\(name)]" }
+
     // MARK: The list
 
     private static func makeList() -> String {
@@ -65,8 +92,7 @@ public enum ConfigurationDocument {
     }
 
     private static func table(_ name: String, _ keys: [ConfigurationKey]) -> String {
-        let heading = name == "app" ? "[[app]]" : "[\(name)]"
-        var text = "\n## `\(heading)`\n\n\(escaped(ConfigurationSection.summary(name)))\n\n"
+        var text = "\n## `\(heading(name))`\n\n\(escaped(ConfigurationSection.summary(name)))\n\n"
         text += "| key | default | values | meaning |\n|---|---|---|---|\n"
         for key in keys {
             let standard = key.standard.map { "`\(TOMLNode.literal($0))`" } ?? "required"
