@@ -9,11 +9,15 @@ public struct EventLoopError: Error, CustomStringConvertible, Sendable {
     /// The subject of the call, for example an address; may be empty.
     public let subject: String
 
-    init(call: String, code: Int32 = errno, subject: String = "") {
+    /// Creates an error.
+    public init(call: String, code: Int32, subject: String = "") {
         self.call = call
         self.code = code
         self.subject = subject
     }
+
+    /// The failure that the system has just reported in `errno`.
+    init(call: String, subject: String = "") { self.init(call: call, code: errno, subject: subject) }
 
     /// One line with the call, its subject and the system's own text.
     public var description: String {

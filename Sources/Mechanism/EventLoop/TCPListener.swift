@@ -75,6 +75,20 @@ public final class TCPListener {
         Glibc.close(descriptor)
     }
 
+    /// Another descriptor of the same socket, for a listener that takes over.
+    ///
+    /// Both accept connections until one is closed, and no connection is refused in between.
+    ///
+    /// - Returns: a descriptor that belongs to the caller.
+    /// - Throws: `EventLoopError` if the listener is closed, or descriptors have run out.
+    public func duplicate() throws(EventLoopError) -> Int32 {
+        loop.preconditionOnLoop()
+        guard !isClosed else { throw EventLoopError(call: "fcntl", code: EBADF) }
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        guard copy >= 0 else { throw EventLoopError(call: "fcntl") }
+        return copy
+    }
+
     /// Leaves connections in the kernel's queue until `resume`.
     public func pause() {
         loop.preconditionOnLoop()

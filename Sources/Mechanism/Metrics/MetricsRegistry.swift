@@ -4,6 +4,9 @@ import Synchronization
 ///
 /// Metrics are made once, at start, so that each shows as 0 before its first event. The same name and labels give the
 /// same instrument.
+///
+/// A part of the process that can be replaced while it runs, such as the worker at a reload, gets a `makePart()`: its
+/// counters go on where those of its predecessor stopped, and its gauges go when it ends.
 public final class MetricsRegistry: Sendable {
     /// One label of a metric.
     public struct Label: Hashable, Sendable {
@@ -26,16 +29,73 @@ public final class MetricsRegistry: Sendable {
         case reading(@Sendable () -> Double)
     }
 
+    private struct Member: Sendable {
+        let labels: [Label]
+        /// One for each part that has a gauge of this name and these labels; the sum is shown.
+        var instruments: [(part: Int, instrument: Instrument)]
+    }
+
     private struct Family: Sendable {
         var help: String
         var type: String
-        var members: [(labels: [Label], instrument: Instrument)] = []
+        var members: [Member] = []
     }
 
-    private let families = Mutex<(order: [String], byName: [String: Family])>(([], [:]))
+    private struct State: Sendable {
+        var order: [String] = []
+        var byName: [String: Family] = [:]
+        var partCount = 1
+    }
+
+    private final class Storage: Sendable {
+        let state = Mutex(State())
+    }
+
+    /// The part that owns all counters and histograms.
+    private static let process = 0
+
+    private let storage: Storage
+    private let part: Int
 
     /// Creates an empty registry.
-    public init() {}
+    public init() {
+        storage = Storage()
+        part = Self.process
+    }
+
+    private init(storage: Storage, part: Int) {
+        self.storage = storage
+        self.part = part
+    }
+
+    /// The same metrics, for a part of the process that ends before it.
+    ///
+    /// Counters and histograms are those of the process. Gauges are the part's own; while two parts have the same
+    /// gauge, the sum of both is shown. A counter that is read when the metrics are rendered belongs to the process,
+    /// not to a part.
+    ///
+    /// - Returns: a view of this registry; call `end` when the part has ended.
+    public func makePart() -> MetricsRegistry {
+        let part = storage.state.withLock { state in
+            defer { state.partCount += 1 }
+            return state.partCount
+        }
+        return MetricsRegistry(storage: storage, part: part)
+    }
+
+    /// Removes the gauges of this part, which has ended.
+    public func end() {
+        storage.state.withLock { [part] state in
+            state.byName = state.byName.mapValues { family in
+                var family = family
+                for index in family.members.indices {
+                    family.members[index].instruments.removeAll { $0.part == part }
+                }
+                family.members.removeAll { $0.instruments.isEmpty }
+                return family
+            }
+        }
+    }
 
     /// A counter; its name ends in `_total`.
     public func counter(_ name: String, help: String, labels: [Label] = []) -> Counter {
@@ -85,39 +145,51 @@ public final class MetricsRegistry: Sendable {
     private func register(
         _ name: String, help: String, type: String, labels: [Label], make: () -> Instrument
     ) -> Instrument {
-        families.withLock { families in
-            if families.byName[name] == nil { families.order.append(name) }
-            var family = families.byName[name] ?? Family(help: help, type: type)
+        let owner = type == "gauge" ? part : Self.process
+        return storage.state.withLock { state in
+            if state.byName[name] == nil { state.order.append(name) }
+            var family = state.byName[name] ?? Family(help: help, type: type)
             precondition(family.type == type, "\(name) is registered as a \(family.type) already")
-            defer { families.byName[name] = family }
-            if let member = family.members.first(where: { $0.labels == labels }) { return member.instrument }
+            defer { state.byName[name] = family }
+            guard let index = family.members.firstIndex(where: { $0.labels == labels }) else {
+                let instrument = make()
+                family.members.append(Member(labels: labels, instruments: [(owner, instrument)]))
+                return instrument
+            }
+            if let own = family.members[index].instruments.first(where: { $0.part == owner }) { return own.instrument }
             let instrument = make()
-            family.members.append((labels, instrument))
+            family.members[index].instruments.append((owner, instrument))
             return instrument
         }
     }
 
     /// Writes every metric in the text format, families in the order in which they were made.
     public func render() -> String {
-        let snapshot = families.withLock { families in
-            families.order.compactMap { name in families.byName[name].map { (name, $0) } }
+        let families = storage.state.withLock { state in
+            state.order.compactMap { name in state.byName[name].map { (name, $0) } }
         }
         var text = ""
-        for (name, family) in snapshot {
+        for (name, family) in families where !family.members.isEmpty {
             text += "# HELP \(name) \(Self.escape(family.help, quotes: false))\n# TYPE \(name) \(family.type)\n"
-            for member in family.members {
-                Self.render(member.instrument, name: name, labels: member.labels, to: &text)
-            }
+            for member in family.members { Self.render(member, name: name, to: &text) }
         }
         return text
     }
 
-    private static func render(_ instrument: Instrument, name: String, labels: [Label], to text: inout String) {
+    private static func render(_ member: Member, name: String, to text: inout String) {
+        if case .histogram(let histogram)? = member.instruments.first?.instrument {
+            return render(histogram, name: name, labels: member.labels, to: &text)
+        }
+        let sum = member.instruments.reduce(0) { $0 + value(of: $1.instrument) }
+        text += "\(name)\(render(member.labels)) \(render(sum))\n"
+    }
+
+    private static func value(of instrument: Instrument) -> Double {
         switch instrument {
-        case .counter(let counter): text += "\(name)\(render(labels)) \(counter.value)\n"
-        case .gauge(let gauge): text += "\(name)\(render(labels)) \(gauge.value)\n"
-        case .reading(let read): text += "\(name)\(render(labels)) \(render(read()))\n"
-        case .histogram(let histogram): render(histogram, name: name, labels: labels, to: &text)
+        case .counter(let counter): Double(counter.value)
+        case .gauge(let gauge): Double(gauge.value)
+        case .reading(let read): read()
+        case .histogram: 0
         }
     }
 

@@ -32,6 +32,24 @@ struct MetricsRegistryTests {
         #expect(registry.render().split(separator: "\n").filter { $0.hasPrefix("# TYPE") }.count == 1)
     }
 
+    @Test("A part's counters are the process's, its gauges are added to those of other parts and go with it")
+    func parts() {
+        let registry = MetricsRegistry()
+        let old = registry.makePart()
+        let new = registry.makePart()
+        old.counter("c_total", help: "C.").add(2)
+        new.counter("c_total", help: "C.").add(3)
+        old.gauge("g", help: "G.").set(10)
+        new.gauge("g", help: "G.").set(7)
+        old.gauge("of_old", help: "O.", labels: [.init("app", "gone")]).set(1)
+        #expect(registry.render().contains("c_total 5\n"))
+        #expect(registry.render().contains("\ng 17\n"))
+        old.end()
+        #expect(registry.render().contains("c_total 5\n"))
+        #expect(registry.render().contains("\ng 7\n"))
+        #expect(!registry.render().contains("of_old"))
+    }
+
     @Test("What would break a line is escaped in help texts and label values")
     func escaping() {
         let registry = MetricsRegistry()

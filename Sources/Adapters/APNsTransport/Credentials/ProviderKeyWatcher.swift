@@ -53,13 +53,6 @@ public final class ProviderKeyWatcher: Sendable {
         loop.submit { [core] in core.value.look() }
     }
 
-    /// Reads all files at once, whether or not they look changed.
-    ///
-    /// - Parameter entries: other files from now on; nil for the same.
-    public func reread(_ entries: [Entry]? = nil) {
-        loop.submit { [core] in core.value.reread(entries) }
-    }
-
     /// Ends the watch; to be called once, when it is not needed any more.
     public func stop() { loop.stopAndJoin() }
 }
@@ -69,7 +62,7 @@ final class KeyWatchCore {
     private let loop: EventLoop
     private let intervalNanoseconds: UInt64
     private let logger: Logger
-    private var entries: [ProviderKeyWatcher.Entry]
+    private let entries: [ProviderKeyWatcher.Entry]
     /// The signature of each file when it was read last; nil if it was not read yet, or was missing.
     private var signatures: [KeyFileSignature?]
     /// The problem of each file when it was read last.
@@ -96,20 +89,17 @@ final class KeyWatchCore {
         loop.schedule(afterNanoseconds: intervalNanoseconds) { [self] in look() }
     }
 
-    func reread(_ newEntries: [ProviderKeyWatcher.Entry]?) {
-        if let newEntries { entries = newEntries }
-        signatures = entries.map { KeyFileSignature(path: $0.path) }
-        failures = Array(repeating: nil, count: entries.count)
-        for index in entries.indices { read(index) }
-    }
-
     private func read(_ index: Int) {
         let entry = entries[index]
         let fields: [LogField] = [.field("file", entry.path), .field("key", entry.keyID)]
         do throws(APNsError) {
             let content = try ProviderKeyFile.read(path: entry.path)
+            let wasUnusable = failures[index] != nil
             failures[index] = nil
-            guard try entry.source.replaceKey(content.key, keyID: entry.keyID) else { return }
+            guard try entry.source.replaceKey(content.key, keyID: entry.keyID) else {
+                if wasUnusable { logger.log(.info, "apns.key.usable", fields) }
+                return
+            }
             logger.log(.info, "apns.key.replaced", fields)
             if let warning = content.warning { logger.log(.warning, "apns.key.readable", [.field("reason", warning)]) }
         } catch {

@@ -37,6 +37,30 @@ extension Topology {
         }
     }
 
+    /// Finds the objects that are not there; needs no permission to configure them, as `check` does.
+    ///
+    /// - Parameter configuration: where the broker is; its namespace does not matter.
+    /// - Returns: the missing objects, in order.
+    /// - Throws: `ChangeQueueError` if the broker cannot be used.
+    public func findMissing(
+        at configuration: BrokerConfiguration
+    ) async throws(ChangeQueueError) -> [TopologyObject] {
+        try await configuration.withSession(purpose: "topology") { session in
+            var missing: [TopologyObject] = []
+            for object in objects where try !Self.isThere(object, session) { missing.append(object) }
+            return missing
+        }
+    }
+
+    private static func isThere(_ object: TopologyObject, _ session: AMQPSession) throws(AMQPError) -> Bool {
+        do throws(AMQPError) {
+            try declare(object, session, isPassive: true)
+            return true
+        } catch  where error.code == .missing && !session.isClosed {
+            return false
+        }
+    }
+
     private static func make(
         _ object: TopologyObject, _ session: AMQPSession
     ) throws(AMQPError) -> TopologyFinding.Status {

@@ -33,12 +33,13 @@ public final class RegistryServer: Sendable {
     ///   - nowMilliseconds: the wall clock, in milliseconds since 1970.
     ///   - metrics: where the counters are registered.
     ///   - logger: where events of interest go.
+    ///   - predecessor: a running server whose port this one takes over; stop it when this one serves.
     /// - Throws: `RegistryServerError`.
     public init(
         configuration: RegistryServerConfiguration, registry: sending any ServedRegistry,
         reader: sending any ServedRegistry,
         nowMilliseconds: @escaping @Sendable () -> Int64 = { WallClock.nowMilliseconds() }, metrics: MetricsRegistry,
-        logger: Logger
+        logger: Logger, takingOver predecessor: RegistryServer? = nil
     ) throws(RegistryServerError) {
         var options = HTTPServerConfiguration(
             name: "the registry's API", settingName: "registry.listen", host: configuration.host,
@@ -86,8 +87,12 @@ public final class RegistryServer: Sendable {
                     configuration: configuration, credentials: credentials, nowMilliseconds: nowMilliseconds),
                 CourierAPI(tokens: courierTokens, credentials: credentials),
             ], lines: lines, metrics: RegistryAPIMetrics(metrics))
-        do {
-            server = try HTTPServer(configuration: options, handler: router)
+        do throws(HTTPServerError) {
+            if let predecessor {
+                server = try HTTPServer(takingOver: predecessor.server, configuration: options, handler: router)
+            } else {
+                server = try HTTPServer(configuration: options, handler: router)
+            }
         } catch {
             Self.stop(loops)
             throw RegistryServerError(

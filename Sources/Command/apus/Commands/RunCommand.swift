@@ -1,10 +1,9 @@
 import AdminServer
 import Dispatcher
 import EventLoop
+import HTTPServer
 import Metrics
 import Notifications
-import PushCore
-import RegistryAPI
 
 /// `apus run`.
 struct RunCommand: Command {
@@ -27,9 +26,12 @@ struct RunCommand: Command {
             second signal exits at once. Nothing is lost either way: RabbitMQ delivers
             unfinished events again, and some pushes may be sent twice.
 
-            A changed key file is read again within seconds. SIGHUP reads all key files, and
-            key_file and key_id from the configuration, at once. The API's certificate and
-            its key are read again in the same way. Other changes need a restart.
+            SIGHUP reads the configuration again. If all of it is right, a new set of
+            connections takes over, and the old one finishes its pushes: nothing is lost, and
+            apps can come and go. If anything is wrong, or the new set cannot consume, the
+            worker goes on as it was. The log says which (config.reloaded,
+            config.reload.failed), and which keys need a restart. A changed key file or
+            certificate is also read again by itself within seconds.
             """,
         examples: [
             .init("apus run", "Runs a worker with apus.toml in this folder."),
@@ -41,63 +43,37 @@ struct RunCommand: Command {
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
         ProcessMemory.returnLargeBlocks()
-        let configuration = try invocation.loadConfiguration(for: .worker).configuration
-        let logger = LogSink(configuration.log).logger(minimum: configuration.log.level)
+        let loaded = try invocation.loadConfiguration(for: .worker)
         let metrics = MetricsRegistry()
         ProcessMetrics.register(in: metrics, product: "apus", version: ProductVersion.current)
         let stop = try StopSignal()
         try await stop.watch(exitCodeOfSecond: .temporaryFailure)
         do {
-            let worker = try Worker(configuration: configuration, logger: logger, metrics: metrics)
-            configuration.warnOfLooseModes(logger)
-            let api = try startRegistryServer(configuration, logger: logger, metrics: metrics)
-            let admin = try startAdminServer(worker, api, configuration.admin)
-            if let admin { logger.log(.info, "admin.listening", [.field("port", Int(admin.port))]) }
-            try await worker.start()
-            let certificate = try api.flatMap { api throws(WorkerError) in
-                try CertificateWatcher(configuration.registryAPI, of: api, logger: logger)
+            let host = try WorkerHost(loaded, metrics: metrics)
+            let admin = try AdminServer(loaded.configuration.admin, host.adminRoutes(version: ProductVersion.current))
+            if let admin { host.logger.log(.info, "admin.listening", [.field("port", Int(admin.port))]) }
+            try await host.start()
+            let loader = try invocation.configurationLoader()
+            await stop.wait {
+                await host.reload { () throws(ConfigurationError) in try loader.load(for: .worker) }
             }
-            stop.onHangUp {
-                reloadKeys(of: worker, invocation, logger)
-                certificate?.reread()
-            }
-            await stop.wait()
-            api?.stop()
-            let outcome = await worker.drain()
+            let outcome = await host.drain()
             admin?.stop()
             return outcome == .complete ? .ok : .temporaryFailure
         } catch let error as WorkerError {
             throw CommandFailure(error)
         }
     }
+}
 
-    private func reloadKeys(of worker: Worker, _ invocation: CommandInvocation, _ logger: Logger) {
-        do throws(CommandFailure) {
-            worker.reloadKeys(try invocation.loadConfiguration(for: .worker).configuration)
-        } catch {
-            logger.log(
-                .error, "worker.reload.failed",
-                [.field("reason", error.message), .field("hint", "the worker keeps its current keys")])
-        }
-    }
-
-    private func startRegistryServer(
-        _ configuration: Configuration, logger: Logger, metrics: MetricsRegistry
-    ) throws(WorkerError) -> RegistryServer? {
-        guard let address = configuration.registryAPI.listen else { return nil }
-        let api = try configuration.registryServer(at: address, mode: .readWrite, metrics: metrics, logger: logger)
-        logger.log(.info, "registry.listening", [.field("port", Int(api.port))])
-        return api
-    }
-
-    private func startAdminServer(
-        _ worker: Worker, _ api: RegistryServer?, _ configuration: Configuration.Admin
-    ) throws(CommandFailure) -> AdminServer? {
+extension AdminServer {
+    /// Serves health and metrics where the configuration says; nil if that is nowhere.
+    ///
+    /// - Throws: `CommandFailure` with 69 if the address cannot be had.
+    convenience init?(_ configuration: Configuration.Admin, _ routes: AdminRoutes) throws(CommandFailure) {
         guard let address = configuration.listen else { return nil }
-        do {
-            return try AdminServer(
-                host: address.host, port: address.port, names: configuration.hosts,
-                routes: worker.adminRoutes(version: ProductVersion.current, registryServer: api))
+        do throws(HTTPServerError) {
+            try self.init(host: address.host, port: address.port, names: configuration.hosts, routes: routes)
         } catch {
             throw CommandFailure(.unavailable, "\(error)")
         }

@@ -5,39 +5,35 @@ import Synchronization
 /// Waits for the signals that end a long-running command: the first asks it to end in order, the second ends it at
 /// once.
 ///
-/// A hang-up, if a handler is set for it, asks to read again what may have changed.
+/// A hang-up asks to read the configuration again.
 final class StopSignal: Sendable {
     private struct State {
         var isReceived = false
         var waiter: CheckedContinuation<Void, Never>?
-        var hangUpHandler: (@Sendable () -> Void)?
     }
 
     private let state = Mutex(State())
     private let loop: EventLoop
+    /// Holds one hang-up at most: a reload that begins after several reads the newest configuration.
+    private let hangUps = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     /// Creates the loop that reads the signals; `watch` begins.
     init() throws(EventLoopError) { loop = try EventLoop(name: "signals") }
 
-    /// Begins to watch SIGTERM and SIGINT, and SIGHUP, which without a handler has no effect from now on.
+    /// Begins to watch SIGTERM, SIGINT and SIGHUP.
     ///
     /// - Parameter exitCode: with which the second signal ends the process.
     /// - Throws: `EventLoopError` if the kernel refuses the handler.
     func watch(exitCodeOfSecond exitCode: ExitCode) async throws {
         let watcher = try await loop.run { [self] in
             let watcher = try SignalWatcher(signals: [SIGTERM, SIGINT, SIGHUP], loop: loop) { signal in
-                if signal == SIGHUP { self.hungUp() } else { self.received(exitCode) }
+                if signal == SIGHUP { self.hangUps.continuation.yield() } else { self.received(exitCode) }
             }
             return LoopBound(watcher, to: loop)
         }
         // The watcher serves until the process ends.
         _ = watcher
     }
-
-    /// Calls a handler for each SIGHUP, on the thread of the signals.
-    func onHangUp(_ handler: @escaping @Sendable () -> Void) { state.withLock { $0.hangUpHandler = handler } }
-
-    private func hungUp() { state.withLock { $0.hangUpHandler }?() }
 
     private func received(_ exitCode: ExitCode) {
         let (isSecond, waiter) = state.withLock { state in
@@ -52,7 +48,19 @@ final class StopSignal: Sendable {
         waiter?.resume()
     }
 
-    /// Waits for the first signal.
+    /// Waits for the first signal to end, and reloads after each SIGHUP meanwhile.
+    ///
+    /// - Parameter reload: runs once at a time; its task is cancelled, and waited for, when the wait ends.
+    func wait(reload: @escaping @Sendable () async -> Void) async {
+        let reloads = Task { [stream = hangUps.stream] in
+            for await _ in stream { await reload() }
+        }
+        await wait()
+        reloads.cancel()
+        await reloads.value
+    }
+
+    /// Waits for the first signal to end; a hang-up has no effect.
     func wait() async {
         await withCheckedContinuation { continuation in
             let isReceived = state.withLock { state in

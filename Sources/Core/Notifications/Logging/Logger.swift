@@ -3,7 +3,7 @@
 /// The event name is constant so that a log can be searched and counted by it; everything that varies is a field. A
 /// field never holds a secret or a whole device token (`DeviceToken.description` is safe).
 public struct Logger: Sendable {
-    private let minimum: LogLevel
+    private let isLogged: @Sendable (LogLevel) -> Bool
     private let sink: @Sendable (LogLevel, StaticString, [LogField]) -> Void
 
     /// Creates a logger.
@@ -12,7 +12,19 @@ public struct Logger: Sendable {
     ///   - minimum: the least severe level; other lines are dropped before their fields are computed.
     ///   - sink: takes one entry; called from any thread.
     public init(minimum: LogLevel, sink: @escaping @Sendable (LogLevel, StaticString, [LogField]) -> Void) {
-        self.minimum = minimum
+        self.init(isLogged: { $0 >= minimum }, sink: sink)
+    }
+
+    /// Creates a logger whose least level can change.
+    ///
+    /// - Parameters:
+    ///   - isLogged: whether a level is logged now; other lines are dropped before their fields are computed.
+    ///   - sink: takes one entry; called from any thread.
+    public init(
+        isLogged: @escaping @Sendable (LogLevel) -> Bool,
+        sink: @escaping @Sendable (LogLevel, StaticString, [LogField]) -> Void
+    ) {
+        self.isLogged = isLogged
         self.sink = sink
     }
 
@@ -26,7 +38,7 @@ public struct Logger: Sendable {
     ///   - event: the constant name of what happened, for example `amqp.connection.lost`.
     ///   - fields: the variable values; computed only if the level is logged.
     public func log(_ level: LogLevel, _ event: StaticString, _ fields: @autoclosure () -> [LogField] = []) {
-        guard level >= minimum else { return }
+        guard isLogged(level) else { return }
         sink(level, event, fields())
     }
 }

@@ -41,6 +41,35 @@ public final class HTTPServer: Sendable {
         try self.init(adopting: socket, port: port, tls: tls, configuration: configuration, handler: handler)
     }
 
+    /// Begins to serve on the socket of another server, so that no client is refused while one replaces the other.
+    ///
+    /// Both accept connections until the caller stops the other one.
+    ///
+    /// - Parameters:
+    ///   - other: a server that runs.
+    ///   - configuration: the limits; its address is not used.
+    ///   - handler: answers the requests.
+    /// - Throws: `HTTPServerError` if the certificate does not serve, or the other server has been stopped.
+    public convenience init(
+        takingOver other: HTTPServer, configuration: HTTPServerConfiguration, handler: any HTTPHandler
+    ) throws(HTTPServerError) {
+        let tls = try configuration.identity.map { identity throws(HTTPServerError) in
+            try Self.context(identity, configuration.name)
+        }
+        let socket: Int32
+        do throws(EventLoopError) {
+            socket = try other.duplicateSocket()
+        } catch {
+            throw HTTPServerError(.failed, "\(configuration.name) cannot take over its port: \(error)")
+        }
+        try self.init(adopting: socket, port: other.port, tls: tls, configuration: configuration, handler: handler)
+    }
+
+    private func duplicateSocket() throws(EventLoopError) -> Int32 {
+        guard !isStopped.load(ordering: .relaxed) else { throw EventLoopError(call: "fcntl", code: EBADF) }
+        return try Self.wait(for: core) { core throws(EventLoopError) in try core.duplicateSocket() }
+    }
+
     /// Begins to serve on a socket that listens.
     ///
     /// - Parameters:
@@ -109,17 +138,25 @@ public final class HTTPServer: Sendable {
     private static func start(
         _ core: LoopBound<HTTPServerCore>, _ socket: Int32, _ port: UInt16, _ mailbox: HTTPServerMailbox
     ) throws(EventLoopError) {
-        let outcome = Mutex<Result<Void, EventLoopError>>(.success(()))
+        try wait(for: core) { core throws(EventLoopError) in
+            try core.start(socket, port: port, mailbox: mailbox)
+        }
+    }
+
+    /// Does something on the loop, and waits for its result.
+    private static func wait<Value: Sendable>(
+        for core: LoopBound<HTTPServerCore>,
+        _ work: @escaping @Sendable (HTTPServerCore) throws(EventLoopError) -> Value
+    ) throws(EventLoopError) -> Value {
+        let outcome = Mutex<Result<Value, EventLoopError>>(.failure(EventLoopError(call: "submit", code: ECANCELED)))
         let done = DispatchSemaphore(value: 0)
         core.loop.submit {
-            let started = Result { () throws(EventLoopError) in
-                try core.value.start(socket, port: port, mailbox: mailbox)
-            }
-            outcome.withLock { $0 = started }
+            let result = Result { () throws(EventLoopError) in try work(core.value) }
+            outcome.withLock { $0 = result }
             done.signal()
         }
         done.wait()
-        try outcome.withLock { $0 }.get()
+        return try outcome.withLock { $0 }.get()
     }
 
     private static func context(_ identity: ServerIdentity, _ name: String) throws(HTTPServerError) -> TLSContext {

@@ -100,6 +100,12 @@ final class HTTPServerCore {
 
     // MARK: Connections
 
+    /// Another descriptor of the socket that it listens on.
+    func duplicateSocket() throws(EventLoopError) -> Int32 {
+        guard let listener else { throw EventLoopError(call: "fcntl", code: EBADF) }
+        return try listener.duplicate()
+    }
+
     private func accepted(_ socket: Int32) {
         let address = ClientAddress(peerOf: socket)
         switch shares.verdict(address) {

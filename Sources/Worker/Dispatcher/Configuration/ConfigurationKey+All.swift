@@ -49,14 +49,16 @@ extension ConfigurationKey {
         details: """
             Write sqlite:PATH, or postgresql://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full for workers on \
             several machines. With a standby: …@HOST1,HOST2/DATABASE?target_session_attrs=read-write.
-            """)
+            """,
+        effect: .afterRestart)
     static let registryListen = ConfigurationKey(
         section: "registry", name: "listen", kind: .string, standard: .string(""),
         summary: "Where 'apus run' serves the registry's API, as HOST:PORT.",
         details: """
             "" is nowhere. 'apus registry' serves the API without a worker; there "" means 127.0.0.1:8080. An \
             address that other machines reach needs a certificate.
-            """)
+            """,
+        effect: .afterRestart)
     static let registryPublicURL = ConfigurationKey(
         section: "registry", name: "public_url", kind: .string, standard: .string(""),
         summary: "The URL of the API for its clients, for example https://HOST.",
@@ -157,21 +159,25 @@ extension ConfigurationKey {
     static let adminListen = ConfigurationKey(
         section: "admin", name: "listen", kind: .string, standard: .string("127.0.0.1:9464"),
         summary: "Where /livez, /readyz, /metrics and /version are served, as HOST:PORT.",
-        details: "\"\" is nowhere.")
+        details: "\"\" is nowhere.",
+        effect: .afterRestart)
     static let adminHosts = ConfigurationKey(
         section: "admin", name: "hosts", kind: .strings, standard: texts([]),
         summary: "Additional host names of the admin server, for example for Prometheus.",
         details: """
             localhost, this machine's own name and numeric addresses are always served. A request for another name \
             is answered with 421. ["*"] serves all names.
-            """)
+            """,
+        effect: .afterRestart)
     static let logLevel = ConfigurationKey(
         section: "log", name: "level", kind: .choice(["debug", "info", "warning", "error"]), standard: .string("info"),
-        summary: "The least severe level that is logged to standard error.")
+        summary: "The least severe level that is logged to standard error.",
+        effect: .inPlace)
     static let logFormat = ConfigurationKey(
         section: "log", name: "format", kind: .choice(["auto", "json", "text"]), standard: .string("auto"),
         summary: "The format of the log.",
-        details: "auto is text on a terminal, else JSON.")
+        details: "auto is text on a terminal, else JSON.",
+        effect: .afterRestart)
     static let workerDrainTimeout = ConfigurationKey(
         section: "worker", name: "drain_timeout", kind: .timeSpan(TimeSpan.seconds(1)...TimeSpan.hours(1)),
         standard: .string("30s"),

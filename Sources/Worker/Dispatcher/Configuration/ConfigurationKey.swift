@@ -60,6 +60,16 @@ struct ConfigurationKey: Sendable {
         case firstWord
     }
 
+    /// When a change of a key has an effect on a running process.
+    enum Effect: Sendable {
+        /// After SIGHUP, which begins anew with the key.
+        case afterReload
+        /// After SIGHUP, and nothing begins anew.
+        case inPlace
+        /// After the next start of the process.
+        case afterRestart
+    }
+
     /// The table that the key is in: `rabbitmq`, `app`, `app.apns`.
     let section: String
     /// The name in its table.
@@ -78,6 +88,9 @@ struct ConfigurationKey: Sendable {
     let summary: String
     /// More about the key, in sentences; may be empty.
     var details = ""
+
+    /// When a change of the key has an effect on a running process.
+    var effect = Effect.afterReload
 
     /// Whether the key belongs to an app; there may be several apps.
     var isOfApp: Bool { section.hasPrefix("app") }
@@ -108,6 +121,7 @@ struct ConfigurationKey: Sendable {
             let variable = variable(app: isOfApp ? 0 : nil)
             sentences.append("A secret: set it as \(variable), or name a file with it in \(variable)_FILE.")
         }
+        if effect == .afterRestart { sentences.append("A change needs a restart.") }
         return sentences.joined(separator: " ")
     }
 }

@@ -122,6 +122,7 @@ struct ConfigurationReader {
             effective.append(
                 EffectiveValue(
                     key: key.path(app: app), literal: TOMLNode.literal(Self.shown(value, key: key)),
+                    exact: Secret(TOMLNode.literal(value)), effect: key.effect,
                     origin: origin(of: key, app: app)))
         }
         return value

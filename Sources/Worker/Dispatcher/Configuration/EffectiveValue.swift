@@ -4,6 +4,10 @@ public struct EffectiveValue: Hashable, Sendable {
     public let key: String
     /// The value as TOML and JSON write it; passwords are redacted.
     public let literal: String
+    /// The value with its passwords, for telling whether it has changed.
+    let exact: Secret
+    /// When a change has an effect on a running process.
+    let effect: ConfigurationKey.Effect
     /// Where it came from.
     public let origin: ConfigurationOrigin
 }

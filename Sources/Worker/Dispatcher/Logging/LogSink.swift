@@ -60,10 +60,10 @@ public final class LogSink: Sendable {
 
     /// A logger that writes here.
     ///
-    /// - Parameter minimum: the least severe level that is logged.
+    /// - Parameter threshold: the least severe level that is logged.
     /// - Returns: a logger that any thread may use.
-    public func logger(minimum: LogLevel) -> Logger {
-        Logger(minimum: minimum) { [self] level, event, fields in write(level, event, fields) }
+    public func logger(threshold: LogThreshold) -> Logger {
+        Logger(isLogged: threshold.admits) { [self] level, event, fields in write(level, event, fields) }
     }
 
     /// Writes one entry, unless its call site has logged too often.
@@ -92,6 +92,19 @@ public final class LogSink: Sendable {
         let written = Glibc.write(descriptor, bytes, bytes.count)
         if written == bytes.count { state.droppedCount = 0 } else { state.droppedCount += 1 }
     }
+}
+
+/// The least severe level that is logged; any thread may change it while others log.
+public final class LogThreshold: Sendable {
+    private let minimum: Atomic<Int>
+
+    /// Creates a threshold.
+    public init(_ minimum: LogLevel) { self.minimum = Atomic(minimum.rawValue) }
+
+    /// Logs from this level on.
+    public func set(_ minimum: LogLevel) { self.minimum.store(minimum.rawValue, ordering: .relaxed) }
+
+    func admits(_ level: LogLevel) -> Bool { level.rawValue >= minimum.load(ordering: .relaxed) }
 }
 
 /// Decides which log entries are written: from each call site, 20 at once and then one a second.

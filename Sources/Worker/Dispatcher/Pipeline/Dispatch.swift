@@ -2,7 +2,6 @@ public import EventLoop
 public import Metrics
 public import Notifications
 public import PushCore
-import Synchronization
 
 /// A running pipeline, as the rest of the program sees it: start it, ask how it is, drain it.
 public final class Dispatch: Sendable {
@@ -65,6 +64,8 @@ public final class Dispatch: Sendable {
     /// acknowledgements
     /// are written, connections closed.
     ///
+    /// The loop of the pipeline goes on until `end`.
+    ///
     /// - Parameter timeoutSeconds: the time for work that has begun.
     /// - Returns: whether it was finished in time.
     public func drain(timeoutSeconds: Double) async -> DrainOutcome {
@@ -76,6 +77,12 @@ public final class Dispatch: Sendable {
         await source.close()
         await transport.close()
         return isDrained && isPublished ? .complete : .timedOut
+    }
+
+    /// Ends the loop and releases the parts, after a drain.
+    public func end() {
+        loop.submit { [pipeline] in pipeline.value.end() }
+        loop.stopAndJoin()
     }
 
     private func finish(timeoutSeconds: Double) async -> Bool {
@@ -92,48 +99,5 @@ public final class Dispatch: Sendable {
                 pipeline.drain { answer(true) }
             }
         }
-    }
-}
-
-/// The reasons why a worker is not ready, in words; the pipeline writes them, the admin server's thread reads them.
-public final class PipelineHealth: Sendable {
-    /// The things that can be wrong, each with a reason of its own.
-    public enum Concern: String, CaseIterable, Sendable {
-        /// The worker does not consume.
-        case source
-        /// APNs cannot be reached for any app, so the worker consumes nothing.
-        case apns
-        /// The worker cannot requeue what fails.
-        case publisher
-        /// The registry does not answer.
-        case registry
-        /// The subscriptions to records have not all been read yet.
-        case subscriptions
-        /// APNs does not accept the key of an app.
-        case key
-        /// APNs calls most tokens of an app bad.
-        case tokens
-        /// The broker does not take requeued messages.
-        case requeuing = "parking"
-        /// The worker is shutting down.
-        case draining
-    }
-
-    private let reasons = Mutex<[Concern: String]>([
-        .source: "not connected to RabbitMQ yet", .subscriptions: "reads the subscriptions of the registry",
-    ])
-
-    init() {}
-
-    func set(_ concern: Concern, _ reason: String?) {
-        reasons.withLock { $0[concern] = reason }
-    }
-
-    /// Why the worker is not ready, most important first; empty if it is.
-    public var problems: [String] { checks.compactMap(\.reason) }
-
-    /// Every concern with its reason, nil where all is well.
-    public var checks: [(concern: Concern, reason: String?)] {
-        reasons.withLock { reasons in Concern.allCases.map { ($0, reasons[$0]) } }
     }
 }

@@ -11,7 +11,7 @@ public import PushCore
 /// the machine works off everything that came in, so that events that wait together are looked up together.
 final class Pipeline {
     let loop: EventLoop
-    let parts: PipelineParts
+    private(set) var parts: PipelineParts
     let metrics: PipelineMetrics
     let health: PipelineHealth
     let logger: Logger
@@ -62,12 +62,7 @@ final class Pipeline {
 
     func sourceStateChanged(_ state: DeliverySourceState) {
         machine.sourceStateChanged(state, at: parts.now())
-        switch state {
-        case .consuming: health.set(.source, nil)
-        case .interrupted(let reason): health.set(.source, "not consuming: \(reason)")
-        case .misconfigured(let reason): health.set(.source, "cannot consume: \(reason)")
-        case .cancelled: health.set(.source, "stopped consuming")
-        }
+        health.sourceStateChanged(state)
         scheduleTick()
     }
 
@@ -170,6 +165,12 @@ final class Pipeline {
     /// Does not start the source any more, if it has not been started.
     func close() { isClosing = true }
 
+    /// Asks and sends nothing more, so that the transport, the inbox and the pipeline release each other.
+    func end() {
+        inbox = nil
+        parts.transport = EndedTransport()
+    }
+
     /// Begins nothing new, and calls back when everything that was begun has been settled.
     func drain(whenDrained: @escaping () -> Void) {
         health.set(.draining, "draining")
@@ -177,6 +178,13 @@ final class Pipeline {
         self.whenDrained = whenDrained
         scheduleTick()
     }
+}
+
+/// Stands for the transport of a pipeline that has ended.
+private final class EndedTransport: PushTransport {
+    func start(handler: any PushTransportHandler) {}
+    func send(_ requests: [PushRequest]) { assertionFailure("a pipeline that has ended sends nothing") }
+    func close() async {}
 }
 
 /// Brings the adapters' reports from their threads to the pipeline's loop: one submission for each batch.

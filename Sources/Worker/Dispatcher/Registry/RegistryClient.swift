@@ -32,6 +32,9 @@ public final class RegistryClient: Sendable {
                 nowMilliseconds: nowMilliseconds), to: loop)
     }
 
+    /// Ends the loop, after all that was asked before; the client cannot be used again.
+    func close() { loop.stopAndJoin() }
+
     /// Asks the registry, after all that was asked before.
     ///
     /// - Parameters:

@@ -1,11 +1,11 @@
 import EventLoop
-public import Notifications
-public import RegistryAPI
+import Notifications
+import RegistryAPI
 
 /// Reloads the certificate of the registry's API when its files change.
 ///
 /// The files are looked at on a thread of its own. A pair that does not serve is logged once, and the old one stays.
-public final class CertificateWatcher: Sendable {
+final class CertificateWatcher: Sendable {
     /// The state of the watcher's loop.
     private final class Core {
         let loop: EventLoop
@@ -79,7 +79,7 @@ public final class CertificateWatcher: Sendable {
     ///   - intervalNanoseconds: how often the files are looked at.
     ///   - logger: where a renewal, or a pair that cannot be used, is logged.
     /// - Throws: `WorkerError` if there is no thread.
-    public init?(
+    init?(
         _ configuration: Configuration.RegistryAPI, of server: RegistryServer,
         intervalNanoseconds: UInt64 = 10_000_000_000, logger: Logger
     ) throws(WorkerError) {
@@ -98,7 +98,4 @@ public final class CertificateWatcher: Sendable {
     }
 
     deinit { core.loop.stopAndJoin() }
-
-    /// Looks at the files at once.
-    public func reread() { core.loop.submit { [core] in core.value.reread() } }
 }

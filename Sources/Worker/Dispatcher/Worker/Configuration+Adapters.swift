@@ -61,10 +61,18 @@ extension Configuration {
     /// - Returns: the clients, whose loops run.
     /// - Throws: as `registryClient`.
     func lookUpClients(logger: Logger, metrics: RegistryMetrics) throws -> [RegistryClient] {
-        try (1...lookUpConnectionCount).map { number in
-            try registryClient(
-                number == 1 ? "registry-reads" : "registry-reads-\(number)", logger: logger, metrics: metrics)
+        var clients: [RegistryClient] = []
+        do {
+            for number in 1...lookUpConnectionCount {
+                clients.append(
+                    try registryClient(
+                        number == 1 ? "registry-reads" : "registry-reads-\(number)", logger: logger, metrics: metrics))
+            }
+        } catch {
+            for client in clients { client.close() }
+            throw error
         }
+        return clients
     }
 
     /// Opens the registry for the pipeline, on a loop of its own.
@@ -77,8 +85,10 @@ extension Configuration {
     /// - Throws: `RegistryError` as `SQLiteRegistry.open` and `PostgresRegistry.open`; `EventLoopError` if there is no
     ///   thread to be had.
     func registryClient(_ name: String, logger: Logger, metrics: RegistryMetrics) throws -> RegistryClient {
-        RegistryClient(
-            loop: try EventLoop(name: name), registry: try openPipeline(), limits: pipeline.limits,
+        // Opened first: a registry that cannot be opened leaves no thread behind.
+        let registry = try openPipeline()
+        return RegistryClient(
+            loop: try EventLoop(name: name), registry: registry, limits: pipeline.limits,
             logger: logger, metrics: metrics, nowMilliseconds: { WallClock.nowMilliseconds() })
     }
 
@@ -120,7 +130,8 @@ extension Configuration {
 
     private static func tokenSource(_ apns: APNs) throws(APNsError) -> ProviderTokenSource {
         let content = try ProviderKeyFile.read(path: apns.keyFile)
-        return try ProviderTokenSource(key: content.key, keyID: apns.keyID, teamID: apns.teamID)
+        // The one of this process, because APNs limits how often a key's token may change: a reload keeps it.
+        return try ProviderTokenSource.shared(key: content.key, keyID: apns.keyID, teamID: apns.teamID)
     }
 }
 
@@ -144,5 +155,24 @@ extension Configuration.APNs {
         throw APNsError(
             .keyInvalid,
             "\(keyFile) and \(otherFile) hold different keys, but both are configured as \(keyID); correct a key_id")
+    }
+}
+
+extension ProviderKeyWatcher {
+    /// Prepares to watch the key files of apps; apps with the same key share its source.
+    ///
+    /// - Parameters:
+    ///   - apps: the apps.
+    ///   - routes: the routes to APNs, two for each app, in the order of the apps.
+    ///   - logger: where changes are logged.
+    /// - Throws: `APNsError` if there is no thread.
+    convenience init(apps: [Configuration.App], routes: [APNsRoute], logger: Logger) throws(APNsError) {
+        var entries: [Entry] = []
+        for (index, app) in apps.enumerated() {
+            let source = routes[2 * index].tokenSource
+            guard !entries.contains(where: { $0.source === source }) else { continue }
+            entries.append(Entry(path: app.apns.keyFile, keyID: app.apns.keyID, source: source))
+        }
+        try self.init(entries: entries, logger: logger)
     }
 }

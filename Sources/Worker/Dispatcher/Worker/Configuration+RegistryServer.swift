@@ -1,7 +1,7 @@
-public import Metrics
-public import Notifications
-public import PushCore
-public import RegistryAPI
+import Metrics
+import Notifications
+import PushCore
+import RegistryAPI
 
 extension Configuration {
     /// Serves the registry over HTTP, with connections of its own to the store.
@@ -11,10 +11,12 @@ extension Configuration {
     ///   - mode: the access to the store.
     ///   - metrics: where the counters are registered.
     ///   - logger: where events of interest go.
+    ///   - predecessor: a running server whose port this one takes over.
     /// - Returns: a server that answers until it is stopped.
     /// - Throws: `WorkerError` if the store, the certificate or the address cannot be used.
-    public func registryServer(
-        at listen: HostPort, mode: RegistryOpenMode, metrics: MetricsRegistry, logger: Logger
+    func registryServer(
+        at listen: HostPort, mode: RegistryOpenMode, metrics: MetricsRegistry, logger: Logger,
+        takingOver predecessor: RegistryServer?
     ) throws(WorkerError) -> RegistryServer {
         var options = RegistryServerConfiguration(
             host: listen.host, port: listen.port,
@@ -38,7 +40,8 @@ extension Configuration {
             let registry = try openServed(mode: mode)
             let reader = try openServed(mode: .readOnly)
             return try RegistryServer(
-                configuration: options, registry: registry, reader: reader, metrics: metrics, logger: logger)
+                configuration: options, registry: registry, reader: reader, metrics: metrics, logger: logger,
+                takingOver: predecessor)
         } catch {
             throw WorkerError(starting: error)
         }

@@ -1,18 +1,20 @@
 import APNsTransport
-public import AdminServer
+import AdminServer
 import ChangeQueue
 import EventLoop
-public import Metrics
-public import Notifications
+import Metrics
+import Notifications
 import PushCore
-public import RegistryAPI
 
-/// One worker process: all parts, built from the configuration and joined.
-public final class Worker: Sendable {
+/// All parts of a worker, built from one configuration and joined.
+///
+/// A process has one worker at a time; a reload replaces it (`WorkerHost`).
+final class Worker: Sendable {
     /// The reasons why the worker is not ready.
-    public var health: PipelineHealth { dispatch.health }
-    /// All metrics of the process.
-    public let metrics: MetricsRegistry
+    var health: PipelineHealth { dispatch.health }
+
+    /// The metrics of this worker, which end with it.
+    private let metrics: MetricsRegistry
 
     private let configuration: Configuration
     private let logger: Logger
@@ -24,7 +26,7 @@ public final class Worker: Sendable {
     private let courier: CourierTransport
     private let registryReads: [RegistryClient]
     private let registryWrites: RegistryClient
-    private let keys: WorkerKeys
+    private let keyWatcher: ProviderKeyWatcher
 
     /// Builds the parts; the worker sends and consumes nothing before `start`.
     ///
@@ -33,26 +35,32 @@ public final class Worker: Sendable {
     ///   - logger: where events of interest go.
     ///   - metrics: where the parts register their counters.
     /// - Throws: `WorkerError` if a key, the registry or a thread cannot be had.
-    public init(configuration: Configuration, logger: Logger, metrics: MetricsRegistry) throws(WorkerError) {
+    init(configuration: Configuration, logger: Logger, metrics: MetricsRegistry) throws(WorkerError) {
         self.configuration = configuration
         self.logger = logger
+        let metrics = metrics.makePart()
         self.metrics = metrics
         do {
+            // What a wrong configuration makes fail comes first, so that a refused reload leaves no thread behind.
             let broker = try configuration.broker(purpose: "worker")
+            let client = try configuration.apnsClient()
+            let registry = RegistryMetrics(metrics)
+            registryReads = try configuration.lookUpClients(logger: logger, metrics: registry)
+            do {
+                registryWrites = try configuration.registryClient("registry-writes", logger: logger, metrics: registry)
+            } catch {
+                for client in registryReads { client.close() }
+                throw error
+            }
             loop = try EventLoop(name: "dispatch")
             consumer = try ChangeConsumer(configuration: broker, logger: logger, metrics: metrics)
             publisher = try ConfirmedPublisher(configuration: broker, logger: logger, metrics: metrics)
-            let client = try configuration.apnsClient()
             transport = try APNsClient(configuration: client, logger: logger, metrics: metrics)
-            let registry = RegistryMetrics(metrics)
-            registryReads = try configuration.lookUpClients(logger: logger, metrics: registry)
-            registryWrites = try configuration.registryClient("registry-writes", logger: logger, metrics: registry)
             courier = CourierTransport(
                 others: transport, apps: configuration.apps.map(\.name), firstRoute: client.routes.count,
                 loop: registryWrites.loop, logger: logger,
                 openRegistry: { () throws(RegistryError) in try configuration.registry.open(mode: .readWrite) })
-            keys = try WorkerKeys(
-                apps: configuration.apps, sources: client.routes.map(\.tokenSource), logger: logger)
+            keyWatcher = try ProviderKeyWatcher(apps: configuration.apps, routes: client.routes, logger: logger)
             let parts = PipelineParts(
                 source: consumer, publisher: publisher, transport: courier, registryReads: registryReads,
                 registryWrites: registryWrites, now: { SystemClocks.now() })
@@ -66,7 +74,7 @@ public final class Worker: Sendable {
     /// Declares the topology if the configuration says so, and begins to work.
     ///
     /// - Throws: `WorkerError` if the topology cannot be declared.
-    public func start() async throws(WorkerError) {
+    func start() async throws(WorkerError) {
         if configuration.worker.declaresTopology {
             do {
                 _ = try await configuration.topology.apply(to: configuration.broker(purpose: "topology"))
@@ -75,7 +83,7 @@ public final class Worker: Sendable {
             }
         }
         dispatch.start()
-        keys.watcher.start()
+        keyWatcher.start()
         if let broker = try? configuration.broker(purpose: "policies") {
             // Not waited for: work begins whether RabbitMQ's management API answers or not.
             Task { await configuration.topology.reportPolicies(of: broker, logger: logger, metrics: metrics) }
@@ -90,31 +98,8 @@ public final class Worker: Sendable {
             ])
     }
 
-    /// Reloads the signing keys under the names of a newer configuration; the rest of that configuration is ignored.
-    ///
-    /// - Parameter configuration: the new configuration, checked.
-    public func reloadKeys(_ configuration: Configuration) {
-        logger.log(.info, "worker.keys.reloaded", [.field("apps", configuration.apps.count)])
-        keys.reload(configuration.apps)
-    }
-
-    /// The admin server's routes about this worker.
-    ///
-    /// - Parameters:
-    ///   - version: the version of the program.
-    ///   - registryServer: the registry's API, if this process serves it.
-    /// - Returns: the routes, to be served for as long as the worker runs.
-    public func adminRoutes(version: String, registryServer: RegistryServer?) -> AdminRoutes {
-        AdminRoutes(
-            liveness: { self.livenessChecks() + [registryServer].compactMap { $0?.livenessCheck } },
-            readiness: {
-                self.health.checks.map { HealthCheck($0.concern.rawValue, failure: $0.reason) }
-                    + [registryServer].compactMap { $0.map { HealthCheck("registry-api", failure: $0.failure) } }
-            },
-            metrics: { self.metrics.render() }, product: "apus", version: version)
-    }
-
-    private func livenessChecks() -> [HealthCheck] {
+    /// Whether the event loops turn.
+    var livenessChecks: [HealthCheck] {
         let loops =
             [
                 ("dispatch", loop.nanosecondsSinceLastTick()), ("amqp-consume", consumer.nanosecondsSinceLastTick()),
@@ -128,16 +113,19 @@ public final class Worker: Sendable {
     /// Ends in order, and says in the log what became of all pushes.
     ///
     /// - Returns: whether everything that was begun was finished in time.
-    public func drain() async -> Dispatch.DrainOutcome {
+    func drain() async -> Dispatch.DrainOutcome {
         logger.log(.info, "worker.draining", [.field("timeoutSeconds", configuration.worker.drainTimeout.seconds)])
         let outcome = await dispatch.drain(timeoutSeconds: configuration.worker.drainTimeout.seconds)
-        keys.watcher.stop()
+        keyWatcher.stop()
         if let ledgers = try? await dispatch.ledgers() { logLedgers(ledgers) }
         if outcome == .timedOut {
             logger.log(
                 .warning, "worker.drain.timed-out",
                 [.field("advice", "The broker delivers unfinished events again; raise drain_timeout if this recurs.")])
         }
+        dispatch.end()
+        for client in registryReads + [registryWrites] { client.close() }
+        metrics.end()
         return outcome
     }
 
@@ -167,12 +155,5 @@ extension HealthCheck {
         let seconds = nanoseconds / 1_000_000_000
         let isHanging = seconds >= Self.hangSecondsMaximum
         self.init("loop \(name)", failure: isHanging ? "has not turned for \(seconds) s" : nil)
-    }
-}
-
-extension RegistryServer {
-    /// Whether the loop of the registry's API turns.
-    public var livenessCheck: HealthCheck {
-        HealthCheck(loop: "registry-api", nanosecondsSinceLastTick: nanosecondsSinceLastTick())
     }
 }

@@ -73,17 +73,17 @@ struct ProviderKeyWatcherTests {
         #expect(log.lines.value.count { $0.contains("cannot be read") } == 1)
     }
 
-    @Test("On demand all files are read at once, under other names and identifiers if need be")
-    func rereads() async throws {
-        let watcher = try ProviderKeyWatcher(
-            entries: [entry], intervalNanoseconds: 3_600_000_000_000, logger: log.logger)
+    @Test("A file that was broken and holds the key in use again is told to be usable")
+    func reportsTheRecovery() async throws {
+        let watcher = try ProviderKeyWatcher(entries: [entry], intervalNanoseconds: 1_000_000, logger: log.logger)
         watcher.start()
-        try folder.write("other.p8", new.pem)
-        watcher.reread([.init(path: folder.path + "/other.p8", keyID: "NEWKEY1234", source: source)])
-        #expect(await log.wait(for: "apns.key.replaced", "NEWKEY1234"))
-        #expect(try isSigned(by: new))
-        #expect(source.keyID == "NEWKEY1234")
+        try folder.write("key.p8", "garbage")
+        #expect(await log.wait(for: "apns.key.unusable"))
+        try folder.write("key.p8", old.pem)
+        #expect(await log.wait(for: "info apns.key.usable", "ABC123DEFG"))
         watcher.stop()
+        #expect(log.lines.value.count { $0.contains("apns.key.replaced") } == 0)
+        #expect(try source.token().generation == 1)
     }
 
     @Test("The same key again changes nothing, so no token is spent")

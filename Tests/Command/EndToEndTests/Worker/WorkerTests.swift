@@ -237,32 +237,4 @@ struct WorkerTests {
         _ = await worker.drain()
         try await fixture.stop()
     }
-
-    @Test("SIGHUP reads the key file again without a restart; a broken file leaves the old key in use")
-    func rereadsKeys() async throws {
-        let fixture = try await WorkerFixture()
-        try fixture.register(2)
-        let worker = try fixture.startWorker()
-        _ = try await worker.readiness(200)
-        let key = try fixture.folder.read("key.p8")
-        try fixture.folder.write("key.p8", ES256PrivateKey.generate().pem)
-        worker.command.signal(SIGHUP)
-        try await worker.command.wait(for: "apns.key.replaced")
-        try fixture.folder.write("key.p8", key)
-        worker.command.signal(SIGHUP)
-        try await eventually(
-            "the key to be replaced twice"
-        ) {
-            worker.command.errors
-        } until: {
-            $0.split(separator: "apns.key.replaced").count == 3
-        }
-        try fixture.folder.write("key.p8", "broken")
-        worker.command.signal(SIGHUP)
-        try await worker.command.wait(for: "worker.reload.failed")
-        try await fixture.publish([WorkerFixture.datasetChanged("one", identity: 0, syncCount: 1)])
-        _ = try await fixture.accepted(reachingDevices: 1)
-        await worker.drainCleanly()
-        try await fixture.stop()
-    }
 }

@@ -17,7 +17,7 @@ struct LogSinkTests {
 
     @Test("An entry is one line of JSON with time, level, event and fields")
     func jsonLine() {
-        sink().logger(minimum: .debug).log(
+        sink().logger(threshold: LogThreshold(.debug)).log(
             .warning, "amqp.lost",
             [
                 .field("reason", "a \"quoted\"\nline\u{0}"), .field("count", -3), .field("seconds", 0.5),
@@ -32,14 +32,14 @@ struct LogSinkTests {
 
     @Test("On a terminal it is a line for people")
     func textLine() {
-        sink(.text).logger(minimum: .debug).log(
+        sink(.text).logger(threshold: LogThreshold(.debug)).log(
             .info, "worker.started", [.field("app", "a\u{1B}[31m"), .field("n", 1)])
         #expect(pipe.lines() == [#"2024-05-06T07:08:09.012Z INFO    worker.started app="a\u001b[31m" n=1"#])
     }
 
     @Test("What is less important than the minimum is neither written nor computed")
     func minimum() {
-        let logger = sink().logger(minimum: .warning)
+        let logger = sink().logger(threshold: LogThreshold(.warning))
         let isComputed = Mutex(false)
         func fields() -> [LogField] {
             isComputed.withLock { $0 = true }
@@ -53,7 +53,7 @@ struct LogSinkTests {
 
     @Test("A call site that logs too often is cut to a burst and one line a second, and the rest is counted")
     func rateLimit() {
-        let logger = sink().logger(minimum: .debug)
+        let logger = sink().logger(threshold: LogThreshold(.debug))
         func repeated() { logger.log(.info, "repeated") }
         for _ in 0..<100 { repeated() }
         logger.log(.info, "other")
@@ -74,7 +74,7 @@ struct LogSinkTests {
 
     @Test("At the level debug each entry is written, and the others are held back as ever")
     func debugIsNotHeldBack() {
-        let logger = sink().logger(minimum: .debug)
+        let logger = sink().logger(threshold: LogThreshold(.debug))
         for _ in 0..<200 { logger.log(.debug, "each") }
         for _ in 0..<200 { logger.log(.info, "some") }
         let lines = pipe.lines()
@@ -95,7 +95,7 @@ struct LogSinkTests {
 
     @Test("A clock that is set back silences nothing for longer than a second")
     func clockSetBack() {
-        let logger = sink().logger(minimum: .debug)
+        let logger = sink().logger(threshold: LogThreshold(.debug))
         func repeated() { logger.log(.info, "repeated") }
         for _ in 0..<30 { repeated() }
         clock.advance(milliseconds: -86_400_000)
@@ -108,7 +108,7 @@ struct LogSinkTests {
 
     @Test("A line is at most 4096 bytes, whatever the fields are")
     func longFields() {
-        let logger = sink().logger(minimum: .debug)
+        let logger = sink().logger(threshold: LogThreshold(.debug))
         let long = String(repeating: "ä\u{1}\"", count: 10_000)
         for count in [1, 2, 40] {
             logger.log(.info, "long", (0..<count).map { _ in .field("text", long) } + [.field("last", 1)])

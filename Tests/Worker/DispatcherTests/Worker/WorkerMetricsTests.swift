@@ -17,8 +17,7 @@ struct WorkerMetricsTests {
         let metrics = MetricsRegistry()
         ProcessMetrics.register(in: metrics, product: "apus", version: "1.2.3")
         // Never started: it connects to nothing.
-        let worker = try Worker(
-            configuration: fixture.load(ConfigurationFixture.app).configuration, logger: .silent, metrics: metrics)
+        let worker = try WorkerHost(fixture.load(ConfigurationFixture.app), metrics: metrics)
         let text = metrics.render()
         #expect(text.contains("apus_build_info"))
         let result = try await CommandRunner.run(

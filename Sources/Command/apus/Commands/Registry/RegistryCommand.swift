@@ -66,23 +66,21 @@ struct RegistryCommand: Command {
     let options = [CommandOption.json] + CommandOption.configuration
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
-        let configuration = try invocation.loadConfiguration(for: .registryServer).configuration
-        let logger = LogSink(configuration.log).logger(minimum: configuration.log.level)
+        let loaded = try invocation.loadConfiguration(for: .registryServer)
         let metrics = MetricsRegistry()
         ProcessMetrics.register(in: metrics, product: "apus", version: ProductVersion.current)
         let stop = try StopSignal()
         try await stop.watch(exitCodeOfSecond: .temporaryFailure)
-        let address = configuration.registryAPI.listen ?? Configuration.RegistryAPI.standardListen
         do {
-            let api = try configuration.registryServer(at: address, mode: .create, metrics: metrics, logger: logger)
-            configuration.warnOfLooseModes(logger)
-            let admin = try startAdminServer(api, configuration.admin, metrics: metrics)
-            if let admin { logger.log(.info, "admin.listening", [.field("port", Int(admin.port))]) }
-            announce(api, address, usesTLS: configuration.registryAPI.certificateFile != nil, to: invocation)
-            let certificate = try CertificateWatcher(configuration.registryAPI, of: api, logger: logger)
-            stop.onHangUp { certificate?.reread() }
-            await stop.wait()
-            api.stop()
+            let host = try RegistryHost(loaded, metrics: metrics)
+            let admin = try AdminServer(loaded.configuration.admin, host.adminRoutes(version: ProductVersion.current))
+            if let admin { host.logger.log(.info, "admin.listening", [.field("port", Int(admin.port))]) }
+            announce(host, loaded.configuration.registryAPI, to: invocation)
+            let loader = try invocation.configurationLoader()
+            await stop.wait {
+                await host.reload { () throws(ConfigurationError) in try loader.load(for: .registryServer) }
+            }
+            host.stop()
             admin?.stop()
             return .ok
         } catch let error as WorkerError {
@@ -91,29 +89,14 @@ struct RegistryCommand: Command {
     }
 
     private func announce(
-        _ api: RegistryServer, _ address: HostPort, usesTLS: Bool, to invocation: CommandInvocation
+        _ host: RegistryHost, _ configuration: Configuration.RegistryAPI, to invocation: CommandInvocation
     ) {
-        let endpoint = "\(usesTLS ? "https" : "http")://\(HostPort(host: address.host, port: api.port))"
+        let address = configuration.listen ?? Configuration.RegistryAPI.standardListen
+        let scheme = configuration.certificateFile == nil ? "http" : "https"
+        let endpoint = "\(scheme)://\(HostPort(host: address.host, port: host.port))"
         invocation.output.line(
-            invocation.isJSON ? #"{"endpoint":"\#(endpoint)","port":\#(api.port)}"# : "ready at \(endpoint)")
+            invocation.isJSON ? #"{"endpoint":"\#(endpoint)","port":\#(host.port)}"# : "ready at \(endpoint)")
         invocation.output.flush()
-    }
-
-    private func startAdminServer(
-        _ api: RegistryServer, _ configuration: Configuration.Admin, metrics: MetricsRegistry
-    ) throws(CommandFailure) -> AdminServer? {
-        guard let address = configuration.listen else { return nil }
-        let routes = AdminRoutes(
-            liveness: { [api.livenessCheck] }, readiness: { [HealthCheck("registry", failure: api.failure)] },
-            metrics: { metrics.render() },
-            product: "apus",
-            version: ProductVersion.current)
-        do {
-            return try AdminServer(
-                host: address.host, port: address.port, names: configuration.hosts, routes: routes)
-        } catch {
-            throw CommandFailure(.unavailable, "\(error)")
-        }
     }
 }
 

@@ -1,0 +1,110 @@
+import PushCore
+import Synchronization
+
+/// The reasons why a worker is not ready, in words; the pipeline writes them, the admin server's thread reads them.
+public final class PipelineHealth: Sendable {
+    /// The things that can be wrong, each with a reason of its own.
+    public enum Concern: String, CaseIterable, Sendable {
+        /// The worker does not consume.
+        case source
+        /// APNs cannot be reached for any app, so the worker consumes nothing.
+        case apns
+        /// The worker cannot requeue what fails.
+        case publisher
+        /// The registry does not answer.
+        case registry
+        /// The subscriptions to records have not all been read yet.
+        case subscriptions
+        /// APNs does not accept the key of an app.
+        case key
+        /// APNs calls most tokens of an app bad.
+        case tokens
+        /// The broker does not take requeued messages.
+        case requeuing = "parking"
+        /// The worker is shutting down.
+        case draining
+    }
+
+    /// How the wait for the first delivery ended.
+    public enum Beginning: Hashable, Sendable {
+        /// The worker consumes.
+        case consumes
+        /// RabbitMQ lacks something that the worker needs, or refuses it; waiting changes nothing.
+        case refused(String)
+        /// Time ran out, or the wait was cancelled, with the reason why the worker does not consume.
+        case gaveUp(String)
+    }
+
+    private struct State {
+        var reasons: [Concern: String] = [
+            .source: "not connected to RabbitMQ yet", .subscriptions: "reads the subscriptions of the registry",
+        ]
+        var beginning: Beginning?
+        var waiter: CheckedContinuation<Beginning, Never>?
+
+        /// The answer for the waiter, who is not asked again.
+        mutating func takeWaiter() -> CheckedContinuation<Beginning, Never>? {
+            defer { waiter = nil }
+            return waiter
+        }
+    }
+
+    private let state = Mutex(State())
+
+    init() {}
+
+    func set(_ concern: Concern, _ reason: String?) { state.withLock { $0.reasons[concern] = reason } }
+
+    func sourceStateChanged(_ source: DeliverySourceState) {
+        let (reason, beginning): (String?, Beginning?) =
+            switch source {
+            case .consuming: (nil, .consumes)
+            case .interrupted(let reason): ("not consuming: \(reason)", nil)
+            case .misconfigured(let reason): ("cannot consume: \(reason)", .refused(reason))
+            case .cancelled: ("stopped consuming", nil)
+            }
+        let waiter = state.withLock { state in
+            state.reasons[.source] = reason
+            state.beginning = beginning
+            return beginning == nil ? nil : state.takeWaiter()
+        }
+        if let beginning { waiter?.resume(returning: beginning) }
+    }
+
+    /// Waits until the worker consumes, or cannot; to be asked by one caller at a time.
+    ///
+    /// - Parameter timeoutSeconds: the longest wait.
+    /// - Returns: how it ended; a cancelled task gives up at once.
+    public func waitUntilConsuming(timeoutSeconds: Double) async -> Beginning {
+        let timer = Task {
+            try await Task.sleep(for: .seconds(timeoutSeconds))
+            giveUp()
+        }
+        defer { timer.cancel() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let beginning = state.withLock { state in
+                    if state.beginning == nil { state.waiter = continuation }
+                    return state.beginning
+                }
+                if let beginning { continuation.resume(returning: beginning) }
+                if Task.isCancelled { giveUp() }
+            }
+        } onCancel: {
+            giveUp()
+        }
+    }
+
+    private func giveUp() {
+        let (waiter, reason) = state.withLock { ($0.takeWaiter(), $0.reasons[.source] ?? $0.reasons[.subscriptions]) }
+        waiter?.resume(returning: .gaveUp(reason ?? "it did not begin in time"))
+    }
+
+    /// Why the worker is not ready, most important first; empty if it is.
+    public var problems: [String] { checks.compactMap(\.reason) }
+
+    /// Every concern with its reason, nil where all is well.
+    public var checks: [(concern: Concern, reason: String?)] {
+        state.withLock { state in Concern.allCases.map { ($0, state.reasons[$0]) } }
+    }
+}

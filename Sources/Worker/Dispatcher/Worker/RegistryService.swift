@@ -1,0 +1,39 @@
+import AdminServer
+import Metrics
+import Notifications
+import PushCore
+import RegistryAPI
+
+/// The registry's API as a process serves it: the server, and what watches its certificate.
+final class RegistryService: Sendable {
+    /// The server.
+    let server: RegistryServer
+    private let certificate: CertificateWatcher?
+
+    /// Begins to serve.
+    ///
+    /// - Parameters:
+    ///   - configuration: checked before.
+    ///   - listen: where.
+    ///   - mode: the access to the store.
+    ///   - metrics: where the counters are registered.
+    ///   - logger: where events of interest go.
+    ///   - predecessor: a running service whose port this one takes over; stop it when this one serves.
+    /// - Throws: `WorkerError` if the store, the certificate or the address cannot be used.
+    init(
+        _ configuration: Configuration, at listen: HostPort, mode: RegistryOpenMode, metrics: MetricsRegistry,
+        logger: Logger, takingOver predecessor: RegistryService? = nil
+    ) throws(WorkerError) {
+        server = try configuration.registryServer(
+            at: listen, mode: mode, metrics: metrics, logger: logger, takingOver: predecessor?.server)
+        certificate = try CertificateWatcher(configuration.registryAPI, of: server, logger: logger)
+    }
+
+    /// Whether the loop of the API turns.
+    var livenessCheck: HealthCheck {
+        HealthCheck(loop: "registry-api", nanosecondsSinceLastTick: server.nanosecondsSinceLastTick())
+    }
+
+    /// Answers received requests, and closes the port; a second call does nothing.
+    func stop() { server.stop() }
+}

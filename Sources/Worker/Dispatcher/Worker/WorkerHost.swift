@@ -1,0 +1,158 @@
+public import AdminServer
+import ChangeQueue
+public import Metrics
+public import Notifications
+import PushCore
+import RegistryAPI
+import Synchronization
+
+/// The worker of a process, and the registry's API if the process serves it; a reload replaces both.
+///
+/// A new worker is built from the new configuration and begins to consume beside the old one, which then drains as at a
+/// stop. So a reload loses no delivery, applies every key but a few (`ConfigurationKey.Effect`), and what cannot work
+/// changes nothing: the old worker goes on.
+public final class WorkerHost: Sendable {
+    private struct State {
+        var loaded: LoadedConfiguration
+        var worker: Worker
+        var api: RegistryService?
+    }
+
+    /// How long a new worker may take to consume: it reads all subscriptions first.
+    private static let beginningSecondsMaximum = 300.0
+
+    private let state: Mutex<State>
+    private let threshold: LogThreshold
+    /// The log of the process.
+    public let logger: Logger
+    private let metrics: MetricsRegistry
+    private let reloader: Reloader
+
+    /// Builds the worker and begins to serve the API; the worker sends and consumes nothing before `start`.
+    ///
+    /// - Parameters:
+    ///   - loaded: the configuration.
+    ///   - metrics: where the parts register their counters.
+    /// - Throws: `WorkerError` if a key, the registry, an address or a thread cannot be had.
+    public init(_ loaded: LoadedConfiguration, metrics: MetricsRegistry) throws(WorkerError) {
+        let configuration = loaded.configuration
+        threshold = LogThreshold(configuration.log.level)
+        logger = LogSink(configuration.log).logger(threshold: threshold)
+        self.metrics = metrics
+        reloader = Reloader(logger: logger, metrics: metrics)
+        let worker = try Worker(configuration: configuration, logger: logger, metrics: metrics)
+        let api = try Self.service(configuration, metrics: metrics, logger: logger, takingOver: nil)
+        state = Mutex(State(loaded: loaded, worker: worker, api: api))
+        configuration.warnOfLooseModes(logger)
+        if let api { logger.log(.info, "registry.listening", [.field("port", Int(api.server.port))]) }
+    }
+
+    /// Declares the topology if the configuration says so, and begins to work.
+    ///
+    /// - Throws: `WorkerError` if the topology cannot be declared.
+    public func start() async throws(WorkerError) { try await state.withLock { $0.worker }.start() }
+
+    /// Stops the API, drains the worker, and says in the log what became of all pushes.
+    ///
+    /// - Returns: whether everything that was begun was finished in time.
+    public func drain() async -> Dispatch.DrainOutcome {
+        let (worker, api) = state.withLock { ($0.worker, $0.api) }
+        api?.stop()
+        return await worker.drain()
+    }
+
+    // MARK: Reload
+
+    /// Puts a new configuration in force, or says in the log why the old one stays.
+    ///
+    /// To be called by one caller at a time. If its task is cancelled, the old configuration stays.
+    ///
+    /// - Parameter read: reads the configuration.
+    public func reload(_ read: () throws(ConfigurationError) -> LoadedConfiguration) async {
+        await reloader.reload(from: state.withLock { $0.loaded }, read: read) {
+            [self] new, change throws(WorkerError) in
+            try await apply(new, change)
+        }
+    }
+
+    private func apply(_ new: LoadedConfiguration, _ change: ConfigurationChange) async throws(WorkerError) {
+        threshold.set(new.configuration.log.level)
+        guard change.needsNewParts else { return state.withLock { $0.loaded = new } }
+        let old = state.withLock { $0 }
+        let worker = try await begin(new.configuration)
+        let api: RegistryService?
+        do {
+            api = try Self.service(new.configuration, metrics: metrics, logger: logger, takingOver: old.api)
+        } catch {
+            _ = await worker.drain()
+            throw error
+        }
+        state.withLock { $0 = State(loaded: new, worker: worker, api: api) }
+        old.api?.stop()
+        _ = await old.worker.drain()
+    }
+
+    /// Starts a worker beside the present one.
+    private func begin(_ configuration: Configuration) async throws(WorkerError) -> Worker {
+        try await requireTopology(of: configuration)
+        let worker = try Worker(configuration: configuration, logger: logger, metrics: metrics)
+        do throws(WorkerError) {
+            try await worker.start()
+            switch await worker.health.waitUntilConsuming(timeoutSeconds: Self.beginningSecondsMaximum) {
+            case .consumes: return worker
+            case .refused(let reason): throw WorkerError(.configuration, reason)
+            case .gaveUp(let reason): throw WorkerError(.unavailable, reason)
+            }
+        } catch {
+            _ = await worker.drain()
+            throw error
+        }
+    }
+
+    /// Refuses a configuration whose queues are not there, for example after a change of the retry ladder: a worker
+    /// without them consumes, and cannot requeue.
+    private func requireTopology(of configuration: Configuration) async throws(WorkerError) {
+        guard !configuration.worker.declaresTopology else { return }
+        let missing: [TopologyObject]
+        do {
+            missing = try await configuration.topology.findMissing(at: configuration.broker(purpose: "topology"))
+        } catch {
+            throw WorkerError(starting: error)
+        }
+        guard missing.isEmpty else {
+            throw WorkerError(
+                .configuration,
+                "RabbitMQ lacks \(missing.map(\.name).joined(separator: ", ")); run `apus topology apply` with the new "
+                    + "configuration first")
+        }
+    }
+
+    private static func service(
+        _ configuration: Configuration, metrics: MetricsRegistry, logger: Logger,
+        takingOver predecessor: RegistryService?
+    ) throws(WorkerError) -> RegistryService? {
+        guard let listen = configuration.registryAPI.listen else { return nil }
+        return try RegistryService(
+            configuration, at: listen, mode: .readWrite, metrics: metrics, logger: logger, takingOver: predecessor)
+    }
+
+    // MARK: Health
+
+    /// The admin server's routes about this worker.
+    ///
+    /// - Parameter version: the version of the program.
+    /// - Returns: the routes, to be served for as long as the worker runs.
+    public func adminRoutes(version: String) -> AdminRoutes {
+        AdminRoutes(
+            liveness: { [self] in
+                let (worker, api) = state.withLock { ($0.worker, $0.api) }
+                return worker.livenessChecks + [api].compactMap { $0?.livenessCheck }
+            },
+            readiness: { [self] in
+                let (worker, api) = state.withLock { ($0.worker, $0.api) }
+                return worker.health.checks.map { HealthCheck($0.concern.rawValue, failure: $0.reason) }
+                    + [api].compactMap { $0.map { HealthCheck("registry-api", failure: $0.server.failure) } }
+            },
+            metrics: { [metrics] in metrics.render() }, product: "apus", version: version)
+    }
+}
