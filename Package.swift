@@ -232,7 +232,7 @@ let package = Package(
             "DispatcherTests", in: "Worker",
             [
                 "APNsTransport", "Dispatcher", "PushCore", "EventLoop", "Metrics", "SQLiteRegistry", "JSON", "Crypto",
-                "PushTestKit", "Essentials", "Notifications", "Predicates",
+                "PushTestKit", "Essentials", "Notifications", "Predicates", "RegistryAPI",
             ]
         ),
         testTarget(

@@ -18,9 +18,11 @@ struct DocumentRuleTests {
 
     @Test("Every metric that a document names is counted by a source")
     func metricsExist() {
+        // A metric of every program begins with the program's name.
+        let names = /"(?:apus|\\\(product\))_([a-z_]+)"/
         let counted = Set(
-            Repository.sources.flatMap { $0.lines.joined(separator: "\n").matches(of: /"(apus_[a-z_]+)"/) }.map {
-                String($0.output.1)
+            Repository.sources.flatMap { $0.lines.joined(separator: "\n").matches(of: names) }.map {
+                "apus_\($0.output.1)"
             })
         for path in Repository.paths(below: "") where path.hasSuffix(".md") {
             for match in (Repository.text(path) ?? "").matches(of: /`(apus_[a-z_]+)/) {

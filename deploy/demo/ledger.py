@@ -197,7 +197,7 @@ def check_worker(findings, workload, metrics, record, is_whole):
     outcomes = metrics.by("apus_pushes_total", "outcome")
     findings.heading("The worker's ledger" + ("" if is_whole else " (since its restart)"))
     findings.note("matched", matched)
-    for outcome in ("accepted", "token_dead", "expired", "coalesced", "parked_retry", "parked_dead_letter"):
+    for outcome in ("accepted", "token_dead", "expired", "coalesced", "requeued_retry", "requeued_dead_letter"):
         findings.note("  " + outcome.replace("_", " "), outcomes[outcome])
     findings.note("  in flight", in_flight)
     findings.equal("matched less all of these: lost", 0, matched - sum(outcomes.values()) - in_flight)
@@ -212,6 +212,6 @@ def check_worker(findings, workload, metrics, record, is_whole):
     findings.equal("token dead by the worker's count, 410 by the simulator's", answers[410], outcomes["token_dead"])
     findings.equal(
         "requeued for a retry, 429 500 503 by the simulator's",
-        answers[429] + answers[500] + answers[503], outcomes["parked_retry"])
+        answers[429] + answers[500] + answers[503], outcomes["requeued_retry"])
     refused = sum(count for status, count in answers.items() if status not in (200, 410, 429, 500, 503))
     findings.equal("any other answer of the simulator's", 0, refused)

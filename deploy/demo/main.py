@@ -191,7 +191,7 @@ class Demo:
             self._check_processes()
             waiting = self._waiting()
             metrics = self._scrape()
-            held = metrics.total("apus_pushes_in_flight") + metrics.total("apus_unacknowledged_deliveries")
+            held = metrics.total("apus_pushes_in_flight") + metrics.total("apus_deliveries_unacknowledged")
             is_settled = waiting == 0 and held == 0
             looks = looks + 1 if is_settled else 0
             if time.monotonic() - last_line > 1:

@@ -45,8 +45,8 @@ struct ConnectionMetrics {
             uniqueKeysWithValues: AMQPError.Code.allCases.map { code in
                 let counter = registry.counter(
                     "apus_amqp_reconnects_total",
-                    help: "Times that the connection to RabbitMQ had to be made again, by cause.",
-                    labels: [label, MetricsRegistry.Label("cause", code.label)])
+                    help: "Times that the connection to RabbitMQ had to be made again, by reason.",
+                    labels: [label, MetricsRegistry.Label("reason", code.label)])
                 return (code, counter)
             })
     }

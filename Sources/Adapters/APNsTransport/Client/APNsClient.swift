@@ -43,8 +43,8 @@ public final class APNsClient: PushTransport {
                 metrics: APNsMetrics(app: route.app, registry: metrics))
             route.tokenSource.count { keyID in
                 metrics.counter(
-                    "apus_provider_tokens_minted_total", help: "Provider tokens signed, by key.",
-                    labels: [.init("key", keyID)])
+                    "apus_apns_provider_tokens_minted_total", help: "Provider tokens signed, by key.",
+                    labels: [.init("key_id", keyID)])
             }
             parts.append((route, try route.makeContext(), log))
         }

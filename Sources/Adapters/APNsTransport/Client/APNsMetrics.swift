@@ -38,42 +38,45 @@ struct APNsMetrics: Sendable {
             labels: [label])
         waiting = registry.gauge(
             "apus_apns_waiting_pushes", help: "Pushes that wait for a free stream to APNs.", labels: [label])
-        let connectsHelp = "Attempts to connect to APNs, by result."
+        let connectsHelp = "Attempts to connect to APNs, by outcome."
         connectsReady = registry.counter(
-            "apus_apns_connects_total", help: connectsHelp, labels: [label, .init("result", "ready")])
+            "apus_apns_connects_total", help: connectsHelp, labels: [label, .init("outcome", "ready")])
         connectsFailed = registry.counter(
-            "apus_apns_connects_total", help: connectsHelp, labels: [label, .init("result", "failed")])
+            "apus_apns_connects_total", help: connectsHelp, labels: [label, .init("outcome", "failed")])
         connectionsLost = registry.counter(
             "apus_apns_connections_lost_total", help: "Connections to APNs that ended unexpectedly.",
             labels: [label])
         goAways = registry.counter(
             "apus_apns_goaways_total", help: "Connections that APNs asked to replace (GOAWAY).", labels: [label])
         ambiguous = registry.counter(
-            "apus_apns_ambiguous_total", help: "Attempts that APNs may or may not have processed.",
+            "apus_apns_attempts_ambiguous_total",
+            help: "Attempts without an answer that APNs may have processed; each may have made a duplicate.",
             labels: [label])
         notProcessed = registry.counter(
-            "apus_apns_not_processed_total", help: "Attempts that APNs certainly did not process.", labels: [label])
+            "apus_apns_attempts_not_processed_total", help: "Attempts that APNs certainly did not process.",
+            labels: [label])
         openCircuits = registry.gauge(
             "apus_apns_open_circuits", help: "Pools that have failed to connect many times in a row.",
             labels: [label])
         let openedHelp = "Connections opened because pushes waited, by what was exhausted."
         openedForStreams = registry.counter(
-            "apus_apns_pool_opened_total", help: openedHelp, labels: [label, .init("cause", "streams")])
+            "apus_apns_pool_connections_opened_total", help: openedHelp, labels: [label, .init("reason", "streams")])
         openedForWindow = registry.counter(
-            "apus_apns_pool_opened_total", help: openedHelp, labels: [label, .init("cause", "window")])
+            "apus_apns_pool_connections_opened_total", help: openedHelp, labels: [label, .init("reason", "window")])
         grownInVain = registry.counter(
-            "apus_apns_pool_grown_in_vain_total",
+            "apus_apns_pool_growths_reverted_total",
             help: "Times that additional connections brought no additional answers and were closed.",
             labels: [label])
         retired = registry.counter(
-            "apus_apns_pool_retired_total", help: "Connections closed because fewer sufficed.", labels: [label])
+            "apus_apns_pool_connections_retired_total", help: "Connections closed because fewer sufficed.",
+            labels: [label])
         let evictedHelp = "Stalled connections that the worker closed, by reason."
         evictedSilent = registry.counter(
             "apus_apns_connections_evicted_total", help: evictedHelp, labels: [label, .init("reason", "silent")])
         evictedStarved = registry.counter(
             "apus_apns_connections_evicted_total", help: evictedHelp, labels: [label, .init("reason", "window")])
         quarantined = registry.counter(
-            "apus_apns_quarantined_total",
+            "apus_apns_pushes_quarantined_total",
             help: "Pushes sent apart from the others, because their token was rejected lately.", labels: [label])
     }
 
@@ -82,8 +85,8 @@ struct APNsMetrics: Sendable {
     ) -> Connections {
         func gauge(_ state: String) -> Gauge {
             registry.gauge(
-                "apus_apns_connections", help: "Connections to APNs, by lane and state.",
-                labels: [label, .init("lane", pool.rawValue), .init("state", state)])
+                "apus_apns_connections", help: "Connections to APNs, by pool and state.",
+                labels: [label, .init("pool", pool.rawValue), .init("state", state)])
         }
         return Connections(
             connecting: gauge("connecting"), proving: gauge("proving"), open: gauge("open"),

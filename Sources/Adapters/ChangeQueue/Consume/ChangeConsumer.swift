@@ -94,9 +94,10 @@ struct ConsumerMetrics {
             "apus_deliveries_rejected_total",
             help: "Deliveries that RabbitMQ was told to dead-letter, because it takes no copy of them.")
         redeliveredTotal = registry.counter(
-            "apus_deliveries_redelivered_total", help: "Deliveries that may have been delivered before.")
+            "apus_deliveries_redelivered_total",
+            help: "Deliveries that RabbitMQ may have delivered before: the bound on duplicate pushes.")
         unacknowledged = registry.gauge(
-            "apus_unacknowledged_deliveries", help: "Deliveries that this process holds unacknowledged.")
+            "apus_deliveries_unacknowledged", help: "Deliveries that this process holds unacknowledged.")
         paused = registry.gauge(
             "apus_consumer_paused",
             help: "1 while the worker consumes nothing because APNs cannot be reached; events wait in RabbitMQ.")

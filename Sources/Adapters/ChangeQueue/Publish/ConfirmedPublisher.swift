@@ -81,9 +81,9 @@ struct PublisherMetrics {
         refusedTotal = counter("refused")
         rejectedTotal = counter("rejected")
         isBlocked = registry.gauge(
-            "apus_amqp_blocked", help: "Whether RabbitMQ takes no publishes because it is short of memory or disk.")
+            "apus_amqp_blocked", help: "1 while RabbitMQ takes no publishes because it is short of memory or disk.")
         confirmSeconds = registry.histogram(
-            "apus_publish_confirm_seconds", help: "Time from a publish to its confirm.",
+            "apus_publish_confirm_duration_seconds", help: "From a publish to RabbitMQ's confirm.",
             boundsSeconds: Histogram.requestBoundsSeconds)
     }
 

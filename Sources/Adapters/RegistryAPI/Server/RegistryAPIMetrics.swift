@@ -12,14 +12,14 @@ struct RegistryAPIMetrics: Sendable {
     func route(_ name: String) -> RouteMetrics {
         func counter(_ status: String) -> Counter {
             registry.counter(
-                "apus_registry_requests_total",
+                "apus_registry_api_requests_total",
                 help: "Requests to the registry's API, by the first digit of the status.",
                 labels: [.init("operation", name), .init("status", status)])
         }
         return RouteMetrics(
             succeeded: counter("2xx"), refused: counter("4xx"), failed: counter("5xx"),
             duration: registry.histogram(
-                "apus_registry_request_duration_seconds", help: "From the whole request to its answer.",
+                "apus_registry_api_request_duration_seconds", help: "From the whole request to its answer.",
                 boundsSeconds: Histogram.requestBoundsSeconds, labels: [.init("operation", name)]))
     }
 }

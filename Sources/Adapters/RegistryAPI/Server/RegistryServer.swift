@@ -64,6 +64,10 @@ public final class RegistryServer: Sendable {
         loops = try Self.makeLoops()
         let health = RegistryHealth()
         self.health = health
+        metrics.gauge(
+            "apus_registry_api_failing",
+            help: "1 while the registry's API cannot read or write the registry, which is checked once a second."
+        ) { health.failure == nil ? 0 : 1 }
         let makeLine = { (loop: EventLoop, registry: sending any ServedRegistry, purpose: RegistryContext.Purpose) in
             Self.line(
                 RegistryContext(

@@ -271,5 +271,8 @@ public struct PushCounts: Hashable, Sendable {
     public var requeued: Int { requeuedForRetry + deadLettered }
 
     /// Whether every matched push is accounted for.
-    public var isBalanced: Bool { matched == accepted + tokenDead + expired + coalesced + requeued + inFlight }
+    public var isBalanced: Bool { unaccounted == 0 }
+
+    /// The matched pushes that neither ended nor are in flight; anything but 0 is a defect.
+    public var unaccounted: Int { matched - accepted - tokenDead - expired - coalesced - requeued - inFlight }
 }

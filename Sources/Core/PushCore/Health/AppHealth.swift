@@ -30,6 +30,22 @@ public struct AppHealth: Sendable {
         case slow(app: Int)
     }
 
+    /// Kinds of trouble of one app; they may come together.
+    public struct Troubles: OptionSet, Sendable {
+        /// APNs does not accept its key.
+        public static let keyRefused = Self(rawValue: 1)
+        /// Most of its tokens of some kind are called bad.
+        public static let tokensInDoubt = Self(rawValue: 2)
+        /// It has more than its share of deliveries, and its pushes hardly end.
+        public static let slow = Self(rawValue: 4)
+
+        /// A bit for each kind.
+        public let rawValue: UInt8
+
+        /// Creates a set from its bits.
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+    }
+
     private struct App: Sendable {
         var breaker = KeyCircuitBreaker()
         var tokenMonitors = TokenRejectionMonitors()
@@ -162,9 +178,6 @@ public struct AppHealth: Sendable {
     /// Whether no push for any app could reach the push service, as far as is known.
     public var isEverythingUnreachable: Bool { routes.isEverythingUnreachable }
 
-    /// How many routes lead nowhere at this moment.
-    public var unreachableRouteCount: Int { routes.unreachableCount }
-
     /// The apps whose sending is suspended, because APNs does not accept their key at this moment.
     public var suspendedApps: [Int] { apps.indices.filter { isKeyRefused(app: $0) } }
 
@@ -173,6 +186,15 @@ public struct AppHealth: Sendable {
 
     /// The apps that have more than their share of deliveries and whose pushes hardly end, at this moment.
     public var slowApps: [Int] { apps.indices.filter { isSlow(app: $0) } }
+
+    /// The kinds of trouble that an app is in at this moment, besides routes that lead nowhere.
+    public func troubles(of app: Int) -> Troubles {
+        var troubles: Troubles = []
+        if isKeyRefused(app: app) { troubles.insert(.keyRefused) }
+        if apps[app].tokenMonitors.isAnyInDoubt { troubles.insert(.tokensInDoubt) }
+        if isSlow(app: app) { troubles.insert(.slow) }
+        return troubles
+    }
 
     /// Whether an app has more than its share of deliveries and its pushes hardly end.
     public func isSlow(app: Int) -> Bool { apps[app].backlog.isSlow }

@@ -38,6 +38,7 @@ public final class Dispatch: Sendable {
         source = parts.source
         publisher = parts.publisher
         transport = parts.transport
+        health.register(in: metrics)
         pipeline = LoopBound(
             Pipeline(
                 loop: loop, configuration: configuration, parts: parts, metrics: metrics, health: health,

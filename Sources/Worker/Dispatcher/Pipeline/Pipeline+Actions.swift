@@ -19,8 +19,7 @@ extension Pipeline {
         if !actions.dispatch.settles.isEmpty { parts.source.settle(actions.dispatch.settles) }
         for lag in actions.dispatch.lagsMilliseconds { metrics.lag.observe(nanoseconds: UInt64(lag) &* 1_000_000) }
         metrics.report(machine.dispatch.ledgers)
-        metrics.unreachableRoutes.set(machine.dispatch.health.unreachableRouteCount)
-        metrics.slowApps.set(machine.dispatch.health.slowApps.count)
+        metrics.health.report(machine.dispatch.health)
         actions.removeAll()
         swap(&actions, &machine.actions)
         assert(actions.isEmpty, "an adapter has called the machine back within a tick")
@@ -153,6 +152,7 @@ extension Pipeline {
         case .unreachable(let route): reportUnreachable(route)
         case .reachable(let route):
             guard let name = machine.renderer.appName(ofRoute: route) else { return }
+            metrics.health.routeChanged(app: name, isReachable: true)
             logger.log(.info, "apns.reachable", [.field("app", name), .field("route", route)])
         case .slow(let app):
             logger.log(
@@ -166,6 +166,7 @@ extension Pipeline {
 
     private func reportUnreachable(_ route: Int) {
         guard let name = machine.renderer.appName(ofRoute: route) else { return }
+        metrics.health.routeChanged(app: name, isReachable: false)
         logger.log(
             .warning, "apns.unreachable",
             [

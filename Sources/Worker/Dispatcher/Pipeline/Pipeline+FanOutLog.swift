@@ -52,7 +52,7 @@ extension Pipeline {
 
     func count(_ counts: FanOutPlanning.Counts) {
         metrics.fanOuts.planned.add(counts.planned)
-        metrics.fanOuts.found.add(counts.found)
+        metrics.fanOuts.redelivered.add(counts.found)
         metrics.fanOuts.chunksPlanned.add(counts.chunksPlanned)
         metrics.registryFailures.add(counts.registryFailures)
         metrics.fanOuts.planning.set(machine.planCount)

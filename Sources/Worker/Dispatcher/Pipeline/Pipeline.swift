@@ -55,7 +55,6 @@ final class Pipeline {
     // MARK: Reports of the adapters
 
     func deliveriesReceived(_ deliveries: [Delivery]) {
-        for delivery in deliveries where delivery.isRedelivered { metrics.redelivered.add() }
         machine.deliveriesReceived(deliveries, at: parts.now())
         scheduleTick()
     }
@@ -78,7 +77,6 @@ final class Pipeline {
 
     func pushesEnded(_ results: [PushResult]) {
         machine.pushesEnded(results, at: parts.now()) { [metrics] result, app in
-            if case .ambiguous = result.outcome { metrics.ambiguous.add() }
             metrics.observePush(app: app, nanoseconds: result.durationNanoseconds)
         }
         scheduleTick()

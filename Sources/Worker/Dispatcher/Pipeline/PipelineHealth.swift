@@ -1,3 +1,4 @@
+import Metrics
 import PushCore
 import Synchronization
 
@@ -20,7 +21,7 @@ public final class PipelineHealth: Sendable {
         /// APNs calls most tokens of an app bad.
         case tokens
         /// The broker does not take requeued messages.
-        case requeuing = "parking"
+        case requeuing
         /// The worker is shutting down.
         case draining
     }
@@ -52,6 +53,16 @@ public final class PipelineHealth: Sendable {
     private let state = Mutex(State())
 
     init() {}
+
+    /// Makes a gauge for each concern, which is read when the metrics are rendered.
+    func register(in registry: MetricsRegistry) {
+        for concern in Concern.allCases {
+            registry.gauge(
+                "apus_readiness_check_failing", help: "1 while this check of the worker's /readyz fails.",
+                labels: [.init("check", concern.rawValue)]
+            ) { self.state.withLock { $0.reasons[concern] } == nil ? 0 : 1 }
+        }
+    }
 
     func set(_ concern: Concern, _ reason: String?) { state.withLock { $0.reasons[concern] = reason } }
 

@@ -22,18 +22,16 @@ final class PipelineMetrics {
         let requeuedForRetry: Counter
         let deadLettered: Counter
         let inFlight: Gauge
+        let unaccounted: Gauge
         let duration: Histogram
     }
 
     let fanOuts: FanOutMetrics
-    let redelivered: Counter
     let headersIgnored: Counter
     let lag: Histogram
     let pruned: Counter
     let registryFailures: Counter
-    let ambiguous: Counter
-    let unreachableRoutes: Gauge
-    let slowApps: Gauge
+    let health: AppHealthMetrics
     private let registry: MetricsRegistry
     private let apps: [AppInstruments]
     /// By type; nil for an event whose type is not known.
@@ -45,9 +43,6 @@ final class PipelineMetrics {
     init(registry: MetricsRegistry, appNames: [String]) {
         self.registry = registry
         fanOuts = FanOutMetrics(registry)
-        redelivered = registry.counter(
-            "apus_events_redelivered_total",
-            help: "Deliveries that the broker may have delivered before: the bound on duplicate pushes.")
         headersIgnored = registry.counter(
             "apus_events_headers_ignored_total",
             help: "Deliveries whose publisher set headers that are Apus' own; they do not count.")
@@ -59,19 +54,12 @@ final class PipelineMetrics {
             help: "Tokens removed because they are dead; with an alert token goes its device.")
         registryFailures = registry.counter(
             "apus_registry_failures_total", help: "Calls that the registry did not answer; their events wait.")
-        unreachableRoutes = registry.gauge(
-            "apus_unreachable_routes",
-            help: "Routes (app and environment) by which APNs cannot be reached; their pushes wait in retry queues.")
-        slowApps = registry.gauge(
-            "apus_slow_apps",
-            help: "Apps whose pushes hardly end; deliveries above their share wait in retry queues.")
-        ambiguous = registry.counter(
-            "apus_pushes_ambiguous_total",
-            help: "Attempts whose answer was lost; each may have made a duplicate push.")
+        health = AppHealthMetrics(registry, appNames: appNames)
         apps = (appNames + ["unknown"]).map { Self.instruments(registry, app: $0) }
         reported = Array(repeating: PushCounts(), count: appNames.count + 1)
         events = Self.eventCounters(registry)
         for reason in EventRejection.Reason.allCases { _ = deadLetterCounter(reason.rawValue) }
+        for app in appNames { for kind in TokenKind.allCases { countWithoutToken(app: app, kind: kind, 0) } }
     }
 
     private static func instruments(_ registry: MetricsRegistry, app: String) -> AppInstruments {
@@ -91,10 +79,14 @@ final class PipelineMetrics {
                 help:
                     "Subscriptions' pushes that show nothing because even their shortest texts are too long for APNs.",
                 labels: [label]),
-            requeuedForRetry: ended("parked_retry"),
-            deadLettered: ended("parked_dead_letter"),
+            requeuedForRetry: ended("requeued_retry"),
+            deadLettered: ended("requeued_dead_letter"),
             inFlight: registry.gauge(
                 "apus_pushes_in_flight", help: "Pushes matched and not ended.", labels: [label]),
+            unaccounted: registry.gauge(
+                "apus_pushes_unaccounted",
+                help: "Pushes matched less those ended and in flight; anything but 0 is a defect of the worker.",
+                labels: [label]),
             duration: registry.histogram(
                 "apus_push_duration_seconds", help: "From the request of a push to its answer.",
                 boundsSeconds: Histogram.requestBoundsSeconds, labels: [label]))
@@ -157,6 +149,7 @@ final class PipelineMetrics {
             apps[index].requeuedForRetry.add(ledger.requeuedForRetry - last.requeuedForRetry)
             apps[index].deadLettered.add(ledger.deadLettered - last.deadLettered)
             apps[index].inFlight.set(ledger.inFlight)
+            apps[index].unaccounted.set(ledger.unaccounted)
             reported[index] = ledger
         }
     }
@@ -165,7 +158,7 @@ final class PipelineMetrics {
 /// The instruments of large fan-outs.
 final class FanOutMetrics {
     let planned: Counter
-    let found: Counter
+    let redelivered: Counter
     let planning: Gauge
     let chunksPlanned: Counter
     let chunksServed: Counter
@@ -177,17 +170,18 @@ final class FanOutMetrics {
     init(_ registry: MetricsRegistry) {
         planned = registry.counter(
             "apus_fanouts_planned_total", help: "Large fan-outs whose chunks this worker has planned to the end.")
-        found = registry.counter(
-            "apus_fanouts_found_total",
+        redelivered = registry.counter(
+            "apus_fanouts_redelivered_total",
             help: "Events whose large fan-out was planned or cancelled before they were delivered (again).")
         planning = registry.gauge("apus_fanouts_planning", help: "Large fan-outs that this worker is planning.")
-        func chunks(_ result: String) -> Counter {
+        chunksPlanned = registry.counter(
+            "apus_fanout_chunks_planned_total", help: "Chunks of large fan-outs that this worker has planned.")
+        func chunks(_ outcome: String) -> Counter {
             registry.counter(
                 "apus_fanout_chunks_total",
-                help: "Chunks of large fan-outs: planned, or ended by this worker in the way that the label says.",
-                labels: [.init("result", result)])
+                help: "Chunks of large fan-outs that this worker took from the queue and ended, by outcome.",
+                labels: [.init("outcome", outcome)])
         }
-        chunksPlanned = chunks("planned")
         chunksServed = chunks("served")
         chunksCancelled = chunks("cancelled")
         chunksRepeated = chunks("repeated")

@@ -61,9 +61,9 @@ public final class RegistryMetrics: Sendable {
         subscriptions = registry.gauge(
             "apus_subscriptions", help: "Subscriptions to records that this worker knows.")
         predicates = registry.gauge(
-            "apus_subscription_predicates", help: "Different predicates among them.")
+            "apus_subscription_predicates", help: "Different predicates among these subscriptions.")
         indexBytes = registry.gauge(
-            "apus_subscription_index_bytes", help: "Memory that the index of subscriptions takes.")
+            "apus_subscription_index_bytes", help: "Memory that the index of subscriptions takes, in bytes.")
         matchedSlowly = registry.counter(
             "apus_events_matched_slowly_total",
             help: "Changes of records that many subscriptions had to be looked at for, one by one.")

@@ -30,7 +30,7 @@ struct ClientRefusalTests {
         #expect(line.contains("hint"))
         await fixture.client.close()
         let rendered = fixture.metrics.render()
-        #expect(!rendered.contains(#"apus_apns_connects_total{app="chat",result="failed"} 0"#))
+        #expect(!rendered.contains(#"apus_apns_connects_total{app="chat",outcome="failed"} 0"#))
     }
 
     @Test("A certificate from an unknown authority")

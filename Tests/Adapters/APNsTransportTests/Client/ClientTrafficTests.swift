@@ -29,7 +29,7 @@ struct ClientTrafficTests {
         let facts = peer.facts.value
         #expect(facts.openMaximum <= 100)
         #expect(facts.authorizations.count == 1)
-        #expect(fixture.metrics.render().contains(#"apus_provider_tokens_minted_total{key="ABC123DEFG"} 1"#))
+        #expect(fixture.metrics.render().contains(#"apus_apns_provider_tokens_minted_total{key_id="ABC123DEFG"} 1"#))
         await fixture.client.close()
         #expect(await peer.facts.wait { $0.openConnectionCount == 0 })
         #expect(fixture.results.results.value.count == 5_000)

@@ -141,7 +141,7 @@ struct PoolTests {
         let results = await fixture.results.wait(count: 81)
         #expect(results.count { $0.outcome == accepted } == 41)
         #expect(connectionsUsed.value == ["good on 0", "bad on 1"])
-        #expect(fixture.metrics.render().contains(#"apus_apns_quarantined_total{app="chat"} 20"#))
+        #expect(fixture.metrics.render().contains(#"apus_apns_pushes_quarantined_total{app="chat"} 20"#))
         await fixture.client.close()
         try await peer.stop()
     }

@@ -86,7 +86,7 @@ struct FaultMixTests {
         }
         let results = world.fixture.results.results.value
         let minted = world.fixture.metrics.render().split(separator: "\n")
-            .filter { $0.hasPrefix("apus_provider_tokens_minted_total{") }
+            .filter { $0.hasPrefix("apus_apns_provider_tokens_minted_total{") }
             .compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }.reduce(0, +)
         let growth = try Self.residentBytes() - (residentAfterWarmUp ?? Self.residentBytes())
         let summary = try await world.end()

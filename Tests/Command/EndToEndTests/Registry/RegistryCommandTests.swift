@@ -150,7 +150,7 @@ struct RegistryCommandTests {
         let pushes = try await fixture.accepted(reachingDevices: 1)
         #expect(pushes.map(\.deviceToken) == [TestDevices.token(7)])
         let metrics = try await worker.get("/metrics").body
-        #expect(metrics.contains(#"apus_registry_requests_total{operation="RegisterDevice",status="2xx"} 1"#))
+        #expect(metrics.contains(#"apus_registry_api_requests_total{operation="RegisterDevice",status="2xx"} 1"#))
         await worker.drainCleanly()
         try await fixture.stop()
     }

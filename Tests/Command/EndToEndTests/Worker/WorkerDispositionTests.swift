@@ -61,11 +61,11 @@ struct WorkerDispositionTests {
         try await fixture.publish(events)
         let body = try await worker.readiness(503)
         #expect(body.contains("mail") && !body.contains("chat"), "\(body)")
-        try await worker.wait(for: "apus_pushes_total", #"app="mail",outcome="parked_retry""#, toReach: 50)
+        try await worker.wait(for: "apus_pushes_total", #"app="mail",outcome="requeued_retry""#, toReach: 50)
         _ = try await fixture.accepted(reachingDevices: 200)
         let asked = try await fixture.simulator.recorded().count { $0.status == 403 }
         #expect(asked < 50, "the breaker asks now and then, not for each push")
-        #expect(try await worker.metric("apus_pushes_total", #"outcome="parked_dead_letter""#) == 0)
+        #expect(try await worker.metric("apus_pushes_total", #"outcome="requeued_dead_letter""#) == 0)
         let end = await worker.drain()
         #expect(end.errors.contains(#""balanced":true"#), "\(end.errors)")
         try await fixture.stop()
@@ -80,13 +80,13 @@ struct WorkerDispositionTests {
         try await fixture.publish(
             (0..<60).map { WorkerFixture.datasetChanged("e\($0)", identity: $0, syncCount: 1) })
         // The first nine are too few to judge by, and end; the others are kept.
-        try await worker.wait(for: "apus_pushes_total", #"outcome="parked_retry""#, toReach: 51)
+        try await worker.wait(for: "apus_pushes_total", #"outcome="requeued_retry""#, toReach: 51)
         #expect(try await worker.metric("apus_tokens_pruned_total") == 0)
         #expect(worker.command.errors.contains("apns.tokens.in-doubt"))
         let registry = try SQLiteRegistry.open(path: fixture.folder.path + "/registry.db", mode: .readOnly)
         #expect(try registry.deviceCount() == 60)
         // They come back from the retry queue, to tokens that were rejected: now in quarantine.
-        try await worker.wait(for: "apus_apns_quarantined_total", toReach: 1)
+        try await worker.wait(for: "apus_apns_pushes_quarantined_total", toReach: 1)
         _ = await worker.drain()
         try await fixture.stop()
     }

@@ -115,7 +115,7 @@ struct WorkerFanOutTests {
         let first = try fixture.startWorker()
         _ = try await first.readiness(200)
         async let published: Void = fixture.publish([event("1")])
-        try await first.wait(for: "apus_fanout_chunks_total", "planned", toReach: 1)
+        try await first.wait(for: "apus_fanout_chunks_planned_total", toReach: 1)
         await first.killHard()
         try await published
         let second = try fixture.startWorker()

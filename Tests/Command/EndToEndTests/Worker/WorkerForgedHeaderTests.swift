@@ -33,7 +33,7 @@ struct WorkerForgedHeaderTests {
         ])
         _ = try await fixture.accepted(reachingDevices: 4)
         try await worker.wait(for: "apus_pushes_total", #"outcome="accepted""#, toReach: 4)
-        #expect(try await worker.metric("apus_pushes_total", #"outcome="parked_retry""#) == 2)
+        #expect(try await worker.metric("apus_pushes_total", #"outcome="requeued_retry""#) == 2)
         #expect(try await worker.metric("apus_events_headers_ignored_total") == 4)
         let end = await worker.drain()
         #expect(end.exitCode == 0 && end.errors.contains(#""balanced":true"#), "\(end.errors)")

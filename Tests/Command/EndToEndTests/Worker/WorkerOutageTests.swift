@@ -40,7 +40,7 @@ struct WorkerOutageTests {
         try await fixture.publish((1...5_000).map { Self.push($0) })
         // All are in the queue, and the worker has none: there is nothing that its memory could grow by.
         try await fixture.waitForMessages(5_000)
-        #expect(try await worker.metric("apus_unacknowledged_deliveries") == 0)
+        #expect(try await worker.metric("apus_deliveries_unacknowledged") == 0)
         #expect(try await fixture.deadLetters().isEmpty)
 
         let connections = try await fixture.simulator.summary().connections
@@ -67,7 +67,7 @@ struct WorkerOutageTests {
         _ = try await worker.readiness(503, mentioning: "APNs cannot be reached")
         // What it had taken by then goes to the retry queues.
         try await eventually("the unacknowledged deliveries", equals: 0) {
-            try await worker.metric("apus_unacknowledged_deliveries")
+            try await worker.metric("apus_deliveries_unacknowledged")
         }
         try await proxy.redirect(to: fixture.simulator.port)
         _ = try await fixture.accepted(reachingDevices: 3_000)
@@ -97,9 +97,9 @@ struct WorkerOutageTests {
         _ = try await fixture.accepted(reachingDevices: 3_000)
         let body = try await worker.readiness(200)
         #expect(!body.contains("cannot be reached"))
-        try await worker.wait(for: "apus_unreachable_routes", toReach: 1)
-        try await worker.wait(for: "apus_pushes_total", #"app="mail",outcome="parked_retry""#, toReach: 3_000)
-        #expect(try await worker.metric("apus_pushes_total", #"outcome="parked_dead_letter""#) == 0)
+        try await worker.wait(for: "apus_app_unreachable_routes", toReach: 1)
+        try await worker.wait(for: "apus_pushes_total", #"app="mail",outcome="requeued_retry""#, toReach: 3_000)
+        #expect(try await worker.metric("apus_pushes_total", #"outcome="requeued_dead_letter""#) == 0)
         try await proxy.redirect(to: fixture.simulator.port)
         _ = try await fixture.accepted(reachingDevices: 6_000)
         await worker.drainCleanly()

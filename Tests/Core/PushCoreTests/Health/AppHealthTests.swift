@@ -39,10 +39,10 @@ struct AppHealthTests {
         for _ in 0..<3 { health.routeChanged(0, isReachable: false) }
         let verdicts = [verdict(app: 0), verdict(app: 0, asksAPNs: false), verdict(app: 1)]
         #expect(verdicts == [.unreachable, .unreachable, nil])
-        #expect(!health.maySendAgain(app: 0, route: 0, asksAPNs: false) && health.unreachableRouteCount == 1)
+        #expect(!health.maySendAgain(app: 0, route: 0, asksAPNs: false) && health.isUnreachable(route: 0))
         for _ in 0..<3 { health.routeChanged(0, isReachable: true) }
         #expect(health.notices == [.unreachable(route: 0), .reachable(route: 0)])
-        #expect(health.unreachableRouteCount == 0)
+        #expect(!health.isUnreachable(route: 0))
     }
 
     @Test("A refused key requeues what goes to APNs, but for a probe in each interval, and each change is told once")

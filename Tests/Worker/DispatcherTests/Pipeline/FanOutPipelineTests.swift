@@ -31,8 +31,8 @@ struct FanOutPipelineTests {
         #expect(fanOut.state == .done && fanOut.chunksServed == 3 && fanOut.devicesPlanned == 60)
         let text = bench.metrics.render()
         #expect(text.contains("apus_fanouts_planned_total 1\n"))
-        #expect(text.contains("apus_fanout_chunks_total{result=\"planned\"} 3\n"))
-        #expect(text.contains("apus_fanout_chunks_total{result=\"served\"} 3\n"))
+        #expect(text.contains("apus_fanout_chunks_planned_total 3\n"))
+        #expect(text.contains("apus_fanout_chunks_total{outcome=\"served\"} 3\n"))
         bench.stop()
     }
 
@@ -77,7 +77,7 @@ struct FanOutPipelineTests {
         await plan(bench, event("1"), isRedelivered: true)
         #expect(bench.broker.requeued(in: Self.chunks).isEmpty)
         try await expectEachOnce(bench)
-        #expect(bench.metrics.render().contains("apus_fanouts_found_total 4\n"))
+        #expect(bench.metrics.render().contains("apus_fanouts_redelivered_total 4\n"))
         bench.stop()
     }
 
@@ -173,8 +173,8 @@ struct FanOutPipelineTests {
         await serve(bench)
         #expect(bench.transport.requests.count == 60)
         #expect(bench.broker.rejectedMessages == [chunks[0]])
-        #expect(bench.metrics.render().contains("apus_fanout_chunks_total{result=\"served\"} 2\n"))
-        #expect(bench.metrics.render().contains("apus_fanout_chunks_total{result=\"rejected\"} 1\n"))
+        #expect(bench.metrics.render().contains("apus_fanout_chunks_total{outcome=\"served\"} 2\n"))
+        #expect(bench.metrics.render().contains("apus_fanout_chunks_total{outcome=\"rejected\"} 1\n"))
         bench.stop()
     }
 
@@ -187,7 +187,7 @@ struct FanOutPipelineTests {
         bench.broker.deliver(chunks, deliveryClass: .bulk, isRedelivered: true)
         await bench.broker.wait { $0.unacknowledgedCount == 0 }
         try await expectEachOnce(bench)
-        #expect(bench.metrics.render().contains("apus_fanout_chunks_total{result=\"repeated\"} 3\n"))
+        #expect(bench.metrics.render().contains("apus_fanout_chunks_total{outcome=\"repeated\"} 3\n"))
         bench.stop()
     }
 
@@ -300,7 +300,7 @@ struct FanOutPipelineTests {
         await bench.broker.wait { $0.unacknowledgedCount == 3 }
         for _ in 0..<5 { await bench.settledLoop() }
         #expect(bench.broker.unacknowledgedCount == 3)
-        #expect(bench.metrics.render().contains("apus_fanout_chunks_total{result=\"delayed\"} 0\n"))
+        #expect(bench.metrics.render().contains("apus_fanout_chunks_total{outcome=\"delayed\"} 0\n"))
         for count in [3, 2, 1] { try await answerAll(bench, whileUnacknowledged: count) }
         try await expectEachOnce(bench)
         bench.stop()
@@ -379,7 +379,7 @@ struct FanOutPipelineTests {
         try await expectEachOnce(bench, 25)
         let fanOut = try #require(try registry.fanOut(1))
         #expect(fanOut.chunksServed == 1 && fanOut.chunksCancelled == 2)
-        #expect(bench.metrics.render().contains("apus_fanout_chunks_total{result=\"cancelled\"} 2\n"))
+        #expect(bench.metrics.render().contains("apus_fanout_chunks_total{outcome=\"cancelled\"} 2\n"))
         bench.stop()
     }
 
