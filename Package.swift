@@ -111,7 +111,7 @@ let package = Package(
         swiftTarget(
             "SQLiteRegistry", in: "Adapters",
             ["PushCore", "JSON", "CSQLite", "Essentials", "Notifications", "Predicates"]),
-        swiftTarget("AdminServer", in: "Adapters", ["JSON", "HTTPServer"]),
+        swiftTarget("AdminServer", in: "Adapters", ["JSON", "HTTPServer", "Metrics"]),
         swiftTarget(
             "PostgresRegistry", in: "Adapters",
             ["PushCore", "EventLoop", "JSON", "CPostgres", "Essentials", "Notifications", "Predicates"]),
@@ -140,7 +140,7 @@ let package = Package(
             dependencies: [
                 "CCommandLine", "Dispatcher", "AdminServer", "RegistryAPI", "PushCore", "EventLoop", "Metrics", "JSON",
                 "APNsTransport", "ChangeQueue", "SQLiteRegistry", "PostgresRegistry", "APNsSimulator", "LoadGenerator",
-                "Essentials", "Notifications", "Predicates", "Crypto", "CapacityModel",
+                "Essentials", "Notifications", "Predicates", "Crypto", "CapacityModel", "HTTPClient",
             ],
             path: "Sources/Command/apus",
             swiftSettings: swiftSettings

@@ -1,5 +1,6 @@
 import HTTPServer
 import JSON
+import Metrics
 
 /// The answers of the admin server.
 enum AdminResponse {
@@ -17,10 +18,17 @@ enum AdminResponse {
         case "/livez": return health(routes.liveness())
         case "/readyz": return health(routes.readiness())
         case "/version": return version(routes)
-        case "/metrics":
-            return .content(200, type: "text/plain; version=0.0.4; charset=utf-8", Array(routes.metrics().utf8))
+        case "/metrics": return metrics(request, routes)
         default: return .text(404, "there is nothing here; try " + paths.joined(separator: ", "))
         }
+    }
+
+    private static func metrics(_ request: HTTPRequest, _ routes: AdminRoutes) -> HTTPResponse {
+        let accept = AcceptHeader(request.fields.filter { $0.name == "accept" }.map(\.value))
+        let format = MetricsFormat(accept: accept)
+        var response = HTTPResponse.content(200, type: format.mediaType, Array(routes.metrics(format).utf8))
+        response.fields.append(HTTPField("Vary", "Accept"))
+        return response
     }
 
     private static func health(_ checks: [HealthCheck]) -> HTTPResponse {
@@ -61,5 +69,18 @@ enum AdminResponse {
 
     private static func json(_ status: Int, _ writer: JSONWriter) -> HTTPResponse {
         .content(status, type: "application/json", writer.bytes + [UInt8(ascii: "\n")])
+    }
+}
+
+extension MetricsFormat {
+    /// Chooses the format that a client prefers.
+    ///
+    /// OpenMetrics goes only to clients that name it: a browser, or a script that accepts everything, gets text. Text
+    /// also goes to a client that accepts neither, because an operator would rather read that than a refusal.
+    init(accept: AcceptHeader) {
+        let type = "application/openmetrics-text"
+        let openMetrics = accept.names(type) ? accept.weightThousandths(of: type, parameters: ["version": "1.0.0"]) : 0
+        let text = accept.weightThousandths(of: "text/plain", parameters: ["version": "0.0.4"])
+        self = openMetrics > 0 && openMetrics >= text ? .openMetrics : .text
     }
 }

@@ -1,4 +1,5 @@
 public import HTTPServer
+public import Metrics
 
 /// Serves health and metrics over HTTP, on a thread of its own: `/livez`, `/readyz`, `/metrics`, `/version`.
 ///
@@ -48,8 +49,8 @@ public struct AdminRoutes: Sendable {
     public let liveness: @Sendable () -> [HealthCheck]
     /// Whether the process does its job at the moment.
     public let readiness: @Sendable () -> [HealthCheck]
-    /// All metrics in Prometheus' text format 0.0.4.
-    public let metrics: @Sendable () -> String
+    /// All metrics in a format.
+    public let metrics: @Sendable (MetricsFormat) -> String
     /// The name of the program and its version.
     public let version: (product: String, version: String)
 
@@ -63,7 +64,7 @@ public struct AdminRoutes: Sendable {
     ///   - version: its version.
     public init(
         liveness: @escaping @Sendable () -> [HealthCheck], readiness: @escaping @Sendable () -> [HealthCheck],
-        metrics: @escaping @Sendable () -> String, product: String, version: String
+        metrics: @escaping @Sendable (MetricsFormat) -> String, product: String, version: String
     ) {
         self.liveness = liveness
         self.readiness = readiness

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// All metrics of one process, and their text for Prometheus (text format 0.0.4).
+/// All metrics of one process, and their text for Prometheus.
 ///
 /// Metrics are made once, at start, so that each shows as 0 before its first event. The same name and labels give the
 /// same instrument.
@@ -112,9 +112,19 @@ public final class MetricsRegistry: Sendable {
     }
 
     /// A histogram of durations; its name ends in `_seconds`.
-    public func histogram(_ name: String, help: String, boundsSeconds: [Double], labels: [Label] = []) -> Histogram {
+    ///
+    /// - Parameters:
+    ///   - name: the name.
+    ///   - help: the description.
+    ///   - boundsSeconds: the upper bounds of the buckets, ascending.
+    ///   - labels: the labels.
+    ///   - exemplars: the label of its exemplars; nil if it keeps none.
+    /// - Returns: the instrument.
+    public func histogram(
+        _ name: String, help: String, boundsSeconds: [Double], labels: [Label] = [], exemplars: Exemplar.Label? = nil
+    ) -> Histogram {
         let instrument = register(name, help: help, type: "histogram", labels: labels) {
-            .histogram(Histogram(boundsSeconds: boundsSeconds))
+            .histogram(Histogram(boundsSeconds: boundsSeconds, exemplars: exemplars))
         }
         guard case .histogram(let histogram) = instrument else { preconditionFailure("\(name) is not a histogram") }
         return histogram
@@ -163,27 +173,28 @@ public final class MetricsRegistry: Sendable {
         }
     }
 
-    /// Writes every metric in the text format, families in the order in which they were made.
-    public func render() -> String {
+    /// Writes every metric, families in the order in which they were made.
+    ///
+    /// - Parameter format: the format, Prometheus' text if none is given.
+    /// - Returns: the whole body.
+    public func render(_ format: MetricsFormat = .text) -> String {
         let families = storage.state.withLock { state in
             state.order.compactMap { name in state.byName[name].map { (name, $0) } }
         }
-        var text = ""
+        var writer = MetricsWriter(format: format)
         for (name, family) in families where !family.members.isEmpty {
-            text += "# HELP \(name) \(Self.escape(family.help, quotes: false))\n# TYPE \(name) \(family.type)\n"
-            for member in family.members { Self.render(member, name: name, to: &text) }
+            writer.family(name, type: family.type, help: family.help)
+            for member in family.members {
+                if case .histogram(let histogram)? = member.instruments.first?.instrument {
+                    writer.histogram(name, member.labels, histogram)
+                } else {
+                    let sum = member.instruments.reduce(0) { $0 + Self.value(of: $1.instrument) }
+                    writer.sample(name, member.labels, sum)
+                }
+            }
         }
-        return text
+        return writer.end()
     }
-
-    private static func render(_ member: Member, name: String, to text: inout String) {
-        if case .histogram(let histogram)? = member.instruments.first?.instrument {
-            return render(histogram, name: name, labels: member.labels, to: &text)
-        }
-        let sum = member.instruments.reduce(0) { $0 + value(of: $1.instrument) }
-        text += "\(name)\(render(member.labels)) \(render(sum))\n"
-    }
-
     private static func value(of instrument: Instrument) -> Double {
         switch instrument {
         case .counter(let counter): Double(counter.value)
@@ -191,42 +202,5 @@ public final class MetricsRegistry: Sendable {
         case .reading(let read): read()
         case .histogram: 0
         }
-    }
-
-    private static func render(_ histogram: Histogram, name: String, labels: [Label], to text: inout String) {
-        var cumulated = 0
-        let counts = histogram.bucketCounts
-        for (index, count) in counts.enumerated() {
-            cumulated += count
-            let bound = index < histogram.boundsSeconds.count ? "\(histogram.boundsSeconds[index])" : "+Inf"
-            text += "\(name)_bucket\(render(labels + [Label("le", bound)])) \(cumulated)\n"
-        }
-        text += "\(name)_sum\(render(labels)) \(histogram.sumSeconds)\n"
-        text += "\(name)_count\(render(labels)) \(cumulated)\n"
-    }
-
-    /// A number as Prometheus reads it; whole numbers without a fraction.
-    private static func render(_ value: Double) -> String {
-        if value.isNaN { return "NaN" }
-        if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
-        return Int(exactly: value).map { "\($0)" } ?? "\(value)"
-    }
-
-    private static func render(_ labels: [Label]) -> String {
-        guard !labels.isEmpty else { return "" }
-        return "{" + labels.map { "\($0.name)=\"\(escape($0.value, quotes: true))\"" }.joined(separator: ",") + "}"
-    }
-
-    private static func escape(_ text: String, quotes: Bool) -> String {
-        var escaped = ""
-        for character in text {
-            switch character {
-            case "\\": escaped += "\\\\"
-            case "\n": escaped += "\\n"
-            case "\"" where quotes: escaped += "\\\""
-            default: escaped.append(character)
-            }
-        }
-        return escaped
     }
 }

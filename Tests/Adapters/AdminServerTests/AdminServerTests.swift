@@ -20,7 +20,7 @@ struct AdminServerTests {
                 readiness: { [failures] in
                     [HealthCheck("loops", failure: nil), HealthCheck("consuming", failure: failures.reason)]
                 },
-                metrics: { [registry] in registry.render() }, product: "apus", version: "1.2.3"))
+                metrics: { [registry] in registry.render($0) }, product: "apus", version: "1.2.3"))
     }
 
     @Test("/livez and /version answer with JSON")
@@ -108,7 +108,7 @@ struct AdminServerTests {
     func portTaken() throws {
         let first = try start()
         let routes = AdminRoutes(
-            liveness: { [] }, readiness: { [] }, metrics: { "" }, product: "apus", version: "1")
+            liveness: { [] }, readiness: { [] }, metrics: { _ in "" }, product: "apus", version: "1")
         let error = try #require(throws: HTTPServerError.self) {
             try AdminServer(host: "127.0.0.1", port: first.port, routes: routes)
         }
@@ -126,7 +126,7 @@ struct AdminServerTests {
     @Test("A host that is not of this machine is an error", arguments: ["192.0.2.1", "no-such-host.invalid"])
     func foreignHost(host: String) {
         let routes = AdminRoutes(
-            liveness: { [] }, readiness: { [] }, metrics: { "" }, product: "apus", version: "1")
+            liveness: { [] }, readiness: { [] }, metrics: { _ in "" }, product: "apus", version: "1")
         #expect(throws: HTTPServerError.self) { try AdminServer(host: host, port: 0, routes: routes) }
     }
 
@@ -135,7 +135,7 @@ struct AdminServerTests {
         let server = try AdminServer(
             host: "127.0.0.1", port: 0, names: ["metrics.example"],
             routes: AdminRoutes(
-                liveness: { [] }, readiness: { [] }, metrics: { "secret" }, product: "apus", version: "1"))
+                liveness: { [] }, readiness: { [] }, metrics: { _ in "secret" }, product: "apus", version: "1"))
         defer { server.stop() }
         for (host, status) in [
             ("metrics.example:9090", 200), ("localhost", 200), ("127.0.0.1", 200), ("[::1]:9090", 200),
@@ -145,6 +145,34 @@ struct AdminServerTests {
                 "GET /metrics HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n", server.port)
             #expect(answer.status == status && answer.body.contains("secret") == (status == 200), "\(answer)")
         }
+    }
+
+    /// What Prometheus 2.42 and 3 send, then others.
+    @Test(
+        "/metrics is in OpenMetrics for those who prefer it, and in text for all others",
+        arguments: [
+            (
+                "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,"
+                    + "text/plain;version=0.0.4;q=0.5,*/*;q=0.1", true
+            ),
+            (
+                "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,text/plain;version=0.0.4;q=0.3",
+                true
+            ),
+            ("application/openmetrics-text", true), ("application/openmetrics-text;q=0.1,*/*;q=0.1", true),
+            ("text/plain;version=0.0.4,application/openmetrics-text;version=1.0.0;q=0.9", false),
+            ("application/openmetrics-text;version=0.0.1", false), ("application/openmetrics-text;q=0", false),
+            ("*/*", false), ("text/html,application/xhtml+xml,*/*;q=0.8", false), ("application/json", false),
+        ])
+    func formats(accept: String, isOpenMetrics: Bool) throws {
+        let server = try start()
+        defer { server.stop() }
+        let answer = PlainHTTP.exchange(
+            "GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept: \(accept)\r\nConnection: close\r\n\r\n", server.port)
+        #expect(answer.status == 200 && answer.headers["vary"] == "Accept")
+        #expect(answer.body.hasSuffix("# EOF\n") == isOpenMetrics)
+        let format: MetricsFormat = isOpenMetrics ? .openMetrics : .text
+        #expect(answer.headers["content-type"] == format.mediaType)
     }
 
     @Test("promtool finds nothing to say about /metrics")

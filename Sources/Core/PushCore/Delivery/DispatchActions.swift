@@ -29,6 +29,20 @@ public struct DispatchActions: Sendable {
         }
     }
 
+    /// A push that is sent for the first time.
+    public struct FirstAttempt: Sendable {
+        /// The push.
+        public let apnsID: APNsIdentifier
+        /// How long ago its event was published, in milliseconds.
+        public let lagMilliseconds: Int64
+
+        /// Creates one.
+        public init(apnsID: APNsIdentifier, lagMilliseconds: Int64) {
+            self.apnsID = apnsID
+            self.lagMilliseconds = lagMilliseconds
+        }
+    }
+
     /// Pushes to send.
     public var sends: [PushRequest] = []
     /// Messages to publish.
@@ -53,8 +67,8 @@ public struct DispatchActions: Sendable {
     public var told: [(deviceID: String, announcement: DatasetAnnouncement)] = []
     /// Tokens to prune.
     public var deadTokens: [DeadToken] = []
-    /// For each push sent for the first time: how long ago its event was published, in milliseconds.
-    public var lagsMilliseconds: [Int64] = []
+    /// The pushes sent for the first time.
+    public var firstAttempts: [FirstAttempt] = []
     /// The notices to log.
     public var notices: [Notice] = []
 
@@ -66,7 +80,7 @@ public struct DispatchActions: Sendable {
         sends.isEmpty && publishes.isEmpty && publishesToRepeat.isEmpty && settles.isEmpty
             && rejections.isEmpty && chunksRejected.isEmpty && plansRejected.isEmpty
             && chunkPagesEnded.isEmpty && chunksConfirmed.isEmpty && datasetsSettled.isEmpty && told.isEmpty
-            && deadTokens.isEmpty && lagsMilliseconds.isEmpty && notices.isEmpty
+            && deadTokens.isEmpty && firstAttempts.isEmpty && notices.isEmpty
     }
 
     /// Empties all lists and keeps their room.
@@ -83,7 +97,7 @@ public struct DispatchActions: Sendable {
         datasetsSettled.removeAll(keepingCapacity: true)
         told.removeAll(keepingCapacity: true)
         deadTokens.removeAll(keepingCapacity: true)
-        lagsMilliseconds.removeAll(keepingCapacity: true)
+        firstAttempts.removeAll(keepingCapacity: true)
         notices.removeAll(keepingCapacity: true)
     }
 }

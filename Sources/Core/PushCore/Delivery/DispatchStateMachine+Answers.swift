@@ -12,11 +12,11 @@ extension DispatchStateMachine {
     ///   - ended: called with each result and the app of its push, by its place in the configuration.
     public mutating func pushesEnded(
         _ results: [PushResult], at now: Moment, into actions: inout DispatchActions,
-        each ended: (PushResult, Int) -> Void
+        each ended: (PushResult, Int, APNsIdentifier) -> Void
     ) {
         latest = now
         for result in results {
-            if let app = end(result, into: &actions) { ended(result, app) }
+            if let push = end(result, into: &actions) { ended(result, push.app, push.apnsID) }
         }
         reportHealth(into: &actions)
     }
@@ -30,8 +30,8 @@ extension DispatchStateMachine {
 
     /// Ends an attempt.
     ///
-    /// - Returns: the app of its push; nil if there is no such push.
-    private mutating func end(_ result: PushResult, into actions: inout DispatchActions) -> Int? {
+    /// - Returns: its push; nil if there is no such push.
+    private mutating func end(_ result: PushResult, into actions: inout DispatchActions) -> Push? {
         // A push that was answered twice has ended with the first answer.
         guard var push = pushes[result.identifier] else { return nil }
         let app = push.app
@@ -42,7 +42,7 @@ extension DispatchStateMachine {
             // The job has ended without this push, but APNs has accepted it: the device was told.
             let told = announcementsOfAbandonedPushes.removeValue(forKey: result.identifier)
             if let told, Disposition(result.outcome) == .accepted { actions.told.append(told) }
-            return app
+            return push
         }
         let work = work(of: push.job)
         let disposition = Disposition(result.outcome)
@@ -59,8 +59,8 @@ extension DispatchStateMachine {
         if health.maySendAgain(app: app, route: route, asksAPNs: asksAPNs), mayResend(disposition, &push, work) {
             push.sent = latest.monotonic
             pushes.modify(result.identifier) { $0 = push }
-            actions.sends.append(request(result.identifier, push.device, work, push.rendering))
-            return app
+            actions.sends.append(request(result.identifier, push, work))
+            return push
         }
         pushes.remove(result.identifier)
         sendQueues[Self.sendQueueIndex(of: work.deliveryClass)].pushEnded(app: app)
@@ -72,7 +72,7 @@ extension DispatchStateMachine {
             return job.isSent
         }
         if isSent { jobAdvanced(push.job, into: &actions) }
-        return app
+        return push
     }
 
     /// The work of a job that is not settled.

@@ -29,13 +29,17 @@ extension DispatchStateMachine {
             app: app, route: route(of: device, rendering, work), asksAPNs: asksAPNs(device, work),
             at: latest.monotonic)
         if let cause = verdict { return retry(device, work, app: app, cause) }
-        let push = pushes.insert { _ in
-            Push(job: number, device: device, rendering: rendering, app: app, sent: latest.monotonic)
-        }
+        let subscription = work.assignments.isEmpty ? 0 : work.assignments[device].subscription
+        let push = Push(
+            job: number, device: device, rendering: rendering, app: app,
+            apnsID: work.identity.apnsID(for: work.devices[device].token, subscription: subscription),
+            sent: latest.monotonic)
+        let identifier = pushes.insert { _ in push }
         sendQueues[Self.sendQueueIndex(of: work.deliveryClass)].pushWentOut(app: app)
-        actions.sends.append(request(push, device, work, rendering))
+        actions.sends.append(request(identifier, push, work))
         if let changed = work.changed, !work.retryState.isRequeuedCopy {
-            actions.lagsMilliseconds.append(max(0, latest.wall - changed))
+            actions.firstAttempts.append(
+                .init(apnsID: push.apnsID, lagMilliseconds: max(0, latest.wall - changed)))
         }
         return nil
     }
@@ -56,13 +60,11 @@ extension DispatchStateMachine {
         return failure(device, work, app: nil, .deadLetter, "unknown-app", detail)
     }
 
-    func request(_ push: UInt64, _ device: Int, _ work: DispatchJob, _ rendering: Int) -> PushRequest {
-        let token = work.devices[device].token
-        let subscription = work.assignments.isEmpty ? 0 : work.assignments[device].subscription
-        let apnsID = work.identity.apnsID(for: token, subscription: subscription)
-        return PushRequest(
-            identifier: push, route: route(of: device, rendering, work),
-            token: token, apnsID: apnsID, content: work.renderings[rendering].content)
+    func request(_ identifier: UInt64, _ push: Push, _ work: DispatchJob) -> PushRequest {
+        PushRequest(
+            identifier: identifier, route: route(of: push.device, push.rendering, work),
+            token: work.devices[push.device].token, apnsID: push.apnsID,
+            content: work.renderings[push.rendering].content)
     }
 
     func route(of device: Int, _ rendering: Int, _ work: DispatchJob) -> Int {

@@ -78,6 +78,7 @@ public struct DispatchStateMachine: Sendable {
         var device: Int
         var rendering: Int
         var app: Int
+        var apnsID: APNsIdentifier
         var sent: MonotonicTime
         var sends = 1
         var ambiguousSends = 0

@@ -122,7 +122,7 @@ public struct PipelineMachine {
     ///   - now: the time.
     ///   - ended: called with each result and the index of its app.
     public mutating func pushesEnded(
-        _ results: [PushResult], at now: Moment, each ended: (PushResult, Int) -> Void = { _, _ in }
+        _ results: [PushResult], at now: Moment, each ended: (PushResult, Int, APNsIdentifier) -> Void = { _, _, _ in }
     ) {
         dispatch.pushesEnded(results, at: now, into: &actions.dispatch, each: ended)
         intake.told(actions.dispatch.told)

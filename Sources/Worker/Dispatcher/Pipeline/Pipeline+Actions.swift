@@ -1,3 +1,4 @@
+import Essentials
 import EventLoop
 import Metrics
 import Notifications
@@ -5,7 +6,7 @@ import PushCore
 
 extension Pipeline {
     /// Performs the machine's actions of this tick.
-    func perform() {
+    func perform(at now: WallTime) {
         // The lists are taken out, so that emptying them does not copy them.
         swap(&actions, &machine.actions)
         if !actions.dispatch.sends.isEmpty { parts.transport.send(actions.dispatch.sends) }
@@ -17,7 +18,7 @@ extension Pipeline {
         for notice in actions.dispatch.notices { report(notice) }
         for rejection in actions.dispatch.rejections { reject(rejection) }
         if !actions.dispatch.settles.isEmpty { parts.source.settle(actions.dispatch.settles) }
-        for lag in actions.dispatch.lagsMilliseconds { metrics.lag.observe(nanoseconds: UInt64(lag) &* 1_000_000) }
+        for attempt in actions.dispatch.firstAttempts { metrics.observeLag(attempt, at: now) }
         metrics.report(machine.dispatch.ledgers)
         metrics.health.report(machine.dispatch.health)
         actions.removeAll()

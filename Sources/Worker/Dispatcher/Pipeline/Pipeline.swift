@@ -76,8 +76,9 @@ final class Pipeline {
     }
 
     func pushesEnded(_ results: [PushResult]) {
-        machine.pushesEnded(results, at: parts.now()) { [metrics] result, app in
-            metrics.observePush(app: app, nanoseconds: result.durationNanoseconds)
+        let now = parts.now()
+        machine.pushesEnded(results, at: now) { [metrics] result, app, apnsID in
+            metrics.observePush(apnsID, app: app, nanoseconds: result.durationNanoseconds, at: now.wall)
         }
         scheduleTick()
     }
@@ -107,7 +108,7 @@ final class Pipeline {
         guard inbox != nil else { return }
         let now = parts.now()
         machine.tick(at: now)
-        perform()
+        perform(at: now.wall)
         wake(at: machine.nextTick, now: now.monotonic)
         if machine.isDrained {
             whenDrained?()

@@ -1,3 +1,4 @@
+import Essentials
 import Metrics
 import Notifications
 import PushCore
@@ -26,9 +27,12 @@ final class PipelineMetrics {
         let duration: Histogram
     }
 
+    /// Exemplars have the identifier of a push, by which it is found in the log, and by Apple.
+    private static let apnsID = Exemplar.Label("apns_id") { "\(APNsIdentifier(high: $0.high, low: $0.low))" }
+
     let fanOuts: FanOutMetrics
     let headersIgnored: Counter
-    let lag: Histogram
+    private let lag: Histogram
     let pruned: Counter
     let registryFailures: Counter
     let health: AppHealthMetrics
@@ -48,7 +52,7 @@ final class PipelineMetrics {
             help: "Deliveries whose publisher set headers that are Apus' own; they do not count.")
         lag = registry.histogram(
             "apus_event_lag_seconds", help: "From the publication of an event to the first attempt of its push.",
-            boundsSeconds: Histogram.ageBoundsSeconds)
+            boundsSeconds: Histogram.ageBoundsSeconds, exemplars: Self.apnsID)
         pruned = registry.counter(
             "apus_tokens_pruned_total",
             help: "Tokens removed because they are dead; with an alert token goes its device.")
@@ -89,7 +93,7 @@ final class PipelineMetrics {
                 labels: [label]),
             duration: registry.histogram(
                 "apus_push_duration_seconds", help: "From the request of a push to its answer.",
-                boundsSeconds: Histogram.requestBoundsSeconds, labels: [label]))
+                boundsSeconds: Histogram.requestBoundsSeconds, labels: [label], exemplars: apnsID))
     }
 
     private static func eventCounters(_ registry: MetricsRegistry) -> [EventType?: [EventOutcome: Counter]] {
@@ -135,7 +139,16 @@ final class PipelineMetrics {
 
     func countReduced(_ count: Int, app: Int) { apps[app].reduced.add(count) }
 
-    func observePush(app: Int, nanoseconds: UInt64) { apps[app].duration.observe(nanoseconds: nanoseconds) }
+    func observePush(_ apnsID: APNsIdentifier, app: Int, nanoseconds: UInt64, at now: WallTime) {
+        apps[app].duration.observe(
+            nanoseconds: nanoseconds, of: .init(high: apnsID.high, low: apnsID.low), atMilliseconds: now.milliseconds)
+    }
+
+    func observeLag(_ attempt: DispatchActions.FirstAttempt, at now: WallTime) {
+        lag.observe(
+            nanoseconds: UInt64(attempt.lagMilliseconds) &* 1_000_000,
+            of: .init(high: attempt.apnsID.high, low: attempt.apnsID.low), atMilliseconds: now.milliseconds)
+    }
 
     /// Brings the counters up to date with the ledgers.
     func report(_ ledgers: [PushCounts]) {

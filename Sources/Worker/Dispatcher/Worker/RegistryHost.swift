@@ -73,6 +73,6 @@ public final class RegistryHost: Sendable {
         AdminRoutes(
             liveness: { [self] in [state.withLock { $0.service }.livenessCheck] },
             readiness: { [self] in [HealthCheck("registry", failure: state.withLock { $0.service }.server.failure)] },
-            metrics: { [metrics] in metrics.render() }, product: "apus", version: version)
+            metrics: { [metrics] in metrics.render($0) }, product: "apus", version: version)
     }
 }

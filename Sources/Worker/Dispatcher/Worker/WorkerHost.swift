@@ -153,6 +153,6 @@ public final class WorkerHost: Sendable {
                 return worker.health.checks.map { HealthCheck($0.concern.rawValue, failure: $0.reason) }
                     + [api].compactMap { $0.map { HealthCheck("registry-api", failure: $0.server.failure) } }
             },
-            metrics: { [metrics] in metrics.render() }, product: "apus", version: version)
+            metrics: { [metrics] in metrics.render($0) }, product: "apus", version: version)
     }
 }

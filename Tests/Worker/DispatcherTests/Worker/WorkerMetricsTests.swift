@@ -1,12 +1,14 @@
 import APNsTransport
 import Crypto
-import Dispatcher
+import Essentials
 import Metrics
 import Notifications
 import PushCore
 import PushTestKit
 import SQLiteRegistry
 import Testing
+
+@testable import Dispatcher
 
 @Suite("The worker's metrics")
 struct WorkerMetricsTests {
@@ -24,6 +26,43 @@ struct WorkerMetricsTests {
             "/usr/bin/promtool", ["check", "metrics"], input: text, in: fixture.folder)
         #expect(result.exitCode == 0, "if promtool is missing: apt-get install prometheus")
         #expect(result.output + result.errors == "")
+        withExtendedLifetime(worker) {}
+    }
+
+    @Test("A strict parser of OpenMetrics reads what a worker has, and the exemplars of a push")
+    func openMetrics() async throws {
+        let fixture = try ConfigurationFixture()
+        _ = try SQLiteRegistry.open(path: "\(fixture.folder.path)/registry.db", mode: .create)
+        let metrics = MetricsRegistry()
+        ProcessMetrics.register(in: metrics, product: "apus", version: "1.2.3")
+        let worker = try Worker(
+            configuration: fixture.load(ConfigurationFixture.app).configuration, logger: .silent, metrics: metrics)
+        let pipeline = PipelineMetrics(registry: metrics, appNames: ["chat"])
+        let apnsID = APNsIdentifier(high: 0x123e_4567_e89b_82d3, low: 0xa456_4266_1417_4000)
+        let now = WallTime(milliseconds: 1_700_000_000_123)
+        pipeline.observePush(apnsID, app: 0, nanoseconds: 3_000_000, at: now)
+        pipeline.observeLag(.init(apnsID: apnsID, lagMilliseconds: 20), at: now)
+        let program = """
+            import sys
+            from prometheus_client.openmetrics.parser import text_string_to_metric_families
+            for family in text_string_to_metric_families(sys.stdin.read()):
+                for sample in family.samples:
+                    if sample.exemplar:
+                        (name, text), = sample.exemplar.labels.items()
+                        exemplar = (sample.exemplar.value, float(sample.exemplar.timestamp))
+                        print(sample.name, sample.labels["le"], name, text, *exemplar)
+            """
+        let result = try await CommandRunner.run(
+            "/usr/bin/python3", ["-c", program], input: metrics.render(.openMetrics), in: fixture.folder)
+        let note = "if prometheus_client is missing: apt-get install python3-prometheus-client"
+        #expect(result.exitCode == 0, "\(note)\n\(result.errors)")
+        let text = "apns_id 123e4567-e89b-82d3-a456-426614174000"
+        #expect(
+            result.output == """
+                apus_event_lag_seconds_bucket 0.025 \(text) 0.02 1700000000.123
+                apus_push_duration_seconds_bucket 0.005 \(text) 0.003 1700000000.123
+
+                """)
         withExtendedLifetime(worker) {}
     }
 }

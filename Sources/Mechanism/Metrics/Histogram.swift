@@ -1,0 +1,62 @@
+import Synchronization
+
+/// Counts durations by size; any thread may observe, without a lock.
+public final class Histogram: Sendable {
+    /// The upper bounds that suit a network request, in seconds.
+    public static let requestBoundsSeconds = [
+        0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+    ]
+    /// The upper bounds that suit the age of an event, in seconds.
+    public static let ageBoundsSeconds = requestBoundsSeconds + [30, 60, 300, 1_800, 3_600, 21_600, 86_400]
+
+    private final class Cell: Sendable {
+        let storage = Atomic<Int>(0)
+        let exemplar = ExemplarCell()
+    }
+
+    let boundsSeconds: [Double]
+    /// The label of the exemplars; nil if none are kept.
+    let exemplarLabel: Exemplar.Label?
+    private let boundsNanoseconds: [UInt64]
+    private let cells: [Cell]
+    private let sumNanoseconds = Atomic<UInt64>(0)
+
+    init(boundsSeconds: [Double], exemplars: Exemplar.Label? = nil) {
+        self.boundsSeconds = boundsSeconds
+        exemplarLabel = exemplars
+        boundsNanoseconds = boundsSeconds.map { UInt64($0 * 1_000_000_000) }
+        cells = (0...boundsSeconds.count).map { _ in Cell() }
+    }
+
+    /// Counts one duration, in nanoseconds.
+    public func observe(nanoseconds: UInt64) { _ = count(nanoseconds) }
+
+    /// Counts one duration, and keeps it as the exemplar of its bucket if the last one is older than a second.
+    ///
+    /// - Parameters:
+    ///   - nanoseconds: the duration.
+    ///   - identifier: what was observed.
+    ///   - milliseconds: the wall clock, in milliseconds since 1970.
+    public func observe(nanoseconds: UInt64, of identifier: Exemplar.Identifier, atMilliseconds milliseconds: Int64) {
+        let cell = count(nanoseconds).exemplar
+        guard exemplarLabel != nil, cell.isDue(at: milliseconds) else { return }
+        cell.replace(with: Exemplar(identifier: identifier, nanoseconds: nanoseconds, milliseconds: milliseconds))
+    }
+
+    private func count(_ nanoseconds: UInt64) -> Cell {
+        var index = 0
+        while index < boundsNanoseconds.count, nanoseconds > boundsNanoseconds[index] { index += 1 }
+        cells[index].storage.wrappingAdd(1, ordering: .relaxed)
+        sumNanoseconds.wrappingAdd(nanoseconds, ordering: .relaxed)
+        return cells[index]
+    }
+
+    /// How many durations fell into each bucket, not cumulated; the last is everything above the last bound.
+    public var bucketCounts: [Int] { cells.map { $0.storage.load(ordering: .relaxed) } }
+
+    /// The exemplar of each bucket, nil where there is none.
+    public var exemplars: [Exemplar?] { cells.map(\.exemplar.exemplar) }
+
+    /// The sum of all durations, in seconds.
+    public var sumSeconds: Double { Double(sumNanoseconds.load(ordering: .relaxed)) / 1_000_000_000 }
+}
