@@ -7,6 +7,7 @@ struct Apus {
     static let commands: [CommandNode] = [
         .command(InitCommand()),
         .command(CheckCommand()),
+        .command(DoctorCommand()),
         ConfigCommands.node,
         DeviceCommands.node,
         DatasetCommands.node,

@@ -47,23 +47,9 @@ struct CheckCommand: Command {
         report.add(problems: [], warnings: loaded.warnings)
         let showsValues = invocation.has(Self.showsValues) || invocation.isJSON
         if invocation.has(Self.connect) {
-            await tryConnections(loaded.configuration, report: &report)
+            await ConnectionProbes.run(for: loaded.configuration) { report.add($0, $1) }
         }
         report.finish(path: loaded.path, values: showsValues ? loaded : nil)
         return report.exitCode
-    }
-
-    private func tryConnections(_ configuration: Configuration, report: inout CheckReport) async {
-        var failed: Set<String> = []
-        for probe in ConnectionProbes.all(for: configuration) {
-            var outcome: ConnectionProbe.Outcome
-            if let prerequisite = probe.prerequisite, failed.contains(prerequisite) {
-                outcome = .skipped("\(prerequisite) failed")
-            } else {
-                outcome = await probe.run()
-            }
-            if case .failed = outcome { failed.insert(probe.name) }
-            report.add(probe, outcome)
-        }
     }
 }

@@ -29,9 +29,7 @@ struct CheckReport {
         probes.append((probe.name, outcome))
         if case .failed(_, let code) = outcome, exitCode == .ok { exitCode = code }
         guard !isJSON else { return }
-        let (word, text) = Self.words(for: outcome)
-        let indented = text.split(separator: "\n").joined(separator: "\n        ")
-        output.lines("\(word.uppercased())\(String(repeating: " ", count: 8 - word.count))\(probe.name): \(indented)")
+        output.lines(probe.lines(outcome))
         output.flush()
     }
 
@@ -68,7 +66,7 @@ struct CheckReport {
         writer.key("connections")
         writer.beginArray()
         for (name, outcome) in probes {
-            let (word, text) = Self.words(for: outcome)
+            let (word, text) = outcome.words
             Self.write([("name", name), ("result", word), ("message", text)], to: &writer)
         }
         writer.endArray()
@@ -95,13 +93,5 @@ struct CheckReport {
             writer.string(text)
         }
         writer.endObject()
-    }
-
-    private static func words(for outcome: ConnectionProbe.Outcome) -> (word: String, text: String) {
-        switch outcome {
-        case .ok(let text): ("ok", text)
-        case .failed(let text, _): ("failed", text)
-        case .skipped(let text): ("skipped", text)
-        }
     }
 }

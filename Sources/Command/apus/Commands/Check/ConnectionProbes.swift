@@ -8,6 +8,27 @@ import SQLiteRegistry
 
 /// The probes of `apus check --connect`: add one here for each new thing that a worker depends on.
 enum ConnectionProbes {
+    /// Tries all probes, one after the other.
+    ///
+    /// - Parameters:
+    ///   - configuration: what is probed.
+    ///   - ended: called after each probe, because the next may take its time.
+    static func run(
+        for configuration: Configuration, each ended: (ConnectionProbe, ConnectionProbe.Outcome) -> Void
+    ) async {
+        var failed: Set<String> = []
+        for probe in all(for: configuration) {
+            var outcome: ConnectionProbe.Outcome
+            if let prerequisite = probe.prerequisite, failed.contains(prerequisite) {
+                outcome = .skipped("\(prerequisite) failed")
+            } else {
+                outcome = await probe.run()
+            }
+            if case .failed = outcome { failed.insert(probe.name) }
+            ended(probe, outcome)
+        }
+    }
+
     /// All probes for a configuration, in the order in which they are best tried.
     static func all(for configuration: Configuration) -> [ConnectionProbe] {
         [broker(configuration), topology(configuration), policies(configuration), registry(configuration)]
@@ -139,6 +160,22 @@ struct ConnectionProbe: Sendable {
         case failed(String, ExitCode)
         /// The probe was not tried; the text says why.
         case skipped(String)
+
+        /// The kind of the outcome in a word, and what was found.
+        var words: (word: String, text: String) {
+            switch self {
+            case .ok(let text): ("ok", text)
+            case .failed(let text, _): ("failed", text)
+            case .skipped(let text): ("skipped", text)
+            }
+        }
+    }
+
+    /// Describes an outcome in some lines, for people.
+    func lines(_ outcome: Outcome) -> String {
+        let (word, text) = outcome.words
+        let indented = text.split(separator: "\n").joined(separator: "\n        ")
+        return "\(word.uppercased())\(String(repeating: " ", count: 8 - word.count))\(name): \(indented)"
     }
 
     /// The name of the probed part, for example `broker`; distinct.

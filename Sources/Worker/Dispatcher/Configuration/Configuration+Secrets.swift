@@ -1,0 +1,45 @@
+extension Configuration {
+    /// A password that everybody knows: RabbitMQ's first user has it, and it is no secret.
+    private static let knownPassword = "guest"
+
+    /// Every secret of the configuration, so that a text can be searched for them: URLs, the passwords in them, as
+    /// written and decoded, and the secrets of access keys.
+    ///
+    /// A URL without a password is among them, too.
+    public var secrets: [String] {
+        var urls = rabbitMQ.urls.map(\.revealed)
+        urls += ([rabbitMQ.managementURL] + apps.map(\.apns.proxy)).compactMap { $0?.revealed }
+        if case .postgres(let url) = registry { urls.append(url.revealed) }
+        let passwords = urls.flatMap { Self.passwords(in: $0) }
+        return urls + passwords + registryAPI.accessKeys.map(\.secret.revealed)
+    }
+
+    /// The passwords of `scheme://user:password@host/path?password=…`.
+    private static func passwords(in url: String) -> [String] {
+        guard let begin = url.firstRange(of: "://")?.upperBound else { return [] }
+        var passwords = url[begin...].split(separator: "?", maxSplits: 1).dropFirst().flatMap { query in
+            query.split(separator: "&").filter { $0.lowercased().hasPrefix("password=") }.map { $0.dropFirst(9) }
+        }
+        // A password may hold an at sign, although it should be written as %40.
+        if let end = url[begin...].lastIndex(of: "@"), let colon = url[begin..<end].firstIndex(of: ":") {
+            passwords.append(url[url.index(after: colon)..<end])
+        }
+        return passwords.flatMap { [String($0), decoded($0)] }.filter { !$0.isEmpty && $0 != knownPassword }
+    }
+
+    private static func decoded(_ text: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%"), rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            else {
+                bytes.append(byte)
+                continue
+            }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
