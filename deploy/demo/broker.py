@@ -14,11 +14,12 @@ PROGRAM = "/usr/lib/rabbitmq/bin/rabbitmq-server"
 class Broker:
     """Starts the node, and tells how many messages its queues hold."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, with_management=False):
         if not os.access(PROGRAM, os.X_OK):
             raise DemoFailure(f"{PROGRAM} is missing: run deploy/bin/install-packages demo")
         self._folder = os.path.join(folder, "rabbitmq")
-        self.port, distribution, mapper = free_ports(3)
+        self.port, self._management_port, distribution, mapper = free_ports(4)
+        self._has_management = with_management
         for name in ("home", "data", "log", "conf.d", "generated"):
             os.makedirs(os.path.join(self._folder, name), mode=0o700)
         environment = self._environment(distribution, mapper)
@@ -30,6 +31,11 @@ class Broker:
     @property
     def url(self):
         return f"amqp://guest:guest@127.0.0.1:{self.port}/"
+
+    @property
+    def management_url(self):
+        """The address of the management API, if the node was started with it."""
+        return f"http://127.0.0.1:{self._management_port}"
 
     def wait(self):
         """Waits until the node accepts connections."""
@@ -76,9 +82,11 @@ class Broker:
 
     def _environment(self, distribution, mapper):
         folder = self._folder
+        management = f"management.tcp.ip = 127.0.0.1\nmanagement.tcp.port = {self._management_port}\n"
         files = {
-            "rabbitmq.conf": f"listeners.tcp.default = 127.0.0.1:{self.port}\ndisk_free_limit.absolute = 10MB\n",
-            "enabled_plugins": "[].\n",
+            "rabbitmq.conf": f"listeners.tcp.default = 127.0.0.1:{self.port}\ndisk_free_limit.absolute = 10MB\n"
+            + (management if self._has_management else ""),
+            "enabled_plugins": "[rabbitmq_management].\n" if self._has_management else "[].\n",
             "home/.erlang.cookie": secrets.token_hex(16),
         }
         for name, text in files.items():

@@ -10,8 +10,12 @@ import Testing
 
 @Suite("The document of the metrics")
 struct MetricsDocumentTests {
-    /// Made only after RabbitMQ's management API was asked; 0 would say that there is no conflict.
-    private static let conditional = ["apus_policy_conflicts"]
+    /// Made after RabbitMQ's management API was asked, because 0 would say that there is no conflict, and by the
+    /// process around the worker.
+    private static let conditional = [
+        "apus_policy_conflicts", "apus_config_last_reload_successful",
+        "apus_config_last_reload_success_timestamp_seconds",
+    ]
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
