@@ -32,11 +32,12 @@ enum AdminResponse {
     }
 
     private static func health(_ checks: [HealthCheck]) -> HTTPResponse {
-        let isHealthy = checks.allSatisfy { $0.failure == nil }
+        let failed = checks.filter { $0.failure != nil }
+        let isHealthy = failed.allSatisfy(\.onlyDegrades)
         var writer = JSONWriter()
         writer.beginObject()
         writer.key("status")
-        writer.string(isHealthy ? "ok" : "failing")
+        writer.string(failed.isEmpty ? "ok" : isHealthy ? "degraded" : "failing")
         writer.key("checks")
         writer.beginArray()
         for check in checks {
@@ -48,6 +49,10 @@ enum AdminResponse {
             if let failure = check.failure {
                 writer.key("reason")
                 writer.string(failure)
+                if check.onlyDegrades {
+                    writer.key("onlyDegrades")
+                    writer.boolean(true)
+                }
             }
             writer.endObject()
         }

@@ -47,7 +47,7 @@ public struct AdminRoutes: Sendable {
     ///
     /// A broker that is away is no reason.
     public let liveness: @Sendable () -> [HealthCheck]
-    /// Whether the process does its job at the moment.
+    /// Whether the process can do its job, or why not; a check that only degrades it leaves it ready.
     public let readiness: @Sendable () -> [HealthCheck]
     /// All metrics in a format.
     public let metrics: @Sendable (MetricsFormat) -> String
@@ -79,10 +79,13 @@ public struct HealthCheck: Hashable, Sendable {
     public let name: String
     /// The problem, for an operator to read; nil if all is well.
     public let failure: String?
+    /// Whether a failure only degrades the process, which then counts as healthy all the same.
+    public let onlyDegrades: Bool
 
     /// Creates a check.
-    public init(_ name: String, failure: String?) {
+    public init(_ name: String, failure: String?, onlyDegrades: Bool = false) {
         self.name = name
         self.failure = failure
+        self.onlyDegrades = onlyDegrades
     }
 }

@@ -20,6 +20,7 @@ struct Apus {
         DeadLettersCommands.node,
         FanOutCommands.node,
         .command(RunCommand()),
+        .command(HealthcheckCommand()),
         RegistryCommands.node,
         .command(PlanCommand()),
         .command(VersionCommand()),

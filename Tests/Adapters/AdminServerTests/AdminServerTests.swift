@@ -18,7 +18,10 @@ struct AdminServerTests {
             routes: AdminRoutes(
                 liveness: { [HealthCheck("loops", failure: nil)] },
                 readiness: { [failures] in
-                    [HealthCheck("loops", failure: nil), HealthCheck("consuming", failure: failures.reason)]
+                    [
+                        HealthCheck("loops", failure: nil), HealthCheck("consuming", failure: failures.reason),
+                        HealthCheck("peer", failure: failures.peerReason, onlyDegrades: true),
+                    ]
                 },
                 metrics: { [registry] in registry.render($0) }, product: "apus", version: "1.2.3"))
     }
@@ -45,9 +48,23 @@ struct AdminServerTests {
         #expect(failing.status == 503)
         #expect(
             failing.body == #"{"status":"failing","checks":[{"name":"loops","ok":true},{"name":"consuming","ok":false,"#
-                + #""reason":"the queue \"apus.work\" is missing"}]}"# + "\n")
+                + #""reason":"the queue \"apus.work\" is missing"},{"name":"peer","ok":true}]}"# + "\n")
         failures.reason = nil
         #expect(PlainHTTP.request("GET", "/readyz", port: server.port).status == 200)
+    }
+
+    @Test("/readyz stays at 200 with a check that only degrades, says so, and turns to 503 with another")
+    func degraded() throws {
+        let server = try start()
+        defer { server.stop() }
+        failures.peerReason = "away"
+        let degraded = PlainHTTP.request("GET", "/readyz", port: server.port)
+        #expect(degraded.status == 200)
+        #expect(degraded.body.hasPrefix(#"{"status":"degraded","checks":"#))
+        #expect(degraded.body.contains(#"{"name":"peer","ok":false,"reason":"away","onlyDegrades":true}"#))
+        failures.reason = "not connected"
+        let failing = PlainHTTP.request("GET", "/readyz", port: server.port)
+        #expect(failing.status == 503 && failing.body.hasPrefix(#"{"status":"failing""#))
     }
 
     @Test("HEAD answers with the same head and no body")
@@ -197,9 +214,16 @@ struct AdminServerTests {
 /// What a check of a test reports, changed while the server runs.
 final class FailureSwitch: Sendable {
     private let storage = Mutex<String?>(nil)
+    private let peerStorage = Mutex<String?>(nil)
 
     var reason: String? {
         get { storage.withLock { $0 } }
         set { storage.withLock { $0 = newValue } }
+    }
+
+    /// Of a check that only degrades.
+    var peerReason: String? {
+        get { peerStorage.withLock { $0 } }
+        set { peerStorage.withLock { $0 = newValue } }
     }
 }

@@ -24,6 +24,12 @@ public final class PipelineHealth: Sendable {
         case requeuing
         /// The worker is shutting down.
         case draining
+
+        /// Whether the worker stays ready with this problem, because another worker would have it, too.
+        ///
+        /// Readiness decides whether a rollout goes on. A rollout that waits for APNs also keeps back the release or
+        /// the configuration that would repair the connection, such as another proxy.
+        public var onlyDegrades: Bool { self == .apns }
     }
 
     /// How the wait for the first delivery ended.
