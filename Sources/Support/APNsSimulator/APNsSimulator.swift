@@ -36,7 +36,10 @@ public final class APNsSimulator: Sendable {
     public static func start(_ configuration: SimulatorConfiguration) async throws -> APNsSimulator {
         try configuration.validate()
         let now = configuration.wallClockMilliseconds() / 1_000
-        let identity = try configuration.identity ?? SimulatorConfiguration.makeIdentity(nowSeconds: now)
+        let identity =
+            try configuration.identity
+            ?? SimulatorConfiguration.makeIdentity(
+                hostNames: configuration.hostNames, nowSeconds: now)
         let foreign = try ServerIdentity.selfSigned(
             names: ["somebody-else.example"], notBeforeSeconds: now - 86_400,
             notAfterSeconds: now + SimulatorConfiguration.identitySeconds)

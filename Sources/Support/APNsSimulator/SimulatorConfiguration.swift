@@ -30,8 +30,10 @@ public struct SimulatorConfiguration: Sendable {
         case uniform(milliseconds: ClosedRange<Int>, seed: UInt64)
     }
 
-    /// The numeric loopback address to listen on; other addresses are refused, because this is no service for others.
+    /// The numeric address to listen on; without `hostNames` a loopback address, because this is no service for others.
     public var host = "127.0.0.1"
+    /// The names by which other machines or containers reach it; they are in the certificate.
+    public var hostNames: [String] = []
     /// The port to listen on; 0 means any free one.
     public var port: UInt16 = 0
     /// The keys that are accepted.
@@ -79,12 +81,16 @@ public struct SimulatorConfiguration: Sendable {
 
     /// Makes an identity for this machine, which lasts longer than any test or benchmark.
     ///
-    /// - Parameter nowSeconds: the time, in seconds since 1970.
+    /// - Parameters:
+    ///   - hostNames: further names in the certificate.
+    ///   - nowSeconds: the time, in seconds since 1970.
     /// - Returns: the identity.
     /// - Throws: `CryptoError` if the system has no randomness.
-    public static func makeIdentity(nowSeconds: Int64) throws(CryptoError) -> ServerIdentity {
+    public static func makeIdentity(
+        hostNames: [String] = [], nowSeconds: Int64
+    ) throws(CryptoError) -> ServerIdentity {
         try ServerIdentity.selfSigned(
-            names: ["localhost", "127.0.0.1", "::1"], notBeforeSeconds: nowSeconds - 86_400,
+            names: ["localhost", "127.0.0.1", "::1"] + hostNames, notBeforeSeconds: nowSeconds - 86_400,
             notAfterSeconds: nowSeconds + identitySeconds)
     }
 
@@ -93,10 +99,11 @@ public struct SimulatorConfiguration: Sendable {
 
     /// Refuses what could not work.
     func validate() throws(SimulatorError) {
-        guard host == "127.0.0.1" || host == "::1" || host == "localhost" else {
+        guard host == "127.0.0.1" || host == "::1" || host == "localhost" || !hostNames.isEmpty else {
             throw SimulatorError(
                 .configurationInvalid,
-                "cannot listen on '\(host)': the simulator serves this machine only; use 127.0.0.1 or ::1")
+                "cannot listen on '\(host)': the simulator serves this machine only; use 127.0.0.1 or ::1, or give the "
+                    + "name by which other machines reach it")
         }
         guard (1...64).contains(loopCount) else {
             throw SimulatorError(.configurationInvalid, "the number of loops has to be 1 to 64, not \(loopCount)")

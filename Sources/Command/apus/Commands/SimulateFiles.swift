@@ -47,9 +47,12 @@ enum SimulateFiles {
         }
     }
 
+    /// Whether there is a file by this name.
+    static func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
     /// Writes a secret, never over an existing file.
     static func writeSecret(_ text: String, to path: String) throws(CommandFailure) {
-        guard access(path, F_OK) != 0 else {
+        guard !isThere(path) else {
             throw CommandFailure(.cannotCreate, "\(path) already exists; use it with --key-file, or name another file")
         }
         try write(text, to: path, mode: 0o600)

@@ -6,13 +6,16 @@ enum SimulateOptions {
     static let listen = CommandOption.value(
         "listen", letter: "l", "ADDRESS:PORT",
         "The local address to listen on; port 0 is any free port. Default: 127.0.0.1:0.")
+    static let hostName = CommandOption.value(
+        "host-name", "NAME",
+        "Also serve other machines or containers, which reach it by this name. Repeatable. Default: this machine only.")
     static let trustAnchorFile = CommandOption.value(
         "ca-out", "FILE", "Write the certificate that senders have to trust: ca_file of [app.apns].")
     static let keyFile = CommandOption.value(
         "key-file", letter: "k", "FILE",
         "The sender's .p8 key, or its public key. Repeatable, with --key-id in the same order.")
     static let makeKey = CommandOption.value(
-        "make-key", "FILE", "Create a key, write it to FILE (mode 0600), and accept it.")
+        "make-key", "FILE", "Accept the key in FILE; create it (mode 0600) if there is no such file.")
     static let keyID = CommandOption.value("key-id", "ID", "The key's identifier (kid). Default: \(defaultKeyID).")
     static let teamID = CommandOption.value("team-id", "ID", "The key's team (iss). Default: \(defaultTeamID).")
     static let topic = CommandOption.value(
@@ -39,7 +42,8 @@ enum SimulateOptions {
 
     /// All of them, in the order of the help.
     static let all = [
-        listen, trustAnchorFile, keyFile, makeKey, keyID, teamID, topic, script, faults, control, record, summary,
+        listen, hostName, trustAnchorFile, keyFile, makeKey, keyID, teamID, topic, script, faults, control, record,
+        summary,
         latency, seed, maxStreams, firstStreams, loops, trusting, .json,
     ]
 
@@ -74,23 +78,22 @@ enum SimulateOptions {
             }
         }
         configuration.teamKeys = try teamKeys(invocation)
+        configuration.hostNames = invocation.strings(hostName)
         return configuration
     }
 
     private static func teamKeys(_ invocation: CommandInvocation) throws -> [SimulatorConfiguration.TeamKey] {
         var keys: [(path: String, publicKeyPEM: String)] = []
-        for path in invocation.strings(keyFile) {
+        if let path = invocation.string(makeKey), !SimulateFiles.isThere(path) {
+            try SimulateFiles.writeSecret(try SimulatorKey.makePrivateKeyPEM(), to: path)
+        }
+        for path in invocation.strings(keyFile) + [invocation.string(makeKey)].compactMap(\.self) {
             let bytes = try SimulateFiles.read(path)
             do throws(SimulatorError) {
                 keys.append((path, try SimulatorKey.publicKeyPEM(in: bytes)))
             } catch {
                 throw CommandFailure(.noInput, "\(path): \(error.message)")
             }
-        }
-        if let path = invocation.string(makeKey) {
-            let privateKeyPEM = try SimulatorKey.makePrivateKeyPEM()
-            keys.append((path, try SimulatorKey.publicKeyPEM(in: Array(privateKeyPEM.utf8))))
-            try SimulateFiles.writeSecret(privateKeyPEM, to: path)
         }
         guard !keys.isEmpty || invocation.has(trusting) else {
             throw CommandFailure.usage(

@@ -48,6 +48,29 @@ struct SimulateCommandTests {
         try await fixture.stop()
     }
 
+    @Test(
+        "With a name it serves other machines, who find the name in its certificate, and it keeps the key that it made")
+    func servesOthers() async throws {
+        let folder = try TemporaryFolder()
+        let arguments = ["simulate", "--make-key", "key.p8", "--ca-out", "anchor.pem", "--listen", "127.0.0.2:0"]
+        let refused = try await CommandRunner.apus(arguments, in: folder)
+        #expect(refused.exitCode == 78 && refused.errors.contains("serves this machine only"), "\(refused)")
+        let key = try folder.read("key.p8")
+        let simulator = try RunningCommand(arguments + ["--host-name", "apns.test"], in: folder)
+        let port = try await port(of: simulator)
+        let handshake = try await CommandRunner.run(
+            "/usr/bin/openssl",
+            [
+                "s_client", "-connect", "127.0.0.2:\(port)", "-servername", "apns.test", "-verify_hostname",
+                "apns.test",
+                "-verify_return_error", "-CAfile", "anchor.pem", "-alpn", "h2",
+            ], in: folder)
+        #expect(handshake.exitCode == 0 && handshake.output.contains("Verification: OK"), "\(handshake)")
+        #expect(try folder.read("key.p8") == key)
+        simulator.signal(SIGTERM)
+        #expect(await simulator.end().exitCode == 0)
+    }
+
     @Test("A trusting one serves h2load, says so as JSON, and ends on SIGINT")
     func servesALoad() async throws {
         let folder = try TemporaryFolder()
@@ -108,7 +131,7 @@ struct SimulateCommandTests {
             (["simulate", "--trusting", "--latency", "9-1"], 64, "--latency takes milliseconds"),
             (["simulate", "--key-file", "none.p8"], 66, "none.p8: No such file or directory"),
             (["simulate", "--key-file", "garbage"], 66, "garbage: "),
-            (["simulate", "--make-key", "garbage"], 73, "garbage already exists"),
+            (["simulate", "--make-key", "garbage"], 66, "garbage: "),
             (["simulate", "--trusting", "--script", "garbage"], 65, "garbage: line 1"),
             (["simulate", "--trusting", "--faults", "garbage"], 65, "garbage: line 1"),
             (["simulate", "--trusting", "--record", "none/pushes"], 73, "none/pushes"),
