@@ -66,6 +66,9 @@ public struct BrokerConfiguration: Hashable, Sendable {
     /// The hosts of the broker's nodes.
     public var hosts: [String] { endpoints.map(\.host) }
 
+    /// The virtual host; the first node's, because all nodes have the same.
+    public var virtualHost: String { endpoints.first?.virtualHost ?? "/" }
+
     /// The names of the exchanges and queues.
     public var names: QueueNames { QueueNames(namespace: namespace) }
 

@@ -29,12 +29,15 @@ public struct QueueNames: Hashable, Sendable {
     /// The topic exchange of what became of each push.
     public var outcomes: String { "\(namespace).outcomes" }
 
+    /// How the names of all retry queues begin.
+    var retryPrefix: String { "\(namespace).retry." }
+
     /// The retry queue of a delay, named by the largest unit that divides it: `apus.retry.90s`, `apus.retry.2m`.
     public func retry(delayMilliseconds: Int64) -> String {
         let units: [(name: String, milliseconds: Int64)] = [("h", 3_600_000), ("m", 60_000), ("s", 1_000)]
         for unit in units where delayMilliseconds > 0 && delayMilliseconds.isMultiple(of: unit.milliseconds) {
-            return "\(namespace).retry.\(delayMilliseconds / unit.milliseconds)\(unit.name)"
+            return "\(retryPrefix)\(delayMilliseconds / unit.milliseconds)\(unit.name)"
         }
-        return "\(namespace).retry.\(delayMilliseconds)ms"
+        return "\(retryPrefix)\(delayMilliseconds)ms"
     }
 }

@@ -76,15 +76,47 @@ struct ManagementAPI: Sendable {
         }
     }
 
+    /// The most queues that are asked for at once; RabbitMQ allows 500.
+    private static let pageSize = 500
+
+    /// The names of the queues of the virtual host that begin with a text; waits for the answer.
+    ///
+    /// - Parameter prefix: the text.
+    /// - Returns: their names, at most 500.
+    /// - Throws: `ChangeQueueError`: `unavailable`, `refused`.
+    func queueNames(beginningWith prefix: String) async throws(ChangeQueueError) -> [String] {
+        let path =
+            "/api/queues/\(Self.encoded(virtualHost))?columns=name&page=1&page_size=\(Self.pageSize)&name="
+            + Self.encoded(prefix)
+        do {
+            let loop = try EventLoop(name: "management")
+            defer { loop.stopAndJoin() }
+            return try await loop.run {
+                let items = try get(path)?["items"]?.array.map(Array.init) ?? []
+                // The API looks for the text anywhere in the name.
+                return items.compactMap { $0["name"]?.string }.filter { $0.hasPrefix(prefix) }
+            }
+        } catch let error as ChangeQueueError { throw error } catch {
+            throw ChangeQueueError(.unavailable, "\(error)")
+        }
+    }
+
     private func effectivePolicy(of queue: String) throws(ChangeQueueError) -> Finding {
-        let path = "/api/queues/\(Self.encoded(virtualHost))/\(Self.encoded(queue))"
+        guard let parsed = try get("/api/queues/\(Self.encoded(virtualHost))/\(Self.encoded(queue))") else {
+            return .missing
+        }
+        return EffectivePolicy(queue: parsed).map(Finding.policy) ?? .unsaid
+    }
+
+    /// Gets a document of the API; nil if there is none.
+    private func get(_ path: String) throws(ChangeQueueError) -> JSONValue? {
         let answer: HTTPClient.Answer
         do throws(HTTPClient.Failure) { answer = try client.get(url + path) } catch {
             throw ChangeQueueError(.unavailable, "RabbitMQ's management API does not answer: \(error)")
         }
         switch answer.status {
         case 200: break
-        case 404: return .missing
+        case 404: return nil
         case 401, 403:
             throw ChangeQueueError(
                 .refused,
@@ -94,13 +126,11 @@ struct ManagementAPI: Sendable {
             throw ChangeQueueError(
                 .unavailable, "rabbitmq.management_url answers \(answer.status) to \(path); is it RabbitMQ's API?")
         }
-        let parsed: JSONValue
         do throws(JSONError) {
-            parsed = try JSONParser(bytesMaximum: Self.queueBytesMaximum).parse(answer.body)
+            return try JSONParser(bytesMaximum: Self.queueBytesMaximum).parse(answer.body)
         } catch {
             throw ChangeQueueError(.unavailable, "the management API's answer cannot be read: \(error)")
         }
-        return EffectivePolicy(queue: parsed).map(Finding.policy) ?? .unsaid
     }
 
     private static func encoded(_ text: String) -> String {

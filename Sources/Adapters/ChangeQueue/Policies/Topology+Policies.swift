@@ -14,7 +14,10 @@ extension Topology {
         _ findings: [TopologyFinding], of configuration: BrokerConfiguration
     ) async throws(ChangeQueueError) -> [TopologyFinding] {
         guard let management = ManagementAPI(configuration) else { return findings }
-        let queues = findings.filter { $0.isGood && $0.object.kind == .quorumQueue && $0.status != .deleted }
+        // A queue that Apus does not ask for has no arguments here that a policy could contradict.
+        let queues = findings.filter {
+            $0.isGood && $0.object.kind == .quorumQueue && $0.status != .deleted && !$0.object.arguments.isEmpty
+        }
         let policies = try await management.effectivePolicies(of: queues.map(\.object.name))
         return findings.map { finding in
             guard finding.isGood, let policy = policies[finding.object.name] else { return finding }

@@ -82,7 +82,7 @@ extension Topology {
             switch error.code {
             case .missing where !session.isClosed: return .missing
             case .different: return difference(error.message)
-            case .refused: return .unknown(error.message)
+            case .refused where !session.isClosed: return .uncompared(error.message)
             default: throw error
             }
         }

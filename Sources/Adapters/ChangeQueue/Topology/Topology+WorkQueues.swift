@@ -104,7 +104,7 @@ extension Topology {
     }
 
     /// Deletes a queue if it can be proven to be empty and unused, by a session of its own.
-    private static func delete(_ queue: String, of configuration: BrokerConfiguration) async -> TopologyFinding.Status {
+    static func delete(_ queue: String, of configuration: BrokerConfiguration) async -> TopologyFinding.Status {
         do throws(ChangeQueueError) {
             return try await configuration.withSession(
                 purpose: "topology", patienceSeconds: proofPatienceSeconds

@@ -16,12 +16,16 @@ public struct TopologyFinding: Hashable, Sendable {
         case surplus(messageCount: Int, consumerCount: Int)
         /// A surplus work queue that could not be proven empty.
         case unproven(String)
-        /// It was a work queue more than the configuration asks for, empty and unconsumed, and has been deleted.
+        /// It is a retry queue of a step that the configuration does not have any more.
+        case unusedRetry(messageCount: Int)
+        /// The configuration did not ask for it, it was empty and unconsumed, and has been deleted.
         case deleted
         /// It is there, and something of it is not as it should be.
         case different(argument: String, actual: String, wanted: String)
         /// The object exists as declared, but policies of the broker change its behaviour.
         case overridden(policies: [String], conflicts: [PolicyConflict])
+        /// It is there as far as this user may see, who may not configure it; comparing arguments takes that right.
+        case uncompared(String)
         /// The broker would not say.
         case unknown(String)
     }
@@ -34,9 +38,9 @@ public struct TopologyFinding: Hashable, Sendable {
     /// Whether nothing has to be done.
     public var isGood: Bool {
         switch status {
-        case .present, .created, .deleted: true
+        case .present, .created, .deleted, .unusedRetry: true
         case .overridden(_, let conflicts): !conflicts.contains(where: \.losesMessages)
-        case .missing, .unconsumed, .surplus, .unproven, .different, .unknown: false
+        case .missing, .unconsumed, .surplus, .unproven, .different, .uncompared, .unknown: false
         }
     }
 
@@ -44,9 +48,13 @@ public struct TopologyFinding: Hashable, Sendable {
     public var isPending: Bool {
         switch status {
         case .unconsumed, .surplus, .unproven: true
-        case .present, .created, .deleted, .missing, .different, .overridden, .unknown: false
+        case .present, .created, .deleted, .missing, .different, .overridden, .unusedRetry, .uncompared, .unknown:
+            false
         }
     }
+
+    /// Whether only the right to configure it is missing, which a worker does not need.
+    public var isUncompared: Bool { if case .uncompared = status { true } else { false } }
 
     /// One line: the object, its state and the wanted state.
     public var description: String {
@@ -64,7 +72,11 @@ public struct TopologyFinding: Hashable, Sendable {
         case .unproven(let text):
             "\(subject): more than work_queues asks for; it seems empty, but that could not be proven, so it "
                 + "was not deleted: \(text); run `apus topology apply` again when all nodes of the broker are up"
-        case .deleted: "\(subject): more than work_queues asks for, and empty: deleted"
+        case .unusedRetry(let messageCount):
+            "\(subject): a step that retry.delays does not have any more, with \(Self.count(messageCount, "message")); "
+                + "it empties by itself, and when all workers have the new retry.delays, "
+                + "`apus topology apply --delete-unused-retries` deletes it"
+        case .deleted: "\(subject): not asked for by the configuration, and empty: deleted"
         case .different(let argument, let actual, let wanted):
             "\(subject): \(argument) is \(actual), wanted \(wanted); an existing object cannot be changed: drain it, "
                 + "delete it and run `apus topology apply`"
@@ -72,6 +84,9 @@ public struct TopologyFinding: Hashable, Sendable {
             "\(subject): present, but the policy \(policies.joined(separator: " and ")) changes its behaviour: "
                 + conflicts.map(\.description).joined(separator: "; ")
                 + (isGood ? "" : "; change the policy, or its pattern so that it leaves this queue out")
+        case .uncompared(let text):
+            "\(subject): not compared, because that takes the right to configure it, which a worker does not need: "
+                + text
         case .unknown(let text): "\(subject): \(text)"
         }
     }

@@ -16,6 +16,7 @@ enum TopologyCommands {
             .command(TopologyPrintCommand()),
             .command(TopologyApplyCommand()),
             .command(TopologyCheckCommand()),
+            .command(TopologyPermissionsCommand()),
         ]
     )
 }
@@ -54,6 +55,10 @@ struct TopologyApplyCommand: Command {
         "wait", "SECONDS",
         "How long to wait until workers have emptied unneeded queues, 0 to 3600. A queue is deleted after it was empty "
             + "twice, a second apart, so 0 deletes none. Default: 15.")
+    private static let deletesUnusedRetries = CommandOption.flag(
+        "delete-unused-retries",
+        "Delete empty retry queues of steps that retry.delays does not have any more. Only when every worker has been "
+            + "restarted with it: an older one still publishes to them.")
 
     let name = "apply"
     let summary = "Create missing exchanges and queues in RabbitMQ"
@@ -69,16 +74,21 @@ struct TopologyApplyCommand: Command {
             deletes queues that the workers have emptied. A queue with messages is never
             deleted. While work is left, the command lists it and exits with 75.
 
+            After a change of retry.delays it names the queues of former steps, without a
+            consequence for the exit code. With rabbitmq.management_url it finds all of them,
+            without it those of the default steps and of round delays.
+
             With rabbitmq.management_url it also exits with 78 if a policy of RabbitMQ would
             lose messages of Apus.
             """,
         examples: [
             .init("apus topology apply", "Creates what is missing, and reports it."),
+            .init("apus topology apply --delete-unused-retries", "Also deletes former steps, when no worker has them."),
             .init("apus topology apply --set rabbitmq.namespace=staging", "Does so in another namespace."),
         ],
         exitCodes: [.unavailable, .noPermission, .configuration, .temporaryFailure]
     )
-    let options = [CommandOption.json, wait] + CommandOption.configuration
+    let options = [CommandOption.json, wait, deletesUnusedRetries] + CommandOption.configuration
 
     func run(_ invocation: CommandInvocation) async throws -> ExitCode {
         let waitingSeconds = Double(try invocation.integer(Self.wait, in: 0...3_600) ?? 15)
@@ -92,6 +102,9 @@ struct TopologyApplyCommand: Command {
                 findings.removeLast(findings.count - topology.objects.count)
                 findings += try await topology.deleteRetired(of: broker, waitingSeconds: waitingSeconds)
             }
+            let unused = try await topology.unusedRetries(at: broker)
+            let deletes = isUsable && invocation.has(Self.deletesUnusedRetries)
+            findings += deletes ? await topology.delete(unused, at: broker) : unused
             return try await TopologyReport.finish(findings, of: topology, at: broker, invocation)
         } catch let error as ChangeQueueError { throw CommandFailure(error) }
     }
@@ -105,10 +118,12 @@ struct TopologyCheckCommand: Command {
         discussion: """
             Reports for every exchange and queue whether it is missing or different, and
             creates nothing. Exits with 78 if one is, and with 75 if the only finding is an
-            unneeded work queue, which 'apus topology apply' drains. AMQP cannot tell whether
+            unneeded work queue, which 'apus topology apply' drains. It also names retry queues
+            of steps that retry.delays does not have any more. AMQP cannot tell whether
             the work queue is bound; 'apus topology apply' binds it again in any case. With
             rabbitmq.management_url it also reports policies of RabbitMQ that change the
-            queues of Apus.
+            queues of Apus. It exits with 77 if the user may not configure a queue: RabbitMQ
+            then does not compare its arguments.
             """,
         examples: [.init("apus topology check", "Reports the state of each exchange and queue.")],
         exitCodes: [.unavailable, .noPermission, .configuration, .temporaryFailure]
@@ -119,7 +134,8 @@ struct TopologyCheckCommand: Command {
         let configuration = try invocation.loadConfiguration(for: .tool).configuration
         let broker = try invocation.broker(configuration)
         do {
-            let findings = try await configuration.topology.check(broker)
+            let findings =
+                try await configuration.topology.check(broker) + configuration.topology.unusedRetries(at: broker)
             return try await TopologyReport.finish(findings, of: configuration.topology, at: broker, invocation)
         } catch let error as ChangeQueueError { throw CommandFailure(error) }
     }

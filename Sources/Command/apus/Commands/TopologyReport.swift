@@ -54,19 +54,24 @@ enum TopologyReport {
             case .overridden(let policies, let conflicts):
                 writer.string("overridden")
                 write(policies, conflicts, to: &writer)
-            case .unproven(let text):
-                writer.string("unproven")
-                writer.key("detail")
-                writer.string(text)
-            case .unknown(let text):
-                writer.string("unknown")
-                writer.key("detail")
-                writer.string(text)
+            case .unusedRetry(let messageCount):
+                writer.string("unused-retry")
+                writer.key("messages")
+                writer.integer(Int64(messageCount))
+            case .unproven(let text): write("unproven", detail: text, to: &writer)
+            case .uncompared(let text): write("uncompared", detail: text, to: &writer)
+            case .unknown(let text): write("unknown", detail: text, to: &writer)
             }
             writer.endObject()
         }
         writer.endArray()
         return writer.bytes
+    }
+
+    private static func write(_ status: String, detail: String, to writer: inout JSONWriter) {
+        writer.string(status)
+        writer.key("detail")
+        writer.string(detail)
     }
 
     private static func write(_ policies: [String], _ conflicts: [PolicyConflict], to writer: inout JSONWriter) {
@@ -112,8 +117,9 @@ enum TopologyReport {
         } else {
             for finding in findings { invocation.output.line(finding.description) }
         }
-        if findings.allSatisfy(\.isGood) { return .ok }
-        return findings.allSatisfy { $0.isGood || $0.isPending } ? .temporaryFailure : .configuration
+        let compared = findings.filter { !$0.isUncompared }
+        if compared.allSatisfy(\.isGood) { return compared.count == findings.count ? .ok : .noPermission }
+        return compared.allSatisfy { $0.isGood || $0.isPending } ? .temporaryFailure : .configuration
     }
 
     private static func write(_ object: TopologyObject, to writer: inout JSONWriter) {

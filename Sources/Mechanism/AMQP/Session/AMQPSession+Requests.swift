@@ -15,15 +15,19 @@ extension AMQPSession {
     /// - Parameters:
     ///   - name: the exchange; durable, never deleted by itself.
     ///   - type: `topic`, `direct`, `fanout`, `headers`, or one that a plugin of the broker adds.
+    ///   - arguments: its arguments.
     ///   - isPassive: only look whether it is there.
     /// - Throws: `AMQPError`: `missing` (passive), `different`, `refused`, or the connection's end.
-    public func declareExchange(_ name: String, type: String, isPassive: Bool = false) throws(AMQPError) {
+    public func declareExchange(
+        _ name: String, type: String, arguments: [AMQPHeader] = [], isPassive: Bool = false
+    ) throws(AMQPError) {
         var writer = makeWriter()
         let nameBytes = try writer.shortString(name, "name of the exchange")
         let typeBytes = try writer.shortString(type, "type of the exchange")
+        let table = try writer.table(arguments)
         try checked("exchange \(name)") { handle in
             amqp_exchange_declare(
-                handle, Self.channel, nameBytes, typeBytes, isPassive ? 1 : 0, 1, 0, 0, amqp_empty_table) != nil
+                handle, Self.channel, nameBytes, typeBytes, isPassive ? 1 : 0, 1, 0, 0, table) != nil
         }
     }
 
@@ -137,17 +141,16 @@ extension AMQPSession {
     ///   - tag: how its deliveries are marked; up to 15 bytes cost no allocation.
     /// - Throws: `AMQPError`: `missing`, `refused`, or the connection's end.
     public func consume(_ queue: String, tag: String) throws(AMQPError) {
-        try consume(queue, tag: tag, withoutCredit: false)
+        try consume(queue, tag: tag, arguments: [])
     }
 
-    private func consume(_ queue: String, tag: String, withoutCredit: Bool) throws(AMQPError) {
+    func consume(_ queue: String, tag: String, arguments: [AMQPHeader]) throws(AMQPError) {
         var writer = makeWriter()
-        let noCredit = AMQPFieldValue.table([AMQPHeader("credit", .int64(0)), AMQPHeader("drain", .boolean(false))])
-        let arguments = try writer.table(withoutCredit ? [AMQPHeader("x-credit", noCredit)] : [])
+        let table = try writer.table(arguments)
         let queueBytes = try writer.shortString(queue, "name of the queue")
         let tagBytes = try writer.shortString(tag, "consumer tag")
         try checked("consuming \(queue)") { handle in
-            amqp_basic_consume(handle, Self.channel, queueBytes, tagBytes, 0, 0, 0, arguments) != nil
+            amqp_basic_consume(handle, Self.channel, queueBytes, tagBytes, 0, 0, 0, table) != nil
         }
     }
 
@@ -196,9 +199,10 @@ extension AMQPSession {
     /// - Throws: `AMQPError` if the queue is not there any more, or the connection's end.
     public func synchronize(with queue: String) throws(AMQPError) {
         try setPrefetch(1)
+        let noCredit = AMQPFieldValue.table([AMQPHeader("credit", .int64(0)), AMQPHeader("drain", .boolean(false))])
         for round in 0..<3 {
             let tag = "synchronize-\(round)"
-            try consume(queue, tag: tag, withoutCredit: true)
+            try consume(queue, tag: tag, arguments: [AMQPHeader("x-credit", noCredit)])
             try endConsumer(tag: tag)
         }
         // The answers above come before the deed; this one comes after.

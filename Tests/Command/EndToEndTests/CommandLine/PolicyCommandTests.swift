@@ -30,6 +30,14 @@ struct PolicyCommandTests {
         #expect(bounded.exitCode == 0, "\(bounded)")
         let again = try await fixture.apus("check", "--connect")
         #expect(again.exitCode == 0 && again.output.contains("OK      policies: \(line)"), "\(again)")
+
+        // The management API lists queues, so that no step has to be guessed.
+        _ = try await fixture.apus("topology", "apply", "--set", "retry.delays=7s")
+        let unused = "\(namespace).retry.7s: a step that retry.delays does not have any more, with 0 messages"
+        #expect(try await fixture.apus("topology", "apply").output.contains(unused))
+        #expect(try await fixture.apus("check", "--connect").output.contains(unused))
+        let guessed = try await fixture.apus("topology", "check", "--set", "rabbitmq.management_url=")
+        #expect(guessed.exitCode == 0 && !guessed.output.contains("retry.7s"), "\(guessed)")
         try await fixture.stop()
     }
 

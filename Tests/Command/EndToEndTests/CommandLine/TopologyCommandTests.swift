@@ -1,3 +1,6 @@
+import ChangeQueue
+import Metrics
+import Notifications
 import PushCore
 import PushTestKit
 import SQLiteRegistry
@@ -36,6 +39,32 @@ struct TopologyCommandTests {
             #expect(result.output.contains("\(queue): "), "\(result)")
             #expect(result.output.contains("wanted") && result.output.contains("delete it"), "\(result)")
         }
+    }
+
+    @Test(
+        "The queue of a former retry step is named until it is deleted, which only a flag does, and only if it is empty"
+    )
+    func unusedRetries() async throws {
+        let bench = try await BrokerFolder()
+        let queue = "\(bench.namespace).retry.30s"
+        try await bench.apus("topology", "apply", "--set", "retry.delays=30s")
+        let publisher = try ConfirmedPublisher(
+            configuration: BrokerConfiguration(urls: [bench.broker.url]), logger: .silent, metrics: MetricsRegistry())
+        publisher.start(handler: ConfirmCounter())
+        publisher.publish([OutgoingMessage(identifier: 1, exchange: "", routingKey: queue, message: Message(body: []))])
+        #expect(await publisher.close(deadlineSeconds: 60))
+        for arguments in [["check"], ["apply"], ["apply", "--delete-unused-retries"]] {
+            let result = try await CommandRunner.apus(["topology"] + arguments, in: bench.folder)
+            #expect(result.exitCode == 0, "\(result)")
+            #expect(
+                result.output.contains("\(queue): a step that retry.delays does not have any more, with 1 message;"),
+                "\(result)")
+        }
+        try await bench.broker.control("purge_queue", queue)
+        let deleted = try await bench.apus("topology", "apply", "--delete-unused-retries")
+        #expect(deleted.exitCode == 0 && deleted.output.contains("\(queue): not asked for by"), "\(deleted)")
+        let after = try await bench.apus("topology", "check", "--json")
+        #expect(after.exitCode == 0 && !after.output.contains("retry.30s"), "\(after)")
     }
 
     @Test("It is printed without a broker, for people and for programs")

@@ -19,7 +19,7 @@ struct WorkQueueCommandTests {
         let fewer = try await bench.apus("topology", "apply")
         #expect(fewer.exitCode == 0, "\(fewer)")
         for number in 2...3 {
-            let line = "\(bench.namespace).work.\(number): more than work_queues asks for, and empty: deleted"
+            let line = "\(bench.namespace).work.\(number): not asked for by the configuration, and empty: deleted"
             #expect(fewer.output.contains(line), "\(fewer)")
         }
         let check = try await bench.apus("topology", "check")

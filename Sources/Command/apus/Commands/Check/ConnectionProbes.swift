@@ -31,7 +31,7 @@ enum ConnectionProbes {
 
     /// All probes for a configuration, in the order in which they are best tried.
     static func all(for configuration: Configuration) -> [ConnectionProbe] {
-        [broker(configuration), topology(configuration), policies(configuration), registry(configuration)]
+        [broker, permissions, topology, policies, registry].map { $0(configuration) }
             + configuration.apps.map { key(of: $0) } + servers(configuration)
     }
 
@@ -49,12 +49,49 @@ enum ConnectionProbes {
         }
     }
 
+    /// The rights of a worker, and of `apus topology apply` if the worker does that; others are only told.
+    private static func permissions(_ configuration: Configuration) -> ConnectionProbe {
+        ConnectionProbe(name: "permissions", prerequisite: "broker") {
+            do throws(ChangeQueueError) {
+                let permissions = try await configuration.topology.permissions(
+                    at: configuration.broker(purpose: "check"))
+                let needed: [BrokerRole.Name] =
+                    configuration.worker.declaresTopology ? [.worker, .topology] : [.worker]
+                let lacking = permissions.findings.filter { needed.contains($0.role.name) && !$0.missing.isEmpty }
+                guard lacking.isEmpty else {
+                    return .failed(
+                        lacking.map { finding in
+                            "\(permissions.user) may not \(finding.missing.joined(separator: ", ")), which "
+                                + "`\(finding.role.purpose)` needs; "
+                                + "`apus topology permissions` prints the commands that permit it"
+                        }.joined(separator: "\n"), .noPermission)
+                }
+                return .ok(
+                    (["\(permissions.user) may do what a worker needs"]
+                        + permissions.findings.filter { !$0.missing.isEmpty }.map { finding in
+                            "it is no user for \(finding.role.purpose): it may not "
+                                + finding.missing.joined(separator: ", ")
+                        }).joined(separator: "\n"))
+            } catch { return failure(error) }
+        }
+    }
+
     private static func topology(_ configuration: Configuration) -> ConnectionProbe {
         ConnectionProbe(name: "topology", prerequisite: "broker") {
             do throws(ChangeQueueError) {
-                let findings = try await configuration.topology.check(configuration.broker(purpose: "check"))
-                let bad = findings.filter { !$0.isGood }
-                guard !bad.isEmpty else { return .ok("\(findings.count) exchanges and queues are as configured") }
+                let broker = try configuration.broker(purpose: "check")
+                let findings = try await configuration.topology.check(broker)
+                let bad = findings.filter { !$0.isGood && !$0.isUncompared }
+                guard !bad.isEmpty else {
+                    let uncompared = findings.count(where: \.isUncompared)
+                    let state =
+                        uncompared == 0
+                        ? "\(findings.count) exchanges and queues are as configured"
+                        : "\(findings.count) exchanges and queues; the arguments of \(uncompared) were not compared, "
+                            + "because this user may not configure them, and a worker need not"
+                    let unused = try await configuration.topology.unusedRetries(at: broker).map(\.description)
+                    return .ok(([state] + unused).joined(separator: "\n"))
+                }
                 let isToBeMade = configuration.worker.declaresTopology && bad.allSatisfy { $0.status == .missing }
                 if isToBeMade { return .ok("\(bad.count) exchanges and queues are missing; a worker will create them") }
                 // The workers empty a surplus queue; it does not keep them from working.

@@ -1,0 +1,131 @@
+import Foundation
+import JSON
+import PushTestKit
+import Testing
+
+@Suite("The least permissions of RabbitMQ's users")
+struct WorkerPermissionTests {
+    /// Makes a user for each role of the namespace, with exactly what `apus topology permissions` prints.
+    private func makeUsers(_ fixture: WorkerFixture) async throws {
+        let printed = try await fixture.apus("topology", "permissions", "--json")
+        try #require(printed.exitCode == 0, "\(printed)")
+        let roles = try #require(try JSONParser().parse(printed.output).array)
+        let calls = roles.map { role in
+            func text(_ key: StaticString) -> String {
+                // An Erlang string takes the backslash for itself.
+                (role[key]?.string ?? "").replacing("\\", with: "\\\\")
+            }
+            let user = "\(fixture.namespace)-\(text("role"))"
+            return """
+                ok = rabbit_auth_backend_internal:add_user(<<"\(user)">>, <<"secret">>, <<"tests">>),
+                ok = rabbit_auth_backend_internal:set_permissions(<<"\(user)">>, <<"/">>, <<"\(text("configure"))">>,
+                    <<"\(text("write"))">>, <<"\(text("read"))">>, <<"tests">>)
+                """
+        }
+        try #require(calls.count == 5)
+        try await fixture.broker.evaluate(calls.joined(separator: ", ") + ".")
+    }
+
+    private func url(_ role: String, _ fixture: WorkerFixture) -> String {
+        "amqp://\(fixture.namespace)-\(role):secret@127.0.0.1:\(fixture.broker.port)/"
+    }
+
+    private func apus(_ role: String, _ fixture: WorkerFixture, _ arguments: String...) async throws -> CommandResult {
+        try await CommandRunner.apus(
+            arguments + ["--set", "rabbitmq.url=\(url(role, fixture))"], in: fixture.folder)
+    }
+
+    @Test(
+        "Each role does its job with the permissions that are printed for it: events, retries, fan-outs, dead letters")
+    func rolesSuffice() async throws {
+        let fixture = try await WorkerFixture(
+            script: #"{"token":"","answer":"status","status":503,"reason":"ServiceUnavailable","times":1}"# + "\n"
+                + #"{"token":"\#(TestDevices.token(0))","answer":"status","status":413,"reason":"PayloadTooLarge"}"#,
+            configuration: "[fanout]\nthreshold_devices = 500\nchunk_devices = 250")
+        try fixture.registerReaders(1_000)
+        try await makeUsers(fixture)
+        for queue in ["work", "fanout", "retry.1s"] {
+            try await fixture.broker.control("delete_queue", "\(fixture.namespace).\(queue)")
+        }
+        let applied = try await apus("topology", fixture, "topology", "apply")
+        #expect(applied.exitCode == 0 && applied.output.contains("\(fixture.namespace).work: created"), "\(applied)")
+
+        let configuration = try fixture.folder.read("apus.toml")
+        try fixture.folder.write("apus.toml", configuration.replacing(fixture.broker.url, with: url("worker", fixture)))
+        let worker = try fixture.startWorker()
+        _ = try await worker.readiness(200)
+        let event = TestEvents.pushRequested("1", to: .topic("news"))
+        let file = try fixture.folder.write("events", event + "\n")
+        let published = try await apus("publisher", fixture, "publish", "--file", file)
+        #expect(published.exitCode == 0, "\(published)")
+        _ = try await fixture.accepted(reachingDevices: 999)
+        #expect(try await worker.metric("apus_pushes_total", #"outcome="parked_retry""#) > 0)
+        #expect(try await worker.metric("apus_fanout_chunks_total", "served") == 4)
+        try await worker.wait(for: "apus_dead_letters_total", toReach: 1)
+        let listed = try await apus("dead-letters", fixture, "dead-letters", "list")
+        #expect(listed.exitCode == 0 && listed.output.contains("PayloadTooLarge"), "\(listed)")
+        let replayed = try await apus("dead-letters", fixture, "dead-letters", "replay", "--all")
+        #expect(replayed.exitCode == 0, "\(replayed)")
+        try await worker.wait(for: "apus_dead_letters_total", toReach: 2)
+        await worker.drainCleanly()
+        try await fixture.stop()
+    }
+
+    @Test("deploy/rabbitmq-permissions.md has the patterns that the program prints")
+    func document() async throws {
+        let folder = try TemporaryFolder()
+        let printed = try await CommandRunner.apus(["topology", "permissions", "--json"], in: folder)
+        let roles = try #require(try JSONParser().parse(printed.output).array)
+        let root = #filePath.components(separatedBy: "/Tests/").dropLast().joined(separator: "/Tests/")
+        let document = try String(contentsOfFile: root + "/deploy/rabbitmq-permissions.md", encoding: .utf8)
+        for role in roles {
+            func text(_ key: StaticString) -> String { role[key]?.string ?? "" }
+            let patterns = [text("configure"), text("write"), text("read")].map {
+                "`\($0.replacing("|", with: "\\|"))`"
+            }
+            let end = "| " + patterns.joined(separator: " | ") + " |\n"
+            #expect(document.contains(try Regex("(?m)^\\| \(text("role")): ")) && document.contains(end), "\(end)")
+        }
+        let commands = try await CommandRunner.apus(["topology", "permissions"], in: folder)
+        let example = try #require(
+            document.split(separator: "\n").first { $0.hasPrefix("rabbitmqctl set_permissions") })
+        #expect(commands.output.contains("rabbitmqctl set_permissions -p '/' 'apus-worker'"))
+        #expect(commands.output.contains(example.split(separator: "apus-worker ").last ?? "-"), "\(commands)")
+    }
+
+    @Test("apus check --connect passes with a worker's rights, says for whom they do not suffice, and changes nothing")
+    func checkTellsRoles() async throws {
+        let fixture = try await WorkerFixture()
+        try fixture.registerReaders(1)
+        try await makeUsers(fixture)
+        let namespace = fixture.namespace
+        let before = try await fixture.broker.messageCounts(namespace: namespace)
+        let worker = try await apus("worker", fixture, "check", "--connect")
+        #expect(worker.exitCode == 0, "\(worker)")
+        #expect(worker.output.contains("OK      permissions: \(namespace)-worker may do what a worker needs"))
+        for line in [
+            "it is no user for a backend that publishes events: it may not write \(namespace).changes",
+            "it is no user for apus topology apply: it may not configure \(namespace).changes, configure",
+            "it is no user for apus dead-letters: it may not read \(namespace).dead-letter, "
+                + "configure \(namespace).dead-letter.lock",
+            "were not compared, because this user may not configure them, and a worker need not",
+        ] { #expect(worker.output.contains(line), "\(worker.output)") }
+        let publisher = try await apus("publisher", fixture, "check", "--connect")
+        #expect(publisher.exitCode == 77, "\(publisher)")
+        #expect(
+            publisher.output.contains(
+                "FAILED  permissions: \(namespace)-publisher may not read \(namespace).work, read \(namespace).fanout, "
+                    + "write amq.default, which `apus run` needs"), "\(publisher.output)")
+        let declaring = try await apus("worker", fixture, "check", "--connect", "--set", "worker.declare_topology=true")
+        #expect(declaring.exitCode == 77 && declaring.output.contains("`apus topology apply` needs"), "\(declaring)")
+        let topology = try await apus("topology", fixture, "check", "--connect")
+        #expect(topology.output.contains("exchanges and queues are as configured"), "\(topology)")
+        let everything = try await fixture.apus("check", "--connect")
+        #expect(everything.exitCode == 0 && !everything.output.contains("it is no user for"), "\(everything)")
+        let compared = try await apus("worker", fixture, "topology", "check")
+        #expect(compared.exitCode == 77 && compared.output.contains("\(namespace).work: not compared"), "\(compared)")
+        #expect(try await apus("worker", fixture, "topology", "apply").exitCode == 77)
+        #expect(try await fixture.broker.messageCounts(namespace: namespace) == before)
+        try await fixture.stop()
+    }
+}
