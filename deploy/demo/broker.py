@@ -14,7 +14,7 @@ PROGRAM = "/usr/lib/rabbitmq/bin/rabbitmq-server"
 class Broker:
     """Starts the node, and tells how many messages its queues hold."""
 
-    def __init__(self, folder, with_management=False):
+    def __init__(self, folder, plugins=(), configuration="", with_management=False):
         if not os.access(PROGRAM, os.X_OK):
             raise DemoFailure(f"{PROGRAM} is missing: run deploy/bin/install-packages demo")
         self._folder = os.path.join(folder, "rabbitmq")
@@ -22,11 +22,18 @@ class Broker:
         self._has_management = with_management
         for name in ("home", "data", "log", "conf.d", "generated"):
             os.makedirs(os.path.join(self._folder, name), mode=0o700)
-        environment = self._environment(distribution, mapper)
+        self._plugins = [*plugins, *(["rabbitmq_management"] if with_management else [])]
+        self._environment = self._make_environment(distribution, mapper)
         self._mapper = Process(
-            "epmd", ["epmd", "-port", str(mapper), "-address", "127.0.0.1"], self._folder, environment)
+            "epmd", ["epmd", "-port", str(mapper), "-address", "127.0.0.1"], self._folder, self._environment)
+        self.node = None
+        self.start(configuration)
+
+    def start(self, configuration=""):
+        """Starts the node with more lines of its configuration, at first and after `kill`."""
+        self._write_files(configuration)
         # The start script replaces itself with the Erlang machine, so that the pid is the node's.
-        self.node = Process("node", [PROGRAM], self._folder, environment)
+        self.node = Process("node", [PROGRAM], self._folder, self._environment)
 
     @property
     def url(self):
@@ -68,6 +75,11 @@ class Broker:
         finally:
             connection.close()
 
+    def kill(self):
+        """Ends the node at once; its data stays."""
+        self.node.kill()
+        os.unlink(self.node.log_path)
+
     def stop(self):
         """Ends the node and its port mapper."""
         # Its data is thrown away, so there is nothing that an orderly end would save.
@@ -80,20 +92,22 @@ class Broker:
         with socket.socket() as probe:
             return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
-    def _environment(self, distribution, mapper):
+    def _write_files(self, configuration):
+        listener = f"listeners.tcp.default = 127.0.0.1:{self.port}\ndisk_free_limit.absolute = 10MB\n"
+        if self._has_management:
+            listener += f"management.tcp.ip = 127.0.0.1\nmanagement.tcp.port = {self._management_port}\n"
+        self._write("rabbitmq.conf", listener + configuration, 0o600)
+        self._write("enabled_plugins", f"[{','.join(self._plugins)}].\n", 0o600)
+
+    def _write(self, name, text, mode):
+        path = os.path.join(self._folder, name)
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text)
+        os.chmod(path, mode)
+
+    def _make_environment(self, distribution, mapper):
         folder = self._folder
-        management = f"management.tcp.ip = 127.0.0.1\nmanagement.tcp.port = {self._management_port}\n"
-        files = {
-            "rabbitmq.conf": f"listeners.tcp.default = 127.0.0.1:{self.port}\ndisk_free_limit.absolute = 10MB\n"
-            + (management if self._has_management else ""),
-            "enabled_plugins": "[rabbitmq_management].\n" if self._has_management else "[].\n",
-            "home/.erlang.cookie": secrets.token_hex(16),
-        }
-        for name, text in files.items():
-            path = os.path.join(folder, name)
-            with open(path, "w", encoding="ascii") as file:
-                file.write(text)
-            os.chmod(path, 0o400 if name.endswith("cookie") else 0o600)
+        self._write("home/.erlang.cookie", secrets.token_hex(16), 0o400)
         return {
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
             "LANG": "C.UTF-8",

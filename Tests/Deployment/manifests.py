@@ -1,0 +1,278 @@
+"""Holds the rendered manifests against the schemas of Kubernetes, KEDA and the Prometheus operator, and against each other.
+
+usage: manifests.py --command APUS --rendered FILE...
+
+Started by deploy/bin/check-kubernetes. The command reads the configuration of the ConfigMap, so that its queues and
+settings are the program's own.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import tomllib
+
+import kubernetes_validate
+import yaml
+from cloudcoil.models.keda import v1alpha1 as keda
+from cloudcoil.models.prometheus_operator import v1 as prometheus
+
+# The oldest supported version and the newest known one.
+VERSIONS = ["1.31", "1.37"]
+MODELS = {
+    "ScaledObject": keda.ScaledObject,
+    "TriggerAuthentication": keda.TriggerAuthentication,
+    "PodMonitor": prometheus.PodMonitor,
+}
+USER = 65532
+
+
+class Checker:
+    """Counts what was compared and keeps what is wrong."""
+
+    def __init__(self):
+        self.comparisons = 0
+        self.failures = []
+
+    def expect(self, condition, text):
+        self.comparisons += 1
+        if not condition:
+            self.failures.append(text)
+
+    def equal(self, found, wanted, what):
+        self.expect(found == wanted, f"{what} is {found!r}, and should be {wanted!r}")
+
+
+def name_of(manifest):
+    return f"{manifest['kind']} {manifest['metadata']['name']}"
+
+
+def check_schema(check, manifest):
+    """The schema of Kubernetes, or the model of a custom resource."""
+    model = MODELS.get(manifest["kind"])
+    if model:
+        return check_model(check, model, manifest)
+    for version in VERSIONS:
+        try:
+            kubernetes_validate.validate(manifest, version, strict=True)
+            check.expect(True, "")
+        except kubernetes_validate.ValidationError as error:
+            check.expect(False, f"{name_of(manifest)}, Kubernetes {version}: {error.message}")
+
+
+def check_model(check, model, manifest):
+    """Refuses wrong types. A model keeps fields that it does not know, so they are looked for."""
+    try:
+        parsed = model.model_validate(manifest)
+    except ValueError as error:
+        return check.expect(False, f"{name_of(manifest)}: {error}")
+    unknown = list(unknown_fields(parsed, ""))
+    return check.expect(not unknown, f"{name_of(manifest)}: unknown fields {unknown}")
+
+
+def unknown_fields(value, path):
+    """The paths of fields that a model of pydantic took without knowing them."""
+    if isinstance(value, list):
+        for index, entry in enumerate(value):
+            yield from unknown_fields(entry, f"{path}[{index}]")
+    elif hasattr(value, "model_extra"):
+        for name in value.model_extra or {}:
+            yield f"{path}.{name}"
+        for name in type(value).model_fields:
+            yield from unknown_fields(getattr(value, name), f"{path}.{name}")
+
+
+def seconds(text):
+    """A duration as the configuration writes it."""
+    units = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
+    number = text.rstrip("mhs")
+    return float(number) * units[text[len(number):]]
+
+
+def pods(manifests):
+    for manifest in manifests:
+        if manifest["kind"] in ("Deployment", "Job"):
+            yield manifest, manifest["spec"]["template"]["spec"]
+
+
+def check_pods(check, manifests):
+    """What every pod has to be."""
+    for manifest, pod in pods(manifests):
+        name = name_of(manifest)
+        security = pod["securityContext"]
+        check.equal((security["runAsNonRoot"], security["runAsUser"]), (True, USER), f"{name}: the user")
+        check.equal(security["seccompProfile"]["type"], "RuntimeDefault", f"{name}: seccompProfile")
+        check.equal(pod["automountServiceAccountToken"], False, f"{name}: automountServiceAccountToken")
+        volumes = {volume["name"] for volume in pod["volumes"]}
+        for container in pod["containers"]:
+            limits = container["securityContext"]
+            check.equal(limits["readOnlyRootFilesystem"], True, f"{name}: readOnlyRootFilesystem")
+            check.equal(limits["allowPrivilegeEscalation"], False, f"{name}: allowPrivilegeEscalation")
+            check.equal(limits["capabilities"], {"drop": ["ALL"]}, f"{name}: capabilities")
+            check.expect("memory" in container["resources"]["limits"], f"{name}: no limit of the memory")
+            check.equal({mount["name"] for mount in container["volumeMounts"]}, volumes, f"{name}: mounts")
+            check.expect(not any("subPath" in mount for mount in container["volumeMounts"]), f"{name}: subPath")
+            ports = {port["name"]: port["containerPort"] for port in container.get("ports", [])}
+            for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+                if probe in container:
+                    check.expect(container[probe]["httpGet"]["port"] in ports, f"{name}: port of {probe}")
+            check.expect(":" in container["image"], f"{name}: the image has no tag")
+
+
+def find(manifests, kind, name):
+    found = [entry for entry in manifests if entry["kind"] == kind and entry["metadata"]["name"] == name]
+    if len(found) != 1:
+        raise SystemExit(f"manifests: {len(found)} of {kind} {name}")
+    return found[0]
+
+
+def selects(selector, labels):
+    """Whether a label selector matches."""
+    expressions = selector.get("matchExpressions", [])
+    return all(labels.get(key) == value for key, value in selector.get("matchLabels", {}).items()) and all(
+        entry["operator"] == "In" and labels.get(entry["key"]) in entry["values"] for entry in expressions)
+
+
+def check_worker(check, manifests, configuration):
+    """Times, ports and paths of the worker against the configuration that it reads."""
+    worker = find(manifests, "Deployment", "apus-worker")
+    pod = worker["spec"]["template"]["spec"]
+    drain = seconds(configuration["worker"]["drain_timeout"])
+    # After the drain the worker waits up to five seconds for confirms, and closes its connections.
+    check.expect(
+        pod["terminationGracePeriodSeconds"] >= drain + 15,
+        f"terminationGracePeriodSeconds {pod['terminationGracePeriodSeconds']} for a drain of {drain} s")
+    container = pod["containers"][0]
+    admin = int(configuration["admin"]["listen"].rpartition(":")[2])
+    check.equal({port["name"]: port["containerPort"] for port in container["ports"]}, {"admin": admin}, "its ports")
+    check.equal(container["startupProbe"]["httpGet"]["path"], "/livez", "startupProbe")
+    check.equal(container["livenessProbe"]["httpGet"]["path"], "/livez", "livenessProbe")
+    check.equal(container["readinessProbe"]["httpGet"]["path"], "/readyz", "readinessProbe")
+    mounts = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
+    for app in configuration["app"]:
+        check.expect(app["apns"]["key_file"].startswith(mounts["keys"] + "/"), f"key_file of {app['name']}")
+    rolling = worker["spec"]["strategy"]["rollingUpdate"]
+    check.equal(rolling, {"maxSurge": 1, "maxUnavailable": 0}, "rollingUpdate")
+
+
+def check_secrets(check, manifests):
+    """Each APUS_…_FILE is a file of a mounted secret."""
+    for manifest, pod in pods(manifests):
+        container = pod["containers"][0]
+        mounts = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
+        for variable in container["env"]:
+            check.expect(variable["name"].endswith("_FILE"), f"{name_of(manifest)}: {variable['name']} is no file")
+            check.expect(
+                variable["value"].startswith(mounts["secrets"] + "/"), f"{name_of(manifest)}: {variable['value']}")
+
+
+def check_selectors(check, manifests):
+    """Services, budgets, policies and monitors select the pods that they are meant for."""
+    labels = {manifest["metadata"]["name"]: manifest["spec"]["template"]["metadata"]["labels"]
+              for manifest, _ in pods(manifests)}
+    wanted = {
+        ("PodDisruptionBudget", "apus-worker"): {"apus-worker"},
+        ("PodDisruptionBudget", "apus-registry"): {"apus-registry"},
+        ("NetworkPolicy", "apus-default"): set(labels),
+        ("NetworkPolicy", "apus-worker"): {"apus-worker"},
+        ("NetworkPolicy", "apus-registry"): {"apus-registry"},
+        ("PodMonitor", "apus"): {"apus-worker", "apus-registry"},
+        ("Service", "apus-registry"): {"apus-registry"},
+    }
+    for manifest in manifests:
+        key = (manifest["kind"], manifest["metadata"]["name"])
+        if key not in wanted:
+            continue
+        selector = manifest["spec"].get("podSelector", manifest["spec"].get("selector"))
+        if manifest["kind"] == "Service":
+            selector = {"matchLabels": selector}
+        check.equal({name for name in labels if selects(selector, labels[name])}, wanted[key], " ".join(key))
+    for manifest, _ in pods(manifests):
+        if manifest["kind"] == "Deployment":
+            check.expect(selects(manifest["spec"]["selector"], labels[manifest["metadata"]["name"]]),
+                         f"{name_of(manifest)}: its selector")
+
+
+def check_scaling(check, manifests, topology):
+    """One trigger for each queue that workers consume, and an owner of the number of replicas."""
+    scaled = [entry for entry in manifests if entry["kind"] == "ScaledObject"]
+    worker = find(manifests, "Deployment", "apus-worker")
+    check.equal("replicas" in worker["spec"], not scaled, "whether the worker has a number of replicas")
+    for entry in scaled:
+        spec = entry["spec"]
+        check.equal(spec["scaleTargetRef"]["name"], "apus-worker", "what is scaled")
+        consumed = {item["name"] for item in topology if item["kind"] == "quorum queue"
+                    and (".work" in item["name"] or item["name"].endswith(".fanout"))}
+        check.equal({trigger["metadata"]["queueName"] for trigger in spec["triggers"]}, consumed, "the queues of triggers")
+        check.expect(spec["minReplicaCount"] >= 1, "minReplicaCount is 0: messages that a worker holds would wait for good")
+        check.expect(all(trigger["metadata"]["protocol"] == "amqp" for trigger in spec["triggers"]), "protocol")
+        authentication = find(manifests, "TriggerAuthentication", "apus-rabbitmq")
+        check.equal(authentication["spec"]["secretTargetRef"][0]["parameter"], "host", "what the secret is for")
+
+
+def ask(command, folder, *arguments):
+    """What the command says of a configuration, as JSON."""
+    # The keys of APNs are not in the ConfigMap, so `check` finds problems, and tells the values all the same.
+    result = subprocess.run(
+        [command, *arguments, "--json"], cwd=folder, stdout=subprocess.PIPE, text=True, timeout=30, check=False)
+    return json.loads(result.stdout)
+
+
+def check_file(check, command, path):
+    """All that is to be said of one overlay."""
+    with open(path, encoding="utf-8") as file:
+        manifests = [entry for entry in yaml.safe_load_all(file) if entry]
+    for manifest in manifests:
+        check_schema(check, manifest)
+    if check.failures:
+        return manifests  # The rest relies on the schemas.
+    config = next(entry for entry in manifests if entry["kind"] == "ConfigMap")["data"]["apus.toml"]
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "apus.toml"), "w", encoding="utf-8") as file:
+            file.write(config)
+        topology = ask(command, folder, "topology", "print")
+        problems = [problem for problem in ask(command, folder, "check")["problems"]
+                    if problem["severity"] == "error" and not problem["key"].endswith("key_file")]
+    check.expect(not problems, f"the configuration: {problems}")
+    check_pods(check, manifests)
+    check_worker(check, manifests, tomllib.loads(config))
+    check_secrets(check, manifests)
+    check_selectors(check, manifests)
+    check_scaling(check, manifests, topology)
+    print(f"manifests: {path}: {len(manifests)} objects")
+    return manifests
+
+
+def check_renderings(check, found):
+    """Different versions of kustomize render the same, but for the hash in the name of the ConfigMap."""
+    for path, manifests in found.items():
+        first = found[path.rsplit(".", 2)[0] + ".1.yaml"]
+        check.equal(sorted(map(plain, manifests)), sorted(map(plain, first)), f"what {path} renders")
+
+
+def plain(manifest):
+    text = json.dumps(manifest, sort_keys=True)
+    for part in text.split('"'):
+        if part.startswith("apus-config-"):
+            text = text.replace(part, "apus-config")
+    return text
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--command", required=True)
+    parser.add_argument("--rendered", nargs="+", required=True)
+    options = parser.parse_args()
+    check = Checker()
+    command = os.path.abspath(options.command)
+    check_renderings(check, {path: check_file(check, command, path) for path in options.rendered})
+    for failure in check.failures:
+        print(f"manifests: WRONG {failure}")
+    print(f"manifests: {check.comparisons} comparisons, {len(check.failures)} wrong")
+    return 1 if check.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
