@@ -7,6 +7,7 @@ settings are the program's own.
 """
 
 import argparse
+import itertools
 import json
 import os
 import subprocess
@@ -220,6 +221,18 @@ def ask(command, folder, *arguments):
     return json.loads(result.stdout)
 
 
+def check_commands(check, manifests, command):
+    """The arguments of each container are a command with options that there are."""
+    for manifest, pod in pods(manifests):
+        for container in pod["containers"]:
+            result = subprocess.run(
+                [command, *container["args"], "--help"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                timeout=30, check=False)
+            # An unknown subcommand has the help of its group.
+            words = itertools.takewhile(lambda word: not word.startswith("-"), container["args"])
+            check.equal(result.stdout.partition(":")[0], " ".join(["apus", *words]), f"{name_of(manifest)}: the command")
+
+
 def check_file(check, command, path):
     """All that is to be said of one overlay."""
     with open(path, encoding="utf-8") as file:
@@ -237,6 +250,7 @@ def check_file(check, command, path):
                     if problem["severity"] == "error" and not problem["key"].endswith("key_file")]
     check.expect(not problems, f"the configuration: {problems}")
     check_pods(check, manifests)
+    check_commands(check, manifests, command)
     check_worker(check, manifests, tomllib.loads(config))
     check_secrets(check, manifests)
     check_selectors(check, manifests)
