@@ -87,6 +87,7 @@ let package = Package(
         swiftTarget("AMQP", in: "Mechanism", ["CRabbitMQ", "EventLoop"]),
         swiftTarget("HTTPServer", in: "Mechanism", ["EventLoop", "Crypto"]),
         swiftTarget("HTTPClient", in: "Mechanism", ["CCurl"]),
+        swiftTarget("ServiceManager", in: "Mechanism", ["EventLoop"]),
 
         // Ring 2: the core. Pure values and state machines.
         swiftTarget("Notifications", in: "Core", ["JSON", "Hashing", "Essentials"]),
@@ -141,6 +142,7 @@ let package = Package(
                 "CCommandLine", "Dispatcher", "AdminServer", "RegistryAPI", "PushCore", "EventLoop", "Metrics", "JSON",
                 "APNsTransport", "ChangeQueue", "SQLiteRegistry", "PostgresRegistry", "APNsSimulator", "LoadGenerator",
                 "Essentials", "Notifications", "Predicates", "Crypto", "CapacityModel", "HTTPClient",
+                "ServiceManager",
             ],
             path: "Sources/Command/apus",
             swiftSettings: swiftSettings
@@ -181,6 +183,7 @@ let package = Package(
         testTarget(
             "HTTPServerTests", in: "Mechanism", ["HTTPServer", "Crypto", "EventLoop", "PushTestKit", "TestTraits"]),
         testTarget("HTTPClientTests", in: "Mechanism", ["HTTPClient", "HTTPServer", "Crypto", "PushTestKit"]),
+        testTarget("ServiceManagerTests", in: "Mechanism", ["ServiceManager", "EventLoop", "PushTestKit"]),
         testTarget("HashingTests", in: "Mechanism", ["Hashing", "PushTestKit", "PushCore"]),
         testTarget("EssentialsTests", in: "Mechanism", ["Essentials", "PushTestKit", "JSON"]),
         testTarget("NotificationsTests", in: "Core", ["Notifications", "PushTestKit"]),

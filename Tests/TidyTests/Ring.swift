@@ -35,6 +35,7 @@ enum Ring: String, CaseIterable, Comparable {
         "AMQP": ["EventLoop"],
         "HTTPClient": ["EventLoop"],
         "HTTPServer": ["EventLoop", "Crypto"],
+        "ServiceManager": ["EventLoop"],
         "ConnectionPool": ["Notifications"],
         "PredicateIndex": ["Predicates"],
         "PushCore": ["Notifications", "Predicates"],

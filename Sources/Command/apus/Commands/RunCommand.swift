@@ -4,6 +4,7 @@ import EventLoop
 import HTTPServer
 import Metrics
 import Notifications
+import ServiceManager
 
 /// `apus run`.
 struct RunCommand: Command {
@@ -50,13 +51,19 @@ struct RunCommand: Command {
         try await stop.watch(exitCodeOfSecond: .temporaryFailure)
         do {
             let host = try WorkerHost(loaded, metrics: metrics)
-            let admin = try AdminServer(loaded.configuration.admin, host.adminRoutes(version: ProductVersion.current))
+            let service = invocation.serviceNotifier(on: stop.loop, host.logger)
+            let routes = host.adminRoutes(version: ProductVersion.current)
+            let admin = try AdminServer(loaded.configuration.admin, routes)
             if let admin { host.logger.log(.info, "admin.listening", [.field("port", Int(admin.port))]) }
             try await host.start()
+            service.observe(routes)
             let loader = try invocation.configurationLoader()
             await stop.wait {
+                service.reloadBegan()
                 await host.reload { () throws(ConfigurationError) in try loader.load(for: .worker) }
+                service.reloadEnded()
             }
+            service.stopBegan()
             let outcome = await host.drain()
             admin?.stop()
             return outcome == .complete ? .ok : .temporaryFailure

@@ -12,12 +12,13 @@ final class StopSignal: Sendable {
         var waiter: CheckedContinuation<Void, Never>?
     }
 
+    /// The loop that reads the signals, and has time for other work that does not wait.
+    let loop: EventLoop
     private let state = Mutex(State())
-    private let loop: EventLoop
     /// Holds one hang-up at most: a reload that begins after several reads the newest configuration.
     private let hangUps = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
-    /// Creates the loop that reads the signals; `watch` begins.
+    /// Creates the loop; `watch` begins.
     init() throws(EventLoopError) { loop = try EventLoop(name: "signals") }
 
     /// Begins to watch SIGTERM, SIGINT and SIGHUP.

@@ -5,6 +5,7 @@ import Metrics
 import Notifications
 import PushCore
 import RegistryAPI
+import ServiceManager
 
 /// `apus registry`.
 struct RegistryCommand: Command {
@@ -73,13 +74,19 @@ struct RegistryCommand: Command {
         try await stop.watch(exitCodeOfSecond: .temporaryFailure)
         do {
             let host = try RegistryHost(loaded, metrics: metrics)
-            let admin = try AdminServer(loaded.configuration.admin, host.adminRoutes(version: ProductVersion.current))
+            let service = invocation.serviceNotifier(on: stop.loop, host.logger)
+            let routes = host.adminRoutes(version: ProductVersion.current)
+            let admin = try AdminServer(loaded.configuration.admin, routes)
             if let admin { host.logger.log(.info, "admin.listening", [.field("port", Int(admin.port))]) }
             announce(host, loaded.configuration.registryAPI, to: invocation)
+            service.observe(routes)
             let loader = try invocation.configurationLoader()
             await stop.wait {
+                service.reloadBegan()
                 await host.reload { () throws(ConfigurationError) in try loader.load(for: .registryServer) }
+                service.reloadEnded()
             }
+            service.stopBegan()
             host.stop()
             admin?.stop()
             return .ok
