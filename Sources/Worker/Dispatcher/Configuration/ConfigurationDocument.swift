@@ -84,9 +84,10 @@ public enum ConfigurationDocument {
         4. the default.
 
         In the environment and in `--set` apps are counted from 0: `APUS_APP_0_APNS_KEY_ID` is `app.0.apns.key_id`.
-        A secret can be in a file of its own, which `APUS_…_FILE` names. Relative paths in the configuration begin
-        at its folder. `apus check` reports every problem at once, and `apus check --values` shows each value in
-        force and its origin.
+        A secret can be in a file of its own, which `APUS_…_FILE` names. A credential of systemd, a file `APUS_…` in
+        `$CREDENTIALS_DIRECTORY`, is such a file: `APUS_RABBITMQ_URL`, or `APUS_APP_0_APNS_KEY` for a `key_file`.
+        Relative paths in the configuration begin at its folder. `apus check` reports every problem at once, and
+        `apus check --values` shows each value in force and its origin.
 
         """ + sections.map { table($0.name, $0.keys) }.joined()
     }

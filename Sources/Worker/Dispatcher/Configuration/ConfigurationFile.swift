@@ -39,10 +39,13 @@ enum ConfigurationFile {
         }
     }
 
-    /// Whether users other than the owner may read the file; false if it is not there.
+    /// Whether users may read the file that have no business with it; false if it is not there.
+    ///
+    /// A file of another owner may be open to its group, by which this process reads it: `root:apus` with mode 0640.
     static func isReadableByOthers(_ path: String) -> Bool {
         var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & 0o077 != 0
+        guard stat(path, &status) == 0 else { return false }
+        return status.st_mode & (status.st_uid == geteuid() ? 0o077 : 0o007) != 0
     }
 
     private static func failure(_ code: Int32) -> Failure {

@@ -8,7 +8,8 @@ import TOML
 /// 2. the environment variable `APUS_` and the key in capitals with `_` for each dot, for example `APUS_RABBITMQ_URL`
 ///    for `rabbitmq.url`. The keys of apps are numbered from 0, in the order of the file: `APUS_APP_0_APNS_KEY_ID` is
 ///    `app.0.apns.key_id`. The number after the file's last app makes a new app. For secrets, `…_FILE` names a file
-///    that holds the value and, at its end, perhaps one new line;
+///    that holds the value and, at its end, perhaps one new line. A file `APUS_…` of `$CREDENTIALS_DIRECTORY` is such
+///    a file (`ServiceCredentials`);
 /// 3. the file;
 /// 4. the default.
 ///
@@ -39,7 +40,7 @@ public struct ConfigurationLoader: Sendable {
     ///   - overrides: the values of `--set`; the last of two equal keys wins.
     public init(path: String?, environment: [String: String], overrides: [ConfigurationOverride] = []) {
         self.path = path ?? environment["APUS_CONFIG"]
-        self.environment = environment
+        self.environment = ServiceCredentials.added(to: environment)
         self.overrides = overrides
     }
 

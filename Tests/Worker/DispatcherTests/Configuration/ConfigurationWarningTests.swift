@@ -1,4 +1,5 @@
 import Dispatcher
+import Glibc
 import PushTestKit
 import Testing
 
@@ -26,6 +27,18 @@ struct ConfigurationWarningTests {
         try fixture.folder.write("open.p8", fixture.folder.read("key.p8"), mode: 0o640)
         let warned = try fixture.load(Self.quiet, set: [("app.0.apns.key_file", "\(fixture.folder.path)/open.p8")])
         #expect(warned.warnings.map(\.remedy) == ["run 'chmod 600 \(fixture.folder.path)/open.p8'"])
+    }
+
+    @Test(
+        "A file of another owner may be open to its group, and to no others",
+        .enabled(if: geteuid() == 0, "only root can give a file to another owner"))
+    func groups() throws {
+        for (mode, warnings) in [(0o640, 0), (0o644, 1)] {
+            let path = try fixture.folder.write("group.p8", fixture.folder.read("key.p8"), mode: mode)
+            #expect(chown(path, 65_534, 0) == 0)
+            let loaded = try fixture.load(Self.quiet, set: [("app.0.apns.key_file", path)])
+            #expect(loaded.warnings.count == warnings, "\(loaded.warnings)")
+        }
     }
 
     @Test("A variable that no key has is a warning with what was probably meant")

@@ -101,4 +101,34 @@ struct SecretTests {
         let standard = try fixture.load(ConfigurationFixture.app).configuration.apnsClient()
         #expect(standard.routes[0].endpoint == "api.push.apple.com:443")
     }
+
+    @Test("A file of the credentials' folder is what the variable names; a variable that is set wins over it")
+    func credentials() throws {
+        let fixture = try ConfigurationFixture()
+        let credentials = try TemporaryFolder()
+        let key = try credentials.write("APUS_APP_0_APNS_KEY", fixture.folder.read("key.p8"))
+        try credentials.write("APUS_RABBITMQ_URL", "amqp://apus:s3cr3t@broker.example/\n")
+        try credentials.write("APUS_REGISTRY_URL", "sqlite:/never/used")
+        try credentials.write("other", "of another program")
+        let loaded = try fixture.load(
+            ConfigurationFixture.app.replacing("key_file = \"key.p8\"\n", with: ""),
+            environment: ["CREDENTIALS_DIRECTORY": credentials.path, "APUS_REGISTRY_URL": "sqlite:/used"])
+        #expect(loaded.configuration.apps[0].apns.keyFile == key)
+        #expect(loaded.configuration.rabbitMQ.urls.map(\.revealed) == ["amqp://apus:s3cr3t@broker.example/"])
+        #expect(loaded.effectiveText.contains("sqlite:/used"))
+        #expect(loaded.warnings == [])
+        #expect(!loaded.effectiveText.contains("s3cr3t"))
+    }
+
+    @Test("A credential that no key has is a warning, and a folder that is not there is none")
+    func unknownCredential() throws {
+        let fixture = try ConfigurationFixture()
+        let credentials = try TemporaryFolder()
+        try credentials.write("APUS_RABBITMQ_URI", "amqp://h")
+        let quiet = "[rabbitmq]\nurl = \"amqp://apus:secret@h/\"\n" + ConfigurationFixture.app
+        let loaded = try fixture.load(quiet, environment: ["CREDENTIALS_DIRECTORY": credentials.path])
+        #expect(loaded.warnings.map(\.origin) == [.environment("APUS_RABBITMQ_URI_FILE")])
+        let missing = try fixture.load(quiet, environment: ["CREDENTIALS_DIRECTORY": credentials.path + "/missing"])
+        #expect(missing.warnings == [])
+    }
 }
