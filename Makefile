@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit fuzz sanitize fault simulate soak bench build format lint clean
+.PHONY: help demo test unit fuzz sanitize fault simulate soak bench deb build format lint clean
 
 # Extra flags for every debug build; `.ci/run` makes warnings errors with it.
 SWIFT_FLAGS ?=
@@ -48,6 +48,9 @@ soak: ## every hostile load at once at the registry's API, beside clients that m
 
 bench: ## measure against the budgets, beside h2load and a bare rabbitmq-c consumer (BENCH_FLAGS=--small: a trial)
 	@deploy/bin/bench $(BENCH_FLAGS)
+
+deb: ## build the Debian package: .build/package/apus_….deb
+	@deploy/bin/build-package
 
 build: ## build the command in release mode: .build/release/apus
 	@deploy/bin/install-packages build
