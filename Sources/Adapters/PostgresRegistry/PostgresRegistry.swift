@@ -21,6 +21,10 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
     public var quotas = RegistryQuotas.unlimited
     let connection: Connection
     let decoder = SubscriptionDecoder()
+    /// Whether opening it made it.
+    public let isNew: Bool
+    /// The migrations that the program knows.
+    public let migrations: SchemaMigrations
     /// The page of subscriptions that the server was asked for ahead of time.
     var pageAhead: (cursor: SubscriptionCursor, limit: Int)?
 
@@ -32,12 +36,13 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
     ///   - callMilliseconds: how long one call waits for the server.
     ///   - connectMilliseconds: how long to wait for a connection.
     ///   - lockMilliseconds: how long one statement waits for another session's lock; nil for as long as the call.
+    ///   - migrations: the migrations that are known; a new registry gets all of them.
     /// - Returns: the registry.
-    /// - Throws: `RegistryError`: `.unavailable` (out of reach, login refused), `.readOnly`, `.newerSchema`, `.invalid`
-    ///   (the URL, or another program's schema). No error holds the password.
+    /// - Throws: `RegistryError`: `.unavailable` (out of reach, login refused), `.readOnly`, `.newerSchema`,
+    ///   `.olderSchema`, `.invalid` (the URL, or another program's schema). No error holds the password.
     public static func open(
         url: String, mode: RegistryOpenMode, callMilliseconds: Int = 10_000, connectMilliseconds: Int = 5_000,
-        lockMilliseconds: Int? = nil
+        lockMilliseconds: Int? = nil, migrations: SchemaMigrations = PostgresRegistry.migrations
     ) throws(RegistryError) -> PostgresRegistry {
         let timeout = max(callMilliseconds, 1)
         // Every question is answered through an index; without statistics, in a new registry, the planner would scan.
@@ -49,23 +54,28 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
             SET max_parallel_workers_per_gather = 0;
             SET default_transaction_read_only = \(mode == .readOnly ? "on" : "off")
             """
+        var isNew = false
         let connection = Connection(
             address: try Address(url: url), callMilliseconds: timeout, connectMilliseconds: connectMilliseconds
         ) { (connection) throws(RegistryError) in
             try connection.execute(settings, Deadline(milliseconds: timeout))
-            try Schema.prepare(connection, mode: mode, milliseconds: makingMilliseconds)
+            if try Schema.prepare(connection, mode: mode, migrations, milliseconds: makingMilliseconds) { isNew = true }
             // Not before: who makes the schema is waited for.
             guard let lockMilliseconds else { return }
             try connection.execute("SET lock_timeout = \(max(lockMilliseconds, 1))", Deadline(milliseconds: timeout))
         }
         try connection.ensureOpen()
-        return PostgresRegistry(connection)
+        return PostgresRegistry(connection, isNew: isNew, migrations)
     }
 
-    private init(_ connection: Connection) { self.connection = connection }
+    private init(_ connection: Connection, isNew: Bool, _ migrations: SchemaMigrations) {
+        self.connection = connection
+        self.isNew = isNew
+        self.migrations = migrations
+    }
 
     /// Where the registry is, without user and password.
-    public var address: String { connection.address.description }
+    public var location: String { connection.address.description }
 
     /// Makes sure that the user of the URL may write, and that this is no standby.
     ///
@@ -78,12 +88,13 @@ public final class PostgresRegistry: QuotaRegistry, Registry {
             """)
         let rows = try ask([call])[0]
         guard rows.integer(0, 0) == 0 else {
-            throw RegistryError(.readOnly, "\(address) is a standby, which cannot be written; name the primary server.")
+            throw RegistryError(
+                .readOnly, "\(location) is a standby, which cannot be written; name the primary server.")
         }
         guard rows.integer(0, 1) == 1 else {
             throw RegistryError(
                 .readOnly,
-                "\(address) cannot be written by this user; grant it the rights to the tables of the schema "
+                "\(location) cannot be written by this user; grant it the rights to the tables of the schema "
                     + "\(Schema.name).")
         }
     }

@@ -24,6 +24,10 @@ public final class SQLiteRegistry: Registry {
     let countingQueries: CountingQueries
     let subscriberQueries: SubscriberQueries
     let decoder = SubscriptionDecoder()
+    /// Whether opening it made it.
+    public let isNew: Bool
+    /// The migrations that the program knows.
+    public let migrations: SchemaMigrations
     /// How often this connection has written.
     private(set) var ownWrites = 0
     /// The end of the followed log, and the state of the file at that moment.
@@ -39,11 +43,13 @@ public final class SQLiteRegistry: Registry {
     ///   - mode: the access that is wanted.
     ///   - busyTimeoutMilliseconds: how long a call waits for another process that writes.
     ///   - cacheSizeKibibytes: how much of the file the connection keeps in memory.
+    ///   - migrations: the migrations that are known; a new registry gets all of them.
     /// - Returns: the registry.
     /// - Throws: `RegistryError`: `.unavailable` (missing, or locked too long), `.readOnly`, `.corrupt`,
-    ///   `.newerSchema`, `.invalid` (another program's database).
+    ///   `.newerSchema`, `.olderSchema`, `.invalid` (another program's database).
     public static func open(
-        path: String, mode: RegistryOpenMode, busyTimeoutMilliseconds: Int = 5_000, cacheSizeKibibytes: Int = 2_048
+        path: String, mode: RegistryOpenMode, busyTimeoutMilliseconds: Int = 5_000, cacheSizeKibibytes: Int = 2_048,
+        migrations: SchemaMigrations = SQLiteRegistry.migrations
     ) throws(RegistryError) -> SQLiteRegistry {
         let connection = try Connection(
             path: path, mode: mode, busyTimeoutMilliseconds: Int32(clamping: busyTimeoutMilliseconds),
@@ -57,13 +63,15 @@ public final class SQLiteRegistry: Registry {
         if mode != .readOnly {
             try connection.switchToWriteAheadLog(waitingMilliseconds: busyTimeoutMilliseconds)
         }
-        try Schema.prepare(connection, mode: mode)
+        let isNew = try Schema.prepare(connection, mode: mode, migrations)
         connection.noteFiles()
-        return SQLiteRegistry(connection)
+        return SQLiteRegistry(connection, isNew: isNew, migrations)
     }
 
-    private init(_ connection: Connection) {
+    private init(_ connection: Connection, isNew: Bool, _ migrations: SchemaMigrations) {
         self.connection = connection
+        self.isNew = isNew
+        self.migrations = migrations
         let statements = StatementCache(connection: connection)
         self.statements = statements
         func names(_ table: String, remembering maximum: Int) -> InternedNames {

@@ -228,10 +228,11 @@ struct FaultTests {
         #expect(error?.message.contains("cret") == false, "\(error?.message ?? "")")
     }
 
-    @Test("Another schema is refused with both versions, at the first connection and at every later one")
+    @Test("A newer schema is refused with both versions, at the first connection and at every later one")
     func otherSchema() async throws {
         let registry = try open()
-        try await server.run("UPDATE apus.schema_version SET version = 99", database: database)
+        try await server.run(
+            "UPDATE apus.schema_version SET version = 99; DROP TABLE apus.schema_migration", database: database)
         for mode in [RegistryOpenMode.readOnly, .readWrite, .create] {
             expect(.newerSchema, mentioning: "99") { _ = try open(mode: mode) }
         }

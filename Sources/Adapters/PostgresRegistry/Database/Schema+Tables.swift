@@ -1,13 +1,13 @@
 extension Schema {
-    /// The tables of a registry, in an existing schema.
+    /// The tables of a registry, in an existing schema that is first in the search path.
     static let tables = [
-        "SET LOCAL search_path = \(name);", versions, names, fanOuts, devices, memberships, subscriptions, usage,
+        versions, names, fanOuts, devices, memberships, subscriptions, usage,
         courier, deadLetters, access, views,
     ].joined(separator: "\n")
 
     private static let versions = """
         CREATE TABLE schema_version (version integer NOT NULL);
-        INSERT INTO schema_version VALUES (\(version));
+        INSERT INTO schema_version VALUES (1);
         """
 
     /// Names that repeat (apps, pools, identities, dataset names) are rows of their own, so that the tables which grow

@@ -55,7 +55,7 @@ struct CloudKitError: Error, Hashable {
         case .invalid: self.init(.badRequest, error.message)
         case .quotaExceeded: self.init(.quotaExceeded, error.message)
         case .unavailable: self.init(.tryAgainLater, "The registry is busy.", retryAfterSeconds: 1)
-        case .readOnly, .corrupt, .newerSchema, .failed:
+        case .readOnly, .corrupt, .newerSchema, .olderSchema, .failed:
             self.init(.internalError, "The registry could not be used.")
         }
     }

@@ -46,7 +46,7 @@ struct NativeProblem: Error, Hashable {
         case .invalid: self.init(.invalid, error.message)
         case .quotaExceeded: self.init(.quotaExceeded, error.message)
         case .unavailable: self.init(.busy, "The registry is busy. Try again.", retryAfterSeconds: 1)
-        case .readOnly, .corrupt, .newerSchema, .failed:
+        case .readOnly, .corrupt, .newerSchema, .olderSchema, .failed:
             self.init(.failed, "The registry could not be used. Its operator finds the reason in the log.")
         }
     }

@@ -52,7 +52,7 @@ extension RegistryError {
     private static func cannotOpenMessage(path: String, reason: String, systemError: Int32) -> String {
         "The registry \(path) cannot be opened (\(reason)\(text(systemError))). "
             + "Check that the path is right, that its folder exists and may be entered, and that this user may read "
-            + "and write the file; 'apus device import' makes a new one."
+            + "and write the file; 'apus run' makes a new one."
     }
 
     private static func text(_ systemError: Int32) -> String {

@@ -4,10 +4,7 @@ import PushCore
 /// The tables of a registry file, and how a file gets them.
 enum Schema {
     /// Marks our files in SQLite's header: the letters `APUS`.
-    private static let applicationID: Int64 = 0x4150_5553
-
-    /// The version that this program reads and writes.
-    static let version: Int64 = 1
+    static let applicationID: Int64 = 0x4150_5553
 
     /// The number of the name `*` in `dataset_name`.
     ///
@@ -23,31 +20,45 @@ enum Schema {
             + "+ coalesce(length(CAST(\(row).cloudkit_json AS BLOB)), 0)"
     }
 
-    /// Checks the application and version of a file, and makes an empty file a registry if the mode allows that.
+    /// Checks the application and schema of a file, and makes an empty file a registry if the mode allows that.
     ///
-    /// - Throws: `RegistryError` with `.newerSchema`, `.readOnly` if an empty file may not be changed, `.invalid` if
-    ///   the file is another program's.
-    static func prepare(_ connection: Connection, mode: RegistryOpenMode) throws(RegistryError) {
-        if try inTransaction("BEGIN", connection, { () throws(RegistryError) in try hasTables(connection) }) { return }
+    /// - Returns: whether it made a registry.
+    /// - Throws: `RegistryError` with `.newerSchema`, `.olderSchema`, `.readOnly` if an empty file may not be changed,
+    ///   `.invalid` if the file is another program's.
+    static func prepare(
+        _ connection: Connection, mode: RegistryOpenMode, _ migrations: SchemaMigrations
+    ) throws(RegistryError) -> Bool {
+        let found = try inTransaction("BEGIN", connection) { () throws(RegistryError) in try state(connection) }
+        if let found {
+            try migrations.requireUsable(found, registry: connection.path)
+            return false
+        }
         guard mode != .readOnly else {
             throw RegistryError(
                 .readOnly,
                 "The file \(connection.path) is empty. Open it once with a command that writes, for example "
                     + "'apus run', which makes a registry of it.")
         }
-        try makeTables(connection)
+        return try makeTables(connection, migrations)
     }
 
-    /// Makes the tables in one transaction, which other processes wait for, unless another process was faster.
-    private static func makeTables(_ connection: Connection) throws(RegistryError) {
+    /// Makes the tables in one transaction, which other processes wait for; false if another process was faster.
+    private static func makeTables(
+        _ connection: Connection, _ migrations: SchemaMigrations
+    ) throws(RegistryError) -> Bool {
         try inTransaction("BEGIN IMMEDIATE", connection) { () throws(RegistryError) in
-            guard try !hasTables(connection) else { return }
-            try connection.execute(tables)
-            try connection.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+            if let found = try state(connection) {
+                try migrations.requireUsable(found, registry: connection.path)
+                return false
+            }
+            try connection.execute("PRAGMA application_id = \(applicationID)")
+            for step in migrations.stepsOfNewRegistry { try perform(step, connection) }
+            return true
         }
     }
 
-    private static func inTransaction<Value>(
+    /// Runs `body` in a transaction, which is rolled back if it fails.
+    static func inTransaction<Value>(
         _ begin: String, _ connection: Connection, _ body: () throws(RegistryError) -> Value
     ) throws(RegistryError) -> Value {
         try connection.execute(begin)
@@ -59,31 +70,5 @@ enum Schema {
             if connection.isInTransaction { try? connection.execute("ROLLBACK") }
             throw error
         }
-    }
-
-    /// Whether the file is a registry of this version; false if it is empty.
-    ///
-    /// The caller has begun a transaction, so that the reads see one state while another process makes the tables.
-    private static func hasTables(_ connection: Connection) throws(RegistryError) -> Bool {
-        let application = try readInteger("PRAGMA application_id", connection)
-        let found = try readInteger("PRAGMA user_version", connection)
-        let tables = try readInteger("SELECT count(*) FROM sqlite_schema", connection)
-        if application == 0, found == 0, tables == 0 { return false }
-        guard application == applicationID else {
-            throw RegistryError(
-                .invalid,
-                "The file \(connection.path) is an SQLite database of another program. Name another file as registry.")
-        }
-        guard found == version else {
-            throw RegistryError(
-                .newerSchema,
-                "The registry \(connection.path) has the schema version \(found), and this Apus knows only \(version): "
-                    + "another Apus has made it. Run that one, or give this one a file of its own.")
-        }
-        return true
-    }
-
-    private static func readInteger(_ sql: String, _ connection: Connection) throws(RegistryError) -> Int64 {
-        try Statement(sql, connection: connection).firstInteger() ?? 0
     }
 }

@@ -47,7 +47,7 @@ enum DeviceRegistry {
         switch code {
         case .unavailable, .corrupt: .unavailable
         case .readOnly: .noPermission
-        case .newerSchema: .configuration
+        case .newerSchema, .olderSchema: .configuration
         case .notFound, .invalid, .quotaExceeded: .data
         case .failed: .inputOutput
         }

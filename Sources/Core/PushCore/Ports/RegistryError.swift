@@ -8,8 +8,10 @@ public struct RegistryError: Error, Hashable, Sendable, CustomStringConvertible 
         case readOnly
         /// The store is damaged.
         case corrupt
-        /// The store has tables of another version of Apus.
+        /// The store was migrated by a newer Apus, and this one cannot use it any more.
         case newerSchema
+        /// The store lacks a migration that this Apus needs.
+        case olderSchema
         /// No such device or dataset.
         case notFound
         /// The caller's values are not acceptable.

@@ -4,7 +4,7 @@ import ConnectionPool
 import Crypto
 import EventLoop
 import Glibc
-public import Notifications
+import Notifications
 import PushCore
 
 extension Configuration {
@@ -33,13 +33,6 @@ extension Configuration {
         Topology(
             namespace: rabbitMQ.namespace, retryDelaysMilliseconds: retry.delays.map { Int64($0.milliseconds) },
             workQueueCount: rabbitMQ.workQueueCount)
-    }
-
-    /// Says in the log whose files of the registry others may use, too.
-    ///
-    /// - Parameter logger: where.
-    public func warnOfLooseModes(_ logger: Logger) {
-        for reason in registry.modeWarnings { logger.log(.warning, "registry.mode.loose", [.field("reason", reason)]) }
     }
 
     /// How many connections a worker has for look-ups, each with a thread of its own.

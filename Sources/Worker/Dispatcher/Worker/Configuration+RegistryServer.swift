@@ -8,14 +8,13 @@ extension Configuration {
     ///
     /// - Parameters:
     ///   - listen: where.
-    ///   - mode: the access to the store.
     ///   - metrics: where the counters are registered.
     ///   - logger: where events of interest go.
     ///   - predecessor: a running server whose port this one takes over.
     /// - Returns: a server that answers until it is stopped.
     /// - Throws: `WorkerError` if the store, the certificate or the address cannot be used.
     func registryServer(
-        at listen: HostPort, mode: RegistryOpenMode, metrics: MetricsRegistry, logger: Logger,
+        at listen: HostPort, metrics: MetricsRegistry, logger: Logger,
         takingOver predecessor: RegistryServer?
     ) throws(WorkerError) -> RegistryServer {
         var options = RegistryServerConfiguration(
@@ -36,8 +35,7 @@ extension Configuration {
             options.identity = (try Self.text(of: certificateFile), try Self.text(of: keyFile))
         }
         do {
-            // The first one creates missing tables.
-            let registry = try openServed(mode: mode)
+            let registry = try openServed(mode: .readWrite)
             let reader = try openServed(mode: .readOnly)
             return try RegistryServer(
                 configuration: options, registry: registry, reader: reader, metrics: metrics, logger: logger,

@@ -35,11 +35,10 @@ public final class RegistryHost: Sendable {
         self.metrics = metrics
         reloader = Reloader(logger: logger, metrics: metrics)
         listen = configuration.registryAPI.listen ?? Configuration.RegistryAPI.standardListen
-        let service = try RegistryService(
-            configuration, at: listen, mode: .create, metrics: metrics, logger: logger)
+        try configuration.prepareRegistry(logger)
+        let service = try RegistryService(configuration, at: listen, metrics: metrics, logger: logger)
         port = service.server.port
         state = Mutex(State(loaded: loaded, service: service))
-        configuration.warnOfLooseModes(logger)
     }
 
     /// Puts a new configuration in force, or says in the log why the old one stays.
@@ -57,7 +56,7 @@ public final class RegistryHost: Sendable {
         guard change.needsNewParts else { return state.withLock { $0.loaded = new } }
         let old = state.withLock { $0.service }
         let service = try RegistryService(
-            new.configuration, at: listen, mode: .readWrite, metrics: metrics, logger: logger, takingOver: old)
+            new.configuration, at: listen, metrics: metrics, logger: logger, takingOver: old)
         state.withLock { $0 = State(loaded: new, service: service) }
         old.stop()
     }

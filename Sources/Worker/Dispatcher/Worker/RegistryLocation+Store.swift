@@ -3,7 +3,7 @@ public import PushCore
 import SQLiteRegistry
 
 /// All ports of a registry.
-public typealias RegistryStore = CourierRegistry & FanOutRegistry & QuotaRegistry & RegistryCopy.Store
+public typealias RegistryStore = CourierRegistry & FanOutRegistry & QuotaRegistry & RegistryCopy.Store & SchemaRegistry
 
 extension Configuration.RegistryLocation {
     /// Reads a command's operand: `sqlite:PATH`, `postgresql://…`, or `@FILE`, a file that holds one of these.
@@ -45,6 +45,16 @@ extension Configuration.RegistryLocation {
         switch self {
         case .sqlite(let path): SQLiteRegistry.modeWarnings(path: path)
         case .postgres: []
+        }
+    }
+
+    /// Opens the registry, whatever version it has, to migrate it.
+    ///
+    /// - Throws: `RegistryError` with `.unavailable` if it is missing or out of reach, `.readOnly`.
+    public func migrator() throws(RegistryError) -> any RegistryMigrator {
+        switch self {
+        case .sqlite(let path): try SQLiteMigrator(path: path)
+        case .postgres(let url): try PostgresMigrator(url: url.revealed)
         }
     }
 

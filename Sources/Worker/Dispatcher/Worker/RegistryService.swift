@@ -15,17 +15,16 @@ final class RegistryService: Sendable {
     /// - Parameters:
     ///   - configuration: checked before.
     ///   - listen: where.
-    ///   - mode: the access to the store.
     ///   - metrics: where the counters are registered.
     ///   - logger: where events of interest go.
     ///   - predecessor: a running service whose port this one takes over; stop it when this one serves.
     /// - Throws: `WorkerError` if the store, the certificate or the address cannot be used.
     init(
-        _ configuration: Configuration, at listen: HostPort, mode: RegistryOpenMode, metrics: MetricsRegistry,
-        logger: Logger, takingOver predecessor: RegistryService? = nil
+        _ configuration: Configuration, at listen: HostPort, metrics: MetricsRegistry, logger: Logger,
+        takingOver predecessor: RegistryService? = nil
     ) throws(WorkerError) {
         server = try configuration.registryServer(
-            at: listen, mode: mode, metrics: metrics, logger: logger, takingOver: predecessor?.server)
+            at: listen, metrics: metrics, logger: logger, takingOver: predecessor?.server)
         certificate = try CertificateWatcher(configuration.registryAPI, of: server, logger: logger)
     }
 

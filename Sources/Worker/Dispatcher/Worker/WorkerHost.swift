@@ -40,10 +40,10 @@ public final class WorkerHost: Sendable {
         logger = LogSink(configuration.log).logger(threshold: threshold)
         self.metrics = metrics
         reloader = Reloader(logger: logger, metrics: metrics)
+        try configuration.prepareRegistry(logger)
         let worker = try Worker(configuration: configuration, logger: logger, metrics: metrics)
         let api = try Self.service(configuration, metrics: metrics, logger: logger, takingOver: nil)
         state = Mutex(State(loaded: loaded, worker: worker, api: api))
-        configuration.warnOfLooseModes(logger)
         if let api { logger.log(.info, "registry.listening", [.field("port", Int(api.server.port))]) }
     }
 
@@ -133,7 +133,7 @@ public final class WorkerHost: Sendable {
     ) throws(WorkerError) -> RegistryService? {
         guard let listen = configuration.registryAPI.listen else { return nil }
         return try RegistryService(
-            configuration, at: listen, mode: .readWrite, metrics: metrics, logger: logger, takingOver: predecessor)
+            configuration, at: listen, metrics: metrics, logger: logger, takingOver: predecessor)
     }
 
     // MARK: Health

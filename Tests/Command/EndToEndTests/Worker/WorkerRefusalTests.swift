@@ -34,13 +34,14 @@ struct WorkerRefusalTests {
         try await fixture.stop()
     }
 
-    @Test("A registry that is missing, garbage, another program's or of a newer version ends it, and it says why")
+    @Test(
+        "A registry that is garbage, another program's, of a newer version or without a folder ends it, with a reason")
     func registries() async throws {
         let fixture = try await WorkerFixture()
         let path = fixture.folder.path + "/registry.db"
-        let missing = try await fixture.apus("run")
-        #expect(missing.errors.contains("No such file") && missing.errors.contains("apus device import"), "\(missing)")
-        #expect(missing.exitCode == 69 && missing.errors.contains("registry.db"), "\(missing)")
+        let missing = try await fixture.apus("run", "--set", "registry.url=sqlite:none/registry.db")
+        #expect(missing.errors.contains("No such file") && missing.errors.contains("folder exists"), "\(missing)")
+        #expect(missing.exitCode == 69 && missing.errors.contains("none/registry.db"), "\(missing)")
         try fixture.folder.write("registry.db", String(repeating: "garbage ", count: 1_000))
         let garbage = try await fixture.apus("run")
         #expect(garbage.exitCode == 78 && garbage.errors.contains("integrity_check"), "\(garbage)")
@@ -56,6 +57,22 @@ struct WorkerRefusalTests {
             let refused = try await fixture.apus("run")
             #expect(refused.exitCode == 78 && refused.errors.contains(words), "\(refused)")
         }
+        try await fixture.stop()
+    }
+
+    @Test("A worker without a registry makes one, says so once, and serves who registers afterwards")
+    func newRegistry() async throws {
+        let fixture = try await WorkerFixture()
+        let worker = try fixture.startWorker()
+        try await worker.readiness(200)
+        try fixture.register(1)
+        try await fixture.publish([WorkerFixture.datasetChanged("1", identity: 0, syncCount: 1)])
+        #expect(try await fixture.accepted(reachingDevices: 1).count == 1)
+        let first = await worker.drain()
+        #expect(first.errors.contains(#""registry.created""#) && first.errors.contains("registry.db"), "\(first)")
+        let second = try fixture.startWorker()
+        try await second.readiness(200)
+        #expect(await !second.drain().errors.contains("registry.created"))
         try await fixture.stop()
     }
 

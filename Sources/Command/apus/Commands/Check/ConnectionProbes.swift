@@ -130,12 +130,10 @@ enum ConnectionProbes {
     private static func registry(_ configuration: Configuration) -> ConnectionProbe {
         ConnectionProbe(name: "registry") {
             do throws(RegistryError) {
-                let location: String
-                let registry: any Registry
+                let registry: any Registry & SchemaRegistry
                 switch configuration.registry {
                 case .sqlite(let path):
                     registry = try SQLiteRegistry.open(path: path, mode: .readOnly)
-                    location = path
                     guard access(path, W_OK) == 0 else {
                         return .failed(
                             "\(path) cannot be written by this user; check its owner and mode", .noPermission)
@@ -144,12 +142,12 @@ enum ConnectionProbes {
                     let postgres = try PostgresRegistry.open(url: url.revealed, mode: .readOnly)
                     try postgres.requireWritable()
                     registry = postgres
-                    location = postgres.address
                 }
                 let count = try registry.deviceCount()
-                let text = "\(location) has \(count) \(count == 1 ? "device" : "devices")"
-                // Access by others may be intended, and does not keep a worker from working.
-                return .ok(([text] + configuration.registry.modeWarnings).joined(separator: "\n"))
+                let text = "\(registry.location) has \(count) \(count == 1 ? "device" : "devices")"
+                // Access by others may be intended, and a migration may wait: a worker works nevertheless.
+                let warnings = [try registry.schemaWarning()].compactMap(\.self) + configuration.registry.modeWarnings
+                return .ok(([text] + warnings).joined(separator: "\n"))
             } catch { return .failed("\(error)", error.code == .readOnly ? .noPermission : .unavailable) }
         }
     }

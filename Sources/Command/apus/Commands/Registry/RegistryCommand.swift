@@ -111,5 +111,9 @@ struct RegistryCommand: Command {
 enum RegistryCommands {
     /// The command and its own commands.
     static let node = CommandNode.parent(
-        RegistryCommand(), nodes: [TokenCommands.node, .command(RegistryCopyCommand())])
+        RegistryCommand(),
+        nodes: [
+            TokenCommands.node, .command(RegistryMigrateCommand()),
+            .command(RegistryCopyCommand()),
+        ])
 }
