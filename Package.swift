@@ -60,6 +60,7 @@ let package = Package(
         // Ring 0: C libraries, each imported by exactly one Swift target.
         .target(name: "CLinux", path: "Sources/C/CLinux"),
         .target(name: "CCommandLine", path: "Sources/C/CCommandLine"),
+        .target(name: "COperatorPage", path: "Sources/C/COperatorPage", exclude: ["web"]),
         cLibrary("CRabbitMQ", pkgConfig: "librabbitmq", package: "librabbitmq-dev"),
         cLibrary("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
         cLibrary("CNghttp2", pkgConfig: "libnghttp2", package: "libnghttp2-dev"),
@@ -114,6 +115,12 @@ let package = Package(
             ["PushCore", "JSON", "CSQLite", "Essentials", "Notifications", "Predicates"]),
         swiftTarget("AdminServer", in: "Adapters", ["JSON", "HTTPServer", "Metrics"]),
         swiftTarget(
+            "OperatorPage", in: "Adapters",
+            [
+                "COperatorPage", "PushCore", "EventLoop", "Crypto", "JSON", "HTTPServer", "Essentials",
+                "Notifications", "Predicates",
+            ]),
+        swiftTarget(
             "PostgresRegistry", in: "Adapters",
             ["PushCore", "EventLoop", "JSON", "CPostgres", "Essentials", "Notifications", "Predicates"]),
         swiftTarget(
@@ -132,17 +139,17 @@ let package = Package(
             "Dispatcher", in: "Worker",
             [
                 "PushCore", "EventLoop", "Metrics", "JSON", "TOML", "Crypto", "APNsTransport", "ChangeQueue",
-                "SQLiteRegistry", "PostgresRegistry", "AdminServer", "RegistryAPI", "Essentials", "Notifications",
-                "ConnectionPool", "PredicateIndex",
+                "SQLiteRegistry", "PostgresRegistry", "AdminServer", "OperatorPage", "HTTPServer", "RegistryAPI",
+                "Essentials", "Notifications", "ConnectionPool", "PredicateIndex",
             ]
         ),
         .executableTarget(
             name: "apus",
             dependencies: [
-                "CCommandLine", "Dispatcher", "AdminServer", "RegistryAPI", "PushCore", "EventLoop", "Metrics", "JSON",
-                "APNsTransport", "ChangeQueue", "SQLiteRegistry", "PostgresRegistry", "APNsSimulator", "LoadGenerator",
-                "Essentials", "Notifications", "Predicates", "Crypto", "CapacityModel", "HTTPClient",
-                "ServiceManager",
+                "CCommandLine", "Dispatcher", "AdminServer", "OperatorPage", "RegistryAPI", "PushCore", "EventLoop",
+                "Metrics", "JSON", "APNsTransport", "ChangeQueue", "SQLiteRegistry", "PostgresRegistry",
+                "APNsSimulator", "LoadGenerator", "Essentials", "Notifications", "Predicates", "Crypto",
+                "CapacityModel", "HTTPClient", "ServiceManager",
             ],
             path: "Sources/Command/apus",
             swiftSettings: swiftSettings
@@ -231,6 +238,12 @@ let package = Package(
             ["PostgresRegistry", "SQLiteRegistry", "EventLoop", "PushCore", "PushTestKit", "Notifications"]),
         testTarget(
             "AdminServerTests", in: "Adapters", ["AdminServer", "HTTPServer", "Metrics", "PushTestKit", "TestTraits"]),
+        testTarget(
+            "OperatorPageTests", in: "Adapters",
+            [
+                "OperatorPage", "AdminServer", "HTTPServer", "SQLiteRegistry", "PushCore", "Notifications", "Crypto",
+                "JSON", "Essentials", "Predicates", "PushTestKit",
+            ]),
         testTarget(
             "DispatcherTests", in: "Worker",
             [

@@ -3,17 +3,23 @@ public import Metrics
 
 /// Serves health and metrics over HTTP, on a thread of its own: `/livez`, `/readyz`, `/metrics`, `/version`.
 ///
-/// It is meant for the operator's network: it has neither TLS nor passwords, and answers only GET and HEAD.
+/// It is meant for the operator's network: it has neither TLS nor passwords, and answers only GET and HEAD. A page
+/// below a path of its own decides by itself whom it answers.
 public final class AdminServer: Sendable {
     private struct Handler: HTTPHandler {
         let routes: AdminRoutes
+        let page: AdminPage?
 
-        /// No body means anything here, so none is read.
+        /// No body means anything here but to the page.
         func admit(_ request: HTTPRequest, bodyBytes: Int?) -> HTTPAdmission {
-            .refuse(AdminResponse.answer(request, routes: routes))
+            if let page, page.serves(request) { return page.handler.admit(request, bodyBytes: bodyBytes) }
+            return .refuse(AdminResponse.answer(request, routes: routes))
         }
 
-        func answer(_ request: HTTPRequest) -> HTTPAnswer { .now(AdminResponse.answer(request, routes: routes)) }
+        func answer(_ request: HTTPRequest) -> HTTPAnswer {
+            if let page, page.serves(request) { return page.handler.answer(request) }
+            return .now(AdminResponse.answer(request, routes: routes))
+        }
     }
 
     /// The port that it listens on, also where the caller asked for any.
@@ -27,18 +33,41 @@ public final class AdminServer: Sendable {
     ///   - port: the port; 0 lets the system choose one, which the property `port` then tells.
     ///   - names: the names by which it is reached besides the host, `localhost` and the machine's own; `*` for all.
     ///   - routes: the answers.
+    ///   - page: what is served below another path; nil for nothing.
     /// - Throws: `HTTPServerError` if the address cannot be had.
-    public init(host: String, port: UInt16, names: [String] = [], routes: AdminRoutes) throws(HTTPServerError) {
+    public init(
+        host: String, port: UInt16, names: [String] = [], routes: AdminRoutes, page: AdminPage? = nil
+    ) throws(HTTPServerError) {
         var configuration = HTTPServerConfiguration(
             name: "the admin server", settingName: "admin.listen", host: host, port: port)
         configuration.hosts = .names(names + [host])
-        server = try HTTPServer(configuration: configuration, handler: Handler(routes: routes))
+        if let page { configuration.bodyBytesMaximum = page.bodyBytesMaximum }
+        server = try HTTPServer(configuration: configuration, handler: Handler(routes: routes, page: page))
     }
 
     /// Closes the port and all connections, and waits for the thread; a second call does nothing.
     ///
     /// A request that is being answered is finished first.
     public func stop() { server.stop() }
+}
+
+/// What is served beside the answers of the admin server.
+public struct AdminPage: Sendable {
+    /// Whether a request is for it.
+    let serves: @Sendable (HTTPRequest) -> Bool
+    /// Answers those requests.
+    let handler: any HTTPHandler
+    /// The longest body that it takes, in bytes.
+    let bodyBytesMaximum: Int
+
+    /// Creates a page.
+    public init(
+        handler: any HTTPHandler, bodyBytesMaximum: Int, serves: @escaping @Sendable (HTTPRequest) -> Bool
+    ) {
+        self.handler = handler
+        self.bodyBytesMaximum = bodyBytesMaximum
+        self.serves = serves
+    }
 }
 
 /// The answers of the admin server; the closures run on the server's thread, for each request.

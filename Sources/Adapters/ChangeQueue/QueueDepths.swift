@@ -15,13 +15,35 @@ public struct QueueDepths: Hashable, Sendable {
     public var consumers = 0
 }
 
+/// One queue with its counts.
+public struct QueueCount: Hashable, Sendable {
+    /// What a queue is for.
+    public enum Purpose: Hashable, Sendable {
+        /// Events of backends.
+        case work
+        /// Chunks of large fan-outs.
+        case fanOut
+        /// Events that wait for their next attempt.
+        case retry(delayMilliseconds: Int64)
+        /// Messages that need a person.
+        case deadLetter
+    }
+
+    /// The name.
+    public var name: String
+    /// The purpose.
+    public var purpose: Purpose
+    /// How many messages are ready.
+    public var messageCount = 0
+    /// How many consumers there are.
+    public var consumerCount = 0
+}
+
 /// Reads the depths again and again, on a connection and a loop of its own.
 public final class QueueDepthReader: Sendable {
     private let loop: EventLoop
     private let session: LoopBound<AMQPSession>
-    private let names: QueueNames
-    private let workQueueCount: Int
-    private let retryQueues: [String]
+    private let queues: [QueueCount]
 
     /// Connects.
     ///
@@ -38,8 +60,8 @@ public final class QueueDepthReader: Sendable {
             do {
                 let session = try await loop.run { LoopBound(try broker.open(purpose: "depths"), to: loop) }
                 return QueueDepthReader(
-                    loop: loop, session: session, broker: broker,
-                    retryQueues: retryDelaysMilliseconds.map { broker.names.retry(delayMilliseconds: $0) })
+                    loop: loop, session: session,
+                    queues: broker.queues(retryDelaysMilliseconds: retryDelaysMilliseconds))
             } catch {
                 loop.stopAndJoin()
                 throw error
@@ -49,14 +71,10 @@ public final class QueueDepthReader: Sendable {
         } catch { throw ChangeQueueError(.unavailable, "\(error)") }
     }
 
-    private init(
-        loop: EventLoop, session: LoopBound<AMQPSession>, broker: BrokerConfiguration, retryQueues: [String]
-    ) {
+    private init(loop: EventLoop, session: LoopBound<AMQPSession>, queues: [QueueCount]) {
         self.loop = loop
         self.session = session
-        names = broker.names
-        workQueueCount = broker.workQueueCount
-        self.retryQueues = retryQueues
+        self.queues = queues
     }
 
     /// Reads the depths now.
@@ -64,21 +82,34 @@ public final class QueueDepthReader: Sendable {
     /// - Returns: the depths.
     /// - Throws: `ChangeQueueError` if a queue is missing or the connection has ended; then no reading succeeds again.
     public func read() async throws(ChangeQueueError) -> QueueDepths {
+        var depths = QueueDepths()
+        for queue in try await readEach() {
+            switch queue.purpose {
+            case .work:
+                if queue.name == queues.first?.name { depths.consumers = queue.consumerCount }
+                depths.work += queue.messageCount
+            case .fanOut: depths.fanOut += queue.messageCount
+            case .retry: depths.retry += queue.messageCount
+            case .deadLetter: depths.deadLetters += queue.messageCount
+            }
+        }
+        return depths
+    }
+
+    /// Reads the counts of each queue now: those of work, retries by their delays, fan-outs, dead letters.
+    ///
+    /// - Returns: the queues with their counts.
+    /// - Throws: as `read`.
+    public func readEach() async throws(ChangeQueueError) -> [QueueCount] {
         do {
             return try await loop.run { [self] in
-                let session = session.value
-                var depths = QueueDepths()
-                for number in 1...workQueueCount {
-                    let status = try session.declareQueue(names.work(number), isPassive: true)
-                    depths.work += status.messageCount
-                    if number == 1 { depths.consumers = status.consumerCount }
+                try queues.map { queue in
+                    let status = try session.value.declareQueue(queue.name, isPassive: true)
+                    var queue = queue
+                    queue.messageCount = status.messageCount
+                    queue.consumerCount = status.consumerCount
+                    return queue
                 }
-                depths.fanOut = try session.declareQueue(names.fanout, isPassive: true).messageCount
-                for queue in retryQueues {
-                    depths.retry += try session.declareQueue(queue, isPassive: true).messageCount
-                }
-                depths.deadLetters = try session.declareQueue(names.deadLetter, isPassive: true).messageCount
-                return depths
             }
         } catch let error as AMQPError {
             throw ChangeQueueError(error)
@@ -90,4 +121,37 @@ public final class QueueDepthReader: Sendable {
         _ = try? await loop.run { [session] in session.value.close() }
         loop.stopAndJoin()
     }
+}
+
+extension BrokerConfiguration {
+    /// The queues of the namespace without counts; those of work come first, in their order.
+    fileprivate func queues(retryDelaysMilliseconds: [Int64]) -> [QueueCount] {
+        (1...workQueueCount).map { QueueCount(name: names.work($0), purpose: .work) }
+            + retryDelaysMilliseconds.map { delay in
+                QueueCount(
+                    name: names.retry(delayMilliseconds: delay), purpose: .retry(delayMilliseconds: delay))
+            }
+            + [
+                QueueCount(name: names.fanout, purpose: .fanOut),
+                QueueCount(name: names.deadLetter, purpose: .deadLetter),
+            ]
+    }
+
+    /// What RabbitMQ's management API says of queues beyond their counts; some seconds old.
+    ///
+    /// - Parameter queues: their names.
+    /// - Returns: the statistics by name, without queues of which the API knows nothing; nil if no API is configured.
+    /// - Throws: `ChangeQueueError` if the API does not answer.
+    public func queueStatistics(of queues: [String]) async throws(ChangeQueueError) -> [String: QueueStatistics]? {
+        guard let api = ManagementAPI(self) else { return nil }
+        return try await api.statistics(of: queues)
+    }
+}
+
+/// What only RabbitMQ's management API says of a queue.
+public struct QueueStatistics: Hashable, Sendable {
+    /// How many messages consumers have and have not acknowledged.
+    public var unacknowledgedCount: Int
+    /// When the oldest message was published, in seconds since 1970; nil if the queue does not say, as quorum queues.
+    public var oldestTimestampSeconds: Int64?
 }

@@ -21,6 +21,11 @@ extension PostgresRegistry: DeadLetterRegistry {
         try ask([DeadLetterCalls.counts(filter)])[0].map { DeadLetterCount($0) }
     }
 
+    /// The number of the newest letter.
+    public func newestDeadLetterNumber() throws(RegistryError) -> Int64 {
+        try ask([Call("SELECT coalesce(max(number), 0)::bigint FROM dead_letter")])[0].integer(0, 0)
+    }
+
     /// The messages of letters by their numbers.
     public func deadLetterMessages(_ numbers: [Int64]) throws(RegistryError) -> [Int64: Message] {
         let call = Call(
@@ -99,6 +104,7 @@ enum DeadLetterCalls {
         add(filter.eventIdentifier) { "event_id = \($0)" }
         add(filter.sinceMilliseconds) { "dead_lettered_at >= \($0)" }
         add(filter.untilMilliseconds) { "dead_lettered_at < \($0)" }
+        add(filter.numberMaximum) { "number <= \($0)" }
         return (sql, values)
     }
 }

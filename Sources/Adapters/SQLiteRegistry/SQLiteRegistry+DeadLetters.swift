@@ -52,6 +52,11 @@ extension SQLiteRegistry: DeadLetterRegistry {
         return counts
     }
 
+    /// The number of the newest letter.
+    public func newestDeadLetterNumber() throws(RegistryError) -> Int64 {
+        try statements.statement("SELECT max(number) FROM dead_letter").firstInteger() ?? 0
+    }
+
     /// The messages of letters by their numbers.
     public func deadLetterMessages(_ numbers: [Int64]) throws(RegistryError) -> [Int64: Message] {
         try reading { () throws(RegistryError) in
@@ -110,6 +115,7 @@ extension SQLiteRegistry: DeadLetterRegistry {
         add(filter.eventIdentifier) { "event_id = \($0)" }
         add(filter.sinceMilliseconds) { "dead_lettered_at >= \($0)" }
         add(filter.untilMilliseconds) { "dead_lettered_at < \($0)" }
+        add(filter.numberMaximum) { "number <= \($0)" }
         return conditions
     }
 }

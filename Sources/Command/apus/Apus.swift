@@ -22,6 +22,8 @@ struct Apus {
         .command(RunCommand()),
         .command(HealthcheckCommand()),
         RegistryCommands.node,
+        PageCommands.node,
+        .command(TopCommand()),
         .command(PlanCommand()),
         .command(VersionCommand()),
     ]

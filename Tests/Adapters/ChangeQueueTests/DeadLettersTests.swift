@@ -205,6 +205,8 @@ private final class CrashingLetters: DeadLetterRegistry {
 
     func deadLetterCounts(matching filter: DeadLetterFilter) throws(RegistryError) -> [DeadLetterCount] { [] }
 
+    func newestDeadLetterNumber() throws(RegistryError) -> Int64 { 0 }
+
     func deadLetterMessages(_ numbers: [Int64]) throws(RegistryError) -> [Int64: Message] { [:] }
 
     func removeDeadLetters(_ numbers: [Int64]) throws(RegistryError) -> Int { 0 }

@@ -22,6 +22,7 @@ public final class APNsClient: PushTransport {
     /// The loop that carries the connections.
     public let loop: EventLoop
     private let core: LoopBound<ClientCore>
+    private let instruments: [(app: String, metrics: APNsMetrics)]
     private let state = Mutex(State())
 
     /// Prepares a client; it connects when it is started.
@@ -37,6 +38,7 @@ public final class APNsClient: PushTransport {
         configuration: APNsClientConfiguration, loopName: String = "apns", logger: Logger, metrics: MetricsRegistry
     ) throws(APNsError) {
         var parts: [(configuration: APNsRoute, context: TLSContext, log: EndpointPoolLog)] = []
+        var instruments: [(app: String, metrics: APNsMetrics)] = []
         for route in configuration.routes {
             let log = EndpointPoolLog(
                 app: route.app, environment: route.environment.rawValue, endpoint: route.endpoint, logger: logger,
@@ -47,7 +49,10 @@ public final class APNsClient: PushTransport {
                     labels: [.init("key_id", keyID)])
             }
             parts.append((route, try route.makeContext(), log))
+            // The routes of an app share its instruments.
+            if !instruments.contains(where: { $0.app == route.app }) { instruments.append((route.app, log.metrics)) }
         }
+        self.instruments = instruments
         do throws(EventLoopError) {
             loop = try EventLoop(name: loopName)
         } catch {
@@ -57,6 +62,16 @@ public final class APNsClient: PushTransport {
         let core = ClientCore(loop: loop, closeTimeoutNanoseconds: configuration.closeTimeoutNanoseconds)
         core.addRoutes(parts, seed: seed)
         self.core = LoopBound(core, to: loop)
+    }
+
+    /// The open connections of each app, and its pushes that APNs has not answered yet; any thread may ask.
+    public var connections: [(app: String, openCount: Int, streamCount: Int)] {
+        instruments.map { app, metrics in
+            (
+                app, metrics.mainConnections.open.value + metrics.quarantineConnections.open.value,
+                metrics.openStreams.value
+            )
+        }
     }
 
     /// Begins to connect; results go to the handler.

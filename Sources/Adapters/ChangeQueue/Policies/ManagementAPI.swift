@@ -101,10 +101,31 @@ struct ManagementAPI: Sendable {
         }
     }
 
-    private func effectivePolicy(of queue: String) throws(ChangeQueueError) -> Finding {
-        guard let parsed = try get("/api/queues/\(Self.encoded(virtualHost))/\(Self.encoded(queue))") else {
-            return .missing
+    /// The statistics of several queues; waits for the answers, off the caller's thread.
+    ///
+    /// - Parameter queues: their names.
+    /// - Returns: the statistics by name, without queues of which the API knows nothing.
+    /// - Throws: `ChangeQueueError`: `unavailable`, `refused`.
+    func statistics(of queues: [String]) async throws(ChangeQueueError) -> [String: QueueStatistics] {
+        do {
+            let loop = try EventLoop(name: "management")
+            defer { loop.stopAndJoin() }
+            return try await loop.run {
+                try queues.reduce(into: [:]) { statistics, queue in
+                    statistics[queue] = try get(path(of: queue)).flatMap { QueueStatistics($0) }
+                }
+            }
+        } catch let error as ChangeQueueError { throw error } catch {
+            throw ChangeQueueError(.unavailable, "\(error)")
         }
+    }
+
+    private func path(of queue: String) -> String {
+        "/api/queues/\(Self.encoded(virtualHost))/\(Self.encoded(queue))"
+    }
+
+    private func effectivePolicy(of queue: String) throws(ChangeQueueError) -> Finding {
+        guard let parsed = try get(path(of: queue)) else { return .missing }
         return EffectivePolicy(queue: parsed).map(Finding.policy) ?? .unsaid
     }
 
@@ -143,5 +164,14 @@ struct ManagementAPI: Sendable {
                 encoded += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
             }
         }
+    }
+}
+
+extension QueueStatistics {
+    /// Reads what the API says of a queue; nil if it has no statistics of it.
+    fileprivate init?(_ queue: JSONValue) {
+        guard let count = queue["messages_unacknowledged"]?.int64 else { return nil }
+        self.init(
+            unacknowledgedCount: Int(clamping: count), oldestTimestampSeconds: queue["head_message_timestamp"]?.int64)
     }
 }

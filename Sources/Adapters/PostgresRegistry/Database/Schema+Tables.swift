@@ -312,6 +312,31 @@ extension Schema {
         CREATE TABLE pool_configuration (identity_pool text COLLATE "C" PRIMARY KEY, content bytea NOT NULL);
         """
 
+    /// The newest report of each process, and what operators did.
+    static let operations = """
+        CREATE TABLE worker_report (
+            id text COLLATE "C" PRIMARY KEY,
+            reported_at bigint NOT NULL,
+            content bytea NOT NULL
+        );
+        CREATE TABLE audit_entry (
+            number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            at bigint NOT NULL,
+            user_name text COLLATE "C" NOT NULL,
+            user_role text COLLATE "C" NOT NULL,
+            address text COLLATE "C" NOT NULL,
+            process text COLLATE "C" NOT NULL,
+            action text COLLATE "C" NOT NULL,
+            target text COLLATE "C" NOT NULL,
+            selected bigint NOT NULL,
+            state text COLLATE "C" NOT NULL,
+            done bigint NOT NULL,
+            refused bigint NOT NULL,
+            detail text COLLATE "C",
+            changed_at bigint NOT NULL
+        );
+        """
+
     /// Views with names in place of numbers, for people who open the database with psql.
     private static let views = """
         CREATE VIEW registered_device AS

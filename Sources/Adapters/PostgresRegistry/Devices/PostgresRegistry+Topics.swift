@@ -43,6 +43,18 @@ extension PostgresRegistry {
         }
     }
 
+    /// The topics of a device, sorted.
+    public func topics(of deviceID: String) throws(RegistryError) -> [String] {
+        let call = Call(
+            """
+            SELECT t.name FROM device d
+            JOIN topic_subscription u ON u.device = d.id
+            JOIN topic t ON t.id = u.topic
+            WHERE d.device_id = $1::text ORDER BY t.name
+            """, [.text(deviceID)])
+        return try ask([call])[0].map { $0.text(0) }
+    }
+
     /// The topics of an app, by name.
     public func topics(app: String, after topic: String?, limit: Int) throws(RegistryError) -> [TopicCount] {
         let call = Call(

@@ -1,7 +1,9 @@
 extension Schema {
     /// The tables of a registry.
-    static let tables = [names, devices, memberships, subscriptions, fanOuts, courier, deadLetters, access, views]
-        .joined(separator: "\n")
+    static let tables = [
+        names, devices, memberships, subscriptions, fanOuts, courier, deadLetters, access, views,
+    ]
+    .joined(separator: "\n")
 
     /// Names that repeat (apps, pools, identities, dataset names) are rows of their own, so that the tables which grow
     /// with the devices hold small numbers.
@@ -252,6 +254,31 @@ extension Schema {
             created_at INTEGER NOT NULL
         ) WITHOUT ROWID;
         CREATE TABLE pool_configuration (identity_pool TEXT PRIMARY KEY, content TEXT NOT NULL) WITHOUT ROWID;
+        """
+
+    /// The newest report of each process, and what operators did; numbers are never used again (`AUTOINCREMENT`).
+    static let operations = """
+        CREATE TABLE worker_report (
+            id TEXT PRIMARY KEY,
+            reported_at INTEGER NOT NULL,
+            content BLOB NOT NULL
+        ) WITHOUT ROWID;
+        CREATE TABLE audit_entry (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            at INTEGER NOT NULL,
+            user_name TEXT NOT NULL,
+            user_role TEXT NOT NULL,
+            address TEXT NOT NULL,
+            process TEXT NOT NULL,
+            action TEXT NOT NULL,
+            target TEXT NOT NULL,
+            selected INTEGER NOT NULL,
+            state TEXT NOT NULL,
+            done INTEGER NOT NULL,
+            refused INTEGER NOT NULL,
+            detail TEXT,
+            changed_at INTEGER NOT NULL
+        );
         """
 
     /// Views with names in place of numbers, for people who open the file with sqlite3.

@@ -43,6 +43,21 @@ extension SQLiteRegistry {
         static let user: Int64 = 2
     }
 
+    /// The topics of a device, sorted.
+    public func topics(of deviceID: String) throws(RegistryError) -> [String] {
+        let statement = try statements.statement(
+            """
+            SELECT t.name FROM device d
+            JOIN topic_subscription u ON u.device = d.id
+            JOIN topic t ON t.id = u.topic
+            WHERE d.device_id = ? ORDER BY t.name
+            """)
+        statement.bind(1, deviceID)
+        var topics: [String] = []
+        try statement.forEachRow { row in topics.append(row.text(0)) }
+        return topics
+    }
+
     /// Subscribes all devices of a user, now and later, to a topic.
     public func subscribeUser(_ userID: String, app: String, toTopic topic: String) throws(RegistryError) {
         try RegistryRules.checkTopic(topic)

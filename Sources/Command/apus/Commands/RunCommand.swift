@@ -1,9 +1,6 @@
-import AdminServer
 import Dispatcher
 import EventLoop
-import HTTPServer
 import Metrics
-import Notifications
 import ServiceManager
 
 /// `apus run`.
@@ -19,8 +16,8 @@ struct RunCommand: Command {
             registry.
 
             The log goes to standard error. With [admin] listen the worker serves /livez,
-            /readyz, /metrics and /version. With [registry] listen it also serves the
-            registry's API, see 'apus registry --help'.
+            /readyz, /metrics, /version and, at [admin] page_path, the operator's page. With
+            [registry] listen it also serves the registry's API, see 'apus registry --help'.
 
             SIGTERM or SIGINT drains: the worker takes no new events, finishes its pushes
             within [worker] drain_timeout, and exits with 0, or with 75 after the timeout. A
@@ -50,13 +47,10 @@ struct RunCommand: Command {
         let stop = try StopSignal()
         try await stop.watch(exitCodeOfSecond: .temporaryFailure)
         do {
-            let host = try WorkerHost(loaded, metrics: metrics)
+            let host = try WorkerHost(loaded, version: ProductVersion.current, metrics: metrics)
             let service = invocation.serviceNotifier(on: stop.loop, host.logger)
-            let routes = host.adminRoutes(version: ProductVersion.current)
-            let admin = try AdminServer(loaded.configuration.admin, routes)
-            if let admin { host.logger.log(.info, "admin.listening", [.field("port", Int(admin.port))]) }
             try await host.start()
-            service.observe(routes)
+            service.observe(host.adminRoutes)
             let loader = try invocation.configurationLoader()
             await stop.wait {
                 service.reloadBegan()
@@ -65,24 +59,9 @@ struct RunCommand: Command {
             }
             service.stopBegan()
             let outcome = await host.drain()
-            admin?.stop()
             return outcome == .complete ? .ok : .temporaryFailure
         } catch let error as WorkerError {
             throw CommandFailure(error)
-        }
-    }
-}
-
-extension AdminServer {
-    /// Serves health and metrics where the configuration says; nil if that is nowhere.
-    ///
-    /// - Throws: `CommandFailure` with 69 if the address cannot be had.
-    convenience init?(_ configuration: Configuration.Admin, _ routes: AdminRoutes) throws(CommandFailure) {
-        guard let address = configuration.listen else { return nil }
-        do throws(HTTPServerError) {
-            try self.init(host: address.host, port: address.port, names: configuration.hosts, routes: routes)
-        } catch {
-            throw CommandFailure(.unavailable, "\(error)")
         }
     }
 }

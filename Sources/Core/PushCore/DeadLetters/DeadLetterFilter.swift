@@ -18,6 +18,8 @@ public struct DeadLetterFilter: Hashable, Sendable {
     public var sinceMilliseconds: Int64?
     /// Letters that became such before this time, in milliseconds since 1970.
     public var untilMilliseconds: Int64?
+    /// Letters with this number or a smaller one: those that were there when it was the newest.
+    public var numberMaximum: Int64?
 
     /// Every letter.
     public init() {}
@@ -33,6 +35,7 @@ public struct DeadLetterFilter: Hashable, Sendable {
             && (eventIdentifier == nil || letter.eventIdentifier.hasBytes(of: eventIdentifier))
             && letter.deadLetteredMilliseconds >= sinceMilliseconds ?? .min
             && (untilMilliseconds == nil || letter.deadLetteredMilliseconds < untilMilliseconds ?? .max)
+            && letter.number <= numberMaximum ?? .max
     }
 }
 

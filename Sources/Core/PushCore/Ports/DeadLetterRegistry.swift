@@ -18,6 +18,9 @@ public protocol DeadLetterRegistry: AnyObject {
     /// How many letters there are of each reason and app, in the order of reason and app; those of no app come first.
     func deadLetterCounts(matching filter: DeadLetterFilter) throws(RegistryError) -> [DeadLetterCount]
 
+    /// The number of the newest letter; 0 if there is none.
+    func newestDeadLetterNumber() throws(RegistryError) -> Int64
+
     /// The messages of letters by their numbers, without missing ones.
     func deadLetterMessages(_ numbers: [Int64]) throws(RegistryError) -> [Int64: Message]
 

@@ -114,6 +114,9 @@ public protocol SubscriptionRegistry: AnyObject {
     /// The topics of an app that anyone subscribes to, by name.
     func topics(app: String, after topic: String?, limit: Int) throws(RegistryError) -> [TopicCount]
 
+    /// The topics that a device is subscribed to, by itself or by way of its user, sorted; none if it is not there.
+    func topics(of deviceID: String) throws(RegistryError) -> [String]
+
     /// Erases everything of an identity: its devices with all their subscriptions, and the records of its datasets.
     ///
     /// - Returns: how many devices were removed.

@@ -1,3 +1,4 @@
+import Crypto
 import Glibc
 
 /// The address of a client, and the group of addresses that its limits apply to.
@@ -93,5 +94,33 @@ struct ConnectionShares {
         guard let old = countByShare[address.share] else { return }
         count -= 1
         countByShare[address.share] = old > 1 ? old - 1 : nil
+    }
+}
+
+/// The proxies whose word about their clients counts.
+public struct TrustedProxies: Sendable {
+    private let addresses: Set<String>
+
+    /// Creates a list.
+    ///
+    /// - Parameter addresses: addresses in numbers, in any of their forms.
+    public init(_ addresses: [String]) { self.addresses = Set(addresses.map { ClientAddress($0).text }) }
+
+    /// Whether a request came from one of them.
+    ///
+    /// Only for a server that was not told of the proxies itself: such a server gives the client's address.
+    public func sent(_ request: HTTPRequest) -> Bool { addresses.contains(request.clientAddress) }
+}
+
+extension [HTTPField] {
+    /// The address that a proxy forwards: the last one of `X-Forwarded-For`, because the proxy itself added it.
+    ///
+    /// The others are the client's own words. Nil if there is none, or it is no address in numbers.
+    public var forwardedAddress: String? {
+        guard let last = last(where: { $0.name == "x-forwarded-for" })?.value.split(separator: ",").last else {
+            return nil
+        }
+        let text = String(last.filter { $0 != " " && $0 != "\t" })
+        return IPAddress.isNumeric(text) ? ClientAddress(text).text : nil
     }
 }

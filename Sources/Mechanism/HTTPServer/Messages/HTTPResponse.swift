@@ -26,7 +26,8 @@ public struct HTTPResponse: Hashable, Sendable {
 
     private static let reasons: [Int: String] = [
         200: "OK", 201: "Created", 202: "Accepted", 204: "No Content", 301: "Moved Permanently", 302: "Found",
-        304: "Not Modified", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
+        304: "Not Modified", 308: "Permanent Redirect", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden",
+        404: "Not Found",
         405: "Method Not Allowed", 408: "Request Timeout", 409: "Conflict", 413: "Content Too Large",
         414: "URI Too Long", 415: "Unsupported Media Type", 417: "Expectation Failed", 421: "Misdirected Request",
         429: "Too Many Requests", 431: "Request Header Fields Too Large", 500: "Internal Server Error",
@@ -37,7 +38,8 @@ public struct HTTPResponse: Hashable, Sendable {
 
     /// The bytes of the response (RFC 9112 section 4).
     ///
-    /// A field that is not well-formed is left out: its value may have come from outside.
+    /// A field that is not well-formed is left out: its value may have come from outside. An answer that says nothing
+    /// of caches is not to be kept.
     ///
     /// - Parameters:
     ///   - isHead: whether it answers HEAD, so that the body is left out.
@@ -46,7 +48,8 @@ public struct HTTPResponse: Hashable, Sendable {
     /// - Returns: the head and the body.
     func wireBytes(isHead: Bool, closes: Bool, date: String) -> [UInt8] {
         let hasBody = status >= 200 && status != 204 && status != 304
-        var head = "HTTP/1.1 \(status) \(Self.reasons[status] ?? "")\r\nDate: \(date)\r\nCache-Control: no-store\r\n"
+        var head = "HTTP/1.1 \(status) \(Self.reasons[status] ?? "")\r\nDate: \(date)\r\n"
+        if !fields.contains(where: { $0.name == "Cache-Control" }) { head += "Cache-Control: no-store\r\n" }
         for field in fields where Self.isWellFormed(field) { head += "\(field.name): \(field.value)\r\n" }
         if hasBody { head += "Content-Length: \(body.count)\r\n" }
         if closes { head += "Connection: close\r\n" }

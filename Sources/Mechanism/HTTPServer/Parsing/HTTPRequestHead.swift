@@ -1,5 +1,3 @@
-import Crypto
-
 /// A request line with its header fields, as the parser has read it.
 struct HTTPRequestHead: Hashable {
     /// How the body is delimited (RFC 9112 section 6).
@@ -45,12 +43,6 @@ struct HTTPRequestHead: Hashable {
         return target.hasPrefix("/") ? String(target) : "/\(target)"
     }
 
-    /// The address that a proxy forwards: the last one of `X-Forwarded-For`, because the proxy itself added it.
-    ///
-    /// The others are the client's own words. Nil if there is none, or it is no address in numbers.
-    var forwardedAddress: String? {
-        guard let last = values("x-forwarded-for").last?.split(separator: ",").last else { return nil }
-        let text = String(last.filter { $0 != " " && $0 != "\t" })
-        return IPAddress.isNumeric(text) ? ClientAddress(text).text : nil
-    }
+    /// The address that a proxy forwards (`[HTTPField].forwardedAddress`).
+    var forwardedAddress: String? { fields.forwardedAddress }
 }

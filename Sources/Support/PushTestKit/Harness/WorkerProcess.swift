@@ -40,8 +40,20 @@ public final class WorkerProcess: Sendable {
     }
 
     /// Gets an answer of the admin server.
-    public func get(_ path: String) async throws -> PlainHTTP.Answer {
-        await PlainHTTP.requestInBackground("GET", path, port: try await adminPort())
+    ///
+    /// - Parameters:
+    ///   - path: the path.
+    ///   - fields: further lines of the head, each with its end.
+    /// - Returns: the answer.
+    /// - Throws: an error if the server does not listen.
+    public func get(_ path: String, fields: String = "") async throws -> PlainHTTP.Answer {
+        await PlainHTTP.requestInBackground("GET", path, port: try await adminPort(), fields: fields)
+    }
+
+    /// Posts JSON to the admin server.
+    public func post(_ path: String, json: String) async throws -> PlainHTTP.Answer {
+        await PlainHTTP.requestInBackground(
+            "POST", path, port: try await adminPort(), body: json, fields: "Content-Type: application/json\r\n")
     }
 
     /// The value of a metric, summed over the series whose labels contain a text.

@@ -20,11 +20,14 @@ public enum PlainHTTP {
     ///   - path: for example `/metrics`.
     ///   - port: the server's port.
     ///   - body: the bytes after the head.
+    ///   - fields: further lines of the head, each with its end.
     /// - Returns: the answer; its status is 0 if nothing listens there.
-    public static func request(_ method: String, _ path: String, port: UInt16, body: String = "") -> Answer {
+    public static func request(
+        _ method: String, _ path: String, port: UInt16, body: String = "", fields: String = ""
+    ) -> Answer {
         let length = body.isEmpty ? "" : "Content-Length: \(body.utf8.count)\r\n"
         return exchange(
-            "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\(length)Connection: close\r\n\r\n\(body)", port)
+            "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\(length)\(fields)Connection: close\r\n\r\n\(body)", port)
     }
 
     /// Sends any text and reads until the server closes.
@@ -113,11 +116,11 @@ public enum PlainHTTP {
     ///
     /// The threads of the global queue run Swift's tasks, too: a few that wait would hold up all other tests.
     public static func requestInBackground(
-        _ method: String, _ path: String, port: UInt16, body: String = ""
+        _ method: String, _ path: String, port: UInt16, body: String = "", fields: String = ""
     ) async -> Answer {
         await withCheckedContinuation { continuation in
             DispatchQueue(label: "request").async {
-                continuation.resume(returning: request(method, path, port: port, body: body))
+                continuation.resume(returning: request(method, path, port: port, body: body, fields: fields))
             }
         }
     }

@@ -43,6 +43,12 @@ extension InMemoryRegistry: DeadLetterRegistry {
         }
     }
 
+    /// The number of the newest letter; 0 if there is none.
+    public func newestDeadLetterNumber() throws(RegistryError) -> Int64 {
+        try check()
+        return deadLetters.letters.last?.summary.number ?? 0
+    }
+
     /// The messages of letters by their numbers.
     public func deadLetterMessages(_ numbers: [Int64]) throws(RegistryError) -> [Int64: Message] {
         try check()

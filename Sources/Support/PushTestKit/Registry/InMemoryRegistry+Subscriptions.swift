@@ -253,6 +253,17 @@ extension InMemoryRegistry: SubscriptionRegistry {
         return records.topicUsers[key]?.remove(ByteText(userID)) != nil
     }
 
+    /// The topics of a device, sorted.
+    public func topics(of deviceID: String) throws(RegistryError) -> [String] {
+        try check()
+        guard let entry = entries[deviceID] else { return [] }
+        var names = entry.topics
+        for (key, users) in records.topicUsers where key.app == entry.device.app {
+            if let user = entry.device.userID, users.contains(ByteText(user)) { names.insert(key.name) }
+        }
+        return names.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
     /// The topics of an app that have subscribers, by name.
     public func topics(app: String, after topic: String?, limit: Int) throws(RegistryError) -> [TopicCount] {
         try check()

@@ -47,6 +47,7 @@ public final class InMemoryRegistry: Registry {
     var records = InMemorySubscriptions()
     var fanOuts = InMemoryFanOuts()
     var deadLetters = InMemoryDeadLetters()
+    var operations = InMemoryOperations()
     private var lastNumber: Int64 = 0
 
     /// If set, every call throws it: a registry that is out of reach.

@@ -7,7 +7,8 @@ public import PushCore
 /// check gets a registry of its own that is empty, and throws a `RegistryViolation` if it is not as it should be.
 public struct RegistryConformance: Sendable, CustomStringConvertible {
     /// The ports that a registry has.
-    public typealias Store = CourierRegistry & DeadLetterRegistry & FanOutRegistry & Registry & SubscriptionRegistry
+    public typealias Store = AuditRegistry & CourierRegistry & DeadLetterRegistry & FanOutRegistry & Registry
+        & SubscriptionRegistry & WorkerReportRegistry
 
     /// The required behaviour, as a sentence.
     public let name: String
@@ -26,7 +27,7 @@ public struct RegistryConformance: Sendable, CustomStringConvertible {
     public static let all: [RegistryConformance] =
         deviceChecks + renewalChecks + pruneChecks + tokenChecks + datasetChecks + topicChecks + audienceChecks
         + onlyChecks + pagingChecks + SubscriptionConformance.all + FanOutConformance.all + CourierConformance.all
-        + DeadLetterConformance.all + nameChecks
+        + DeadLetterConformance.all + OperationsConformance.all + nameChecks
 }
 
 // MARK: Values and steps that the checks share

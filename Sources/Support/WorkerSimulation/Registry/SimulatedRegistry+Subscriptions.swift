@@ -145,7 +145,18 @@ extension SimulatedRegistry: SubscriptionRegistry {
         throw notSimulated
     }
 
+    func topics(of deviceID: String) throws(RegistryError) -> [String] { throw notSimulated }
+
     func eraseIdentity(_ identityID: String) throws(RegistryError) -> Int { throw notSimulated }
 
     func eraseUser(_ userID: String) throws(RegistryError) -> Int { throw notSimulated }
+}
+
+/// Reports, which the pipeline does not make.
+extension SimulatedRegistry: WorkerReportRegistry {
+    func saveReport(_ report: WorkerReport) throws(RegistryError) { throw notSimulated }
+
+    func workerReports() throws(RegistryError) -> [WorkerReport] { throw notSimulated }
+
+    func removeReport(of identifier: String) throws(RegistryError) { throw notSimulated }
 }

@@ -35,7 +35,8 @@ extension LoadedConfiguration {
         var kept = configuration
         kept.registry = running.configuration.registry
         kept.registryAPI.listen = running.configuration.registryAPI.listen
-        kept.admin = running.configuration.admin
+        kept.admin.listen = running.configuration.admin.listen
+        kept.admin.hosts = running.configuration.admin.hosts
         kept.log.format = running.configuration.log.format
         let values = Dictionary(running.effective.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
         return LoadedConfiguration(

@@ -169,6 +169,36 @@ extension ConfigurationKey {
             is answered with 421. ["*"] serves all names.
             """,
         effect: .afterRestart)
+    static let adminPagePath = ConfigurationKey(
+        section: "admin", name: "page_path", kind: .string, standard: .string("/ui"),
+        summary: "The path of the operator's page on the admin server.",
+        details: """
+            "" is no page. Without a login (users_file or user_header) only this machine's users may use it. See \
+            deploy/operator-page.md.
+            """)
+    static let adminUsersFile = ConfigurationKey(
+        section: "admin", name: "users_file", kind: .string, standard: .string(""),
+        summary: "The file of the page's users with the hashes of their passwords.",
+        details: "'apus page user add' writes it. A change counts within seconds. Keep its mode 600.")
+    static let adminUserHeader = ConfigurationKey(
+        section: "admin", name: "user_header", kind: .string, standard: .string(""),
+        summary: "The header in which a proxy with a login of its own names the page's user.",
+        details: "For example X-Forwarded-User. It counts only from trusted_proxies. \"\" is none.")
+    static let adminTrustedProxies = ConfigurationKey(
+        section: "admin", name: "trusted_proxies", kind: .strings, standard: texts([]),
+        summary: "The numeric addresses of the proxies whose user_header counts.")
+    static let adminOperators = ConfigurationKey(
+        section: "admin", name: "operators", kind: .strings, standard: texts([]),
+        summary: "The users named by user_header who may act on the page.",
+        details: "All others may only look. [\"*\"] is everybody. users_file has the roles of its own users.")
+    static let adminAllowedOrigins = ConfigurationKey(
+        section: "admin", name: "allowed_origins", kind: .strings, standard: texts([]),
+        summary: "Origins besides its own from which the page's requests are taken.",
+        details: "For example https://ops.example.com. Needed only for a proxy that changes Host, and old browsers.")
+    static let adminPageShowsPayloads = ConfigurationKey(
+        section: "admin", name: "page_shows_payloads", kind: .boolean, standard: .boolean(false),
+        summary: "Whether the page shows the contents of dead letters.",
+        details: "If false, only the addressees and the attributes of an event are shown. Device tokens never are.")
     static let logLevel = ConfigurationKey(
         section: "log", name: "level", kind: .choice(["debug", "info", "warning", "error"]), standard: .string("info"),
         summary: "The least severe level that is logged to standard error.",
@@ -257,7 +287,8 @@ extension ConfigurationKey {
     ]
     private static let afterQuotas = [
         retryDelays, retryAttemptsMaximum, retryAgeMaximum, retryServerErrorDelay, fanOutThreshold, fanOutChunk,
-        adminListen, adminHosts, logLevel, logFormat,
+        adminListen, adminHosts, adminPagePath, adminUsersFile, adminUserHeader, adminTrustedProxies, adminOperators,
+        adminAllowedOrigins, adminPageShowsPayloads, logLevel, logFormat,
         workerDrainTimeout, workerPushTimeout, workerDeclaresTopology, appName, appBundleID, appIdentityPools,
         appKeyFile, appKeyID, appTeamID, appEndpoint, appPort, appProxy, appCAFile, appConnections,
         appConnectionsMaximum,

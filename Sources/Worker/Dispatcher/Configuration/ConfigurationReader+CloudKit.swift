@@ -59,22 +59,22 @@ extension ConfigurationReader {
         }
     }
 
-    /// Reads the origins whose pages may use CloudKit Web Services.
+    /// Reads the origins whose pages may use a server.
     ///
     /// Origins are compared byte by byte with those that browsers send, so only a browser's spelling is accepted (RFC
     /// 6454 section 6.2).
-    mutating func readAllowedOrigins() -> [String] {
-        texts(.registryAllowedOrigins).compactMap { text in
+    mutating func readAllowedOrigins(_ key: ConfigurationKey) -> [String] {
+        texts(key).compactMap { text in
             let origin = text.lowercased()
             guard origin == "*" || Self.isOrigin(origin) else {
                 fail(
-                    .registryAllowedOrigins, "\(text.quoted) is not an origin",
+                    key, "\(text.quoted) is not an origin",
                     "write https://HOST or https://HOST:PORT, without a slash at the end, or \"*\"")
                 return nil
             }
             for (scheme, port) in Self.standardPorts where origin.hasPrefix(scheme) && origin.hasSuffix(port) {
                 fail(
-                    .registryAllowedOrigins,
+                    key,
                     "\(text.quoted) matches no page, because browsers omit the default port",
                     "omit it: \(origin.dropLast(port.count))")
                 return nil

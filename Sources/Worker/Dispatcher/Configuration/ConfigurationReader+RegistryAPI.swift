@@ -24,10 +24,11 @@ extension ConfigurationReader {
         }
         return Configuration.RegistryAPI(
             listen: listen, certificateFile: certificateFile, keyFile: keyFile, isInsecure: isInsecure,
-            accessKeys: readAccessKeys(), serverKeys: readServerKeys(), allowedOrigins: readAllowedOrigins(),
+            accessKeys: readAccessKeys(), serverKeys: readServerKeys(),
+            allowedOrigins: readAllowedOrigins(.registryAllowedOrigins),
             requestsPerSecondMaximum: integer(.registryRequestsPerSecond), publicURL: readPublicURL(),
             hosts: readHosts(.registryHosts), connectionsPerAddressMaximum: integer(.registryConnectionsPerAddress),
-            trustedProxies: readTrustedProxies(), quotas: readQuotas())
+            trustedProxies: readTrustedProxies(.registryTrustedProxies), quotas: readQuotas())
     }
 
     /// Reads the names by which a server is reached.
@@ -39,11 +40,12 @@ extension ConfigurationReader {
         return hosts
     }
 
-    private mutating func readTrustedProxies() -> [String] {
-        let addresses = texts(.registryTrustedProxies)
+    /// Reads the addresses of proxies.
+    mutating func readTrustedProxies(_ key: ConfigurationKey) -> [String] {
+        let addresses = texts(key)
         for address in addresses where !IPAddress.isNumeric(address) {
             fail(
-                .registryTrustedProxies, "\(address.quoted) is not a numeric address",
+                key, "\(address.quoted) is not a numeric address",
                 "write addresses such as 10.0.0.7 or 2001:db8::7")
         }
         return addresses

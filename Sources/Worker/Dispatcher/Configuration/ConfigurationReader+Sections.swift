@@ -140,7 +140,7 @@ extension ConfigurationReader {
             fail(
                 .adminListen, "\(listen.quoted) is invalid", "write HOST:PORT, or \"\" for no admin server")
         }
-        return Configuration.Admin(listen: address, hosts: readHosts(.adminHosts))
+        return Configuration.Admin(listen: address, hosts: readHosts(.adminHosts), page: readPage(listen: address))
     }
 
     private mutating func readLog() -> Configuration.Log {

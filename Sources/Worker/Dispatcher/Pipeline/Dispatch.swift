@@ -61,6 +61,11 @@ public final class Dispatch: Sendable {
         try await loop.run { [pipeline] in pipeline.value.machine.dispatch.ledgers }
     }
 
+    /// How the pipeline is doing: its apps, and how late it is.
+    func status() async throws -> PipelineStatus {
+        try await loop.run { [pipeline] in pipeline.value.status }
+    }
+
     /// Ends in order: no new deliveries, all that was begun is finished, requeued messages are confirmed,
     /// acknowledgements
     /// are written, connections closed.

@@ -32,6 +32,18 @@ public final class RegistryClient: Sendable {
                 nowMilliseconds: nowMilliseconds), to: loop)
     }
 
+    /// Keeps a report in the registry, after all that was asked before.
+    ///
+    /// - Throws: `RegistryError` if the registry cannot be written.
+    func save(_ report: WorkerReport) async throws {
+        try await loop.run { [responder] in try responder.value.registry.saveReport(report) }
+    }
+
+    /// Forgets the report of this process.
+    func removeReport(of identifier: String) async throws {
+        try await loop.run { [responder] in try responder.value.registry.removeReport(of: identifier) }
+    }
+
     /// Ends the loop, after all that was asked before; the client cannot be used again.
     func close() { loop.stopAndJoin() }
 

@@ -3,7 +3,7 @@ public import Notifications
 public import PushCore
 
 /// A registry with all ports that a pipeline needs.
-public typealias PipelineRegistry = Registry & SubscriptionRegistry & FanOutRegistry
+public typealias PipelineRegistry = Registry & SubscriptionRegistry & FanOutRegistry & WorkerReportRegistry
 
 /// Answers the requests of a `PipelineMachine` with calls of a registry: one look-up for a whole batch of events.
 ///

@@ -20,16 +20,25 @@ public final class RegistryHost: Sendable {
     private let threshold: LogThreshold
     private let listen: HostPort
     private let metrics: MetricsRegistry
+    /// The name of this process among all that use the registry.
+    private let identifier = WorkerReporter.makeIdentifier()
+    private let version: String
+    private let admin = Mutex<AdminService?>(nil)
+    private let reporter = Mutex<WorkerReporter?>(nil)
     private let reloader: Reloader
 
     /// Begins to serve.
     ///
     /// - Parameters:
     ///   - loaded: the configuration.
+    ///   - version: the version of the program.
     ///   - metrics: where the counters are registered.
     /// - Throws: `WorkerError` if the store, the certificate or the address cannot be used.
-    public init(_ loaded: LoadedConfiguration, metrics: MetricsRegistry) throws(WorkerError) {
+    public init(
+        _ loaded: LoadedConfiguration, version: String, metrics: MetricsRegistry
+    ) throws(WorkerError) {
         let configuration = loaded.configuration
+        self.version = version
         threshold = LogThreshold(configuration.log.level)
         logger = LogSink(configuration.log).logger(threshold: threshold)
         self.metrics = metrics
@@ -39,6 +48,20 @@ public final class RegistryHost: Sendable {
         let service = try RegistryService(configuration, at: listen, metrics: metrics, logger: logger)
         port = service.server.port
         state = Mutex(State(loaded: loaded, service: service))
+    }
+
+    /// Serves health, metrics and the operator's page, and begins to report to the other processes.
+    ///
+    /// - Throws: `WorkerError` if the address or a thread cannot be had.
+    public func start() throws(WorkerError) {
+        let configuration = state.withLock { $0.loaded }.configuration
+        let reporter = try configuration.registryReporter(
+            of: { [self] in state.withLock { $0.service } }, identifier: identifier, version: version, logger: logger)
+        let service = try AdminService(
+            configuration, routes: adminRoutes, process: identifier, hasBroker: false, logger: logger)
+        admin.withLock { $0 = service }
+        self.reporter.withLock { $0 = reporter }
+        reporter.start()
     }
 
     /// Puts a new configuration in force, or says in the log why the old one stays.
@@ -57,18 +80,25 @@ public final class RegistryHost: Sendable {
         let old = state.withLock { $0.service }
         let service = try RegistryService(
             new.configuration, at: listen, metrics: metrics, logger: logger, takingOver: old)
+        do throws(WorkerError) {
+            try admin.withLock { $0 }?.reload(new.configuration)
+        } catch {
+            service.stop()
+            throw error
+        }
         state.withLock { $0 = State(loaded: new, service: service) }
         old.stop()
     }
 
-    /// Answers received requests, and closes the port.
-    public func stop() { state.withLock { $0.service }.stop() }
+    /// Takes the report back, answers received requests, and closes the ports.
+    public func stop() async {
+        await reporter.withLock { $0 }?.stop()
+        state.withLock { $0.service }.stop()
+        admin.withLock { $0 }?.stop()
+    }
 
-    /// The admin server's routes about the API.
-    ///
-    /// - Parameter version: the version of the program.
-    /// - Returns: the routes, to be served for as long as the API is.
-    public func adminRoutes(version: String) -> AdminRoutes {
+    /// The answers about health and metrics, for as long as the API is served.
+    public var adminRoutes: AdminRoutes {
         AdminRoutes(
             liveness: { [self] in [state.withLock { $0.service }.livenessCheck] },
             readiness: { [self] in [HealthCheck("registry", failure: state.withLock { $0.service }.server.failure)] },

@@ -98,6 +98,35 @@ final class Worker: Sendable {
             ])
     }
 
+    /// Makes the reports about this worker; they begin when the reporter is started.
+    ///
+    /// - Parameters:
+    ///   - identifier: the name of this process among all that use the registry.
+    ///   - version: the version of the program.
+    /// - Returns: the reporter, to be stopped before the worker is drained.
+    func reporter(identifier: String, version: String) -> WorkerReporter {
+        let store = WorkerReporter.Store(
+            save: { [registryWrites] in try await registryWrites.save($0) },
+            remove: { [registryWrites] in try await registryWrites.removeReport(of: $0) })
+        return WorkerReporter(
+            kind: .worker, identifier: identifier, version: version, store: store, logger: logger
+        ) { [dispatch, transport] status in
+            let pipeline = try await dispatch.status()
+            status.apps = pipeline.apps
+            for (app, openCount, streamCount) in transport.connections {
+                guard let index = status.apps.firstIndex(where: { $0.name == app }) else { continue }
+                status.apps[index].openConnections = openCount
+                status.apps[index].openStreams = streamCount
+            }
+            status.unsettledDeliveries = pipeline.unsettledDeliveries
+            status.lagBoundsSeconds = pipeline.lagBoundsSeconds
+            let checks = dispatch.health.checks
+            status.checks = checks.map { WorkerStatus.Check(name: $0.concern.rawValue, failure: $0.reason) }
+            status.isConsumerPaused = checks.contains { $0.concern == .apns && $0.reason != nil }
+            return pipeline.lagCounts
+        }
+    }
+
     /// Whether the event loops turn.
     var livenessChecks: [HealthCheck] {
         let loops =

@@ -16,6 +16,7 @@ public final class WorkerHost: Sendable {
         var loaded: LoadedConfiguration
         var worker: Worker
         var api: RegistryService?
+        var reporter: WorkerReporter
     }
 
     /// How long a new worker may take to consume: it reads all subscriptions first.
@@ -26,16 +27,24 @@ public final class WorkerHost: Sendable {
     /// The log of the process.
     public let logger: Logger
     private let metrics: MetricsRegistry
+    /// The name of this process among all that use the registry.
+    private let identifier = WorkerReporter.makeIdentifier()
+    private let version: String
+    private let admin = Mutex<AdminService?>(nil)
     private let reloader: Reloader
 
     /// Builds the worker and begins to serve the API; the worker sends and consumes nothing before `start`.
     ///
     /// - Parameters:
     ///   - loaded: the configuration.
+    ///   - version: the version of the program.
     ///   - metrics: where the parts register their counters.
     /// - Throws: `WorkerError` if a key, the registry, an address or a thread cannot be had.
-    public init(_ loaded: LoadedConfiguration, metrics: MetricsRegistry) throws(WorkerError) {
+    public init(
+        _ loaded: LoadedConfiguration, version: String, metrics: MetricsRegistry
+    ) throws(WorkerError) {
         let configuration = loaded.configuration
+        self.version = version
         threshold = LogThreshold(configuration.log.level)
         logger = LogSink(configuration.log).logger(threshold: threshold)
         self.metrics = metrics
@@ -43,22 +52,34 @@ public final class WorkerHost: Sendable {
         try configuration.prepareRegistry(logger)
         let worker = try Worker(configuration: configuration, logger: logger, metrics: metrics)
         let api = try Self.service(configuration, metrics: metrics, logger: logger, takingOver: nil)
-        state = Mutex(State(loaded: loaded, worker: worker, api: api))
+        let reporter = worker.reporter(identifier: identifier, version: version)
+        state = Mutex(State(loaded: loaded, worker: worker, api: api, reporter: reporter))
         if let api { logger.log(.info, "registry.listening", [.field("port", Int(api.server.port))]) }
     }
 
-    /// Declares the topology if the configuration says so, and begins to work.
+    /// Serves health, metrics and the operator's page, declares the topology if the configuration says so, and begins
+    /// to work.
     ///
-    /// - Throws: `WorkerError` if the topology cannot be declared.
-    public func start() async throws(WorkerError) { try await state.withLock { $0.worker }.start() }
+    /// - Throws: `WorkerError` if the address cannot be had, or the topology cannot be declared.
+    public func start() async throws(WorkerError) {
+        let state = state.withLock { $0 }
+        let service = try AdminService(
+            state.loaded.configuration, routes: adminRoutes, process: identifier, hasBroker: true, logger: logger)
+        admin.withLock { $0 = service }
+        try await state.worker.start()
+        state.reporter.start()
+    }
 
     /// Stops the API, drains the worker, and says in the log what became of all pushes.
     ///
     /// - Returns: whether everything that was begun was finished in time.
     public func drain() async -> Dispatch.DrainOutcome {
-        let (worker, api) = state.withLock { ($0.worker, $0.api) }
-        api?.stop()
-        return await worker.drain()
+        let state = state.withLock { $0 }
+        state.api?.stop()
+        await state.reporter.stop()
+        let outcome = await state.worker.drain()
+        admin.withLock { $0 }?.stop()
+        return outcome
     }
 
     // MARK: Reload
@@ -80,15 +101,20 @@ public final class WorkerHost: Sendable {
         guard change.needsNewParts else { return state.withLock { $0.loaded = new } }
         let old = state.withLock { $0 }
         let worker = try await begin(new.configuration)
-        let api: RegistryService?
-        do {
+        var api: RegistryService?
+        do throws(WorkerError) {
             api = try Self.service(new.configuration, metrics: metrics, logger: logger, takingOver: old.api)
+            try admin.withLock { $0 }?.reload(new.configuration)
         } catch {
+            api?.stop()
             _ = await worker.drain()
             throw error
         }
-        state.withLock { $0 = State(loaded: new, worker: worker, api: api) }
+        let reporter = worker.reporter(identifier: identifier, version: version)
+        state.withLock { $0 = State(loaded: new, worker: worker, api: api, reporter: reporter) }
         old.api?.stop()
+        await old.reporter.stop()
+        reporter.start()
         _ = await old.worker.drain()
     }
 
@@ -138,11 +164,8 @@ public final class WorkerHost: Sendable {
 
     // MARK: Health
 
-    /// The admin server's routes about this worker.
-    ///
-    /// - Parameter version: the version of the program.
-    /// - Returns: the routes, to be served for as long as the worker runs.
-    public func adminRoutes(version: String) -> AdminRoutes {
+    /// The answers about health and metrics, for as long as the worker runs.
+    public var adminRoutes: AdminRoutes {
         AdminRoutes(
             liveness: { [self] in
                 let (worker, api) = state.withLock { ($0.worker, $0.api) }

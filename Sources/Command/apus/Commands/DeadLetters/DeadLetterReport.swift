@@ -46,9 +46,7 @@ enum DeadLetterReport {
         for (name, value) in message.properties.texts { lines.append("    \(name): \(value)") }
         lines.append("headers:")
         for header in message.headers {
-            var writer = JSONWriter()
-            write(header.value, to: &writer)
-            lines.append("    \(header.name): \(String(decoding: writer.bytes, as: UTF8.self))")
+            lines.append("    \(header.name): \(String(decoding: header.value.json, as: UTF8.self))")
         }
         lines.append("body (\(summary.bodySizeBytes) bytes):")
         // Indented, so that nothing in it looks like a line of ours.
@@ -113,7 +111,7 @@ enum DeadLetterReport {
         }
         writer.endObject()
         writer.key("headers")
-        write(.table(message.headers), to: &writer)
+        writer.raw(HeaderValue.table(message.headers).json)
         // A body that is not text has to survive too.
         if let text = String(validating: message.body, as: UTF8.self) {
             writer.key("body")
@@ -121,37 +119,6 @@ enum DeadLetterReport {
         } else {
             writer.key("bodyHexadecimal")
             writer.string(HexadecimalDigits.text(message.body))
-        }
-    }
-
-    private static func write(_ value: HeaderValue, to writer: inout JSONWriter) {
-        switch value {
-        case .boolean(let value): writer.boolean(value)
-        case .int8(let value): writer.integer(value)
-        case .uint8(let value): writer.integer(value)
-        case .int16(let value): writer.integer(value)
-        case .uint16(let value): writer.integer(value)
-        case .int32(let value): writer.integer(value)
-        case .uint32(let value): writer.integer(value)
-        case .int64(let value): writer.integer(value)
-        case .uint64(let value), .timestamp(let value): writer.integer(value)
-        case .float32(let value): writer.double(Double(value))
-        case .float64(let value): writer.double(value)
-        case .decimal(let scale, let value): writer.string("\(value)e-\(scale)")
-        case .string(let text): writer.string(text)
-        case .rawString(let bytes), .bytes(let bytes): writer.string(HexadecimalDigits.text(bytes))
-        case .array(let values):
-            writer.beginArray()
-            for value in values { write(value, to: &writer) }
-            writer.endArray()
-        case .table(let headers):
-            writer.beginObject()
-            for header in headers {
-                writer.key(dynamic: header.name)
-                write(header.value, to: &writer)
-            }
-            writer.endObject()
-        case .void: writer.null()
         }
     }
 }

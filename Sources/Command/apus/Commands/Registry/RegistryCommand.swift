@@ -45,7 +45,7 @@ struct RegistryCommand: Command {
             The API listens at [registry] listen, or 127.0.0.1:8080, and prints its address when it
             is ready. An address that other machines reach needs [registry] certificate_file and
             key_file. Changed files are read again within seconds, and at once at SIGHUP. With
-            [admin] listen it serves /livez, /readyz, /metrics and /version. A missing registry is
+            [admin] listen it serves /livez, /readyz, /metrics, /version and the operator's page. A missing registry is
             created. The log goes to standard error.
             """,
         examples: [
@@ -73,13 +73,11 @@ struct RegistryCommand: Command {
         let stop = try StopSignal()
         try await stop.watch(exitCodeOfSecond: .temporaryFailure)
         do {
-            let host = try RegistryHost(loaded, metrics: metrics)
+            let host = try RegistryHost(loaded, version: ProductVersion.current, metrics: metrics)
             let service = invocation.serviceNotifier(on: stop.loop, host.logger)
-            let routes = host.adminRoutes(version: ProductVersion.current)
-            let admin = try AdminServer(loaded.configuration.admin, routes)
-            if let admin { host.logger.log(.info, "admin.listening", [.field("port", Int(admin.port))]) }
+            try host.start()
             announce(host, loaded.configuration.registryAPI, to: invocation)
-            service.observe(routes)
+            service.observe(host.adminRoutes)
             let loader = try invocation.configurationLoader()
             await stop.wait {
                 service.reloadBegan()
@@ -87,8 +85,7 @@ struct RegistryCommand: Command {
                 service.reloadEnded()
             }
             service.stopBegan()
-            host.stop()
-            admin?.stop()
+            await host.stop()
             return .ok
         } catch let error as WorkerError {
             throw CommandFailure(error)

@@ -1,0 +1,97 @@
+// The words that the page uses for the values of the server. Pure, tested by node.
+
+import { count, counted } from "./format.js";
+
+/// The ends of a push and the waits of an event, in the order in which they are shown.
+export const OUTCOMES = [
+    { key: "accepted", label: "Accepted", color: 1 },
+    { key: "coalesced", label: "Coalesced", color: 2 },
+    { key: "retried", label: "Retried", color: 3 },
+    { key: "tokenDead", label: "Token dead", color: 4 },
+    { key: "expired", label: "Expired", color: 5 },
+    { key: "deadLettered", label: "Dead-lettered", color: 6 },
+];
+
+const STATES = {
+    ok: ["good", "OK"], ready: ["good", "Ready"], failing: ["bad", "Failing"], stale: ["warn", "No report"],
+    unknown: ["warn", "Unknown"], paused: ["warn", "Paused"],
+    planning: ["busy", "Planning"], planned: ["busy", "Sending"], cancelled: ["warn", "Cancelled"],
+    running: ["busy", "Running"], done: ["good", "Done"], failed: ["bad", "Failed"],
+    interrupted: ["bad", "Interrupted"],
+};
+
+/// How a state looks, and its word; a state that a newer server has is shown as it is.
+export function stateWords(state) {
+    return STATES[state] ?? ["", String(state)];
+}
+
+const ACTS = {
+    "dead-letters.replay": "Replay dead letters", "dead-letters.purge": "Purge dead letters",
+    "dead-letters.collect": "Collect dead letters", "fan-out.cancel": "Cancel a fan-out",
+    "test-push.send": "Send a test push", pause: "Pause", resume: "Resume", "login.refused": "Login refused",
+};
+
+/// What an action of the audit log did.
+export function actWords(name) {
+    return ACTS[name] ?? name;
+}
+
+/// How far an action is, in words: "300 of 1,200, 2 refused".
+export function progressWords({ selected, done = 0, refused = 0 }) {
+    const of = selected === undefined ? "" : ` of ${count(selected)}`;
+    return `${count(done)}${of}${refused > 0 ? `, ${count(refused)} refused` : ""}`;
+}
+
+/// What a filter of dead letters selects, in words.
+export function filterWords(filter, dateTime) {
+    const parts = [
+        filter.reason && `reason ${filter.reason}`, filter.app && `app ${filter.app}`,
+        filter.type && `type ${filter.type}`, filter.source && `source ${filter.source}`,
+        filter.eventId && `event ${filter.eventId}`, filter.id && `letter ${filter.id}…`,
+        filter.sinceMilliseconds && `since ${dateTime(filter.sinceMilliseconds)}`,
+        filter.untilMilliseconds && `before ${dateTime(filter.untilMilliseconds)}`,
+    ].filter(Boolean);
+    return parts.length === 0 ? "every dead letter of every app" : parts.join(", ");
+}
+
+/// What needs a person now, the worst first: {kind, text} of the answer of `api/now`.
+export function findings(now) {
+    const found = (now.problems ?? []).map((text) => ({ kind: "bad", text }));
+    for (const pause of now.pauses ?? []) {
+        const what = pause.app === undefined ? "All apps are paused" : `The app ${pause.app} is paused`;
+        const why = pause.reason ? `: ${pause.reason}` : "";
+        found.push({ kind: "warn", text: `${what}${why}${pause.user ? ` (by ${pause.user})` : ""}.` });
+    }
+    for (const app of now.apps ?? []) {
+        const reasons = [...new Set((app.reasons ?? []).map((each) => each.reason))];
+        if (app.state === "failing") found.push({ kind: "bad", text: `App ${app.name}: ${reasons.join("; ")}` });
+    }
+    const workers = now.workers ?? [];
+    for (const { id, state } of workers) {
+        if (state !== "stale") continue;
+        found.push({ kind: "warn", text: `${id} has stopped reporting: it ended, or cannot reach the registry.` });
+    }
+    for (const [trouble, ids] of failedChecks(workers)) {
+        const who = ids.length === 1 ? ids[0] : counted(ids.length, "process", "processes");
+        found.push({ kind: "bad", text: `${trouble} (${who})` });
+    }
+    if (workers.every((worker) => worker.state === "stale" || worker.kind !== "worker")) {
+        found.push({ kind: "bad", text: "No worker reports: events wait in RabbitMQ." });
+    }
+    const waiting = now.deadLetters?.waiting ?? 0;
+    if (waiting > 0) found.push({ kind: "warn", text: `${counted(waiting, "dead letter")} not collected yet.` });
+    return [...found.filter(({ kind }) => kind === "bad"), ...found.filter(({ kind }) => kind !== "bad")];
+}
+
+/// What makes processes unready, and which: many have the same cause.
+function failedChecks(workers) {
+    const failed = new Map();
+    for (const { id, state, readiness = [] } of workers) {
+        if (state !== "failing") continue;
+        for (const { name, ok, reason } of readiness) {
+            const trouble = `Not ready, ${name}: ${reason ?? "no reason is given"}`;
+            if (!ok) failed.set(trouble, [...(failed.get(trouble) ?? []), id]);
+        }
+    }
+    return failed;
+}
