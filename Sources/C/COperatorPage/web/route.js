@@ -13,13 +13,12 @@ export function formatRoute(view, id, query = {}) {
     return `#/${view}${id ? `/${encodeURIComponent(id)}` : ""}${search && `?${search}`}`;
 }
 
-/// Writes a query; values that are empty are left out.
+/// Writes a query; values that are empty are left out. A blank becomes %20, because servers may take a plus as it is.
 export function formatQuery(query) {
-    const search = new URLSearchParams();
-    for (const [name, value] of Object.entries(query)) {
-        if (value !== undefined && value !== null && value !== "") search.set(name, value);
-    }
-    return search.toString();
+    return Object.entries(query)
+        .filter(([, value]) => value !== undefined && value !== null && value !== "")
+        .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
+        .join("&");
 }
 
 function decode(text) {
