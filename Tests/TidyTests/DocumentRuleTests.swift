@@ -63,6 +63,13 @@ struct DocumentRuleTests {
         }
     }
 
+    @Test("The scripts of the operator's page do as their own tests say")
+    func pageScriptsPass() async throws {
+        let suite = Repository.root.appendingPathComponent("Tests/OperatorPage").path
+        let result = try await CommandRunner.run("/usr/bin/node", ["--test", suite], in: try TemporaryFolder())
+        #expect(result.exitCode == 0, "node --test \(suite) fails: \(result.output)")
+    }
+
     /// The targets of inline links, without anchors; addresses of the web are left out.
     private func links(in text: String) -> [String] {
         text.matches(of: /\]\(([^)\s]+)\)/).map { String($0.output.1) }.compactMap { target in
