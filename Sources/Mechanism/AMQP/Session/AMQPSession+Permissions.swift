@@ -4,8 +4,8 @@
 /// argument of the wrong type is refused with 403 if the right is missing, and with another error if it is there. It
 /// holds for 3.10.8 (tried) and for later versions up to 4.4.0 by their sources (`rabbit_channel.erl`).
 extension AMQPSession {
-    /// No text is a priority, a duration or the name of an exchange here: all of them have to have other types.
-    private static let invalidNumber = "permission probe"
+    /// What is no priority, no number of milliseconds, and no routing key of anybody.
+    private static let probe = "permission probe"
 
     /// Whether the user may declare and delete a queue, which need not exist.
     public func mayConfigureQueue(_ name: String) throws(AMQPError) -> Bool {
@@ -25,14 +25,14 @@ extension AMQPSession {
     public func mayRead(queue: String) throws(AMQPError) -> Bool {
         try isPermitted { () throws(AMQPError) in
             try consume(
-                queue, tag: "permission", arguments: [AMQPHeader("x-priority", .string(Self.invalidNumber))])
+                queue, tag: "permission", arguments: [AMQPHeader("x-priority", .string(Self.probe))])
         }
     }
 
     /// Whether the user may publish to an exchange, which need not exist; the empty name is the default exchange.
     public func mayWrite(exchange: String) throws(AMQPError) -> Bool {
         var message = AMQPMessage(body: [])
-        message.properties.expiration = Self.invalidNumber
+        message.properties.expiration = Self.probe
         return try isPermitted { () throws(AMQPError) in
             try publish(message, exchange: exchange, routingKey: "", isMandatory: false)
             // A publish has no answer. RabbitMQ answers the next request with why it has closed the channel.
@@ -45,7 +45,7 @@ extension AMQPSession {
     /// It removes a binding that does not exist, which asks for the same rights.
     public func mayBind(queue: String, to exchange: String) throws(AMQPError) -> Bool {
         try isPermitted { () throws(AMQPError) in
-            try unbindQueue(queue, exchange: exchange, routingKey: Self.invalidNumber)
+            try unbindQueue(queue, exchange: exchange, routingKey: Self.probe)
         }
     }
 

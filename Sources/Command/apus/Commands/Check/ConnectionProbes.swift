@@ -61,19 +61,24 @@ enum ConnectionProbes {
                 guard lacking.isEmpty else {
                     return .failed(
                         lacking.map { finding in
-                            "\(permissions.user) may not \(finding.missing.joined(separator: ", ")), which "
+                            "\(permissions.user) may not \(words(for: finding.missing)), which "
                                 + "`\(finding.role.purpose)` needs; "
                                 + "`apus topology permissions` prints the commands that permit it"
                         }.joined(separator: "\n"), .noPermission)
                 }
+                let others = permissions.findings.filter { !$0.missing.isEmpty }
                 return .ok(
                     (["\(permissions.user) may do what a worker needs"]
-                        + permissions.findings.filter { !$0.missing.isEmpty }.map { finding in
-                            "it is no user for \(finding.role.purpose): it may not "
-                                + finding.missing.joined(separator: ", ")
-                        }).joined(separator: "\n"))
+                        + others.map { "for \($0.role.purpose) it lacks: \(words(for: $0.missing))" })
+                        .joined(separator: "\n"))
             } catch { return failure(error) }
         }
+    }
+
+    /// The first rights of a list that may name every queue.
+    private static func words(for rights: [String]) -> String {
+        let shown = rights.prefix(3).joined(separator: ", ")
+        return rights.count > 3 ? "\(shown) and \(rights.count - 3) more" : shown
     }
 
     private static func topology(_ configuration: Configuration) -> ConnectionProbe {
