@@ -1,8 +1,8 @@
 /// Questions about the rights of this session's user, which change nothing.
 ///
 /// AMQP has no question for them. RabbitMQ checks the right before the arguments of a request, so a request with an
-/// argument of the wrong type is refused with 403 if the right is missing, and with another error if it is there. It
-/// holds for 3.10.8 (tried) and for later versions up to 4.4.0 by their sources (`rabbit_channel.erl`).
+/// argument of the wrong type is refused with 403 if the right is missing, and with another error if it is there. This
+/// was tried with 3.10.8.
 extension AMQPSession {
     /// What is no priority, no number of milliseconds, and no routing key of anybody.
     private static let probe = "permission probe"
