@@ -14,7 +14,8 @@ public final class Histogram: Sendable {
         let exemplar = ExemplarCell()
     }
 
-    let boundsSeconds: [Double]
+    /// The upper bounds of the buckets, in seconds.
+    public let boundsSeconds: [Double]
     /// The label of the exemplars; nil if none are kept.
     let exemplarLabel: Exemplar.Label?
     private let boundsNanoseconds: [UInt64]

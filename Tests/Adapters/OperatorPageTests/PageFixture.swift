@@ -38,7 +38,7 @@ final class PageFixture: Sendable {
             broker: broker, logger: .silent)
         self.page = page
         let routes = AdminRoutes(
-            liveness: { [] }, readiness: { [] }, metrics: { "" }, product: "apus", version: "1.2.3")
+            liveness: { [] }, readiness: { [] }, metrics: { _ in "" }, product: "apus", version: "1.2.3")
         server = try AdminServer(
             host: "127.0.0.1", port: 0, routes: routes,
             page: AdminPage(handler: page, bodyBytesMaximum: OperatorPage.bodyBytesMaximum) { page.serves($0) })

@@ -32,7 +32,7 @@ final class PipelineMetrics {
 
     let fanOuts: FanOutMetrics
     let headersIgnored: Counter
-    private let lag: Histogram
+    let lag: Histogram
     let pruned: Counter
     let registryFailures: Counter
     let health: AppHealthMetrics

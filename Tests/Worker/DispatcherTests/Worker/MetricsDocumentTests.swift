@@ -1,21 +1,15 @@
 import Dispatcher
 import Foundation
 import Metrics
-import Notifications
 import PushCore
 import PushTestKit
-import RegistryAPI
 import SQLiteRegistry
 import Testing
 
 @Suite("The document of the metrics")
 struct MetricsDocumentTests {
-    /// Made after RabbitMQ's management API was asked, because 0 would say that there is no conflict, and by the
-    /// process around the worker.
-    private static let conditional = [
-        "apus_policy_conflicts", "apus_config_last_reload_successful",
-        "apus_config_last_reload_success_timestamp_seconds",
-    ]
+    /// Made after RabbitMQ's management API was asked, because 0 would say that there is no conflict.
+    private static let conditional = ["apus_policy_conflicts"]
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
@@ -36,13 +30,11 @@ struct MetricsDocumentTests {
         _ = try SQLiteRegistry.open(path: "\(fixture.folder.path)/registry.db", mode: .create)
         let metrics = MetricsRegistry()
         ProcessMetrics.register(in: metrics, product: "apus", version: "1.2.3")
-        let configuration = try fixture.load(ConfigurationFixture.app).configuration
+        let sections = "[registry]\nlisten = \"127.0.0.1:0\"\n[log]\nlevel = \"error\"\n"
         // Never started: it connects to nothing.
-        let worker = try Worker(configuration: configuration, logger: .silent, metrics: metrics)
-        let api = try configuration.registryServer(
-            at: HostPort(host: "127.0.0.1", port: 0), mode: .readWrite, metrics: metrics, logger: .silent)
-        defer { api.stop() }
-        return withExtendedLifetime(worker) { rows(of: metrics.render()) }
+        let host = try WorkerHost(
+            fixture.load(sections + ConfigurationFixture.app), version: "1.2.3", metrics: metrics)
+        return withExtendedLifetime(host) { rows(of: metrics.render()) }
     }
 
     private func rows(of text: String) -> [String] {

@@ -19,7 +19,7 @@ struct WorkerMetricsTests {
         let metrics = MetricsRegistry()
         ProcessMetrics.register(in: metrics, product: "apus", version: "1.2.3")
         // Never started: it connects to nothing.
-        let worker = try WorkerHost(fixture.load(ConfigurationFixture.app), metrics: metrics)
+        let worker = try WorkerHost(fixture.load(ConfigurationFixture.app), version: "1.2.3", metrics: metrics)
         let text = metrics.render()
         #expect(text.contains("apus_build_info"))
         let result = try await CommandRunner.run(
