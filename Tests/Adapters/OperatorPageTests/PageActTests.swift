@@ -261,6 +261,29 @@ struct PageActTests {
         #expect(actions.contains(#""state":"failed""#) && actions.contains("no route"))
     }
 
+    @Test("An app or all of them are paused and resumed, and everybody sees it")
+    func pauses() async throws {
+        let fixture = try PageFixture(pauses: NotingPauses())
+        defer { fixture.stop() }
+        let paused = try parse(await fixture.post("pauses", #"{"app":"chat","reason":"a bad release"}"#))
+        let pause = try #require(paused["pauses"]?.array?.first { _ in true })
+        #expect(pause["user"]?.string == "local" && pause["reason"]?.string == "a bad release")
+        let now = try parse(await fixture.get("now"))
+        #expect(now["apps"]?.array?.first { _ in true }?["paused"]?.bool == true)
+        #expect(now["pauses"]?.array?.count == 1)
+        #expect(await fixture.post("pauses", #"{"app":"shop"}"#).errorCode == "invalid")
+        #expect(await fixture.post("pauses/resume", "{}").errorCode == "conflict")
+        let resumed = try parse(await fixture.post("pauses/resume", #"{"app":"chat"}"#))
+        #expect(resumed["pauses"]?.array?.isEmpty == true)
+        _ = try parse(await fixture.post("pauses", "{}"))
+        #expect(try parse(await fixture.get("now"))["apps"]?.array?.first { _ in true }?["paused"]?.bool == true)
+        #expect(try parse(await fixture.get("actions"))["actions"]?.array?.count == 3)
+        let without = try PageFixture()
+        defer { without.stop() }
+        #expect(await without.get("pauses").errorCode == "not-found")
+        #expect(try parse(await without.get("now"))["pauses"] == nil)
+    }
+
     @Test("Everybody sees all processes, and looks at RabbitMQ cost one look each few seconds")
     func now() async throws {
         let fixture = try PageFixture()

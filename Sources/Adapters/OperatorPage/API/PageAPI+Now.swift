@@ -1,24 +1,30 @@
 import Essentials
+import EventLoop
 import HTTPServer
 import JSON
 import PushCore
+import Synchronization
 
 /// What happens at this moment: all processes together, and each with the age of its report.
 extension PageAPI {
     private static let fanOutsCount = 10
+    /// How long a count of the dead letters is good for, because counting reads the whole index.
+    private static let countNanoseconds: UInt64 = 15 * 1_000_000_000
 
     /// `GET now`.
     func now() async throws -> HTTPResponse {
         let now = nowMilliseconds
         let reading = await queues?.reading()
         let paused = try await pauses?.pauses()
+        let known = knownCount()
         let (deployment, fanOuts, collectedCount) = try await store.run { registry in
             (
                 DeploymentStatus(try registry.workerReports(), nowMilliseconds: now),
                 try registry.fanOuts(before: nil, limit: Self.fanOutsCount),
-                try registry.deadLetterCounts(matching: DeadLetterFilter()).reduce(0) { $0 + $1.count }
+                try known ?? registry.deadLetterCounts(matching: DeadLetterFilter()).reduce(0) { $0 + $1.count }
             )
         }
+        if known == nil { collected.withLock { $0 = (collectedCount, MonotonicClock.nowNanoseconds()) } }
         return PageResponse.object { writer in
             writer.member("nowMilliseconds", now)
             writer.member("intervalSeconds", WorkerReportRules.intervalMilliseconds / 1_000)
@@ -37,6 +43,13 @@ extension PageAPI {
             }
             paused?.write(to: &writer)
             writer.array("problems", texts: [reading?.problem].compactMap { $0.map { "RabbitMQ: \($0)" } })
+        }
+    }
+
+    private func knownCount() -> Int? {
+        let now = MonotonicClock.nowNanoseconds()
+        return collected.withLock { known in
+            known.flatMap { now - $0.readNanoseconds < Self.countNanoseconds ? $0.count : nil }
         }
     }
 }

@@ -2,6 +2,7 @@ import EventLoop
 import HTTPServer
 import Notifications
 import PushCore
+import Synchronization
 
 /// The page's API: which request is which operation, and who may do it.
 final class PageAPI: Sendable {
@@ -23,6 +24,8 @@ final class PageAPI: Sendable {
     let queues: PageQueuesCache?
     let actions: PageActions
     let logger: Logger
+    /// How many dead letters the registry had when they were last counted.
+    let collected = Mutex<(count: Int, readNanoseconds: UInt64)?>(nil)
 
     init(
         _ configuration: OperatorPageConfiguration, store: PageStore, broker: (any PageBroker)?,

@@ -2,6 +2,9 @@ import EventLoop
 import Synchronization
 
 /// Remembers the queues for some seconds, so that pages that are open cost RabbitMQ one look each few seconds together.
+///
+/// A look goes on in the background, and meanwhile the last reading counts: a broker that does not answer holds up no
+/// page.
 final class PageQueuesCache: Sendable {
     /// What RabbitMQ said, or why it did not.
     struct Reading: Sendable {
@@ -13,31 +16,38 @@ final class PageQueuesCache: Sendable {
     private struct State {
         var reading: Reading?
         var readNanoseconds: UInt64 = 0
-        /// The look that is under way.
-        var look: Task<Reading, Never>?
+        var isLooking = false
     }
 
     private static let freshNanoseconds: UInt64 = 5 * 1_000_000_000
+    private static let firstLookSteps = 20
+    private static let firstLookStep = Duration.milliseconds(100)
     private let broker: any PageBroker
     private let state = Mutex(State())
 
     init(_ broker: any PageBroker) { self.broker = broker }
 
-    /// The queues, at most some seconds old; several callers wait for one look.
+    /// The last reading, which is renewed in the background if it is some seconds old.
+    ///
+    /// The first one is waited for, two seconds at most.
     func reading() async -> Reading {
-        let (reading, look) = state.withLock { state -> (Reading?, Task<Reading, Never>?) in
-            if let look = state.look { return (nil, look) }
-            let age = MonotonicClock.nowNanoseconds() - state.readNanoseconds
-            if let reading = state.reading, age < Self.freshNanoseconds { return (reading, nil) }
-            let look = Task { await self.look() }
-            state.look = look
-            return (nil, look)
+        let now = MonotonicClock.nowNanoseconds()
+        let (known, isDue) = state.withLock { state in
+            let isFresh = state.reading != nil && now - state.readNanoseconds < Self.freshNanoseconds
+            let isDue = !isFresh && !state.isLooking
+            if isDue { state.isLooking = true }
+            return (state.reading, isDue)
         }
-        if let reading { return reading }
-        return await look?.value ?? Reading(atMilliseconds: WallClock.nowMilliseconds())
+        if isDue { Task { await self.look() } }
+        if let known { return known }
+        for _ in 0..<Self.firstLookSteps {
+            if let reading = state.withLock({ $0.reading }) { return reading }
+            try? await Task.sleep(for: Self.firstLookStep)
+        }
+        return Reading(problem: "no answer yet", atMilliseconds: WallClock.nowMilliseconds())
     }
 
-    private func look() async -> Reading {
+    private func look() async {
         var reading = Reading(atMilliseconds: WallClock.nowMilliseconds())
         do {
             reading.queues = try await broker.queues()
@@ -47,8 +57,7 @@ final class PageQueuesCache: Sendable {
         state.withLock { [reading] state in
             state.reading = reading
             state.readNanoseconds = MonotonicClock.nowNanoseconds()
-            state.look = nil
+            state.isLooking = false
         }
-        return reading
     }
 }

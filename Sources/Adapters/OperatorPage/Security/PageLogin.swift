@@ -103,6 +103,13 @@ final class PageLogin: Sendable {
 
     /// Without a login only this machine's own users are served, and none for whom a proxy stands.
     private func localUser(_ request: HTTPRequest) -> Finding {
+        guard !configuration.servesAllHosts else {
+            return .refused(
+                PageProblem(
+                    .off,
+                    "The page needs a login where the admin server answers for every host, because the pages of other "
+                        + "sites could use it: name the hosts in admin.hosts, or set admin.users_file."))
+        }
         let isForwarded = request.fields.contains { Self.forwardingFields.contains($0.name) }
         guard !isForwarded, Self.isLoopback(request.clientAddress) else {
             return .refused(

@@ -23,6 +23,8 @@ public struct OperatorPageConfiguration: Sendable {
     public var operators: [String] = []
     /// The origins besides its own from which the page may be used.
     public var allowedOrigins: [String] = []
+    /// Whether the server answers for every host, so that a name of another site may lead to it.
+    public var servesAllHosts = false
     /// Whether the values in the payloads of dead letters are shown.
     public var showsPayloads = false
 

@@ -138,6 +138,7 @@ extension Configuration {
         options.trustedProxies = page.trustedProxies
         options.operators = page.operators
         options.allowedOrigins = page.allowedOrigins
+        options.servesAllHosts = admin.hosts.contains("*")
         options.showsPayloads = page.showsPayloads
         if !options.hasLogin, admin.listen?.isLoopback == false {
             logger.log(

@@ -20,6 +20,9 @@ final class WorkerReporter: Sendable {
     /// What a process says of itself, apart from samples; and the counts of its lag by bucket.
     typealias Observation = @Sendable (inout WorkerStatus) async throws -> [Int]
 
+    /// How long the end of a process waits for a registry that does not answer.
+    private static let stopDuration = Duration.seconds(2)
+
     /// The name of this process among all that use the registry.
     let identifier: String
     private let template: WorkerStatus
@@ -63,7 +66,7 @@ final class WorkerReporter: Sendable {
         task.withLock { $0 = reporting }
     }
 
-    /// Reports no more, and takes the report back.
+    /// Reports no more, and takes the report back, unless the registry does not answer within two seconds.
     func stop() async {
         let reporting = task.withLock { task in
             defer { task = nil }
@@ -71,8 +74,18 @@ final class WorkerReporter: Sendable {
         }
         guard let reporting else { return }
         reporting.cancel()
-        await reporting.value
-        try? await store.remove(identifier)
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        let timer = Task {
+            try await Task.sleep(for: Self.stopDuration)
+            end.finish()
+        }
+        Task { [store, identifier] in
+            await reporting.value
+            try? await store.remove(identifier)
+            end.finish()
+        }
+        for await _ in ends {}
+        timer.cancel()
     }
 
     private func report(_ recorder: inout StatusRecorder, _ isFailing: inout Bool) async {

@@ -103,7 +103,7 @@ final class Worker: Sendable {
     /// - Parameters:
     ///   - identifier: the name of this process among all that use the registry.
     ///   - version: the version of the program.
-    /// - Returns: the reporter, to be stopped before the worker is drained.
+    /// - Returns: the reporter, to be stopped when the worker has been drained, and before it ends.
     func reporter(identifier: String, version: String) -> WorkerReporter {
         let store = WorkerReporter.Store(
             save: { [registryWrites] in try await registryWrites.save($0) },
@@ -152,10 +152,14 @@ final class Worker: Sendable {
                 .warning, "worker.drain.timed-out",
                 [.field("advice", "The broker delivers unfinished events again; raise drain_timeout if this recurs.")])
         }
+        return outcome
+    }
+
+    /// Ends the loops and releases everything, after a drain.
+    func end() {
         dispatch.end()
         for client in registryReads + [registryWrites] { client.close() }
         metrics.end()
-        return outcome
     }
 
     private func logLedgers(_ ledgers: [PushCounts]) {

@@ -76,8 +76,9 @@ public final class WorkerHost: Sendable {
     public func drain() async -> Dispatch.DrainOutcome {
         let state = state.withLock { $0 }
         state.api?.stop()
-        await state.reporter.stop()
         let outcome = await state.worker.drain()
+        await state.reporter.stop()
+        state.worker.end()
         admin.withLock { $0 }?.stop()
         return outcome
     }
@@ -107,7 +108,7 @@ public final class WorkerHost: Sendable {
             try admin.withLock { $0 }?.reload(new.configuration)
         } catch {
             api?.stop()
-            _ = await worker.drain()
+            await abandon(worker)
             throw error
         }
         let reporter = worker.reporter(identifier: identifier, version: version)
@@ -116,6 +117,7 @@ public final class WorkerHost: Sendable {
         await old.reporter.stop()
         reporter.start()
         _ = await old.worker.drain()
+        old.worker.end()
     }
 
     /// Starts a worker beside the present one.
@@ -130,9 +132,15 @@ public final class WorkerHost: Sendable {
             case .gaveUp(let reason): throw WorkerError(.unavailable, reason)
             }
         } catch {
-            _ = await worker.drain()
+            await abandon(worker)
             throw error
         }
+    }
+
+    /// Ends a worker that is not needed, as a stop of the process would.
+    private func abandon(_ worker: Worker) async {
+        _ = await worker.drain()
+        worker.end()
     }
 
     /// Refuses a configuration whose queues are not there, for example after a change of the retry ladder: a worker

@@ -54,6 +54,13 @@ struct WorkerPageTests {
             #expect(kinds == ["work", "retry", "retry", "retry", "fan-out", "dead-letter"])
             #expect(now["queues"]?["list"]?.array?.first { _ in true }?["consumers"]?.int64 == 2)
         }
+        let top = try await fixture.apus("top", "--once")
+        #expect(top.exitCode == 0 && top.output.hasPrefix("2 workers, 2 ready\n"), "\(top)")
+        for text in ["dead letters  0, 0 to be collected", "APP   STATE", ".work 0 (2 consumers)"] {
+            #expect(top.output.contains(text), "\(top.output)")
+        }
+        let json = try await fixture.apus("top", "--once", "--json")
+        #expect(try JSONParser().parse(json.output)["totals"]?["accepted"]?.int64 == 20)
         await workers[0].drain()
         try await eventually("the worker that has ended to be gone") {
             try await get(workers[1], "now")["workers"]?.array?.count == 1
@@ -110,7 +117,8 @@ struct WorkerPageTests {
 
     @Test("Users are added by a command, and the page of a worker asks for them")
     func users() async throws {
-        let fixture = try await WorkerFixture(configuration: "")
+        let fixture = try await WorkerFixture()
+        try fixture.register(1)
         let written = try fixture.folder.read("apus.toml")
         try fixture.folder.write(
             "apus.toml", written.replacing("[admin]", with: "[admin]\nusers_file = \"page-users\""))
