@@ -3,6 +3,7 @@ public import PushCore
 extension PostgresRegistry: WorkerReportRegistry {
     /// Keeps the report of a process.
     public func saveReport(_ report: WorkerReport) throws(RegistryError) {
+        try requireSchema(WorkerReportRules.schemaVersion, for: "Reports of processes")
         try report.check()
         let calls = [
             Call(
@@ -19,6 +20,7 @@ extension PostgresRegistry: WorkerReportRegistry {
 
     /// The newest report of each process.
     public func workerReports() throws(RegistryError) -> [WorkerReport] {
+        try requireSchema(WorkerReportRules.schemaVersion, for: "Reports of processes")
         let call = Call(
             """
             SELECT \(WorkerReport.readColumns) FROM worker_report
@@ -37,6 +39,7 @@ extension PostgresRegistry: WorkerReportRegistry {
 extension PostgresRegistry: AuditRegistry {
     /// Adds an entry.
     public func addAuditEntry(_ entry: AuditEntry) throws(RegistryError) -> Int64 {
+        try requireSchema(WorkerReportRules.schemaVersion, for: "The audit log")
         let columns = AuditEntry.storedColumns
         let insertion = Call(
             """
@@ -74,6 +77,7 @@ extension PostgresRegistry: AuditRegistry {
 
     /// Entries, the newest first.
     public func auditEntries(before number: Int64?, limit: Int) throws(RegistryError) -> [AuditEntry] {
+        try requireSchema(WorkerReportRules.schemaVersion, for: "The audit log")
         let call = Call(
             """
             SELECT \(AuditEntry.readColumns) FROM audit_entry WHERE number < $1::bigint

@@ -3,6 +3,7 @@ public import PushCore
 extension SQLiteRegistry: WorkerReportRegistry {
     /// Keeps the report of a process.
     public func saveReport(_ report: WorkerReport) throws(RegistryError) {
+        try requireSchema(WorkerReportRules.schemaVersion, for: "Reports of processes")
         try report.check()
         try writing(durable: false) { () throws(RegistryError) in
             let insertion = try statements.statement(
@@ -22,6 +23,7 @@ extension SQLiteRegistry: WorkerReportRegistry {
 
     /// The newest report of each process.
     public func workerReports() throws(RegistryError) -> [WorkerReport] {
+        try requireSchema(WorkerReportRules.schemaVersion, for: "Reports of processes")
         let statement = try statements.statement(
             """
             SELECT \(WorkerReport.readColumns) FROM worker_report
@@ -45,7 +47,8 @@ extension SQLiteRegistry: WorkerReportRegistry {
 extension SQLiteRegistry: AuditRegistry {
     /// Adds an entry.
     public func addAuditEntry(_ entry: AuditEntry) throws(RegistryError) -> Int64 {
-        try writing(durable: true) { () throws(RegistryError) in
+        try requireSchema(WorkerReportRules.schemaVersion, for: "The audit log")
+        return try writing(durable: true) { () throws(RegistryError) in
             let insertion = try statements.statement(
                 """
                 INSERT INTO audit_entry (\(AuditEntry.storedColumns.names()))
@@ -80,6 +83,7 @@ extension SQLiteRegistry: AuditRegistry {
 
     /// Entries, the newest first.
     public func auditEntries(before number: Int64?, limit: Int) throws(RegistryError) -> [AuditEntry] {
+        try requireSchema(WorkerReportRules.schemaVersion, for: "The audit log")
         let statement = try statements.statement(
             "SELECT \(AuditEntry.readColumns) FROM audit_entry WHERE number < ?1 ORDER BY number DESC LIMIT ?2")
         statement.bind(1, number ?? .max)

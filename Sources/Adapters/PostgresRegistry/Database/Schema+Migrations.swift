@@ -19,7 +19,8 @@ extension Schema {
     /// The migrations that were done, from the first that found a registry.
     ///
     /// `schema_version`, which the first migration makes, has the oldest schema that a program must know. A registry
-    /// without this table has exactly that version. Everybody may read it, because every program does at its start.
+    /// without this table, or without a row in it, has exactly that version. Everybody may read it, because every program
+    /// does at its start.
     private static let record = """
         CREATE TABLE IF NOT EXISTS schema_migration (
             version bigint PRIMARY KEY, summary text NOT NULL, done_at bigint NOT NULL);
@@ -73,7 +74,8 @@ extension Schema {
         let recorded = try connection.run(
             [Call("SELECT (to_regclass('\(name).schema_migration') IS NOT NULL)::int")], deadline)[0]
         let newest =
-            recorded.integer(0, 0) == 1 ? "(SELECT max(version) FROM \(name).schema_migration)" : "version::bigint"
+            recorded.integer(0, 0) == 1
+            ? "coalesce((SELECT max(version) FROM \(name).schema_migration), version)::bigint" : "version::bigint"
         let call = Call("SELECT version::bigint, \(newest) FROM \(name).schema_version")
         let rows = try connection.run([call], deadline)[0]
         let minimum = rows.count == 1 ? rows.integer(0, 0) : 0

@@ -19,7 +19,8 @@ extension Schema {
     /// The migrations that were done, from the first that found a registry.
     ///
     /// `user_version` in the header of the file is the oldest schema that a program must know, so that a program reads
-    /// it without knowing any table. A file without this table has exactly that version.
+    /// it without knowing any table. A file without this table, or without a row in it, has exactly that
+    /// version.
     private static let record = """
         CREATE TABLE IF NOT EXISTS schema_migration (
             version INTEGER PRIMARY KEY, summary TEXT NOT NULL, done_at INTEGER NOT NULL);
@@ -43,7 +44,8 @@ extension Schema {
         let isRecorded =
             try readInteger("SELECT count(*) FROM sqlite_schema WHERE name = 'schema_migration'", connection) > 0
         let version =
-            isRecorded ? try readInteger("SELECT max(version) FROM schema_migration", connection) : minimum
+            isRecorded
+            ? try readInteger("SELECT coalesce(max(version), \(minimum)) FROM schema_migration", connection) : minimum
         guard minimum > 0, version >= minimum else {
             throw RegistryError(
                 .invalid,

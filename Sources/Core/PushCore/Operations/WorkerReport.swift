@@ -37,6 +37,8 @@ public struct WorkerReport: Hashable, Sendable {
 
 /// The times and limits of reports, which all processes share.
 public enum WorkerReportRules {
+    /// The version of the registry's schema that brought reports and the audit log.
+    public static let schemaVersion: Int64 = 2
     /// How often a process reports, and the length of a sample, in milliseconds.
     public static let intervalMilliseconds: Int64 = 5_000
     /// The age from which a report no longer says how its process is doing.
