@@ -2,6 +2,7 @@
 
 import json
 import secrets
+import urllib.request
 
 from playwright.sync_api import expect
 
@@ -164,6 +165,10 @@ def send_test_push(browser, report, environment):
 
 def pause(browser, report, environment):
     """Pauses an app and resumes it; its events wait meanwhile."""
+    with urllib.request.urlopen(environment.page + "api/now", timeout=10) as answer:
+        if "pauses" not in json.load(answer):
+            report.not_tried("pausing: these workers do not offer it")
+            return
     with Tab(browser, report, environment.page) as tab:
         page = tab.open("#/now")
         row = page.get_by_role("row").filter(has_text="mail")

@@ -35,7 +35,12 @@ class Report:
 
     def __init__(self):
         self.problems = []
+        self.untried = []
         self.steps = 0
+
+    def not_tried(self, what):
+        self.untried.append(what)
+        say(f"  NOT TRIED: {what}")
 
     def done(self, what):
         self.steps += 1
@@ -59,7 +64,8 @@ def check(options, folder, report):
         with sync_playwright() as playwright:
             browser = launch(playwright)
             for name, step in STEPS:
-                if options.only and options.only not in name:
+                # The others need letters that have been collected.
+                if options.only and options.only not in name and step is not acts.collect:
                     continue
                 attempt(name, lambda: step(browser, report, environment), report, environment, load)
             time.sleep(options.seconds)
@@ -119,7 +125,8 @@ def main():
         else:
             shutil.rmtree(folder, ignore_errors=True)
     seconds = time.monotonic() - started
-    say(f"check-page: {report.steps} steps, {len(report.problems)} problems, {seconds:.0f} s")
+    say(f"check-page: {report.steps} steps, {len(report.untried)} not tried, {len(report.problems)} problems, "
+        f"{seconds:.0f} s")
     return 1 if report.problems else 0
 
 

@@ -21,11 +21,16 @@ LOADED = {
 
 
 def render(browser, report, environment, folder):
+    # So that there is something under way in the pictures.
+    with environment.publisher() as publisher:
+        publisher.event("evening-news", {"app": "chat", "topic": "news", "notification": {"title": "Evening news"}})
     for mode in MODES:
         with Tab(browser, report, environment.page, mode) as tab:
             for name, route in VIEWS.items():
                 page = tab.open(route)
                 page.locator(f"main {LOADED[name]}").first.wait_for()
+                if name == "now" and mode == "light":
+                    expect(page.locator(".rest progress:not(.thin)")).not_to_have_count(0)
                 tab.inspect(name, folder)
             page = tab.open("#/dead-letters")
             page.locator("tbody a.code").first.click()

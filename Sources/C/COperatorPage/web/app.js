@@ -39,6 +39,11 @@ class Page {
         this.loads = 0;
     }
 
+    /// Whether the process that serves the page can publish: `apus registry` knows no RabbitMQ.
+    get canPublish() {
+        return this.session.canAct && this.session.hasBroker !== false;
+    }
+
     get now() {
         return Date.now() + this.clockOffset;
     }

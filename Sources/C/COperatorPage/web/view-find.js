@@ -92,7 +92,7 @@ export class FindView {
                 chip("", device.app)),
                 h("div", { class: "buttons" },
                     h("a", { class: "button", href: formatRoute("send", "", { device: device.deviceId }) },
-                        this.page.session.canAct ? "Send or explain …" : "Explain …"))),
+                        this.page.canPublish ? "Send or explain …" : "Explain …"))),
             facts([["Platform", device.platform], ["User", device.userId && link("user", device.userId)],
                 ["Identity", device.identityId && link("identity", device.identityId)],
                 ["Identity pool", device.identityPoolId],

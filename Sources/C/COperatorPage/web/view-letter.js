@@ -69,8 +69,8 @@ export class LetterView {
         const { letter } = this.answer;
         return h("div", { class: "buttons" },
             h("a", { class: "button", href: formatRoute("send", "", { letter: letter.id }) }, "Explain …"),
-            this.page.session.canAct && [button("replay", "Replay …", {}, { class: "primary" }),
-                button("purge", "Purge …", {}, { class: "danger" })]);
+            this.page.canPublish && button("replay", "Replay …", {}, { class: "primary" }),
+            this.page.session.canAct && button("purge", "Purge …", {}, { class: "danger" }));
     }
 
     #body() {

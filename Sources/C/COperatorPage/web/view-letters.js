@@ -101,7 +101,7 @@ export class LettersView {
         renew(this.reasons, [...new Set(counts.map(({ reason }) => reason))].map(
             (reason) => h("option", { value: reason })));
         renew(this.summary, h("p", {}, h("b", {}, counted(total, "letter")), ` ${total === 1 ? "matches" : "match"}: `,
-            filterWords(this.filter, dateTime), "."), this.#waiting(waiting, canAct));
+            filterWords(this.filter, dateTime), "."), this.#waiting(waiting));
         renew(this.counts, counts.length > 1 && h("details", { open: true }, h("summary", {}, "By reason and app"),
             countTable(counts, (chosen) => formatRoute("dead-letters", "", { ...this.filter, ...chosen }))));
         this.#drawBar();
@@ -113,12 +113,12 @@ export class LettersView {
                 h("small", { class: "muted" }, ` ${count(this.letters.length)} of ${count(total)} are shown`)));
     }
 
-    #waiting(waiting, canAct) {
+    #waiting(waiting) {
         if (waiting === 0) return null;
         const words = waiting === undefined
             ? "RabbitMQ does not say whether its queue has more letters. "
             : `In RabbitMQ's queue, and not listed here yet: ${counted(waiting, "letter")}. `;
-        return h("p", { class: "finding warn" }, words, canAct && button("collect", "Collect"));
+        return h("p", { class: "finding warn" }, words, this.page.canPublish && button("collect", "Collect"));
     }
 
     #drawBar() {
@@ -128,14 +128,13 @@ export class LettersView {
             renew(this.bar);
             return;
         }
-        renew(this.bar, chosen > 0
-            ? [h("b", {}, `${counted(chosen, "letter")} selected`),
-                button("replay", "Replay selected …", { scope: "selected" }, { class: "primary" }),
-                button("purge", "Purge selected …", { scope: "selected" }, { class: "danger" }),
-                button("unselect", "Select none")]
-            : [h("b", {}, `All ${counted(total, "letter")} of the filter`),
-                button("replay", "Replay all …", { scope: "filter" }),
-                button("purge", "Purge all …", { scope: "filter" }, { class: "danger" })]);
+        const [scope, which, what] = chosen > 0
+            ? ["selected", "selected", `${counted(chosen, "letter")} selected`]
+            : ["filter", "all", `All ${counted(total, "letter")} of the filter`];
+        renew(this.bar, h("b", {}, what),
+            this.page.canPublish && button("replay", `Replay ${which} …`, { scope }),
+            button("purge", `Purge ${which} …`, { scope }, { class: "danger" }),
+            chosen > 0 && button("unselect", "Select none"));
     }
 
     #select(box) {

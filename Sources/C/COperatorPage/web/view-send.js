@@ -19,7 +19,7 @@ export class SendView {
         this.isPolled = false;
         this.sent = h("div", { role: "status" });
         this.answer = h("div", { role: "status" });
-        this.send = page.session.canAct ? this.#makeSend() : null;
+        this.send = page.canPublish ? this.#makeSend() : null;
         this.explain = this.#makeExplain();
         this.element = h("div", { class: "send" }, h("h1", {}, "Send and explain"),
             h("div", { class: "columns" }, this.explain, this.send));
