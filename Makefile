@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit fuzz sanitize fault simulate soak bench deb build format lint clean
+.PHONY: help demo test unit fuzz sanitize fault simulate soak bench operate deb build format lint clean
 
 # Extra flags for every debug build; `.ci/run` makes warnings errors with it.
 SWIFT_FLAGS ?=
@@ -48,6 +48,11 @@ soak: ## every hostile load at once at the registry's API, beside clients that m
 
 bench: ## measure against the budgets, beside h2load and a bare rabbitmq-c consumer (BENCH_FLAGS=--small: a trial)
 	@deploy/bin/bench $(BENCH_FLAGS)
+
+operate: ## try what operators take, on real parts: CHECKS='package image compose kubernetes dashboards page backup upgrade'
+	@for check in $(or $(CHECKS),package image compose kubernetes dashboards page backup upgrade); do \
+		echo "== deploy/bin/check-$$check"; deploy/bin/check-$$check || exit; \
+	done
 
 deb: ## build the Debian package: .build/package/apus_….deb
 	@deploy/bin/build-package

@@ -59,7 +59,7 @@ struct WorkerPermissionTests {
         let published = try await apus("publisher", fixture, "publish", "--file", file)
         #expect(published.exitCode == 0, "\(published)")
         _ = try await fixture.accepted(reachingDevices: 999)
-        #expect(try await worker.metric("apus_pushes_total", #"outcome="parked_retry""#) > 0)
+        #expect(try await worker.metric("apus_pushes_total", #"outcome="requeued_retry""#) > 0)
         #expect(try await worker.metric("apus_fanout_chunks_total", "served") == 4)
         try await worker.wait(for: "apus_dead_letters_total", toReach: 1)
         let listed = try await apus("dead-letters", fixture, "dead-letters", "list")
