@@ -6,9 +6,13 @@ public enum SampleConfiguration {
     private static let columns = 98
 
     /// The text of the file.
-    public static let text = makeText()
+    public static let text = text(overriding: [:])
 
-    private static func makeText() -> String {
+    /// The text of a file with other values than the sample's.
+    ///
+    /// - Parameter literals: the values as TOML writes them, by section and name, for example `app.apns.endpoint`.
+    /// - Returns: the text of the file.
+    public static func text(overriding literals: [String: String]) -> String {
         var text = """
             # Configuration of Apus. Every key is shown with its default, apart from the app's.
             #
@@ -30,8 +34,9 @@ public enum SampleConfiguration {
                 key.notes,
             ]
             text += comment(parts.joined(separator: " "))
-            guard let value = key.example ?? key.standard else { continue }
-            text += "\(key.name) = \(TOMLNode.literal(value))\n"
+            let other = literals["\(key.section).\(key.name)"]
+            guard let literal = other ?? (key.example ?? key.standard).map(TOMLNode.literal) else { continue }
+            text += "\(key.name) = \(literal)\n"
         }
         return text
     }

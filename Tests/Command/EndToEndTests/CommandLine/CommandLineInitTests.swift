@@ -30,6 +30,26 @@ struct CommandLineInitTests {
         #expect(try await apus("init", "no/such/folder/x").exitCode == 73)
     }
 
+    @Test("init --local leaves only the simulator's certificate to be made, keeps keys, and repeats nothing secret")
+    func local() async throws {
+        let first = try await apus("init", "--local")
+        #expect(first.exitCode == 0 && first.errors.contains("apus simulate --listen 127.0.0.1:8443"), "\(first)")
+        #expect(first.errors.hasPrefix("wrote apus.toml, AuthKey_ABC123DEFG.p8, access-keys, registry.db\n"))
+        let secrets = try ["AuthKey_ABC123DEFG.p8", "access-keys"].map { try folder.read($0) }
+        for name in ["AuthKey_ABC123DEFG.p8", "access-keys", "registry.db"] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: "\(folder.path)/\(name)")
+            #expect(attributes[.posixPermissions] as? Int == 0o600, "\(name)")
+        }
+        #expect(try await apus("device", "list").exitCode == 0)
+        let again = try await apus("init", "--local", "--force")
+        #expect(again.exitCode == 0 && again.errors.hasPrefix("wrote apus.toml\n"), "\(again)")
+        #expect(try ["AuthKey_ABC123DEFG.p8", "access-keys"].map { try folder.read($0) } == secrets)
+        #expect(!secrets[1].split(separator: " ").contains { (first.output + first.errors).contains($0) })
+        let checked = try await apus("check")
+        #expect(checked.output.split(separator: "\n").filter { $0.hasPrefix("error: ") }.count == 1, "\(checked)")
+        #expect(checked.output.contains("app.0.apns.ca_file: cannot read ca.pem: there is no such file"), "\(checked)")
+    }
+
     @Test("check finds in a fresh sample only that the key is missing")
     func checkSample() async throws {
         _ = try await apus("init")

@@ -97,7 +97,10 @@ struct ReadmeTests {
             environment: [
                 "README_FOLDER": folder.path, "TMPDIR": folder.path, "AWS_EC2_METADATA_DISABLED": "true",
                 "AWS_CONFIG_FILE": "/dev/null", "PYTHONWARNINGS": "ignore",
+                // `apus init --local` writes the standard ports, which may be taken here.
                 "APUS_RABBITMQ_URL": broker.url, "APUS_ADMIN_LISTEN": "127.0.0.1:\(ports[2])",
+                "APUS_REGISTRY_LISTEN": "127.0.0.1:\(ports[0])",
+                "APUS_APP_0_APNS_ENDPOINT": "127.0.0.1:\(ports[1])",
             ], in: folder)
 
         // For the user one by `apus publish` and one by each language, and one each for the dataset and the record.
