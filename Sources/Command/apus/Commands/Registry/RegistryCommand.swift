@@ -110,7 +110,7 @@ enum RegistryCommands {
     static let node = CommandNode.parent(
         RegistryCommand(),
         nodes: [
-            TokenCommands.node, .command(RegistryMigrateCommand()),
+            TokenCommands.node, .command(RegistryMigrateCommand()), .command(RegistryBackupCommand()),
             .command(RegistryCopyCommand()),
         ])
 }

@@ -31,7 +31,7 @@ struct RegistryMigrateCommand: Command {
 
             To upgrade: migrate, then replace the workers one by one. To go back: replace the
             workers by the previous release. Undo the migration only if that release refuses the
-            registry, and before this one is gone. Make a backup first.
+            registry, and before this one is gone. Make a backup first, see 'deploy/backup.md'.
 
             The PostgreSQL user of registry.url must own the tables. New tables get the rights
             that other users have to the table 'device'.
