@@ -1,6 +1,7 @@
 import Foundation
 
-/// The documents that show figures: a short table in `README.md`, all figures in `Benchmarks/README.md`.
+/// The documents that show figures: a short table in `README.md`, all figures in `Benchmarks/README.md`, and what a
+/// load takes in `deploy/capacity.md`.
 ///
 /// Each has two marks, and the text between them is written from the figures of a whole run.
 enum BenchmarkDocuments {
@@ -12,7 +13,7 @@ enum BenchmarkDocuments {
     /// The paths of the documents, each with what makes its text.
     static let all: [(path: String, make: @Sendable ([BenchmarkResult]) throws(BenchmarkFailure) -> String)] = [
         ("README.md", summary), ("Benchmarks/README.md", everything),
-        ("Benchmarks/peers/README.md", peers),
+        ("Benchmarks/peers/README.md", peers), ("deploy/capacity.md", capacity),
     ]
 
     /// Writes the figures into all documents.
@@ -144,14 +145,15 @@ enum BenchmarkDocuments {
     // MARK: Parts
 
     /// A figure of the newest run, which says when and where it was.
-    private static func newest(_ results: [BenchmarkResult]) throws(BenchmarkFailure) -> BenchmarkResult {
+    static func newest(_ results: [BenchmarkResult]) throws(BenchmarkFailure) -> BenchmarkResult {
         guard let newest = results.max(by: { $0.date < $1.date }) else {
             throw BenchmarkFailure(description: "there are no figures")
         }
         return newest
     }
 
-    private static func result(
+    /// The figure of a name.
+    static func result(
         _ name: String, in results: [BenchmarkResult]
     ) throws(BenchmarkFailure) -> BenchmarkResult {
         guard let result = results.first(where: { $0.name == name }) else {
