@@ -19,8 +19,8 @@ extension Schema {
     /// The migrations that were done, from the first that found a registry.
     ///
     /// `schema_version`, which the first migration makes, has the oldest schema that a program must know. A registry
-    /// without this table, or without a row in it, has exactly that version. Everybody may read it, because every program
-    /// does at its start.
+    /// without this table, or without a row in it, has exactly that version. Everybody may read it, because every
+    /// program does at its start.
     private static let record = """
         CREATE TABLE IF NOT EXISTS schema_migration (
             version bigint PRIMARY KEY, summary text NOT NULL, done_at bigint NOT NULL);

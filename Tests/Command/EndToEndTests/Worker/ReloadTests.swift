@@ -162,7 +162,7 @@ struct ReloadTests {
         }
         try await fixture.publish([WorkerFixture.datasetChanged("two", identity: 1, syncCount: 1)])
         _ = try await fixture.accepted(reachingDevices: 2)
-        #expect(try await worker.metric("apus_provider_tokens_minted_total") == 1)
+        #expect(try await worker.metric("apus_apns_provider_tokens_minted_total") == 1)
         await worker.drainCleanly()
         try await fixture.stop()
     }
