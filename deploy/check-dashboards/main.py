@@ -83,7 +83,8 @@ class Check:
             if not process.is_running:
                 raise DemoFailure(f"{process.name} ended with status {process.status}\n{process.log_tail()}")
 
-    def _fail(self, text):
+    def fail(self, text):
+        """Notes and tells a failure."""
         self._failures.append(text)
         say(f"  FAILED: {text}")
 
@@ -91,7 +92,7 @@ class Check:
         alerts = sorted({name for name, _, _ in self._prometheus.alerts()})
         say(f"Without a fault: {', '.join(alerts) or 'no alert'}")
         for name in alerts:
-            self._fail(f"{name} is active without a fault")
+            self.fail(f"{name} is active without a fault")
 
     # Panels
 
@@ -108,7 +109,7 @@ class Check:
                     query = query.replace(f"${variable}", ".*")
                 series = self._prometheus.series(query, PANEL_SECONDS)
                 if not any(math.isfinite(value) for values in series for value in values):
-                    self._fail(f"{name}, {panel['title']}: nothing for {query}")
+                    self.fail(f"{name}, {panel['title']}: nothing for {query}")
         self._checked["panels"] += sum(1 for panel in board["panels"] if panel["type"] != "row")
         say(f"Dashboard {name}: {count} queries")
 
@@ -118,14 +119,14 @@ class Check:
             recorded = set().union(*(self._stage.simulators[app].apns_ids() for app in APPS))
             say(f"Exemplars of {metric}: {len(found)}, of which APNs saw {len(found & recorded)}")
             if not found or not found <= recorded:
-                self._fail(f"the exemplars of {metric} are not the pushes that APNs saw")
+                self.fail(f"the exemplars of {metric} are not the pushes that APNs saw")
 
     # Alerts
 
     def _check_alerts(self, names):
         provoked = {name for alerts, _, _ in FAULTS for name in alerts}
         for name in sorted(names ^ provoked):
-            self._fail(f"{name}: " + ("no fault provokes it" if name in names else "the rules do not have it"))
+            self.fail(f"{name}: " + ("no fault provokes it" if name in names else "the rules do not have it"))
         for alerts, labels, fault in FAULTS:
             if self._options.only and not set(alerts) & set(self._options.only):
                 continue
@@ -142,7 +143,7 @@ class Check:
                         self._checked["alerts"] += 1
                         say(f"{name}: firing after {time.monotonic() - began:.0f} s")
                 for name in waiting:
-                    self._fail(f"{name} does not fire within {ALERT_SECONDS} s; active: {self._prometheus.alerts()}")
+                    self.fail(f"{name} does not fire within {ALERT_SECONDS} s; active: {self._prometheus.alerts()}")
             if self._stage.load.error:
                 raise DemoFailure(f"the load ended: {self._stage.load.error}")
 
@@ -171,7 +172,7 @@ def main():
     try:
         status = 1 if check.run() else 0
     except DemoFailure as failure:
-        say(f"The check failed: {failure}")
+        check.fail(f"{failure}")
     finally:
         check.close()
         if options.keep or status:

@@ -11,6 +11,7 @@ import urllib.error
 import urllib.request
 
 import pika
+import pika.exceptions
 
 from broker import Broker
 from processes import Process, free_ports, run, wait_until
@@ -20,6 +21,8 @@ TEAM_ID = "CHECKTEAM1"
 APPS = ("chat", "mail")
 CHAT_DEVICES = 3_000
 MAIL_DEVICES = 200
+# A load that is interrupted again before is an error.
+RECONNECT_SECONDS = 5
 RETRY_DELAYS = ["1s", "3s", "10s"]
 
 CONFIGURATION = """\
@@ -185,6 +188,7 @@ class Load(threading.Thread):
         self._token = token
         self._ends = threading.Event()
         self._number = 0
+        self._ticks = 0
         self.error = None
         # Events a second of the app "mail".
         self.mail_rate = 10
@@ -195,18 +199,31 @@ class Load(threading.Thread):
         self.join(10)
 
     def run(self):
+        ended = None
         try:
-            connection = self._broker.connect()
-            channel = connection.channel()
-            began = time.monotonic()
-            ticks = 0
-            while not self._ends.wait(max(0, began + ticks * 0.1 - time.monotonic())):
-                self._tick(channel, ticks)
-                connection.process_data_events(0)
-                ticks += 1
-            connection.close()
+            while not self._ends.is_set():
+                try:
+                    self._publish_until_closed()
+                except pika.exceptions.AMQPError:
+                    # RabbitMQ closes a channel that publishes while queues are deleted and made, once or twice.
+                    if ended and time.monotonic() < ended + RECONNECT_SECONDS:
+                        raise
+                    ended = time.monotonic()
         except Exception as error:  # the main thread tells it
             self.error = error
+
+    def _publish_until_closed(self):
+        connection = self._broker.connect()
+        try:
+            channel = connection.channel()
+            began = time.monotonic() - self._ticks * 0.1
+            while not self._ends.wait(max(0, began + self._ticks * 0.1 - time.monotonic())):
+                self._tick(channel, self._ticks)
+                connection.process_data_events(0)
+                self._ticks += 1
+        finally:
+            if connection.is_open:
+                connection.close()
 
     def _tick(self, channel, ticks):
         for number in range(6):
