@@ -6,6 +6,8 @@ import { timeOfDay } from "./format.js";
 const HEIGHT = 168;
 const MARGIN = { top: 10, right: 10, bottom: 22, left: 52 };
 const TICKS_MAXIMUM = 4;
+// The pixels of a time, and of a time with the room around it.
+const TIME_WIDTH = 36;
 const LABEL_WIDTH = 92;
 
 /// Round numbers from zero up to one that is at least `maximum`.
@@ -145,7 +147,7 @@ export class LineChart {
                 s("text", { class: "value", x: MARGIN.left - 7, y: y(tick) + 4 }, this.format(tick)),
             ]),
             timeTicks(first, last, Math.max(2, Math.floor(plotWidth / LABEL_WIDTH))).map((tick) =>
-                s("text", { class: "time", x: x(tick), y: HEIGHT - 5 },
+                s("text", { class: "time", x: Math.min(x(tick), this.width - TIME_WIDTH / 2), y: HEIGHT - 5 },
                     timeOfDay(tick).slice(0, tick % 60_000 ? 8 : 5))),
             this.isFilled && this.#area(this.lines[0], x, y, bottom),
             [...this.lines].reverse().map((line) => s("path", {

@@ -83,7 +83,8 @@ export function isOver({ state }) {
 }
 
 function progressOf(fanOut) {
-    const share = fanOut.state === "done" ? 1 : fanOut.progress;
+    // Cancelled chunks are no progress.
+    const share = fanOut.state === "cancelled" ? fanOut.chunksServed / (fanOut.chunksPlanned || 1) : fanOut.progress;
     return h("span", { class: "progress" },
         h("progress", { max: 1, value: share ?? null, "aria-label": `Fan-out ${fanOut.number}`,
             class: isOver(fanOut) && "over" }),
