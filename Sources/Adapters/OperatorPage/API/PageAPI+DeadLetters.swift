@@ -2,6 +2,7 @@ import Essentials
 import HTTPServer
 import JSON
 import PushCore
+import Synchronization
 
 /// Dead letters that were collected: what there is, one of them, and what is done with them.
 extension PageAPI {
@@ -74,7 +75,10 @@ extension PageAPI {
         let entry = try await actions.begin(
             .collectDeadLetters, call.user, target: "the queue of dead letters",
             selectedCount: waiting?.reduce(0, +) ?? 0
-        ) { try await broker.collect($0) }
+        ) { [self] progress in
+            defer { forgetCounts() }
+            return try await broker.collect(progress)
+        }
         return action(entry, status: 202)
     }
 
@@ -140,10 +144,17 @@ extension PageAPI {
         let isPurge = selection.action == .purgeDeadLetters
         let entry = try await actions.begin(
             selection.action, call.user, target: selection.description, selectedCount: selection.count
-        ) { progress in
-            isPurge ? try await broker.purge(letters, progress) : try await broker.replay(letters, progress)
+        ) { [self] progress in
+            defer { forgetCounts() }
+            return isPurge ? try await broker.purge(letters, progress) : try await broker.replay(letters, progress)
         }
         return action(entry, status: 202)
+    }
+
+    /// Counts again with the next question, because an action has changed the counts.
+    private func forgetCounts() {
+        queues?.forget()
+        collected.withLock { $0 = nil }
     }
 
     /// RabbitMQ, for what cannot be done without.

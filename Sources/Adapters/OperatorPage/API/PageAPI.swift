@@ -106,6 +106,7 @@ final class PageAPI: Sendable {
             writer.member("version", configuration.version)
             writer.member("process", configuration.process)
             writer.member("canAct", call.user.role == .operator)
+            writer.member("hasBroker", broker != nil)
             writer.member("showsPayloads", configuration.showsPayloads)
             writer.array("apps", texts: configuration.appNames)
             writer.member("pollSeconds", WorkerReportRules.intervalMilliseconds / 1_000)

@@ -17,6 +17,8 @@ final class PageQueuesCache: Sendable {
         var reading: Reading?
         var readNanoseconds: UInt64 = 0
         var isLooking = false
+        /// How often the readings were forgotten: a look that began before says nothing.
+        var forgottenCount = 0
     }
 
     private static let freshNanoseconds: UInt64 = 5 * 1_000_000_000
@@ -32,13 +34,13 @@ final class PageQueuesCache: Sendable {
     /// The first one is waited for, two seconds at most.
     func reading() async -> Reading {
         let now = MonotonicClock.nowNanoseconds()
-        let (known, isDue) = state.withLock { state in
+        let (known, isDue, forgottenCount) = state.withLock { state in
             let isFresh = state.reading != nil && now - state.readNanoseconds < Self.freshNanoseconds
             let isDue = !isFresh && !state.isLooking
             if isDue { state.isLooking = true }
-            return (state.reading, isDue)
+            return (state.reading, isDue, state.forgottenCount)
         }
-        if isDue { Task { await self.look() } }
+        if isDue { Task { await self.look(forgottenCount) } }
         if let known { return known }
         for _ in 0..<Self.firstLookSteps {
             if let reading = state.withLock({ $0.reading }) { return reading }
@@ -47,7 +49,16 @@ final class PageQueuesCache: Sendable {
         return Reading(problem: "no answer yet", atMilliseconds: WallClock.nowMilliseconds())
     }
 
-    private func look() async {
+    /// Forgets the readings, because somebody has just changed what is in the queues.
+    func forget() {
+        state.withLock { state in
+            state.reading = nil
+            state.isLooking = false
+            state.forgottenCount += 1
+        }
+    }
+
+    private func look(_ forgottenCount: Int) async {
         var reading = Reading(atMilliseconds: WallClock.nowMilliseconds())
         do {
             reading.queues = try await broker.queues()
@@ -55,6 +66,7 @@ final class PageQueuesCache: Sendable {
             reading.problem = "\(error)"
         }
         state.withLock { [reading] state in
+            guard state.forgottenCount == forgottenCount else { return }
             state.reading = reading
             state.readNanoseconds = MonotonicClock.nowNanoseconds()
             state.isLooking = false
