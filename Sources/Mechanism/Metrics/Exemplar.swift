@@ -38,16 +38,18 @@ public struct Exemplar: Hashable, Sendable {
     public let milliseconds: Int64
 }
 
-/// The last exemplar of one bucket; any thread may read and replace it, without a lock.
+/// One bucket of a histogram: a count and the last exemplar, which any thread may read and change without a lock.
 ///
-/// A sequence lock: the number is odd while a writer is at work. A second writer gives up, and a reader tries again.
-final class ExemplarCell: Sendable {
+/// The exemplar has a sequence lock: the number is odd while a writer is at work. A second writer gives up, and a reader
+/// tries again.
+final class HistogramBucket: Sendable {
     /// How long an exemplar stays, in milliseconds.
     ///
     /// Scrapes are further apart, so more exemplars would cost the observers time and show nothing.
     private static let lifetimeMilliseconds: Int64 = 1_000
     private static let readsMaximum = 8
 
+    let count = Atomic<Int>(0)
     private let sequence = Atomic<UInt64>(0)
     private let high = Atomic<UInt64>(0)
     private let low = Atomic<UInt64>(0)

@@ -9,24 +9,19 @@ public final class Histogram: Sendable {
     /// The upper bounds that suit the age of an event, in seconds.
     public static let ageBoundsSeconds = requestBoundsSeconds + [30, 60, 300, 1_800, 3_600, 21_600, 86_400]
 
-    private final class Cell: Sendable {
-        let storage = Atomic<Int>(0)
-        let exemplar = ExemplarCell()
-    }
-
     /// The upper bounds of the buckets, in seconds.
     public let boundsSeconds: [Double]
     /// The label of the exemplars; nil if none are kept.
     let exemplarLabel: Exemplar.Label?
     private let boundsNanoseconds: [UInt64]
-    private let cells: [Cell]
+    private let buckets: [HistogramBucket]
     private let sumNanoseconds = Atomic<UInt64>(0)
 
     init(boundsSeconds: [Double], exemplars: Exemplar.Label? = nil) {
         self.boundsSeconds = boundsSeconds
         exemplarLabel = exemplars
         boundsNanoseconds = boundsSeconds.map { UInt64($0 * 1_000_000_000) }
-        cells = (0...boundsSeconds.count).map { _ in Cell() }
+        buckets = (0...boundsSeconds.count).map { _ in HistogramBucket() }
     }
 
     /// Counts one duration, in nanoseconds.
@@ -39,24 +34,28 @@ public final class Histogram: Sendable {
     ///   - identifier: what was observed.
     ///   - milliseconds: the wall clock, in milliseconds since 1970.
     public func observe(nanoseconds: UInt64, of identifier: Exemplar.Identifier, atMilliseconds milliseconds: Int64) {
-        let cell = count(nanoseconds).exemplar
-        guard exemplarLabel != nil, cell.isDue(at: milliseconds) else { return }
-        cell.replace(with: Exemplar(identifier: identifier, nanoseconds: nanoseconds, milliseconds: milliseconds))
+        let index = count(nanoseconds)
+        guard buckets[index].isDue(at: milliseconds), exemplarLabel != nil else { return }
+        buckets[index].replace(
+            with: Exemplar(identifier: identifier, nanoseconds: nanoseconds, milliseconds: milliseconds))
     }
 
-    private func count(_ nanoseconds: UInt64) -> Cell {
+    /// Counts one duration.
+    ///
+    /// - Returns: the index of its bucket; a bucket that is returned itself is retained, which costs as much as counting.
+    private func count(_ nanoseconds: UInt64) -> Int {
         var index = 0
         while index < boundsNanoseconds.count, nanoseconds > boundsNanoseconds[index] { index += 1 }
-        cells[index].storage.wrappingAdd(1, ordering: .relaxed)
+        buckets[index].count.wrappingAdd(1, ordering: .relaxed)
         sumNanoseconds.wrappingAdd(nanoseconds, ordering: .relaxed)
-        return cells[index]
+        return index
     }
 
     /// How many durations fell into each bucket, not cumulated; the last is everything above the last bound.
-    public var bucketCounts: [Int] { cells.map { $0.storage.load(ordering: .relaxed) } }
+    public var bucketCounts: [Int] { buckets.map { $0.count.load(ordering: .relaxed) } }
 
     /// The exemplar of each bucket, nil where there is none.
-    public var exemplars: [Exemplar?] { cells.map(\.exemplar.exemplar) }
+    public var exemplars: [Exemplar?] { buckets.map(\.exemplar) }
 
     /// The sum of all durations, in seconds.
     public var sumSeconds: Double { Double(sumNanoseconds.load(ordering: .relaxed)) / 1_000_000_000 }

@@ -27,7 +27,7 @@ final class PipelineMetrics {
         let duration: Histogram
     }
 
-    /// Exemplars have the identifier of a push, by which it is found in the log, and by Apple.
+    /// Exemplars have the identifier of a push, which Apple keeps, too.
     private static let apnsID = Exemplar.Label("apns_id") { "\(APNsIdentifier(high: $0.high, low: $0.low))" }
 
     let fanOuts: FanOutMetrics
