@@ -195,6 +195,7 @@ public final class MetricsRegistry: Sendable {
         }
         return writer.end()
     }
+
     private static func value(of instrument: Instrument) -> Double {
         switch instrument {
         case .counter(let counter): Double(counter.value)
