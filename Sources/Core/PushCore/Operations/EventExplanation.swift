@@ -167,22 +167,27 @@ public struct EventExplanation: Hashable, Sendable {
         if let app = change.app, !app.hasBytes(of: device.app) {
             return refuse("app", "The event is for the app \(app), and the device has \(device.app).")
         }
-        var owners = [SubscriptionOwner.device(device.deviceID)]
-        if let userID = device.userID { owners.append(.user(userID)) }
-        var matching = 0
-        var known = 0
-        for owner in owners {
+        var (known, matching, isTruncated) = (0, 0, false)
+        for owner in [SubscriptionOwner.device(device.deviceID)] + (device.userID.map { [.user($0)] } ?? []) {
+            var row: Int64?
             let filter = SubscriptionFilter(app: device.app, owner: owner)
-            for stored in try registry.subscriptions(matching: filter, after: nil, limit: Self.subscriptionsMaximum) {
-                known += 1
-                let problem = stored.mismatch(with: change)
-                if problem == nil { matching += 1 }
-                let name = "\(stored.subscription.key.subscriptionID) of the \(owner.isUser ? "user" : "device")"
-                note(
-                    "subscription",
-                    problem.map { "The subscription \(name) does not match: \($0)" }
-                        ?? "The subscription \(name) matches.")
+            while !isTruncated {
+                let page = try registry.subscriptions(matching: filter, after: row, limit: Self.subscriptionsAtOnce)
+                guard let last = page.last else { break }
+                row = last.row
+                for stored in page {
+                    let problem = stored.mismatch(with: change)
+                    known += 1
+                    if problem == nil { matching += 1 }
+                    if problem == nil || known <= Self.subscriptionsShown { note(stored, problem) }
+                }
+                isTruncated = known >= Self.subscriptionsMaximum
             }
+        }
+        guard matching > 0 || !isTruncated else {
+            verdict = .cannotTell
+            return note(
+                "subscribed", "None of the first \(known) subscriptions matches; the others were not looked at.")
         }
         guard matching > 0 else {
             return refuse(
@@ -196,7 +201,10 @@ public struct EventExplanation: Hashable, Sendable {
 
     // MARK: Conditions
 
-    private static let subscriptionsMaximum = 200
+    /// How many subscriptions are read at once and in all, and of how many it is told why they do not match.
+    private static let subscriptionsAtOnce = 200
+    private static let subscriptionsMaximum = 5_000
+    private static let subscriptionsShown = 50
 
     private func isAddressed(
         _ device: Device, by audience: Audience, _ registry: any ExplainingRegistry
@@ -243,6 +251,14 @@ public struct EventExplanation: Hashable, Sendable {
 
     private mutating func accept(_ check: String, _ text: String) {
         steps.append(Step(check: check, holds: true, text: text))
+    }
+
+    private mutating func note(_ stored: StoredSubscription, _ problem: String?) {
+        let key = stored.subscription.key
+        let name = "\(key.subscriptionID) of the \(key.owner.isUser ? "user" : "device")"
+        note(
+            "subscription",
+            problem.map { "The subscription \(name) does not match: \($0)" } ?? "The subscription \(name) matches.")
     }
 
     private mutating func note(_ check: String, _ text: String) {
