@@ -40,8 +40,8 @@ public struct Exemplar: Hashable, Sendable {
 
 /// One bucket of a histogram: a count and the last exemplar, which any thread may read and change without a lock.
 ///
-/// The exemplar has a sequence lock: the number is odd while a writer is at work. A second writer gives up, and a reader
-/// tries again.
+/// The exemplar has a sequence lock: the number is odd while a writer is at work. A second writer gives up, and a
+/// reader tries again.
 final class HistogramBucket: Sendable {
     /// How long an exemplar stays, in milliseconds.
     ///

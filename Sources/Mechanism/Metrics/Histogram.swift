@@ -42,7 +42,8 @@ public final class Histogram: Sendable {
 
     /// Counts one duration.
     ///
-    /// - Returns: the index of its bucket; a bucket that is returned itself is retained, which costs as much as counting.
+    /// - Returns: the index of its bucket; a bucket that is returned itself is retained, which costs as much as
+    ///   counting.
     private func count(_ nanoseconds: UInt64) -> Int {
         var index = 0
         while index < boundsNanoseconds.count, nanoseconds > boundsNanoseconds[index] { index += 1 }
