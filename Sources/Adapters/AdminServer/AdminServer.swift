@@ -3,8 +3,8 @@ public import Metrics
 
 /// Serves health and metrics over HTTP, on a thread of its own: `/livez`, `/readyz`, `/metrics`, `/version`.
 ///
-/// It is meant for the operator's network: it has neither TLS nor passwords, and answers only GET and HEAD. A page
-/// below a path of its own decides by itself whom it answers.
+/// It is meant for the operator's network: it has neither TLS nor passwords, and answers only GET and HEAD. The
+/// operator's page, below a path of its own, checks logins itself.
 public final class AdminServer: Sendable {
     private struct Handler: HTTPHandler {
         let routes: AdminRoutes

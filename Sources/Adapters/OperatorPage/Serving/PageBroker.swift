@@ -57,9 +57,9 @@ public struct PageQueues: Hashable, Sendable {
         public var readyCount: Int
         /// How many consumers it has.
         public var consumerCount: Int
-        /// How many messages consumers have and have not acknowledged; nil if nobody says.
+        /// How many messages consumers have and have not acknowledged; nil if RabbitMQ does not tell it.
         public var unacknowledgedCount: Int?
-        /// The age of the oldest message, in seconds; nil if nobody says.
+        /// The age of the oldest message, in seconds; nil if RabbitMQ does not tell it.
         public var oldestSeconds: Double?
         /// The delay of a retry queue, in milliseconds.
         public var delayMilliseconds: Int64?

@@ -1,4 +1,4 @@
-/// What the page asks of whoever keeps pauses: apps, or all of them, whose pushes wait because an operator said so.
+/// Keeps the pauses that the page shows and changes: an operator has made the pushes of an app, or of all, wait.
 public protocol PagePauses: Sendable {
     /// The pauses in force.
     func pauses() async throws -> [PagePause]

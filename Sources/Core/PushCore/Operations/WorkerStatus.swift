@@ -116,7 +116,7 @@ extension PushCounts {
         }
     }
 
-    /// The counts less earlier ones; a counter that has fallen began anew, and counts whole.
+    /// The counts less earlier ones; a counter that has fallen was reset, so its whole value counts.
     public func since(_ earlier: PushCounts) -> PushCounts {
         var difference = self
         for (_, count) in Self.names where self[keyPath: count] >= earlier[keyPath: count] {

@@ -2,11 +2,11 @@
 public struct ConfigurationChange: Hashable, Sendable {
     /// The full names of the keys whose values differ, sorted; the keys of an app that is new or gone are among them.
     public let keys: [String]
-    /// Those of them that have an effect only after a restart.
+    /// The changed keys that have an effect only after a restart.
     public let keysForRestart: [String]
-    /// Whether the parts of the process have to begin anew.
+    /// Whether a reload has to build the worker and the API again.
     ///
-    /// They do also if no key differs, because the files that the keys name may hold something else now.
+    /// It has to even if no key differs, because the files that the keys name may have changed.
     public let needsNewParts: Bool
 
     /// Compares two configurations.

@@ -62,9 +62,9 @@ struct ConfigurationKey: Sendable {
 
     /// When a change of a key has an effect on a running process.
     enum Effect: Sendable {
-        /// After SIGHUP, which begins anew with the key.
+        /// After SIGHUP, which builds the worker and the API again.
         case afterReload
-        /// After SIGHUP, and nothing begins anew.
+        /// After SIGHUP, without building anything again.
         case inPlace
         /// After the next start of the process.
         case afterRestart

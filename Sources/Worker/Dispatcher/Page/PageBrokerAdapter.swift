@@ -144,7 +144,7 @@ private actor DepthConnection {
         }
     }
 
-    /// Keeps a connection for the next look, and closes it when nobody looks any more.
+    /// Keeps a connection for the next reading of the queues, and closes it when no page has asked for a while.
     private func keep(_ reader: QueueDepthReader) async {
         guard self.reader == nil else { return await reader.close() }
         self.reader = reader

@@ -75,8 +75,12 @@ public final class RegistryHost: Sendable {
     }
 
     private func apply(_ new: LoadedConfiguration, _ change: ConfigurationChange) throws(WorkerError) {
+        if change.needsNewParts { try replaceService(for: new) }
+        state.withLock { $0.loaded = new }
         threshold.set(new.configuration.log.level)
-        guard change.needsNewParts else { return state.withLock { $0.loaded = new } }
+    }
+
+    private func replaceService(for new: LoadedConfiguration) throws(WorkerError) {
         let old = state.withLock { $0.service }
         let service = try RegistryService(
             new.configuration, at: listen, metrics: metrics, logger: logger, takingOver: old)
@@ -86,7 +90,7 @@ public final class RegistryHost: Sendable {
             service.stop()
             throw error
         }
-        state.withLock { $0 = State(loaded: new, service: service) }
+        state.withLock { $0.service = service }
         old.stop()
     }
 

@@ -98,8 +98,12 @@ public final class WorkerHost: Sendable {
     }
 
     private func apply(_ new: LoadedConfiguration, _ change: ConfigurationChange) async throws(WorkerError) {
+        if change.needsNewParts { try await replaceParts(for: new) }
+        state.withLock { $0.loaded = new }
         threshold.set(new.configuration.log.level)
-        guard change.needsNewParts else { return state.withLock { $0.loaded = new } }
+    }
+
+    private func replaceParts(for new: LoadedConfiguration) async throws(WorkerError) {
         let old = state.withLock { $0 }
         let worker = try await begin(new.configuration)
         var api: RegistryService?

@@ -86,7 +86,9 @@ struct ReloadTests {
         try rewrite(fixture) { $0.replacing("\"1s\"", with: "\"soon\"") }
         try await reload(worker, expecting: "config.reload.failed")
         #expect(worker.command.errors.contains("retry.delays"))
-        try rewrite(fixture) { _ in good.replacing("\"1s\"", with: "\"1s\", \"3s\"") }
+        try rewrite(fixture) { _ in
+            good.replacing("\"1s\"", with: "\"1s\", \"3s\"").replacing("[log]", with: "[log]\nlevel = \"debug\"")
+        }
         try await reload(worker, expecting: "config.reload.failed", count: 2)
         let lack = "RabbitMQ lacks \(fixture.namespace).retry.3s; run `apus topology apply`"
         #expect(worker.command.errors.contains(lack))
@@ -105,6 +107,7 @@ struct ReloadTests {
         try await fixture.publish([WorkerFixture.datasetChanged("two", identity: 1, syncCount: 1)])
         _ = try await fixture.accepted(reachingDevices: 2)
         await worker.drainCleanly()
+        #expect(!worker.command.errors.contains("event.handled"), "a refused level is not in force")
         try await fixture.stop()
     }
 

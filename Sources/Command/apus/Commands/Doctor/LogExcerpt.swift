@@ -9,7 +9,7 @@ enum LogExcerpt {
 
     /// Reads the end of a log file in JSON.
     ///
-    /// Lines in another form are left out: nobody knows what they hold.
+    /// Lines in another form are left out, because they may hold secrets.
     ///
     /// - Parameter path: the file.
     /// - Returns: the last lines whose level is `warning` or `error`, in their order.
