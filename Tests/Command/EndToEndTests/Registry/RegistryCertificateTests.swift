@@ -37,6 +37,8 @@ struct RegistryCertificateTests {
             listen = "127.0.0.1:0"
             certificate_file = "cert.pem"
             key_file = "key.pem"
+            [admin]
+            listen = "127.0.0.1:0"
             [log]
             format = "json"
             """)

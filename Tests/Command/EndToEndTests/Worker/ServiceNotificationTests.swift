@@ -50,10 +50,10 @@ struct ServiceNotificationTests {
     func registry() async throws {
         let folder = try TemporaryFolder()
         let receiver = try NotificationReceiver(at: "@apus-test-\(getpid())-\(UInt64.random(in: 0 ... .max))")
-        try folder.write("apus.toml", "[registry]\nlisten = \"127.0.0.1:0\"\n")
+        try folder.write("apus.toml", "[registry]\nlisten = \"127.0.0.1:0\"\n[admin]\nlisten = \"127.0.0.1:0\"\n")
         let command = try RunningCommand(["registry"], environment: ["NOTIFY_SOCKET": receiver.path], in: folder)
+        try await command.wait(for: "ready at ", in: \.output)
         try await receiver.wait(for: "STATUS=ready")
-        #expect(command.output.contains("ready at "))
         command.signal(SIGHUP)
         try await receiver.wait(for: "the end of the reload") { $0.count { $0 == "READY=1" } == 2 }
         #expect(await command.stop().exitCode == 0)

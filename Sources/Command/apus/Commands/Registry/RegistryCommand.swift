@@ -44,9 +44,10 @@ struct RegistryCommand: Command {
 
             The API listens at [registry] listen, or 127.0.0.1:8080, and prints its address when it
             is ready. An address that other machines reach needs [registry] certificate_file and
-            key_file. Changed files are read again within seconds, and at once at SIGHUP. With
-            [admin] listen it serves /livez, /readyz, /metrics, /version and the operator's page. A missing registry is
-            created. The log goes to standard error.
+            key_file. Changed files are read again within seconds, and at once at SIGHUP. At
+            [admin] listen it serves /livez, /readyz, /metrics, /version and the operator's page; beside
+            a worker on the same machine it needs another port there. A missing registry is created. The
+            log goes to standard error.
             """,
         examples: [
             .init("apus registry", "Serves the registry of apus.toml in this folder at 127.0.0.1:8080."),
