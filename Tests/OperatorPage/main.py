@@ -35,12 +35,7 @@ class Report:
 
     def __init__(self):
         self.problems = []
-        self.untried = []
         self.steps = 0
-
-    def not_tried(self, what):
-        self.untried.append(what)
-        say(f"  NOT TRIED: {what}")
 
     def done(self, what):
         self.steps += 1
@@ -125,7 +120,7 @@ def main():
         else:
             shutil.rmtree(folder, ignore_errors=True)
     seconds = time.monotonic() - started
-    say(f"check-page: {report.steps} steps, {len(report.untried)} not tried, {len(report.problems)} problems, "
+    say(f"check-page: {report.steps} steps, {len(report.problems)} problems, "
         f"{seconds:.0f} s")
     return 1 if report.problems else 0
 

@@ -147,6 +147,14 @@ def no_apns(stage, _):
     yield
 
 
+@contextmanager
+def paused_app(stage, _):
+    """An operator pauses an app."""
+    stage.apus("pause", "chat", "--reason", "trying the alert")
+    yield
+    stage.apus("resume", "chat")
+
+
 RETRY_QUEUES = ("apus.retry.1s", "apus.retry.3s", "apus.retry.10s")
 # The alerts, the labels that they must have, and the fault.
 FAULTS = [
@@ -158,6 +166,7 @@ FAULTS = [
     (("ApusFreshnessBurnsFast", "ApusFreshnessBurnsSlowly", "ApusFreshnessErodes"), {}, late_backlog),
     (("ApusPoolExhausted",), {"app": "mail"}, few_streams),
     (("ApusKeyRefused",), {"app": "mail"}, answers("mail", 403, "InvalidProviderToken")),
+    (("ApusAppPaused",), {"app": "chat"}, paused_app),
     (("ApusTokensInDoubt",), {"app": "chat"}, answers("chat", 400, "BadDeviceToken")),
     (("ApusCannotRequeue",), {"check": "requeuing"}, deleted_queues(RETRY_QUEUES, throttling=True)),
     (("ApusNotConsuming",), {"check": "source"}, deleted_queues(("apus.work",))),

@@ -19,6 +19,8 @@ struct Apus {
         .command(LoadCommand()),
         DeadLettersCommands.node,
         FanOutCommands.node,
+        .command(PauseCommand()),
+        .command(ResumeCommand()),
         .command(RunCommand()),
         .command(HealthcheckCommand()),
         RegistryCommands.node,

@@ -239,6 +239,13 @@ struct PageActTests {
         let letter = try fixture.addLetters(["no-token"])[0]
         let answer = try parse(await fixture.post("explain", #"{"deviceId":"d-1","deadLetterId":"\#(letter)"}"#))
         #expect(answer["verdict"]?.string == "would-not-get")
+        for (app, text) in [("mail", nil), ("chat", "The app chat is paused"), (nil, "All apps are paused")] {
+            try fixture.registry().setPause(AppPause(app: app, reason: "why", user: "mei", atMilliseconds: 1))
+            let body = #"{"deviceId":"d-1","event":\#(push(#""topic":"news""#))}"#
+            let answer = try parse(await fixture.post("explain", body))
+            #expect(answer["verdict"]?.string == (text == nil ? "would-get" : "would-not-get"))
+            if let text { #expect(answer["summary"]?.string?.contains("\(text) (why, by mei)") == true) }
+        }
     }
 
     @Test("A test push is an event for the device, whose apns-id is known before")
@@ -263,7 +270,7 @@ struct PageActTests {
 
     @Test("An app or all of them are paused and resumed, and everybody sees it")
     func pauses() async throws {
-        let fixture = try PageFixture(pauses: NotingPauses())
+        let fixture = try PageFixture()
         defer { fixture.stop() }
         let paused = try parse(await fixture.post("pauses", #"{"app":"chat","reason":"a bad release"}"#))
         let pause = try #require(paused["pauses"]?.array?.first { _ in true })
@@ -278,10 +285,9 @@ struct PageActTests {
         _ = try parse(await fixture.post("pauses", "{}"))
         #expect(try parse(await fixture.get("now"))["apps"]?.array?.first { _ in true }?["paused"]?.bool == true)
         #expect(try parse(await fixture.get("actions"))["actions"]?.array?.count == 3)
-        let without = try PageFixture()
-        defer { without.stop() }
-        #expect(await without.get("pauses").errorCode == "not-found")
-        #expect(try parse(await without.get("now"))["pauses"] == nil)
+        #expect(try fixture.registry().pauses().map(\.app) == [nil])
+        let reason = String(repeating: "x", count: AppPause.reasonBytesMaximum + 1)
+        #expect(await fixture.post("pauses", #"{"reason":"\#(reason)"}"#).errorCode == "invalid")
     }
 
     @Test("Everybody sees all processes, and looks at RabbitMQ cost one look each few seconds")

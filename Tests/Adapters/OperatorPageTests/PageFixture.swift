@@ -20,9 +20,7 @@ final class PageFixture: Sendable {
     private let page: OperatorPage
     private let server: AdminServer
 
-    init(
-        pauses: (any PagePauses)? = nil, _ change: (inout OperatorPageConfiguration) -> Void = { _ in }
-    ) throws {
+    init(_ change: (inout OperatorPageConfiguration) -> Void = { _ in }) throws {
         folder = try TemporaryFolder()
         let path = folder.path + "/registry.db"
         _ = try SQLiteRegistry.open(path: path, mode: .create)
@@ -37,7 +35,7 @@ final class PageFixture: Sendable {
         let page = try OperatorPage(
             configuration,
             openRegistry: { () throws(RegistryError) in try SQLiteRegistry.open(path: path, mode: .existing) },
-            broker: broker, pauses: pauses, logger: .silent)
+            broker: broker, logger: .silent)
         self.page = page
         let routes = AdminRoutes(
             liveness: { [] }, readiness: { [] }, metrics: { _ in "" }, product: "apus", version: "1.2.3")
@@ -183,27 +181,5 @@ final class NotingBroker: PageBroker {
     func publish(_ event: [UInt8], type: String) async throws {
         try check()
         notes.withLock { $0.published.append(String(decoding: event, as: UTF8.self)) }
-    }
-}
-
-/// Pauses in memory.
-final class NotingPauses: PagePauses {
-    private let noted = Mutex<[PagePause]>([])
-
-    func pauses() async throws -> [PagePause] { noted.withLock { $0 } }
-
-    func pause(_ pause: PagePause) async throws {
-        noted.withLock { noted in
-            noted.removeAll { $0.app == pause.app }
-            noted.append(pause)
-        }
-    }
-
-    func resume(app: String?) async throws -> Bool {
-        noted.withLock { noted in
-            let count = noted.count
-            noted.removeAll { $0.app == app }
-            return noted.count < count
-        }
     }
 }

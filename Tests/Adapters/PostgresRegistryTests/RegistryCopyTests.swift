@@ -143,8 +143,13 @@ struct RegistryCopyTests {
     func copiesEverything(_ way: Way) async throws {
         let (source, target) = try await makeStores(way)
         try fill(source, devices: 120)
+        let pauses = ["chat", nil].map { AppPause(app: $0, reason: "moving", user: "mei", atMilliseconds: 1) }
+        for pause in pauses { try source.setPause(pause) }
+        let kept = AppPause(app: "chat", reason: "its own", user: "mei", atMilliseconds: 2)
+        try target.setPause(kept)
         let first = try RegistryCopy(from: source, to: target, stepCount: 17).run()
         #expect(try content(target) == content(source))
+        #expect(try target.pauses() == [pauses[1], kept])
         #expect(first.read[.devices] == 120 && first.written[.devices] == 120)
         #expect(first.read[.subscriptions] == 120 && first.written[.subscriptions] == 120)
         let second = try RegistryCopy(from: source, to: target, stepCount: 1_000).run()

@@ -15,13 +15,13 @@ extension PageAPI {
     func now() async throws -> HTTPResponse {
         let now = nowMilliseconds
         let reading = await queues?.reading()
-        let paused = try await pauses?.pauses()
         let known = knownCount()
-        let (deployment, fanOuts, collectedCount) = try await store.run { registry in
+        let (deployment, fanOuts, collectedCount, pauses) = try await store.run { registry in
             (
                 DeploymentStatus(try registry.workerReports(), nowMilliseconds: now),
                 try registry.fanOuts(before: nil, limit: Self.fanOutsCount),
-                try known ?? registry.deadLetterCounts(matching: DeadLetterFilter()).reduce(0) { $0 + $1.count }
+                try known ?? registry.deadLetterCounts(matching: DeadLetterFilter()).reduce(0) { $0 + $1.count },
+                try registry.pauses()
             )
         }
         if known == nil { collected.withLock { $0 = (collectedCount, MonotonicClock.nowNanoseconds()) } }
@@ -39,9 +39,9 @@ extension PageAPI {
             writer.array("workers", deployment.workers) { $1.write(to: &$0) }
             writer.array("apps", deployment.apps(configured: configuration.appNames)) { writer, app in
                 app.write(to: &writer)
-                if let paused { writer.member("paused", paused.pauses(app.name)) }
+                writer.member("paused", pauses.pause(app.name))
             }
-            paused?.write(to: &writer)
+            pauses.write(to: &writer)
             writer.array("problems", texts: [reading?.problem].compactMap { $0.map { "RabbitMQ: \($0)" } })
         }
     }

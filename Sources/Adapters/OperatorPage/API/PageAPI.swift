@@ -20,7 +20,6 @@ final class PageAPI: Sendable {
     let configuration: OperatorPageConfiguration
     let store: PageStore
     let broker: (any PageBroker)?
-    let pauses: (any PagePauses)?
     let queues: PageQueuesCache?
     let actions: PageActions
     let logger: Logger
@@ -28,13 +27,11 @@ final class PageAPI: Sendable {
     let collected = Mutex<(count: Int, readNanoseconds: UInt64)?>(nil)
 
     init(
-        _ configuration: OperatorPageConfiguration, store: PageStore, broker: (any PageBroker)?,
-        pauses: (any PagePauses)?, logger: Logger
+        _ configuration: OperatorPageConfiguration, store: PageStore, broker: (any PageBroker)?, logger: Logger
     ) {
         self.configuration = configuration
         self.store = store
         self.broker = broker
-        self.pauses = pauses
         self.logger = logger
         queues = broker.map { PageQueuesCache($0) }
         actions = PageActions(store: store, process: configuration.process, logger: logger)

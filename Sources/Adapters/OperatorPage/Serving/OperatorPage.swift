@@ -29,13 +29,12 @@ public final class OperatorPage: HTTPHandler {
     ///   - configuration: where the page is, and for whom.
     ///   - openRegistry: opens a connection to the registry, on the page's loop.
     ///   - broker: RabbitMQ; nil if this process knows none.
-    ///   - pauses: pauses and resumes apps; nil if this process cannot.
     ///   - logger: where logins and actions are logged.
     /// - Throws: an error if there is no thread.
     public init(
         _ configuration: OperatorPageConfiguration,
         openRegistry: @escaping @Sendable () throws(RegistryError) -> any PageRegistry,
-        broker: (any PageBroker)?, pauses: (any PagePauses)? = nil, logger: Logger
+        broker: (any PageBroker)?, logger: Logger
     ) throws {
         self.configuration = configuration
         segments = configuration.path.split(separator: "/").map { String($0) }
@@ -51,7 +50,7 @@ public final class OperatorPage: HTTPHandler {
         loops = (registryLoop, loginLoop)
         login = PageLogin(configuration, loop: loginLoop, logger: logger)
         let store = PageStore(loop: registryLoop, open: openRegistry)
-        api = PageAPI(configuration, store: store, broker: broker, pauses: pauses, logger: logger)
+        api = PageAPI(configuration, store: store, broker: broker, logger: logger)
     }
 
     /// What the page shows of this moment, in JSON (`GET api/now`), for programs that are no browsers.

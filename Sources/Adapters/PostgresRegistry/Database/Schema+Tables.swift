@@ -335,6 +335,12 @@ extension Schema {
             detail text COLLATE "C",
             changed_at bigint NOT NULL
         );
+        CREATE TABLE pause (
+            app text COLLATE "C" PRIMARY KEY,
+            reason text COLLATE "C" NOT NULL,
+            user_name text COLLATE "C" NOT NULL,
+            at bigint NOT NULL
+        );
         """
 
     /// Views with names in place of numbers, for people who open the database with psql.

@@ -11,9 +11,9 @@ extension Schema {
             version: 1, summary: "The registry itself", impact: "Makes a new registry.", minimumProgramSchema: 1,
             up: tables, down: nil),
         SchemaMigration(
-            version: 2, summary: "Reports of processes and the audit log, for the operator's page",
-            impact: "Adds two empty tables, at once.", minimumProgramSchema: 1, up: operations,
-            down: "DROP TABLE audit_entry; DROP TABLE worker_report;"),
+            version: 2, summary: "Reports of processes, the audit log and pauses, for operators",
+            impact: "Adds three empty tables, at once.", minimumProgramSchema: 1, up: operations,
+            down: "DROP TABLE pause; DROP TABLE audit_entry; DROP TABLE worker_report;"),
     ])
 
     /// The migrations that were done, from the first that found a registry.

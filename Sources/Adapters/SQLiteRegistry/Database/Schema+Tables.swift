@@ -279,6 +279,12 @@ extension Schema {
             detail TEXT,
             changed_at INTEGER NOT NULL
         );
+        CREATE TABLE pause (
+            app TEXT PRIMARY KEY,
+            reason TEXT NOT NULL,
+            user_name TEXT NOT NULL,
+            at INTEGER NOT NULL
+        ) WITHOUT ROWID;
         """
 
     /// Views with names in place of numbers, for people who open the file with sqlite3.

@@ -18,17 +18,20 @@ public enum Disposition: Hashable, Sendable {
         case keyRejected = "key-rejected"
         /// Most tokens of the app and kind are called bad, so its configuration is in doubt; no attempt is spent.
         case suspectConfiguration = "tokens-in-doubt"
+        /// An operator has paused the app.
+        case paused
 
         /// Whether the wait counts against the attempts: it does not where the push itself is not to blame.
         public var consumesAttempt: Bool {
             switch self {
             case .throttled, .serverError, .providerTokenUpdates, .unanswered: true
-            case .keyRejected, .suspectConfiguration, .unreachable, .congested: false
+            case .keyRejected, .suspectConfiguration, .unreachable, .congested, .paused: false
             }
         }
 
-        /// Whether only the way to the push service is to blame, so that the wait does not count as age either.
-        public var isOutage: Bool { self == .unreachable || self == .congested }
+        /// Whether only the way to the push service or an operator is to blame, so that the wait does not count as age
+        /// either.
+        public var isOutage: Bool { self == .unreachable || self == .congested || self == .paused }
     }
 
     /// APNs has it.

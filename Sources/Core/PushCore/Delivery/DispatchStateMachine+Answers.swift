@@ -135,6 +135,7 @@ extension DispatchStateMachine {
             return failure(device, work, app: app, .deadLetter, reason, detail)
         case .retry(let cause, let after):
             return retry(device, work, app: app, cause, afterSeconds: after)
+        case .resend where health.isPaused(app: app): return retry(device, work, app: app, .paused)
         case .resend where asksAPNs(device, work) && health.isKeyRefused(app: app):
             // It waited while the key was found to be wrong; nothing of it is spent.
             return retry(device, work, app: app, .keyRejected)

@@ -8,6 +8,9 @@ extension DispatchStateMachine {
         health.routeChanged(route, isReachable: isReachable)
     }
 
+    /// An operator has paused these apps, and no others.
+    public mutating func setPaused(_ apps: Set<Int>) { health.setPaused(apps) }
+
     /// Hands on the changes of apps' health.
     mutating func reportHealth(into actions: inout DispatchActions) {
         guard !health.notices.isEmpty else { return }

@@ -1,5 +1,5 @@
 public import Essentials
-import Notifications
+public import Notifications
 
 extension DispatchStateMachine {
     /// The broker answered for a message that was to be published.
@@ -75,30 +75,32 @@ extension DispatchStateMachine {
         jobAdvanced(number, into: &actions)
     }
 
-    /// Defers a delivery of a large fan-out that has not begun, because the pushes of its app hang.
+    /// Defers a delivery of a large fan-out that has not begun: the pushes of its app hang, or it is paused.
     ///
     /// - Parameters:
     ///   - tag: the delivery.
     ///   - message: its message.
     ///   - retryState: its history.
+    ///   - cause: `congested` or `paused`.
     ///   - now: when it is.
     ///   - actions: receives the actions.
     /// - Returns: whether it is requeued; if not, its attempts are spent, and it stays where it is.
     public mutating func deferDelivery(
-        _ tag: DeliveryTag, message: Message, retryState: RetryState, at now: Moment,
-        into actions: inout DispatchActions
+        _ tag: DeliveryTag, message: Message, retryState: RetryState, _ cause: Disposition.RetryCause,
+        at now: Moment, into actions: inout DispatchActions
     ) -> Bool {
         var history = retryState
         // An event that has expired is reported when it is served; until then it must not block others either.
         history.expiresAt = nil
         latest = now
-        let decision = policy.decide(.congested, retryAfterSeconds: nil, retryState: history, at: now.wall)
+        let decision = policy.decide(cause, retryAfterSeconds: nil, retryState: history, at: now.wall)
         guard case .retry(let delay) = decision else { return false }
         move(
             tag, message, retryState,
             Failure(
-                destination: .retry(delayMilliseconds: delay), reason: Disposition.RetryCause.congested.rawValue,
-                detail: "Waits \(delay) ms, because its app is not answered; no attempt is spent.",
+                destination: .retry(delayMilliseconds: delay), reason: cause.rawValue,
+                detail: "Waits \(delay) ms, because its app is "
+                    + (cause == .paused ? "paused" : "not answered") + "; no attempt is spent.",
                 attempt: retryState.attempt, deferredMilliseconds: delay, deviceIDs: []), into: &actions)
         return true
     }

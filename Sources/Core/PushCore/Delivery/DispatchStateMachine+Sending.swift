@@ -162,7 +162,8 @@ extension DispatchStateMachine {
     /// Whether a waiting push would end without being sent, so that it needs no room in the window.
     private func endsUnsent(_ device: Int, _ work: DispatchJob) -> Bool {
         guard let rendering = rendering(of: device, in: work) else { return true }
-        return health.isUnreachable(route: route(of: device, rendering, work))
+        return health.isPaused(app: work.renderings[rendering].app.index)
+            || health.isUnreachable(route: route(of: device, rendering, work))
     }
 
     // MARK: Bulk deliveries

@@ -33,7 +33,8 @@ public struct RetryPolicy: Hashable, Sendable {
     public let serverErrorDelayMilliseconds: Int64
     /// The least wait for a push whose app is suspended, or cannot be reached.
     public static let suspensionDelayMilliseconds: Int64 = 30_000
-    /// The least wait for a push whose app is slow; as for an outage, each further wait is as long as all before it.
+    /// The least wait for a push whose app is slow or paused; as for an outage, each further wait is as long as all
+    /// before it.
     public static let congestionDelayMilliseconds: Int64 = 5_000
     /// The longest wait that an outage demands: each wait is as long as all before it, up to this.
     ///
@@ -94,13 +95,13 @@ public struct RetryPolicy: Hashable, Sendable {
         switch cause {
         case .serverError: least = max(least, serverErrorDelayMilliseconds)
         case .keyRejected, .suspectConfiguration: least = max(least, Self.suspensionDelayMilliseconds)
-        case .throttled, .providerTokenUpdates, .unanswered, .unreachable, .congested: break
+        case .throttled, .providerTokenUpdates, .unanswered, .unreachable, .congested, .paused: break
         }
         return firstDelay(notBelow: least)
     }
 
     private func outageDelay(_ cause: Disposition.RetryCause, deferredMilliseconds: Int64) -> Int64 {
-        let least = cause == .congested ? Self.congestionDelayMilliseconds : Self.suspensionDelayMilliseconds
+        let least = cause == .unreachable ? Self.suspensionDelayMilliseconds : Self.congestionDelayMilliseconds
         return firstDelay(notBelow: min(max(least, deferredMilliseconds), Self.outageDelayMaximumMilliseconds))
     }
 

@@ -5,6 +5,7 @@ public import Notifications
 ///
 /// | it notices that | by | consequence |
 /// |---|---|---|
+/// | an app is paused | what an operator says (`setPaused`) | its pushes are requeued |
 /// | a route leads nowhere | what the transport says (`ReachableRoutes`) | its pushes are requeued |
 /// | a key is refused | answers (`KeyCircuitBreaker`) | its pushes are requeued, but for one probe now and then |
 /// | most tokens are called bad | answers (`TokenRejectionMonitor`) | none is pruned, and their pushes are requeued |
@@ -38,6 +39,8 @@ public struct AppHealth: Sendable {
         public static let tokensInDoubt = Self(rawValue: 2)
         /// It has more than its share of deliveries, and its pushes hardly end.
         public static let slow = Self(rawValue: 4)
+        /// An operator has paused it.
+        public static let paused = Self(rawValue: 8)
 
         /// A bit for each kind.
         public let rawValue: UInt8
@@ -52,6 +55,8 @@ public struct AppHealth: Sendable {
         var backlog = AppBacklog()
         /// When a push of it was answered last.
         var answered = MonotonicTime(nanoseconds: 0)
+        /// Whether an operator has paused it.
+        var isPaused = false
         /// Whether a notice has reported it as slow.
         var isReportedSlow = false
     }
@@ -109,20 +114,31 @@ public struct AppHealth: Sendable {
     public mutating func verdict(
         app: Int, route: Int, asksAPNs: Bool, at now: MonotonicTime
     ) -> Disposition.RetryCause? {
+        if apps[app].isPaused { return .paused }
         if routes.isUnreachable(route) { return .unreachable }
         return !asksAPNs || apps[app].breaker.admits(at: now) ? nil : .keyRejected
     }
 
     /// Whether a push that has come back may be sent again at once.
     public func maySendAgain(app: Int, route: Int, asksAPNs: Bool) -> Bool {
-        !(asksAPNs && isKeyRefused(app: app)) && !routes.isUnreachable(route)
+        !apps[app].isPaused && !(asksAPNs && isKeyRefused(app: app)) && !routes.isUnreachable(route)
     }
 
     /// Whether a push on this route would wait for nothing.
     public func isUnreachable(route: Int) -> Bool { routes.isUnreachable(route) }
 
+    /// Whether an operator has paused an app.
+    public func isPaused(app: Int) -> Bool { apps[app].isPaused }
+
     /// Whether APNs does not accept the key of an app, as far as is known.
     public func isKeyRefused(app: Int) -> Bool { apps[app].breaker.state != .closed }
+
+    // MARK: What an operator says
+
+    /// These apps are paused from now on, and no others.
+    public mutating func setPaused(_ paused: Set<Int>) {
+        for app in apps.indices { apps[app].isPaused = paused.contains(app) }
+    }
 
     // MARK: What became of it
 
@@ -178,6 +194,9 @@ public struct AppHealth: Sendable {
     /// Whether no push for any app could reach the push service, as far as is known.
     public var isEverythingUnreachable: Bool { routes.isEverythingUnreachable }
 
+    /// Whether every app is paused.
+    public var isEverythingPaused: Bool { apps.allSatisfy(\.isPaused) }
+
     /// The apps whose sending is suspended, because APNs does not accept their key at this moment.
     public var suspendedApps: [Int] { apps.indices.filter { isKeyRefused(app: $0) } }
 
@@ -193,6 +212,7 @@ public struct AppHealth: Sendable {
         if isKeyRefused(app: app) { troubles.insert(.keyRefused) }
         if apps[app].tokenMonitors.isAnyInDoubt { troubles.insert(.tokensInDoubt) }
         if isSlow(app: app) { troubles.insert(.slow) }
+        if apps[app].isPaused { troubles.insert(.paused) }
         return troubles
     }
 

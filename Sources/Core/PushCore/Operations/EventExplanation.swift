@@ -3,7 +3,7 @@ public import Notifications
 import Predicates
 
 /// The ports of a registry that explain an event.
-public typealias ExplainingRegistry = FanOutRegistry & Registry & SubscriptionRegistry
+public typealias ExplainingRegistry = FanOutRegistry & PauseRegistry & Registry & SubscriptionRegistry
 
 /// Why a device would get the push of an event, or would not: each condition on the way, and whether it holds now.
 ///
@@ -107,8 +107,17 @@ public struct EventExplanation: Hashable, Sendable {
         case .record(let change): try explain(change, device, state, registry)
         }
         guard verdict == .wouldGet else { return }
+        try explainPause(device, registry)
         if case .record = event.kind { return }
         apnsID = PushIdentity(source: event.source, identifier: event.identifier).apnsID(for: device.token)
+    }
+
+    private mutating func explainPause(_ device: Device, _ registry: any ExplainingRegistry) throws(RegistryError) {
+        let pause = try registry.pauses().first { $0.app.map { $0.hasBytes(of: device.app) } ?? true }
+        guard let pause else { return }
+        let paused = pause.app == nil ? "All apps are paused" : "The app \(device.app) is paused"
+        refuse(
+            "paused", "\(paused) (\(pause.explanation)): its pushes wait, and go out when it is resumed.")
     }
 
     // MARK: Kinds of events

@@ -90,6 +90,18 @@ public enum PipelineNotice: Sendable {
     case planned(FanOutPlanning.Counts)
     /// Subscriptions to records were read; and whether all of them are in the index now.
     case subscriptionsRead(areAll: Bool, SubscriptionIndexSize)
-    /// Consumption pauses, because no push could be sent for any app; or it resumes.
-    case consumption(isPaused: Bool)
+    /// An operator has paused an app or all, or given another reason for it.
+    case paused(AppPause)
+    /// An operator has ended the pause of an app, or of all if it is nil.
+    case resumed(app: String?)
+    /// Consumption stops for a reason, or for another reason than before; nil: it goes on.
+    case consumption(ConsumptionStop?)
+}
+
+/// Why a worker consumes nothing: the backlog stands in the broker, where it is durable and costs it no memory.
+public enum ConsumptionStop: Hashable, Sendable {
+    /// The push services can be reached for no app.
+    case unreachable
+    /// An operator has paused all apps.
+    case paused
 }

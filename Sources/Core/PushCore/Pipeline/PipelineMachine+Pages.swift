@@ -16,8 +16,10 @@ extension PipelineMachine {
         if retryState.ignoresHeaders { actions.notices.append(.headersIgnored(delivery)) }
         do throws(EventRejection) {
             let event = try intake.decode(delivery, retryState, with: &renderer)
+            let served = served(event)
+            if isPaused(served.flow), deferDelivery(of: event, .paused, at: now) { return }
             pages[delivery.tag] = Page(event: event, renderings: event.renderings)
-            serving.arrived(served(event))
+            serving.arrived(served)
         } catch {
             reject(delivery, retryState, error)
         }
@@ -28,6 +30,24 @@ extension PipelineMachine {
         return FanOutDelivery(
             tag: event.delivery.tag, key: event.chunkKey,
             flow: FanOutFlow(name: name, apps: renderer.appIndices(ofFlow: name)), cursor: event.retryState.cursor)
+    }
+
+    /// Whether all apps of a flow are paused, so that none of its pushes would go out.
+    private func isPaused(_ flow: FanOutFlow) -> Bool {
+        !flow.apps.isEmpty && flow.apps.allSatisfy { dispatch.health.isPaused(app: $0) }
+    }
+
+    /// Puts a delivery that has not begun into a retry queue.
+    ///
+    /// - Returns: false if its attempts are spent, and it has to be served now.
+    private mutating func deferDelivery(
+        of event: DecodedEvent, _ cause: Disposition.RetryCause, at now: Moment
+    ) -> Bool {
+        let isDeferred = dispatch.deferDelivery(
+            event.delivery.tag, message: event.delivery.message, retryState: event.retryState, cause, at: now,
+            into: &actions.dispatch)
+        if isDeferred { serves.counts.chunksDelayed += 1 }
+        return isDeferred
     }
 
     // MARK: Round robin
@@ -63,11 +83,7 @@ extension PipelineMachine {
         }
         for delivery in serving.flowsHang(hanging.map(\.flow), at: now.monotonic, into: &serves) {
             guard let event = pages[delivery.tag]?.event else { preconditionFailure("each delivery has its event") }
-            let isDeferred = dispatch.deferDelivery(
-                delivery.tag, message: event.delivery.message, retryState: event.retryState, at: now,
-                into: &actions.dispatch)
-            if isDeferred {
-                serves.counts.chunksDelayed += 1
+            if deferDelivery(of: event, .congested, at: now) {
                 pages[delivery.tag] = nil
             } else {
                 serving.arrived(delivery)

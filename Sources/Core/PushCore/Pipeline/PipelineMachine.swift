@@ -44,8 +44,11 @@ public struct PipelineMachine {
     private var publishesToRepeat: [(due: MonotonicTime, messages: [OutgoingMessage])] = []
     /// Tokens to remove from the registry with the next request.
     private var deadTokens: [DeadToken] = []
-    private var isPaused = false
-    private var isDraining = false
+    /// Whether the broker has handed over its queues at least once.
+    private var hasConsumed = false
+    private(set) var isDraining = false
+    /// When the pauses are read next; nil while that is asked.
+    var pausesDue: MonotonicTime? = MonotonicTime(nanoseconds: 0)
 
     /// The life of every delivery after its audience is known.
     public internal(set) var dispatch: DispatchStateMachine
@@ -53,6 +56,12 @@ public struct PipelineMachine {
     public var actions = PipelineActions()
     /// When `tick` has to be called next, even if nothing happens until then; nil if it need not.
     public private(set) var nextTick: MonotonicTime?
+    /// The pauses in force of configured apps, and that of all.
+    public internal(set) var pauses: [AppPause] = []
+    /// Whether the pauses have been read once, without which nothing else begins.
+    var hasReadPauses = false
+    /// Why nothing is consumed; nil if it is.
+    public private(set) var consumptionStop: ConsumptionStop?
     /// Whether all subscriptions to records have been read; consumption starts only then.
     public private(set) var hasReadSubscriptions = false
 
@@ -89,7 +98,10 @@ public struct PipelineMachine {
     /// The connection to the broker changed.
     public mutating func sourceStateChanged(_ state: DeliverySourceState, at now: Moment) {
         switch state {
-        case .consuming(let epoch): sourceLost(before: epoch, at: now)
+        case .consuming(let epoch):
+            sourceLost(before: epoch, at: now)
+            hasConsumed = true
+            decideConsumption()
         // All of it will come again; to begin it now would only make duplicates.
         case .interrupted: sourceLost(before: .max, at: now)
         case .misconfigured, .cancelled: break
@@ -132,20 +144,32 @@ public struct PipelineMachine {
     /// The transport said which routes lead to the push services.
     public mutating func routesChanged(_ changes: [RouteChange]) {
         for change in changes { dispatch.routeChanged(change.route, isReachable: change.isReachable) }
-        guard dispatch.health.isEverythingUnreachable != isPaused, !isDraining else { return }
-        // The backlog stands in the broker, where it is durable and costs no memory here.
-        isPaused = dispatch.health.isEverythingUnreachable
-        actions.notices.append(.consumption(isPaused: isPaused))
+        decideConsumption()
+    }
+
+    /// Stops to consume while nothing could be sent.
+    ///
+    /// It has begun before in any case, so that a worker that starts while everything is paused has found its queues.
+    mutating func decideConsumption() {
+        let health = dispatch.health
+        let stop: ConsumptionStop? =
+            health.isEverythingPaused ? .paused : health.isEverythingUnreachable ? .unreachable : nil
+        guard stop != consumptionStop, hasConsumed, !isDraining else { return }
+        consumptionStop = stop
+        actions.notices.append(.consumption(stop))
     }
 
     // MARK: A tick
 
     /// Decides the consequences of all events since the last tick.
     ///
-    /// The first tick begins to read the subscriptions to records.
+    /// The first tick asks for the pauses, and the next one begins to read the subscriptions to records.
     public mutating func tick(at now: Moment) {
         pending.tick(at: now.monotonic, into: &actions.notices)
-        if !hasReadSubscriptions, pending.retryAt == nil, !pending.contains({ $0 == .subscriptions }), !isDraining {
+        askForPauses(at: now)
+        if hasReadPauses, !hasReadSubscriptions, pending.retryAt == nil, !pending.contains({ $0 == .subscriptions }),
+            !isDraining
+        {
             ask(.readSubscriptions, .subscriptions, at: now)
         }
         dispatch.sendWaiting(at: now, into: &actions.dispatch)
@@ -207,6 +231,7 @@ public struct PipelineMachine {
         else { return }
         dispatch.clocksRead(now)
         switch purpose {
+        case .pauses: pausesRead(result, at: now)
         case .subscriptions: subscriptionsRead(result, at: now)
         case .batch(let number): batchAnswered(number, result, at: now)
         case .page(let tag): pageAnswered(tag, result, at: now)
@@ -260,8 +285,10 @@ public struct PipelineMachine {
     // MARK: Time
 
     private mutating func findNextTick(_ now: Moment) {
-        var next = [pending.nextDeadline, publishesToRepeat.first?.due, serving.nextDeadline, planning.nextDeadline]
-            .compactMap(\.self).min()
+        var next = [
+            pending.nextDeadline, publishesToRepeat.first?.due, serving.nextDeadline, planning.nextDeadline,
+            isDraining ? nil : pausesDue,
+        ].compactMap(\.self).min()
         func atLatest(afterMilliseconds delay: UInt64) {
             let due = now.monotonic.advanced(byMilliseconds: delay)
             next = min(next ?? due, due)

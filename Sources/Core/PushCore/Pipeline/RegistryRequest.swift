@@ -3,6 +3,8 @@ public import Notifications
 
 /// The requests of the pipeline to the registry, which run on the registry's own loop.
 public enum RegistryRequest: Sendable {
+    /// Read which apps are paused.
+    case readPauses
     /// Read the next subscriptions to records into the index.
     case readSubscriptions
     /// Find the devices of events, or of pages of them, and at most so many for each.
@@ -19,14 +21,14 @@ public enum RegistryRequest: Sendable {
         switch self {
         case .readSubscriptions, .findChunk: true
         case .resolve(let questions, _): questions.contains { $0.event.isAboutRecord }
-        case .fanOut, .prune: false
+        case .readPauses, .fanOut, .prune: false
         }
     }
 
     /// Whether it writes to a disk; requests that only read must not wait for it.
     public var isWrite: Bool {
         switch self {
-        case .readSubscriptions, .resolve, .findChunk: false
+        case .readPauses, .readSubscriptions, .resolve, .findChunk: false
         case .fanOut, .prune: true
         }
     }
@@ -34,6 +36,8 @@ public enum RegistryRequest: Sendable {
 
 /// The answer of the registry to a `RegistryRequest`.
 public enum RegistryAnswer: Sendable {
+    /// The pauses in force.
+    case pausesRead([AppPause])
     /// Subscriptions were read; and whether all of them are in the index now.
     case subscriptionsRead(areAll: Bool, SubscriptionIndexSize)
     /// The audiences, one for each question; at least one of them is not `later`.
@@ -143,6 +147,7 @@ public struct AddressedPage: Sendable {
 struct PendingRequests: Sendable {
     /// The purpose of an answer.
     enum Purpose: Hashable, Sendable {
+        case pauses
         case subscriptions
         case batch(UInt64)
         case page(DeliveryTag)

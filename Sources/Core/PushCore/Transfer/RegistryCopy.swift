@@ -1,7 +1,7 @@
 import Essentials
 
-/// Copies the devices, topics, datasets, subscriptions, tokens, configurations and dead letters of a registry into
-/// another one.
+/// Copies the pauses, devices, topics, datasets, subscriptions, tokens, configurations and dead letters of a registry
+/// into another one.
 ///
 /// Existing rows of the target are compared and not changed. So an interrupted copy is simply started again: it passes
 /// over existing rows faster than it could write them, and a repeated copy writes only later changes. Additional rows
@@ -21,7 +21,7 @@ import Essentials
 public final class RegistryCopy {
     /// All ports of a store.
     public typealias Store = DeadLetterRegistry & Registry & RegistryAdministration & RegistryTransfer
-        & CourierKeyRegistry & SubscriptionRegistry
+        & CourierKeyRegistry & PauseRegistry & SubscriptionRegistry
 
     private static let deadLettersAtOnce = 200
 
@@ -53,7 +53,9 @@ public final class RegistryCopy {
     /// - Returns: the counts.
     /// - Throws: `RegistryError` if one of the stores fails, or what `progress` throws.
     public func run() throws -> RegistryCopyCounts {
-        // Datasets come first: a device that waits for future datasets must not get existing ones.
+        // At first, so that no worker of the target pushes for a paused app.
+        try copyPauses()
+        // Datasets come before devices: a device that waits for future datasets must not get existing ones.
         try copy(.datasets) {
             try source.knownDatasets(after: $0, limit: stepCount)
         } write: { list in
@@ -129,6 +131,11 @@ public final class RegistryCopy {
             }
             throw error
         }
+    }
+
+    private func copyPauses() throws {
+        let present = try target.pauses().map(\.app)
+        for pause in try source.pauses() where !present.contains(pause.app) { try target.setPause(pause) }
     }
 
     private func copySubscriptions() throws {

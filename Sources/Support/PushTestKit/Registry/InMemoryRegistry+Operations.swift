@@ -1,10 +1,35 @@
 public import PushCore
 
-/// The reports of processes and the audit log of a registry in memory.
+/// The reports of processes, the audit log and the pauses of a registry in memory.
 struct InMemoryOperations {
     var reports: [[UInt8]: WorkerReport] = [:]
     var entries: [AuditEntry] = []
     var lastNumber: Int64 = 0
+    var pauses: [AppPause] = []
+}
+
+extension InMemoryRegistry: PauseRegistry {
+    /// The pauses in force.
+    public func pauses() throws(RegistryError) -> [AppPause] {
+        try check()
+        return operations.pauses.sorted { ($0.app ?? "") < ($1.app ?? "") }
+    }
+
+    /// Pauses an app or all.
+    public func setPause(_ pause: AppPause) throws(RegistryError) {
+        try check()
+        try pause.check()
+        operations.pauses.removeAll { $0.app == pause.app }
+        operations.pauses.append(pause)
+    }
+
+    /// Ends the pause of an app, or the pause of all if it is nil.
+    public func removePause(app: String?) throws(RegistryError) -> Bool {
+        try check()
+        let index = operations.pauses.firstIndex { $0.app == app }
+        if let index { operations.pauses.remove(at: index) }
+        return index != nil
+    }
 }
 
 extension InMemoryRegistry: WorkerReportRegistry {

@@ -1,6 +1,6 @@
 import PushCore
 
-/// The requirements for every implementation of `WorkerReportRegistry` and `AuditRegistry`.
+/// The requirements for every implementation of `WorkerReportRegistry`, `AuditRegistry` and `PauseRegistry`.
 enum OperationsConformance {
     private static let now: Int64 = 1_700_000_000_000
 
@@ -62,6 +62,29 @@ enum OperationsConformance {
             try RegistryConformance.expect(
                 try registry.auditEntries(before: nil, limit: 9), is: [expected], "the entries")
         },
+        RegistryConformance("A pause is kept until it is ended, and another of the same takes its place") { registry in
+            try RegistryConformance.expect(try registry.pauses(), is: [], "no pauses")
+            try registry.setPause(pause("shop", "a \"bad\" release ä"))
+            try registry.setPause(pause("chat", ""))
+            try registry.setPause(pause(nil, "maintenance"))
+            try registry.setPause(pause("chat", "second"))
+            try RegistryConformance.expect(
+                try registry.pauses(),
+                is: [pause(nil, "maintenance"), pause("chat", "second"), pause("shop", "a \"bad\" release ä")],
+                "the pauses")
+            try RegistryConformance.expect(try registry.removePause(app: nil), is: true, "the end of all")
+            try RegistryConformance.expect(try registry.removePause(app: nil), is: false, "its second end")
+            try RegistryConformance.expect(try registry.removePause(app: "chat"), is: true, "the end of chat")
+            try RegistryConformance.expect(try registry.removePause(app: "mail"), is: false, "the end of no pause")
+            try RegistryConformance.expect(try registry.pauses().map(\.app), is: ["shop"], "the rest")
+        },
+        RegistryConformance("A pause with too long a reason, or of an app without a name, is refused") { registry in
+            let long = String(repeating: "ä", count: AppPause.reasonBytesMaximum / 2 + 1)
+            for pause in [pause("chat", long), pause("", "")] {
+                try RegistryConformance.expect(.invalid, "the pause") { try registry.setPause(pause) }
+            }
+            try RegistryConformance.expect(try registry.pauses(), is: [], "no pauses")
+        },
         RegistryConformance("The topics of a device are its own and its user's, sorted by their bytes") { registry in
             try registry.upsert([
                 try RegistryConformance.device("d1", user: "mei"), try RegistryConformance.device("d2"),
@@ -75,6 +98,10 @@ enum OperationsConformance {
             try RegistryConformance.expect(try registry.topics(of: "nobody"), is: [], "of no device")
         },
     ]
+
+    private static func pause(_ app: String?, _ reason: String) -> AppPause {
+        AppPause(app: app, reason: reason, user: "maria", atMilliseconds: now)
+    }
 
     private static func report(_ identifier: String, at offset: Int64, _ text: String = "first") -> WorkerReport {
         WorkerReport(identifier: identifier, reportedAtMilliseconds: now + offset, content: Array(text.utf8))

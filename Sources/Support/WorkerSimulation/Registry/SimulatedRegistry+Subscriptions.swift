@@ -152,6 +152,20 @@ extension SimulatedRegistry: SubscriptionRegistry {
     func eraseUser(_ userID: String) throws(RegistryError) -> Int { throw notSimulated }
 }
 
+/// Pauses, of which workers only read.
+extension SimulatedRegistry: PauseRegistry {
+    func pauses() throws(RegistryError) -> [AppPause] {
+        try check()
+        return pausedApps.sorted().map { app in
+            AppPause(app: world.appNames[app], reason: "", user: "simulated", atMilliseconds: 0)
+        }
+    }
+
+    func setPause(_ pause: AppPause) throws(RegistryError) { throw notSimulated }
+
+    func removePause(app: String?) throws(RegistryError) -> Bool { throw notSimulated }
+}
+
 /// Reports, which the pipeline does not make.
 extension SimulatedRegistry: WorkerReportRegistry {
     func saveReport(_ report: WorkerReport) throws(RegistryError) { throw notSimulated }

@@ -15,6 +15,8 @@ final class SimulatedRegistry {
     /// Called for each device that a worker has removed.
     var pruned: (_ device: Int) -> Void = { _ in }
     var fanOuts = SimulatedFanOuts()
+    /// The apps that an operator has paused.
+    var pausedApps: Set<Int> = []
     /// The rows of subscriptions that changed, in order: what followers read.
     var subscriptionLog: [Int64] = []
 

@@ -40,6 +40,10 @@ public enum Fault: String, CaseIterable, Sendable {
     case throttled
     /// The push service cannot be reached for an app.
     case unreachable
+    /// An operator pauses an app.
+    case pause
+    /// An operator pauses every app.
+    case pauseAll = "pause-all"
     /// The push service cannot be reached at all.
     case outage
     /// A worker has the environment of an app wrong, so all its tokens are called bad.
@@ -59,7 +63,7 @@ public enum Fault: String, CaseIterable, Sendable {
         case .answers, .twice, .oversize: nil
         case .kill, .consumer, .publisher: 20
         case .devices: 1
-        case .outage, .environment, .drain: 90
+        case .outage, .environment, .drain, .pauseAll: 90
         default: 45
         }
     }

@@ -92,7 +92,7 @@ extension PipelineMachine: SimulatedMachine {
         taken.publishes = actions.dispatch.publishes
         taken.rejections = actions.dispatch.rejections.flatMap(\.tags)
         taken.settles = actions.dispatch.settles
-        for case .consumption(let isPaused) in actions.notices { taken.pausesConsumption = isPaused }
+        for case .consumption(let stop) in actions.notices { taken.pausesConsumption = stop != nil }
         actions = PipelineActions()
         return taken
     }

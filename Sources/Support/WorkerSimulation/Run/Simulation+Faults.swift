@@ -9,7 +9,7 @@ extension Simulation {
     private static var general: Set<Fault> {
         [
             .kill, .drain, .consumer, .publisher, .confirms, .nack, .missing, .blocked, .leader, .registrySlow,
-            .registryDown, .registryReadOnly, .registryFailover, .outage, .clock, .environment,
+            .registryDown, .registryReadOnly, .registryFailover, .outage, .pauseAll, .clock, .environment,
         ]
     }
 
@@ -106,6 +106,12 @@ extension Simulation {
         case .outage:
             for app in 0..<World.appCount { _ = setMood(.unreachable, app) }
             return 0
+        case .pause:
+            registry.pausedApps.insert(app)
+            return app
+        case .pauseAll:
+            registry.pausedApps.formUnion(0..<World.appCount)
+            return 0
         case .environment:
             restart(seat, wrongApp: app)
             return seat.worker
@@ -193,6 +199,8 @@ extension Simulation {
         case .registryDown: registry.failure = nil
         case .registryReadOnly: registry.writeFailure = nil
         case .registryFailover: registryIsLosing = false
+        case .pause: registry.pausedApps.remove(target)
+        case .pauseAll: registry.pausedApps.removeAll()
         case .outage: for app in 0..<World.appCount { _ = setMood(.well, app) }
         case .slow, .silent, .key, .errors, .throttled, .unreachable:
             if target < World.appCount { _ = setMood(.well, target) }

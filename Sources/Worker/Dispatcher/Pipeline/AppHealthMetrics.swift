@@ -8,6 +8,7 @@ final class AppHealthMetrics {
         let keyRefused: Gauge
         let tokensInDoubt: Gauge
         let slow: Gauge
+        let paused: Gauge
         var reported: AppHealth.Troubles = []
     }
 
@@ -29,7 +30,8 @@ final class AppHealthMetrics {
                     help: "1 while APNs calls most tokens of the app bad: environment or topic are probably wrong."),
                 slow: gauge(
                     "apus_app_slow",
-                    help: "1 while the app's pushes hardly end; deliveries above its share wait in retry queues."))
+                    help: "1 while the app's pushes hardly end; deliveries above its share wait in retry queues."),
+                paused: gauge("apus_app_paused", help: "1 while an operator has paused the app; its pushes wait."))
         }
         indexByName = Dictionary(
             zip(appNames, appNames.indices).map { ($0, $1) }, uniquingKeysWith: { first, _ in first })
@@ -49,6 +51,7 @@ final class AppHealthMetrics {
             apps[index].keyRefused.set(troubles.contains(.keyRefused) ? 1 : 0)
             apps[index].tokensInDoubt.set(troubles.contains(.tokensInDoubt) ? 1 : 0)
             apps[index].slow.set(troubles.contains(.slow) ? 1 : 0)
+            apps[index].paused.set(troubles.contains(.paused) ? 1 : 0)
             apps[index].reported = troubles
         }
     }

@@ -80,7 +80,9 @@ extension Pipeline {
         case .planning(let notice): report(notice)
         case .planned(let counts): count(counts)
         case .subscriptionsRead(let areAll, let size): reportSubscriptions(areAll, size)
-        case .consumption(let isPaused): reportConsumption(isPaused)
+        case .paused(let pause): reportPause(pause)
+        case .resumed(let app): reportResumption(app)
+        case .consumption(let stop): reportConsumption(stop)
         }
     }
 
@@ -108,21 +110,46 @@ extension Pipeline {
     }
 
     /// Consumes nothing while nothing could be sent for any app.
-    private func reportConsumption(_ isPaused: Bool) {
-        if isPaused {
+    private func reportConsumption(_ stop: ConsumptionStop?) {
+        health.consumptionChanged(isStopped: stop != nil)
+        let isUnreachable = stop == .unreachable
+        health.set(.apns, isUnreachable ? "APNs cannot be reached for any app; nothing is consumed until it can" : nil)
+        switch stop {
+        case .unreachable:
             parts.source.pause()
-            health.set(.apns, "APNs cannot be reached for any app; nothing is consumed until it can")
             logger.log(
                 .error, "consumer.paused",
                 [
                     .field("reason", "APNs cannot be reached for any app"),
                     .field("advice", "Check the network and the proxy; events wait in RabbitMQ, and none is lost."),
                 ])
-        } else {
+        case .paused:
+            parts.source.pause()
+            logger.log(.warning, "consumer.paused", [.field("reason", "an operator has paused all apps")])
+        case nil:
             parts.source.resume()
-            health.set(.apns, nil)
-            logger.log(.info, "consumer.resumed", [.field("reason", "APNs can be reached again")])
+            logger.log(.info, "consumer.resumed", [.field("reason", "pushes can be sent again")])
         }
+    }
+
+    private func reportPause(_ pause: AppPause) {
+        logger.log(
+            .warning, "app.paused",
+            [
+                .field("app", pause.app ?? "*"), .field("reason", pause.reason), .field("user", pause.user),
+                .field("advice", "Its pushes wait in RabbitMQ until 'apus resume'; none is lost."),
+            ])
+        reportPauses()
+    }
+
+    private func reportResumption(_ app: String?) {
+        logger.log(.info, "app.resumed", [.field("app", app ?? "*")])
+        reportPauses()
+    }
+
+    private func reportPauses() {
+        let texts = machine.pauses.map { "\($0.app ?? "all apps") (\($0.explanation))" }
+        health.set(.paused, texts.isEmpty ? nil : "an operator has paused \(texts.joined(separator: ", "))")
     }
 }
 

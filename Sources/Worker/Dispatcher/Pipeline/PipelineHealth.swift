@@ -16,6 +16,8 @@ public final class PipelineHealth: Sendable {
         case registry
         /// The subscriptions to records have not all been read yet.
         case subscriptions
+        /// An operator has paused an app, or all.
+        case paused
         /// APNs does not accept the key of an app.
         case key
         /// APNs calls most tokens of an app bad.
@@ -28,8 +30,9 @@ public final class PipelineHealth: Sendable {
         /// Whether the worker stays ready with this problem, because another worker would have it, too.
         ///
         /// Readiness decides whether a rollout goes on. A rollout that waits for APNs also keeps back the release or
-        /// the configuration that would repair the connection, such as another proxy.
-        public var onlyDegrades: Bool { self == .apns }
+        /// the configuration that would repair the connection, such as another proxy. One that waits for an operator
+        /// keeps back the release that was paused for.
+        public var onlyDegrades: Bool { self == .apns || self == .paused }
     }
 
     /// How the wait for the first delivery ended.
@@ -46,8 +49,15 @@ public final class PipelineHealth: Sendable {
         var reasons: [Concern: String] = [
             .source: "not connected to RabbitMQ yet", .subscriptions: "reads the subscriptions of the registry",
         ]
+        /// Whether nothing is consumed by intention, so that it is no fault if the broker has no consumer.
+        var isConsumptionStopped = false
         var beginning: Beginning?
         var waiter: CheckedContinuation<Beginning, Never>?
+
+        /// The reason for a concern that counts now.
+        func reason(of concern: Concern) -> String? {
+            concern == .source && isConsumptionStopped ? nil : reasons[concern]
+        }
 
         /// The answer for the waiter, who is not asked again.
         mutating func takeWaiter() -> CheckedContinuation<Beginning, Never>? {
@@ -66,11 +76,14 @@ public final class PipelineHealth: Sendable {
             registry.gauge(
                 "apus_readiness_check_failing", help: "1 while this check of the worker's /readyz fails.",
                 labels: [.init("check", concern.rawValue)]
-            ) { self.state.withLock { $0.reasons[concern] } == nil ? 0 : 1 }
+            ) { self.state.withLock { $0.reason(of: concern) } == nil ? 0 : 1 }
         }
     }
 
     func set(_ concern: Concern, _ reason: String?) { state.withLock { $0.reasons[concern] = reason } }
+
+    /// Nothing is consumed from now on, by intention; or it is again.
+    func consumptionChanged(isStopped: Bool) { state.withLock { $0.isConsumptionStopped = isStopped } }
 
     func sourceStateChanged(_ source: DeliverySourceState) {
         let (reason, beginning): (String?, Beginning?) =
@@ -122,6 +135,6 @@ public final class PipelineHealth: Sendable {
 
     /// Every concern with its reason, nil where all is well.
     public var checks: [(concern: Concern, reason: String?)] {
-        state.withLock { state in Concern.allCases.map { ($0, state.reasons[$0]) } }
+        state.withLock { state in Concern.allCases.map { ($0, state.reason(of: $0)) } }
     }
 }

@@ -6,6 +6,8 @@ import PushCore
 struct PipelineStatus: Sendable {
     /// The apps of the configuration, and `unknown`.
     var apps: [WorkerStatus.App]
+    /// Whether nothing is consumed, because nothing could be sent.
+    var isConsumptionStopped: Bool
     /// How many deliveries are taken and not settled.
     var unsettledDeliveries: Int
     /// The upper bounds of the buckets of the lag, in seconds.
@@ -25,7 +27,8 @@ extension Pipeline {
             return app
         }
         return PipelineStatus(
-            apps: apps, unsettledDeliveries: dispatch.health.unsettledDeliveries,
+            apps: apps, isConsumptionStopped: machine.consumptionStop != nil,
+            unsettledDeliveries: dispatch.health.unsettledDeliveries,
             lagBoundsSeconds: metrics.lag.boundsSeconds, lagCounts: metrics.lag.bucketCounts)
     }
 
@@ -33,6 +36,7 @@ extension Pipeline {
     private func problems(ofApp index: Int, among count: Int, _ health: AppHealth) -> [String] {
         guard index < count else { return [] }
         var problems: [String] = []
+        if health.isPaused(app: index) { problems.append("an operator has paused it; its pushes wait") }
         if health.isKeyRefused(app: index) { problems.append("APNs does not accept its key; its pushes wait") }
         if health.doubtedApps.contains(index) {
             problems.append("APNs calls most of its tokens bad; check platform and bundle_id")

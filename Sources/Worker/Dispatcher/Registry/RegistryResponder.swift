@@ -3,7 +3,8 @@ public import Notifications
 public import PushCore
 
 /// A registry with all ports that a pipeline needs.
-public typealias PipelineRegistry = Registry & SubscriptionRegistry & FanOutRegistry & WorkerReportRegistry
+public typealias PipelineRegistry = FanOutRegistry & PauseRegistry & Registry & SubscriptionRegistry
+    & WorkerReportRegistry
 
 /// Answers the requests of a `PipelineMachine` with calls of a registry: one look-up for a whole batch of events.
 ///
@@ -43,6 +44,7 @@ public final class RegistryResponder {
     /// - Throws: `RegistryError` if the registry does not answer.
     public func answer(_ request: RegistryRequest) throws(RegistryError) -> RegistryAnswer {
         switch request {
+        case .readPauses: .pausesRead(try registry.pauses())
         case .readSubscriptions: .subscriptionsRead(areAll: try follower.step(), follower.size)
         case .resolve(let questions, let limit): .resolved(try resolve(questions, devicesPerPage: limit))
         case .findChunk(let search): .chunkFound(try findChunk(search))

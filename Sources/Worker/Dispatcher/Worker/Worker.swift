@@ -122,7 +122,7 @@ final class Worker: Sendable {
             status.lagBoundsSeconds = pipeline.lagBoundsSeconds
             let checks = dispatch.health.checks
             status.checks = checks.map { WorkerStatus.Check(name: $0.concern.rawValue, failure: $0.reason) }
-            status.isConsumerPaused = checks.contains { $0.concern == .apns && $0.reason != nil }
+            status.isConsumerPaused = pipeline.isConsumptionStopped
             return pipeline.lagCounts
         }
     }

@@ -34,7 +34,7 @@ final class WorkerFixture: Sendable {
         options.teamKeys = [
             .init(teamID: SimulatorProcess.teamID, keyID: SimulatorProcess.keyID, publicKeyPEM: key.publicKeyPEM)
         ]
-        options.bundleIDs = ["com.example.chat"]
+        options.bundleIDs = ["com.example.chat", "com.example.mail"]
         options.recordsInMemoryMaximum = 1_000_000
         options.script = try AnswerScript(parsing: Array(script.utf8), nowMilliseconds: 1_700_000_000_000)
         simulator = try await APNsSimulator.start(options)

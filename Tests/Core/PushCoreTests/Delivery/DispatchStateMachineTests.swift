@@ -320,7 +320,8 @@ struct DispatchStateMachineTests {
         retryState.chunk = FanOutChunkJob(fanOut: 3, chunk: chunk)
         retryState.expiresAt = WallTime(milliseconds: 1)
         let isDeferred = machine.deferDelivery(
-            delivery.tag, message: delivery.message, retryState: retryState, at: Samples.moment(2), into: &actions)
+            delivery.tag, message: delivery.message, retryState: retryState, .congested, at: Samples.moment(2),
+            into: &actions)
         #expect(isDeferred && actions.settles.isEmpty)
         #expect(actions.publishes.map(\.routingKey) == ["retry.1m"])
         var copy = delivery
@@ -387,7 +388,7 @@ struct DispatchStateMachineTests {
             #expect(actions.publishes.isEmpty, "all were moved and confirmed")
             let isDeferred = machine.deferDelivery(
                 delivery.tag, message: delivery.message, retryState: RetryState(of: delivery, nowMilliseconds: 0),
-                at: Samples.moment(0), into: &actions)
+                .congested, at: Samples.moment(0), into: &actions)
             #expect(isDeferred && actions.publishes.map(\.routingKey) == ["retry.1m"])
             delivery.message = actions.publishes[0].message
             confirmAll()

@@ -49,7 +49,7 @@ struct HostileHeaderTests {
             }
             _ = machine.deferDelivery(
                 DeliveryTag(epoch: 1, number: 2), message: Samples.delivery().message, retryState: retryState,
-                at: Samples.moment(now), into: &actions)
+                .congested, at: Samples.moment(now), into: &actions)
             for publish in actions.publishes {
                 let copy = Delivery(
                     tag: DeliveryTag(epoch: 1, number: 3), deliveryClass: .interactive, isRedelivered: false,

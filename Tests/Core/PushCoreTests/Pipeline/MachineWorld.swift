@@ -21,8 +21,8 @@ struct MachineWorld {
     private(set) var fates: [EventReport.Fate] = []
     private var lastTag: UInt64 = 0
 
-    /// Makes a machine that has read all subscriptions.
-    init(limits: DispatchLimits = DispatchLimits()) {
+    /// Makes a machine that has read all subscriptions, or one that has just asked which apps are paused.
+    init(limits: DispatchLimits = DispatchLimits(), answersPauses: Bool = true) {
         machine = PipelineMachine(
             configuration: PipelineConfiguration(
                 apps: [.init(route: Samples.app, identityPoolIDs: [Self.pool])],
@@ -34,6 +34,8 @@ struct MachineWorld {
                 limits: limits),
             planner: 1)
         tick()
+        guard answersPauses else { return }
+        answer(.success(.pausesRead([])))
         answer(
             .success(
                 .subscriptionsRead(

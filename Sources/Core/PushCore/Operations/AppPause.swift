@@ -1,0 +1,58 @@
+import Essentials
+
+/// An operator has paused an app, or all: its pushes wait with the broker until somebody resumes it.
+public struct AppPause: Hashable, Sendable {
+    /// The app; nil for all.
+    public var app: String?
+    /// Why, for other operators; may be empty.
+    public var reason: String
+    /// Who paused it.
+    public var user: String
+    /// When, in milliseconds since 1970.
+    public var atMilliseconds: Int64
+
+    /// Creates a pause.
+    public init(app: String?, reason: String, user: String, atMilliseconds: Int64) {
+        self.app = app
+        self.reason = reason
+        self.user = user
+        self.atMilliseconds = WallTime(milliseconds: atMilliseconds).milliseconds
+    }
+
+    /// The longest reason, in bytes of UTF-8.
+    public static let reasonBytesMaximum = 500
+
+    /// The version of the registry's schema that brought pauses.
+    public static let schemaVersion = WorkerReportRules.schemaVersion
+
+    /// Makes sure that a pause may be kept.
+    public func check() throws(RegistryError) {
+        guard reason.utf8.count <= Self.reasonBytesMaximum else {
+            throw RegistryError(
+                .invalid,
+                "The reason has \(reason.utf8.count) bytes: expected at most \(Self.reasonBytesMaximum).")
+        }
+        guard app != "" else { throw RegistryError(.invalid, "The name of the app is empty: expected one, or none.") }
+    }
+
+    /// The reason and who gave it, for people: `a bad release, by mei`.
+    public var explanation: String { reason.isEmpty ? "by \(user)" : "\(reason), by \(user)" }
+}
+
+extension AppPause {
+    /// The columns of `pause`; the app is empty for all, for no app has such a name.
+    public static let storedColumns: [StoredColumn<AppPause>] = [
+        .text("app") { $0.app ?? "" }, .text("reason") { $0.reason }, .text("user_name") { $0.user },
+        .integer("at") { $0.atMilliseconds },
+    ]
+
+    /// The columns that `init(_:)` reads.
+    public static let readColumns = storedColumns.names()
+
+    /// Reads a pause from a row.
+    public init(_ row: some RowReader) {
+        let app = row.text(0)
+        self.init(
+            app: app.isEmpty ? nil : app, reason: row.text(1), user: row.text(2), atMilliseconds: row.integer(3))
+    }
+}

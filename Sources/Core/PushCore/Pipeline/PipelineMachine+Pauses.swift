@@ -1,0 +1,41 @@
+import Essentials
+
+/// The pauses of apps: they are read from the registry again and again, so all workers follow within seconds.
+extension PipelineMachine {
+    /// How long after the pauses were read they are read again.
+    public static let pausesIntervalMilliseconds: UInt64 = 2_000
+
+    /// Asks which apps are paused, if it is time.
+    mutating func askForPauses(at now: Moment) {
+        guard let due = pausesDue, due <= now.monotonic, !isDraining else { return }
+        pausesDue = nil
+        ask(.readPauses, .pauses, at: now)
+    }
+
+    /// The registry answered which apps are paused; if it could not, those of the last answer stay paused.
+    mutating func pausesRead(_ result: Result<RegistryAnswer, RegistryError>, at now: Moment) {
+        pausesDue = now.monotonic.advanced(byMilliseconds: Self.pausesIntervalMilliseconds)
+        switch result {
+        case .success(.pausesRead(let found)):
+            hasReadPauses = true
+            // Those of other deployments' apps are nothing for this worker.
+            putInForce(found.filter { pause in pause.app.map { renderer.appIndex(named: $0) != nil } ?? true })
+        case .failure(let error):
+            // Without a first answer nothing begins; later, look-ups find out themselves.
+            pending.lookUpFailed(error, waits: !hasReadPauses, at: now.monotonic, into: &actions.notices)
+        default: assertionFailure("the registry answered something else than it was asked")
+        }
+    }
+
+    private mutating func putInForce(_ found: [AppPause]) {
+        guard found != pauses else { return }
+        actions.notices += found.filter { !pauses.contains($0) }.map { .paused($0) }
+        let apps = found.map(\.app)
+        actions.notices += pauses.filter { !apps.contains($0.app) }.map { .resumed(app: $0.app) }
+        pauses = found
+        let isAll = apps.contains(nil)
+        dispatch.setPaused(
+            isAll ? Set(configuration.apps.indices) : Set(apps.compactMap { $0 }.compactMap(renderer.appIndex)))
+        decideConsumption()
+    }
+}
