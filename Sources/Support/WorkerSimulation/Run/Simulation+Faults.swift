@@ -226,12 +226,15 @@ extension Simulation {
         }
         if isDisturbed || broker.isBlocked || seats.contains(where: { $0.machine == nil || !$0.isConnected }) {
             quietNanoseconds = now
+            backlogSeconds += 1
         }
         guard let event = healthyEvents.first else { return }
+        if books.events[event].publishedNanoseconds > quietNanoseconds { backlogSeconds = 0 }
         let since = max(books.events[event].publishedNanoseconds, quietNanoseconds)
         guard now > since else { return }
         report.longestWaitSeconds = max(report.longestWaitSeconds, Double(now - since) / 1_000_000_000)
-        var patience = Self.patienceNanoseconds
+        // What came during the disturbance is worked off first, by a single worker about twice as fast as it came.
+        var patience = Self.patienceNanoseconds + backlogSeconds * 1_000_000_000
         // A large fan-out gives way to all others.
         if books.events[event].expected.count > setup.limits.fanOutThresholdDevices { patience *= 6 }
         guard now - since > patience else { return }
