@@ -32,6 +32,18 @@ struct DocumentRuleTests {
         }
     }
 
+    @Test("The changelog begins with the version of the program, and the manifests for Kubernetes deploy it")
+    func versionIsOne() throws {
+        let source = Repository.text("Sources/Command/apus/Commands/HelpCommand.swift") ?? ""
+        let version = try #require(source.firstMatch(of: /static let current = "([^"]+)"/)).output.1
+        let changelog = Repository.text("CHANGELOG.md") ?? ""
+        #expect(changelog.firstMatch(of: /(?m)^## (\S+)/)?.output.1 == version)
+        let manifests = Repository.paths(below: "deploy/kubernetes")
+        let tags = manifests.flatMap { (Repository.text($0) ?? "").matches(of: /newTag: (\S+)/).map(\.output.1) }
+        #expect(tags.count == 2 && tags.allSatisfy { $0 == version }, "\(tags)")
+        #expect(Repository.text("deploy/kubernetes/README.md")?.contains("/apus:\(version)`") == true)
+    }
+
     @Test("Every Swift file that a document or a comment names is there")
     func namedFilesExist() {
         let documents = Repository.paths(below: "").filter { $0.hasSuffix(".md") }

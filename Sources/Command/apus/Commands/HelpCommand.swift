@@ -87,5 +87,5 @@ struct VersionCommand: Command {
 /// Which Apus this is.
 enum ProductVersion {
     /// The version, by the rules of semantic versioning.
-    static let current = "0.1.0"
+    static let current = "1.0.0"
 }
