@@ -201,6 +201,42 @@ struct PageActTests {
         #expect(event["deadLetters"]?.array?.count == 1 && event["fanOuts"]?.array?.isEmpty == true)
     }
 
+    @Test("Nothing is told for sure of a user with more subscriptions than are looked at")
+    func explainsManySubscriptions() async throws {
+        let fixture = try PageFixture()
+        defer { fixture.stop() }
+        _ = try register(fixture)
+        _ = try fixture.registry().save(
+            try (0..<5_000).map { number in
+                RecordSubscription(
+                    key: SubscriptionKey(app: "chat", owner: .user("mei"), subscriptionID: "s\(number)"),
+                    recordType: "Song", predicate: try Predicate(parsing: "price < 20"),
+                    savedAtMilliseconds: PageFixture.now)
+            })
+        let answer = try parse(await fixture.post("explain", #"{"deviceId":"d-1","event":\#(record(price: 30))}"#))
+        #expect(answer["verdict"]?.string == "cannot-tell")
+        #expect(answer["steps"]?.array.map { Array($0) }?.last?["ok"] == nil)
+    }
+
+    @Test("An apns-id is found by the dead letters that it would be sent for, of devices and of tokens")
+    func findPush() async throws {
+        let fixture = try PageFixture()
+        defer { fixture.stop() }
+        let device = try register(fixture)
+        let other = try #require(DeviceToken(hexadecimal: TestDevices.token(2)))
+        let letter = try fixture.addLetters(["too-old"], devices: ["d-1", "nobody", other.hexadecimal])[0]
+        let identity = PushIdentity(source: "/shop", identifier: "e-1")
+        for (token, names) in [(device.token, ["d-1"]), (other, [])] {
+            let found = try parse(await fixture.get("find?kind=apns-id&value=\(identity.apnsID(for: token))"))
+            #expect(found["deadLetters"]?.array?.map { $0["id"]?.string } == [letter])
+            #expect(found["devices"]?.array?.map { $0["deviceId"]?.string ?? "" } == names)
+        }
+        let unknown = "123e4567-e89b-12d3-a456-42665544000a"
+        let none = try parse(await fixture.get("find?kind=apns-id&value=\(unknown)"))
+        #expect(none["deadLetters"]?.array?.isEmpty == true)
+        #expect(none["notKept"]?.array?.first { _ in true }?.string?.contains(" 1 dead letters were searched") == true)
+    }
+
     @Test("Each condition between an event and a device is explained, up to the first that does not hold")
     func explain() async throws {
         let fixture = try PageFixture()

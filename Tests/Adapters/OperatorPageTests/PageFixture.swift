@@ -95,7 +95,9 @@ final class PageFixture: Sendable {
 
     /// Adds dead letters, and gives their identifiers in order.
     @discardableResult
-    func addLetters(_ reasons: [String], body: String = TestEvents.invalid) throws -> [String] {
+    func addLetters(
+        _ reasons: [String], body: String = TestEvents.invalid, devices: [String] = []
+    ) throws -> [String] {
         let reader = DeadLetterReader(digest: SHA256Digest.digest)
         let letters = reasons.enumerated().map { index, reason in
             var message = Message(body: Array(body.utf8))
@@ -107,6 +109,10 @@ final class PageFixture: Sendable {
                 MessageHeader(name: RetryHeader.app, value: .string("chat")),
                 MessageHeader(name: RetryHeader.firstSeenMilliseconds, value: .int64(Self.now)),
             ]
+            if !devices.isEmpty {
+                message.headers.append(
+                    MessageHeader(name: RetryHeader.devices, value: .array(devices.map { .string($0) })))
+            }
             return reader.read(message, publishedTo: "", nowMilliseconds: Self.now + Int64(index))
         }
         _ = try registry().addDeadLetters(letters)

@@ -115,6 +115,41 @@ struct WorkerPageTests {
         try await fixture.stop()
     }
 
+    @Test("With PostgreSQL and RabbitMQ's management API the page shows what is unacknowledged, pauses and explains")
+    func postgresAndManagement() async throws {
+        let server = try await PrivatePostgreSQL.shared()
+        let fixture = try await WorkerFixture.withManagementAPI()
+        let url = server.url(database: try await server.makeDatabase())
+        let written = try fixture.folder.read("apus.toml")
+        try fixture.folder.write("apus.toml", written + "\n[registry]\nurl = \"\(url)\"\n")
+        let imported = try await fixture.apus("device", "import", input: WorkerPostgresTests.lines(3))
+        #expect(imported.exitCode == 0, "\(imported)")
+        let worker = try fixture.startWorker()
+        try await worker.readiness(200)
+        // RabbitMQ tells its API of a queue only after seconds.
+        try await eventually("the management API to tell of the queues") {
+            let list = try await get(worker, "now")["queues"]?["list"]?.array
+            return list?.first { _ in true }?["unacknowledged"]?.int64 == 0
+        }
+        let event = WorkerFixture.datasetChanged("e", identity: 1, syncCount: 1)
+        let question = #"{"deviceId":"device-1","event":\#(event)}"#
+        #expect(try await post(worker, "explain", question)["verdict"]?.string == "would-get")
+        _ = try await post(worker, "pauses", #"{"app":"chat","reason":"the database moves"}"#)
+        #expect(try await post(worker, "explain", question)["verdict"]?.string == "would-not-get")
+        _ = try await worker.readiness(200, mentioning: "the database moves")
+        try await fixture.publish([event])
+        try await eventually("the paused app to be reported") {
+            try await get(worker, "now")["apps"]?.array?.first { _ in true }?["paused"]?.bool == true
+        }
+        let found = try await get(worker, "find?kind=device&value=device-1")
+        #expect(found["devices"]?.array?.map { $0["datasets"]?.array?.map { $0.string } ?? [] } == [["notes"]])
+        _ = try await post(worker, "pauses/resume", #"{"app":"chat"}"#)
+        _ = try await fixture.accepted(reachingDevices: 1)
+        #expect(try await get(worker, "actions")["actions"]?.array?.count == 2)
+        await worker.drain()
+        try await fixture.stop()
+    }
+
     @Test("Users are added by a command, and the page of a worker asks for them")
     func users() async throws {
         let fixture = try await WorkerFixture()
