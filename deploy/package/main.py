@@ -41,9 +41,7 @@ ca_file = "/etc/apus/simulator.pem"
 """
 
 # What the guide tells an operator to run before the first start: as the services run, with their credentials.
-AS_SERVICE = (
-    "systemd-run --quiet --pipe --wait --uid=apus --setenv=APUS_CONFIG=/etc/apus/apus.toml "
-    "--property=LoadCredential=APUS:/etc/apus/credentials --working-directory=/var/lib/apus ")
+AS_SERVICE = "apus-as-service "
 
 
 def say(text):
@@ -167,9 +165,9 @@ class PackageCheck:
             json.dumps({"deviceId": f"d{n}", "platform": "APNS", "token": self._token(n), "app": "chat",
                         "userId": f"u{n}"}) + "\n" for n in range(EVENTS))
         c.write("/var/lib/apus/devices.ndjson", devices)
-        c.run(AS_SERVICE + "apus device import devices.ndjson")
-        c.run(AS_SERVICE + "apus topology apply")
-        c.run(AS_SERVICE + "apus check --connect")
+        c.run(AS_SERVICE + "device import devices.ndjson")
+        c.run(AS_SERVICE + "topology apply")
+        c.run(AS_SERVICE + "check --connect")
 
     def _start(self):
         """start: two workers and the registry's API are ready, by systemd and by /readyz"""
@@ -181,6 +179,12 @@ class PackageCheck:
             check("apus.target" in c.unit(unit)["WantedBy"], f"{unit} is no part of apus.target")
         equal("the API without a token", self._get(8080, "/v1/devices")[0], 401)
         check(c.unit("apus@1.service")["WatchdogTimestampMonotonic"] != "0", "apus@1 gives no signs of life")
+        c.run(AS_SERVICE + "healthcheck --ready")
+        c.run("APUS_ADMIN_LISTEN=127.0.0.1:9462 " + AS_SERVICE + "healthcheck --ready")
+        c.run(AS_SERVICE + "pause chat --reason 'trying it'")
+        until("the pause is known", 30, lambda: "trying it" in self._get(ADMIN_PORTS["apus@2.service"], "/readyz")[1])
+        c.run(AS_SERVICE + "resume chat")
+        c.run(AS_SERVICE + "doctor --output /var/lib/apus/bundle && test -s /var/lib/apus/bundle/metrics.txt")
 
     def _load_with_a_kill(self):
         """load: a killed worker comes back, and each of 3000 events reaches its device"""

@@ -69,9 +69,19 @@ struct TCPSocketTests {
 
     @Test("A refused connection is found as the pending error of the socket")
     func refusedConnectionIsFound() async throws {
-        let (listening, port) = try TCPSocket.listen(host: "127.0.0.1", port: 0)
-        close(listening)
-        let descriptor = try TCPSocket.connect(host: "127.0.0.1", port: port)
+        // Bound and not listening: a port that was given back might be another test's by now.
+        let bound = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(bound) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                #expect(bind(bound, $0, length) == 0 && getsockname(bound, $0, &length) == 0)
+            }
+        }
+        let descriptor = try TCPSocket.connect(host: "127.0.0.1", port: UInt16(bigEndian: address.sin_port))
         defer { close(descriptor) }
         var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         #expect(poll(&waiting, 1, 10_000) == 1)

@@ -60,7 +60,7 @@ public struct BrokerRole: Hashable, Sendable {
                     .read(queue: names.deadLetter), .configureQueue(names.deadLetterLock), .write(exchange: ""),
                 ]),
             BrokerRole(
-                name: .check, purpose: "apus check --connect, apus topology check", configure: none, write: none,
+                name: .check, purpose: "looks at queues: KEDA, apus load, apus top", configure: none, write: none,
                 read: none, needs: []),
         ]
     }

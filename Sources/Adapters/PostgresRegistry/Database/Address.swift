@@ -1,4 +1,5 @@
 import CPostgres
+import Glibc
 public import PushCore
 
 /// The address and the login of a registry's database: a parsed URL, with the parts that may be shown.
@@ -46,6 +47,7 @@ struct Address {
         for (keyword, value) in Self.defaults where !options.contains(where: { $0.keyword == keyword }) {
             options.append((keyword, value))
         }
+        if let anchors = Self.standardAnchors(options) { options.append(("sslrootcert", anchors)) }
         // The texts of all answers are read as UTF-8, whatever the environment sets.
         options.removeAll { $0.keyword == "client_encoding" }
         options.append(("client_encoding", "UTF8"))
@@ -54,6 +56,21 @@ struct Address {
         let database = options.first { $0.keyword == "dbname" }.map { "/\($0.value)" } ?? ""
         let servers = Self.separate(options).map { Self.hostAndPort($0) }
         description = "postgresql://\(servers.joined(separator: ","))\(database)"
+    }
+
+    /// The system's trust anchors, for a URL that wants a certificate verified and names no anchors; nil for another.
+    ///
+    /// libpq looks only into the user's home, where a service has none (PostgreSQL, "SSL Support"). What
+    /// `PGSSLROOTCERT` names, or such a file, counts before.
+    private static func standardAnchors(_ options: [Option]) -> String? {
+        func value(_ keyword: String) -> String? { options.first { $0.keyword == keyword }?.value }
+        guard ["verify-ca", "verify-full"].contains(value("sslmode")), value("sslrootcert") == nil,
+            getenv("PGSSLROOTCERT") == nil
+        else { return nil }
+        let home = getenv("HOME").map { String(cString: $0) } ?? ""
+        let isAccessible = { access($0, R_OK) == 0 }
+        let system = "/etc/ssl/certs/ca-certificates.crt"
+        return !isAccessible(home + "/.postgresql/root.crt") && isAccessible(system) ? system : nil
     }
 
     /// Host and port of one server, for messages.

@@ -104,7 +104,7 @@ extension ConfigurationReader {
             if !location.isLocal, !location.verifiesServer {
                 warn(
                     .registryURL, "the connection to \(location.address) does not verify the server",
-                    "add ?sslmode=verify-full, and sslrootcert=FILE for your own certificate authority")
+                    "add ?sslmode=verify-full, and &sslrootcert=FILE for a certificate authority of your own")
             }
         } catch {
             fail(
