@@ -166,7 +166,7 @@ def pause(browser, report, environment):
     """Pauses an app and resumes it; its events wait meanwhile."""
     with Tab(browser, report, environment.page) as tab:
         page = tab.open("#/now")
-        row = page.get_by_role("row").filter(has_text="mail")
+        row = page.get_by_role("table", name="Apps").get_by_role("row").filter(has_text="mail")
         row.get_by_role("button", name="Pause mail").click()
         tab.button("Pause", exact=True).click()
         expect(page.get_by_role("dialog")).to_be_visible()

@@ -146,6 +146,8 @@ test("The point at the pointer is the nearest one", () => {
 
 test("What needs a person is told once for all workers that have it", () => {
     const check = { name: "apns", ok: false, reason: "key refused" };
+    const away = { name: "apns", ok: false, onlyDegrades: true, reason: "APNs is away" };
+    const paused = { name: "paused", ok: false, onlyDegrades: true, reason: "an operator has paused all apps" };
     const worker = (id, state, readiness = []) => ({ id, kind: "worker", state, readiness });
     const now = {
         problems: ["RabbitMQ does not answer."], pauses: [{ reason: "update", user: "mei" }, { app: "chat" }],
@@ -153,11 +155,13 @@ test("What needs a person is told once for all workers that have it", () => {
             { name: "mail", state: "failing", reasons: [{ reason: "key refused" }, { reason: "key refused" }] },
             { name: "chat", state: "ok" },
         ],
-        workers: [worker("a", "failing", [check]), worker("b", "failing", [check]), worker("c", "stale")],
+        workers: [worker("a", "failing", [check]), worker("b", "failing", [check]), worker("c", "stale"),
+            worker("d", "ready", [away, paused])],
         deadLetters: { waiting: 1 },
     };
     assert.deepEqual(findings(now).map(({ text }) => text), [
         "RabbitMQ does not answer.", "App mail: key refused", "Not ready, apns: key refused (2 processes)",
+        "Degraded, apns: APNs is away (d)",
         "All apps are paused: update (by mei).", "The app chat is paused.",
         "c has stopped reporting: it ended, or cannot reach the registry.", "1 dead letter not collected yet.",
     ]);

@@ -166,6 +166,7 @@ extension DeploymentStatus.Worker {
         writer.array("readiness", status.checks) { writer, check in
             writer.member("name", check.name)
             writer.member("ok", check.failure == nil)
+            if check.failure != nil { writer.member("onlyDegrades", check.onlyDegrades) }
             writer.member("reason", check.failure)
         }
         writer.member("inFlight", status.apps.reduce(0) { $0 + $1.totals.inFlight })

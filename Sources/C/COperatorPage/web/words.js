@@ -83,14 +83,15 @@ export function findings(now) {
     return [...found.filter(({ kind }) => kind === "bad"), ...found.filter(({ kind }) => kind !== "bad")];
 }
 
-/// What makes processes unready, and which: many have the same cause.
+/// What makes processes unready or degrades them, and which: many have the same cause. Pauses are told by themselves.
 function failedChecks(workers) {
     const failed = new Map();
     for (const { id, state, readiness = [] } of workers) {
-        if (state !== "failing") continue;
-        for (const { name, ok, reason } of readiness) {
-            const trouble = `Not ready, ${name}: ${reason ?? "no reason is given"}`;
-            if (!ok) failed.set(trouble, [...(failed.get(trouble) ?? []), id]);
+        if (state === "stale") continue;
+        for (const { name, ok, onlyDegrades, reason } of readiness) {
+            if (ok || name === "paused") continue;
+            const trouble = `${onlyDegrades ? "Degraded" : "Not ready"}, ${name}: ${reason ?? "no reason is given"}`;
+            failed.set(trouble, [...(failed.get(trouble) ?? []), id]);
         }
     }
     return failed;

@@ -32,6 +32,8 @@ extension WorkerStatus {
             guard let failure = check.failure else { return }
             writer.key("failure")
             writer.string(failure.shortened(bytesMaximum: Self.textBytesMaximum))
+            writer.key("onlyDegrades")
+            writer.boolean(check.onlyDegrades)
         }
         writer.key("apps")
         writer.array(apps) { writer, app in Self.write(app, to: &writer) }
@@ -81,7 +83,11 @@ extension WorkerStatus {
         unsettledDeliveries = Self.count(root["unsettled"])
         isConsumerPaused = root["isConsumerPaused"]?.bool ?? false
         checks = Self.entries(root["checks"]).compactMap { check in
-            check["name"]?.string.map { Check(name: $0, failure: check["failure"]?.string) }
+            check["name"]?.string.map { name in
+                Check(
+                    name: name, failure: check["failure"]?.string,
+                    onlyDegrades: check["onlyDegrades"]?.bool ?? false)
+            }
         }
         apps = Self.entries(root["apps"]).compactMap { App($0) }
         lagBoundsSeconds = Self.entries(root["lagBoundsSeconds"]).compactMap(\.double)

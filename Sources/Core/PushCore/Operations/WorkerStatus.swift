@@ -16,11 +16,14 @@ public struct WorkerStatus: Hashable, Sendable {
         public var name: String
         /// The problem; nil if all is well.
         public var failure: String?
+        /// Whether the process stays ready with the problem.
+        public var onlyDegrades: Bool
 
         /// Creates a check.
-        public init(name: String, failure: String?) {
+        public init(name: String, failure: String?, onlyDegrades: Bool = false) {
             self.name = name
             self.failure = failure
+            self.onlyDegrades = onlyDegrades
         }
     }
 
@@ -97,8 +100,8 @@ public struct WorkerStatus: Hashable, Sendable {
         self.startedAtMilliseconds = startedAtMilliseconds
     }
 
-    /// Whether every check is well.
-    public var isReady: Bool { checks.allSatisfy { $0.failure == nil } }
+    /// Whether every check is well, or only degrades the process.
+    public var isReady: Bool { checks.allSatisfy { $0.failure == nil || $0.onlyDegrades } }
 }
 
 extension PushCounts {

@@ -88,6 +88,16 @@ struct Broker {
         queues.filter { !$0.ready.isEmpty }.map { ($0.name, $0.ready.count) }
     }
 
+    /// How many messages wait for workers, in the work queues and the fan-out queue.
+    var waitingCount: Int {
+        queues.reduce(0) { count, queue in
+            switch queue.kind {
+            case .work, .fanOut: count + queue.ready.count
+            case .retry, .deadLetter: count
+            }
+        }
+    }
+
     mutating func setThere(_ isThere: Bool, queue: Int) { queues[queue].isThere = isThere }
 
     mutating func setElecting(_ isElecting: Bool, queue: Int) { queues[queue].isElecting = isElecting }

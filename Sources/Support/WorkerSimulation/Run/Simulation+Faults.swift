@@ -38,7 +38,7 @@ extension Simulation {
         faultCounts[fault, default: 0] += 1
         digest.mix(fault.rawValue.utf8.count)
         let target = begin(fault)
-        if Self.general.contains(fault) { quietNanoseconds = now }
+        if Self.general.contains(fault) { quietBegins() }
         guard let target else { return scheduleNext(fault) }
         ongoing[fault, default: 0] += 1
         guard fault.intervalSeconds != nil else { return }
@@ -52,7 +52,7 @@ extension Simulation {
     func faultEnds(_ fault: Fault, _ target: Int) {
         guard ongoing[fault, default: 0] > 0 else { return }
         ongoing[fault, default: 0] -= 1
-        if Self.general.contains(fault) { quietNanoseconds = now }
+        if Self.general.contains(fault) { quietBegins() }
         end(fault, target)
         scheduleNext(fault)
     }
@@ -63,7 +63,13 @@ extension Simulation {
             ongoing[fault] = 0
             for target in 0..<max(World.appCount, options.workerCount, broker.queues.count) { end(fault, target) }
         }
+        quietBegins()
+    }
+
+    /// Nothing disturbs all workers from now on, as far as is known.
+    private func quietBegins() {
         quietNanoseconds = now
+        quietBacklog = broker.waitingCount
     }
 
     /// Whether something goes on that concerns every app.
@@ -216,25 +222,29 @@ extension Simulation {
 
     // MARK: Invariants
 
-    /// For how long an event of an app that is served well may be with the broker, while nothing disturbs all.
+    /// For how long an event of an app that is served well may be with the broker, while nothing disturbs all, and no
+    /// message waits before it.
     static var patienceNanoseconds: UInt64 { 20_000_000_000 }
+    /// How many messages a worker works off in a second at least, in the long run.
+    static var messagesPerSecondLeast: UInt64 { 200 }
 
     func lookAtInvariants() {
         schedule(.invariantsAreLookedAt, after: 1_000_000_000)
-        while let event = healthyEvents.first, books.events[event].hasEnded || books.events[event].hasWaited {
+        while let event = healthyEvents.first?.number, books.events[event].hasEnded || books.events[event].hasWaited {
             _ = healthyEvents.popFirst()
         }
         if isDisturbed || broker.isBlocked || seats.contains(where: { $0.machine == nil || !$0.isConnected }) {
-            quietNanoseconds = now
-            backlogSeconds += 1
+            quietBegins()
         }
-        guard let event = healthyEvents.first else { return }
-        if books.events[event].publishedNanoseconds > quietNanoseconds { backlogSeconds = 0 }
-        let since = max(books.events[event].publishedNanoseconds, quietNanoseconds)
+        guard let (event, ahead) = healthyEvents.first else { return }
+        let published = books.events[event].publishedNanoseconds
+        let since = max(published, quietNanoseconds)
         guard now > since else { return }
         report.longestWaitSeconds = max(report.longestWaitSeconds, Double(now - since) / 1_000_000_000)
-        // What came during the disturbance is worked off first, by a single worker about twice as fast as it came.
-        var patience = Self.patienceNanoseconds + backlogSeconds * 1_000_000_000
+        // The load may exceed what few workers take; what piled up is worked off first.
+        let backlog = UInt64(published < quietNanoseconds ? max(ahead, quietBacklog) : ahead)
+        let workOffSeconds = backlog / (Self.messagesPerSecondLeast * UInt64(options.workerCount))
+        var patience = Self.patienceNanoseconds + workOffSeconds * 1_000_000_000
         // A large fan-out gives way to all others.
         if books.events[event].expected.count > setup.limits.fanOutThresholdDevices { patience *= 6 }
         guard now - since > patience else { return }

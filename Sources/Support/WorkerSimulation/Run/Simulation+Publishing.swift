@@ -26,7 +26,9 @@ extension Simulation {
         books.published(event, atNanoseconds: now, milliseconds: trueMilliseconds)
         books.counts.events += 1
         tell(event.number, "is published: \(event.subject), \(books.events[event.number].expected.count) pushes")
-        if event.subject.app == 0, !books.events[event.number].expected.isEmpty { healthyEvents.append(event.number) }
+        if event.subject.app == 0, !books.events[event.number].expected.isEmpty {
+            healthyEvents.append((event.number, broker.waitingCount))
+        }
         enqueue(event.message, event: event.number)
         if ongoing[.twice, default: 0] > 0, loopRandom.below(300) == 0 {
             repeated[event.number] = event.message

@@ -58,10 +58,10 @@ final class Simulation<Machine: SimulatedMachine> {
     var registryIsLosing = false
     /// Since when nothing has disturbed all workers.
     var quietNanoseconds: UInt64 = 0
-    /// For how many seconds all workers were disturbed, until what came meanwhile is worked off.
-    var backlogSeconds: UInt64 = 0
-    /// The events of the app 0, as they came.
-    var healthyEvents = Line<Int>()
+    /// How many messages waited for workers at that moment.
+    var quietBacklog = 0
+    /// The events of the app 0, as they came, each with the number of messages that waited before it.
+    var healthyEvents = Line<(number: Int, ahead: Int)>()
 
     init(_ options: SimulationOptions) {
         self.options = options

@@ -36,7 +36,6 @@ extension Pipeline {
     private func problems(ofApp index: Int, among count: Int, _ health: AppHealth) -> [String] {
         guard index < count else { return [] }
         var problems: [String] = []
-        if health.isPaused(app: index) { problems.append("an operator has paused it; its pushes wait") }
         if health.isKeyRefused(app: index) { problems.append("APNs does not accept its key; its pushes wait") }
         if health.doubtedApps.contains(index) {
             problems.append("APNs calls most of its tokens bad; check platform and bundle_id")

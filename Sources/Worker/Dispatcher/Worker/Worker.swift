@@ -121,7 +121,9 @@ final class Worker: Sendable {
             status.unsettledDeliveries = pipeline.unsettledDeliveries
             status.lagBoundsSeconds = pipeline.lagBoundsSeconds
             let checks = dispatch.health.checks
-            status.checks = checks.map { WorkerStatus.Check(name: $0.concern.rawValue, failure: $0.reason) }
+            status.checks = checks.map { concern, reason in
+                WorkerStatus.Check(name: concern.rawValue, failure: reason, onlyDegrades: concern.onlyDegrades)
+            }
             status.isConsumerPaused = pipeline.isConsumptionStopped
             return pipeline.lagCounts
         }

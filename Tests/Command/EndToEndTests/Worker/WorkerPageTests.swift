@@ -138,8 +138,12 @@ struct WorkerPageTests {
         #expect(try await post(worker, "explain", question)["verdict"]?.string == "would-not-get")
         _ = try await worker.readiness(200, mentioning: "the database moves")
         try await fixture.publish([event])
-        try await eventually("the paused app to be reported") {
-            try await get(worker, "now")["apps"]?.array?.first { _ in true }?["paused"]?.bool == true
+        try await eventually("the pause to be reported by a worker that stays ready") {
+            let now = try await get(worker, "now")
+            let reported = now["workers"]?.array?.first { _ in true }
+            let reasons = reported?["readiness"]?.array?.compactMap { $0["reason"]?.string } ?? []
+            return now["apps"]?.array?.first { _ in true }?["paused"]?.bool == true && reasons.count == 1
+                && reasons[0].contains("the database moves") && reported?["state"]?.string == "ready"
         }
         let found = try await get(worker, "find?kind=device&value=device-1")
         #expect(found["devices"]?.array?.map { $0["datasets"]?.array?.map { $0.string } ?? [] } == [["notes"]])

@@ -39,8 +39,11 @@ struct DeploymentStatusTests {
         var status = Self.status(accepted: 12, inFlight: 3)
         status.checks = [
             WorkerStatus.Check(name: "source", failure: nil),
-            WorkerStatus.Check(name: "key", failure: "\"refused\" ä"),
+            WorkerStatus.Check(name: "paused", failure: "by mei", onlyDegrades: true),
         ]
+        #expect(status.isReady)
+        status.checks.append(WorkerStatus.Check(name: "key", failure: "\"refused\" ä"))
+        #expect(!status.isReady)
         status.apps[0].problems = ["slow"]
         status.apps[0].openConnections = 2
         status.apps[0].openStreams = 40
