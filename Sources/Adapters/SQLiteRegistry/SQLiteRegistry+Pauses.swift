@@ -4,10 +4,12 @@ extension SQLiteRegistry: PauseRegistry {
     /// The pauses in force.
     public func pauses() throws(RegistryError) -> [AppPause] {
         guard try schemaState().version >= AppPause.schemaVersion else { return [] }
-        let statement = try statements.statement("SELECT \(AppPause.readColumns) FROM pause ORDER BY app")
-        var pauses: [AppPause] = []
-        try statement.forEachRow { row in pauses.append(AppPause(row)) }
-        return pauses
+        return try reading { () throws(RegistryError) in
+            let statement = try statements.statement("SELECT \(AppPause.readColumns) FROM pause ORDER BY app")
+            var pauses: [AppPause] = []
+            try statement.forEachRow { row in pauses.append(AppPause(row)) }
+            return pauses
+        }
     }
 
     /// Pauses an app or all.

@@ -94,6 +94,8 @@ public enum PipelineNotice: Sendable {
     case paused(AppPause)
     /// An operator has ended the pause of an app, or of all if it is nil.
     case resumed(app: String?)
+    /// The pauses could not be read, so those that are known stay in force.
+    case pausesNotRead(RegistryError)
     /// Consumption stops for a reason, or for another reason than before; nil: it goes on.
     case consumption(ConsumptionStop?)
 }

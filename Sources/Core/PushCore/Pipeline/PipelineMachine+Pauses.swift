@@ -9,7 +9,7 @@ extension PipelineMachine {
     mutating func askForPauses(at now: Moment) {
         guard let due = pausesDue, due <= now.monotonic, !isDraining else { return }
         pausesDue = nil
-        ask(.readPauses, .pauses, at: now)
+        ask(.readPauses, .pauses(isFirst: !hasReadPauses), at: now)
     }
 
     /// The registry answered which apps are paused; if it could not, those of the last answer stay paused.
@@ -18,11 +18,14 @@ extension PipelineMachine {
         switch result {
         case .success(.pausesRead(let found)):
             hasReadPauses = true
+            areReadingsFailing = false
             // Those of other deployments' apps are nothing for this worker.
             putInForce(found.filter { pause in pause.app.map { renderer.appIndex(named: $0) != nil } ?? true })
-        case .failure(let error):
-            // Without a first answer nothing begins; later, look-ups find out themselves.
-            pending.lookUpFailed(error, waits: !hasReadPauses, at: now.monotonic, into: &actions.notices)
+        case .failure(let error) where hasReadPauses:
+            // Nothing waits for it, and look-ups find out themselves whether the registry answers.
+            if !areReadingsFailing { actions.notices.append(.pausesNotRead(error)) }
+            areReadingsFailing = true
+        case .failure(let error): registryFailed(error, at: now)
         default: assertionFailure("the registry answered something else than it was asked")
         }
     }

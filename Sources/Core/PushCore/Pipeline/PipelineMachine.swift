@@ -60,6 +60,8 @@ public struct PipelineMachine {
     public internal(set) var pauses: [AppPause] = []
     /// Whether the pauses have been read once, without which nothing else begins.
     var hasReadPauses = false
+    /// Whether the pauses could not be read the last time, which was told.
+    var areReadingsFailing = false
     /// Why nothing is consumed; nil if it is.
     public private(set) var consumptionStop: ConsumptionStop?
     /// Whether all subscriptions to records have been read; consumption starts only then.

@@ -147,13 +147,16 @@ public struct AddressedPage: Sendable {
 struct PendingRequests: Sendable {
     /// The purpose of an answer.
     enum Purpose: Hashable, Sendable {
-        case pauses
+        case pauses(isFirst: Bool)
         case subscriptions
         case batch(UInt64)
         case page(DeliveryTag)
         case plan(UInt64)
         case endings
         case pruning(tokenCount: Int)
+
+        /// Whether nothing waits for the answer, so that it says nothing about look-ups.
+        var isBackground: Bool { self == .pauses(isFirst: false) }
     }
 
     /// After how long a request that is not answered means that the registry is in trouble.
@@ -185,7 +188,7 @@ struct PendingRequests: Sendable {
         return [retryAt, overdue].compactMap(\.self).min()
     }
 
-    private var oldest: MonotonicTime? { pending.values.lazy.map(\.asked).min() }
+    private var oldest: MonotonicTime? { pending.values.lazy.filter { !$0.purpose.isBackground }.map(\.asked).min() }
 
     // MARK: What happened
 
@@ -210,7 +213,8 @@ struct PendingRequests: Sendable {
         _ number: UInt64, isSuccess: Bool, at now: MonotonicTime, into notices: inout [PipelineNotice]
     ) -> Purpose? {
         guard let request = pending.removeValue(forKey: number) else { return nil }
-        if isSuccess, isInTrouble, !isOverdue(request.asked, now), !isOverdue(oldest, now) {
+        let isProof = isSuccess && !request.purpose.isBackground && !isOverdue(request.asked, now)
+        if isProof, isInTrouble, !isOverdue(oldest, now) {
             isInTrouble = false
             notices.append(.registryAnswers)
         }

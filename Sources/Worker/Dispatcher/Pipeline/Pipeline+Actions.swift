@@ -82,6 +82,9 @@ extension Pipeline {
         case .subscriptionsRead(let areAll, let size): reportSubscriptions(areAll, size)
         case .paused(let pause): reportPause(pause)
         case .resumed(let app): reportResumption(app)
+        case .pausesNotRead(let error):
+            metrics.registryFailures.add()
+            logger.log(.warning, "pauses.read.failed", [.field("message", error.message)])
         case .consumption(let stop): reportConsumption(stop)
         }
     }

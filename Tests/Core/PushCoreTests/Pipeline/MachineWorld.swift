@@ -99,6 +99,14 @@ struct MachineWorld {
         tick()
     }
 
+    /// The registry answers the oldest request for the pauses.
+    mutating func answerPauses(_ pauses: [AppPause]) {
+        guard let index = requests.firstIndex(where: { if case .readPauses = $0.request { true } else { false } })
+        else { return }
+        requests.insert(requests.remove(at: index), at: 0)
+        answer(.success(.pausesRead(pauses)))
+    }
+
     /// The registry finds one device for each question of the newest request, before it answers the others.
     mutating func answerLastWithDevices() {
         requests.insert(requests.removeLast(), at: 0)

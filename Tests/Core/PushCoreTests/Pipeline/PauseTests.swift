@@ -73,8 +73,31 @@ struct PauseTests {
     func keeps() {
         var world = MachineWorld()
         read(.success(.pausesRead([Self.pause(nil)])), &world)
-        read(.failure(RegistryError(.unavailable, "away")), &world)
+        for _ in 0..<3 { read(.failure(RegistryError(.unavailable, "away")), &world) }
         #expect(world.machine.pauses == [Self.pause(nil)] && stops(world) == [.paused])
+        #expect(world.notices.count { if case .pausesNotRead = $0 { true } else { false } } == 1, "told once")
+    }
+
+    @Test("Reading the pauses says nothing about look-ups: neither that the registry answers nor that it does not")
+    func isNoLookUp() {
+        var world = MachineWorld()
+        world.deliver([MachineWorld.push("a")])
+        world.answer(.failure(RegistryError(.unavailable, "away")))
+        world.milliseconds += Int64(PipelineMachine.pausesIntervalMilliseconds)
+        world.tick()
+        #expect(world.requests.map(\.isForPauses).contains(true))
+        world.answerPauses([])
+        func isAbout(_ notice: PipelineNotice) -> Bool {
+            switch notice {
+            case .registryAnswers, .registryIsSlow: true
+            default: false
+            }
+        }
+        #expect(!world.notices.contains(where: isAbout))
+        world.answerWithDevices()
+        #expect(world.notices.contains { if case .registryAnswers = $0 { true } else { false } })
+        world.pass(milliseconds: 60_000)
+        #expect(!world.notices.contains { if case .registryIsSlow = $0 { true } else { false } })
     }
 
     @Test("Each change is told once: a pause, another reason, its end; those of unknown apps are left out")
