@@ -57,6 +57,7 @@ ca_file = "{folder}/simulator.pem"
 """
 NGINX = """\
 daemon off;
+master_process off;
 pid {folder}/nginx.pid;
 error_log {folder}/nginx-error.log;
 events {{}}
