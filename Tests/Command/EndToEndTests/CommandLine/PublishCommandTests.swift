@@ -83,7 +83,7 @@ struct PublishCommandTests {
         }
         let folder = URL(fileURLWithPath: #filePath).appending(path: "../../../../../deploy/examples").standardized
         let file = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            .map { try String(contentsOf: $0, encoding: .utf8) }.joined()
+            .filter { $0.pathExtension == "json" }.map { try String(contentsOf: $0, encoding: .utf8) }.joined()
         let result = try await publish(["--file", "-"], input: file)
         #expect(result.exitCode == 0 && result.errors.contains("9 events published and confirmed"), "\(result)")
     }
