@@ -19,7 +19,7 @@ extension PipelineMachine {
         case .success(.pausesRead(let found)):
             hasReadPauses = true
             areReadingsFailing = false
-            // Those of other deployments' apps are nothing for this worker.
+            // A pause of an app that only other workers have does not concern this one.
             putInForce(found.filter { pause in pause.app.map { renderer.appIndex(named: $0) != nil } ?? true })
         case .failure(let error) where hasReadPauses:
             // Nothing waits for it, and look-ups find out themselves whether the registry answers.
