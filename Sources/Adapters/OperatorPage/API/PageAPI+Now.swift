@@ -39,7 +39,7 @@ extension PageAPI {
             writer.array("workers", deployment.workers) { $1.write(to: &$0) }
             writer.array("apps", deployment.apps(configured: configuration.appNames)) { writer, app in
                 app.write(to: &writer)
-                writer.member("paused", pauses.pause(app.name))
+                writer.member("paused", pauses.includes(app.name))
             }
             pauses.write(to: &writer)
             writer.array("problems", texts: [reading?.problem].compactMap { $0.map { "RabbitMQ: \($0)" } })

@@ -23,7 +23,7 @@ extension PageAPI {
         } catch {
             throw PageProblem(.invalid, error.message)
         }
-        try await actions.perform(.pause, call.user, target: Self.target(app)) { try $0.setPause(pause) }
+        try await actions.perform(.pause, call.user, target: AppPause.auditTarget(of: app)) { try $0.setPause(pause) }
         return try await listPauses()
     }
 
@@ -34,12 +34,11 @@ extension PageAPI {
         guard isPaused else {
             throw PageProblem(.conflict, "\(app.map { "The app \($0)" } ?? "Everything") is not paused.")
         }
-        try await actions.perform(.resume, call.user, target: Self.target(app)) { _ = try $0.removePause(app: app) }
+        try await actions.perform(.resume, call.user, target: AppPause.auditTarget(of: app)) {
+            _ = try $0.removePause(app: app)
+        }
         return try await listPauses()
     }
-
-    /// What is paused, for the audit log.
-    private static func target(_ app: String?) -> String { app.map { "app \($0)" } ?? "all apps" }
 
     private func check(_ app: String?) throws(PageProblem) {
         guard let app, !configuration.appNames.contains(where: { $0.hasBytes(of: app) }) else { return }
@@ -62,5 +61,5 @@ extension [AppPause] {
     }
 
     /// Whether the pushes of an app wait.
-    func pause(_ app: String) -> Bool { contains { $0.app == nil || $0.app == app } }
+    func includes(_ app: String) -> Bool { contains { $0.app == nil || $0.app == app } }
 }

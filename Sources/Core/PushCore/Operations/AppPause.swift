@@ -19,6 +19,9 @@ public struct AppPause: Hashable, Sendable {
         self.atMilliseconds = WallTime(milliseconds: atMilliseconds).milliseconds
     }
 
+    /// What is paused, for the audit log: an app, or all if it is nil.
+    public static func auditTarget(of app: String?) -> String { app.map { "app \($0)" } ?? "all apps" }
+
     /// The longest reason, in bytes of UTF-8.
     public static let reasonBytesMaximum = 500
 

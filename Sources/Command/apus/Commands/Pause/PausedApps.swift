@@ -33,7 +33,7 @@ enum PausedApps {
         let number = try registry.addAuditEntry(
             AuditEntry(
                 atMilliseconds: now, user: userName, role: "operator", address: "", process: "apus \(action.rawValue)",
-                action: action.rawValue, target: app.map { "app \($0)" } ?? "all apps", selectedCount: 1,
+                action: action.rawValue, target: AppPause.auditTarget(of: app), selectedCount: 1,
                 progress: AuditEntry.Progress(.running, changedAtMilliseconds: now)))
         do {
             try body()
