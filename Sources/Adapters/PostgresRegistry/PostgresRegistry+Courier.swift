@@ -97,7 +97,7 @@ extension PostgresRegistry: CourierKeyRegistry {
 
 /// The statements for messages that clients fetch.
 enum CourierCalls {
-    private static let web = Platform.web.registryNumber
+    private static let courier = Platform.courier.registryNumber
 
     /// The devices of messages, locked until the transaction ends: index from 1, device, when it asked.
     static func devices(of messages: [CourierMessage], nowMilliseconds: Int64) -> Call {
@@ -106,7 +106,7 @@ enum CourierCalls {
             SELECT r.k, d.id, d.asked_at FROM unnest($1::bytea[], $2::text[]) WITH ORDINALITY r(token, app, k)
             JOIN app a ON a.name = r.app
             JOIN device d ON d.token = r.token AND d.app = a.id
-            WHERE d.platform = \(web) AND (d.asked_at = 0 OR greatest(d.registered_at, d.asked_at) >= $3::bigint)
+            WHERE d.platform = \(courier) AND (d.asked_at = 0 OR greatest(d.registered_at, d.asked_at) >= $3::bigint)
             ORDER BY d.id FOR NO KEY UPDATE OF d
             """,
             [
@@ -176,7 +176,7 @@ enum CourierCalls {
                 SELECT m.id FROM courier_message m WHERE m.device = d.id AND m.expires_at > $2::bigint
                 ORDER BY m.id LIMIT 1))
             FROM unnest($1::bytea[]) WITH ORDINALITY r(token, k)
-            JOIN device d ON d.token = r.token AND d.platform = \(web)
+            JOIN device d ON d.token = r.token AND d.platform = \(courier)
             GROUP BY r.k
             """, [.byteLists(tokens.map(\.bytes)), .integer(nowMilliseconds)])
     }
@@ -190,7 +190,7 @@ enum CourierCalls {
     /// Notes when devices asked.
     static func noteAsking(_ tokens: [DeviceToken], nowMilliseconds: Int64) -> Call {
         Call(
-            "UPDATE device SET asked_at = $2::bigint WHERE token = ANY ($1::bytea[]) AND platform = \(web)",
+            "UPDATE device SET asked_at = $2::bigint WHERE token = ANY ($1::bytea[]) AND platform = \(courier)",
             [.byteLists(tokens.map(\.bytes)), .integer(nowMilliseconds)])
     }
 }

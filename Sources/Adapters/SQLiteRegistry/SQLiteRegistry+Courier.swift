@@ -2,7 +2,7 @@ public import Notifications
 public import PushCore
 
 extension SQLiteRegistry: CourierRegistry {
-    private static let web = Platform.web.registryNumber
+    private static let courier = Platform.courier.registryNumber
 
     // MARK: Depositing
 
@@ -41,7 +41,7 @@ extension SQLiteRegistry: CourierRegistry {
         let statement = try statements.statement(
             """
             SELECT d.id, d.asked_at FROM app a CROSS JOIN device d ON d.app = a.id
-            WHERE a.name = ?1 AND d.token = ?2 AND d.platform = \(Self.web)
+            WHERE a.name = ?1 AND d.token = ?2 AND d.platform = \(Self.courier)
                 AND (d.asked_at = 0 OR max(d.registered_at, d.asked_at) >= ?3)
             """)
         statement.bind(1, message.app)
@@ -109,7 +109,7 @@ extension SQLiteRegistry: CourierRegistry {
             """
             SELECT min(d.asked_at), min((
                 SELECT min(m.id) FROM courier_message m WHERE m.device = d.id AND m.expires_at > ?2))
-            FROM device d WHERE d.token = ?1 AND d.platform = \(Self.web)
+            FROM device d WHERE d.token = ?1 AND d.platform = \(Self.courier)
             """)
         statement.bind(1, token.bytes)
         statement.bind(2, nowMilliseconds)
@@ -122,7 +122,7 @@ extension SQLiteRegistry: CourierRegistry {
 
     private func noteAsking(_ token: DeviceToken, nowMilliseconds: Int64) throws(RegistryError) {
         let statement = try statements.statement(
-            "UPDATE device SET asked_at = ? WHERE token = ? AND platform = \(Self.web)")
+            "UPDATE device SET asked_at = ? WHERE token = ? AND platform = \(Self.courier)")
         statement.bind(1, nowMilliseconds)
         statement.bind(2, token.bytes)
         try statement.run()

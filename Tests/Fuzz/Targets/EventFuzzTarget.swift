@@ -125,7 +125,8 @@ struct EventFuzzTarget: FuzzTarget {
         for index in 0..<5 {
             guard let token = DeviceToken(bytes: Array("token of device \(index)".utf8)) else { continue }
             let device = Device(
-                deviceID: "device-\(index)", platform: [.apns, .apnsSandbox, .web, .gcm, .apns][index], token: token,
+                deviceID: "device-\(index)", platform: [.apns, .apnsSandbox, .courier, .gcm, .apns][index],
+                token: token,
                 app: index == 4 ? "mail" : "chat", identityPoolID: pool, identityID: identity, userID: "user-1729",
                 registeredAtMilliseconds: 0)
             try registry.upsert([device])

@@ -181,7 +181,7 @@ struct CloudKitCall {
         }
         _ = try using(nil) { (registry) throws(RegistryError) in
             try DeviceRegistrar(registry: registry, app: app).register(
-                token, platform: context.courierTokens.gaveOut(token) ? .web : platform, for: .user(userID),
+                token, platform: context.courierTokens.gaveOut(token) ? .courier : platform, for: .user(userID),
                 nowMilliseconds: context.nowMilliseconds)
         }
         return HTTPResponse.content(200, type: "application/json", Array("{}".utf8))

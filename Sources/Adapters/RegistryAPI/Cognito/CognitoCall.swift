@@ -142,7 +142,7 @@ struct CognitoRegistration {
         guard platformName != "ADM" else {
             throw .invalidParameter("Platform ADM is not supported; it is APNS, APNS_SANDBOX or GCM.")
         }
-        guard let platform = Platform(rawValue: platformName), platform != .web else {
+        guard let platform = Platform(rawValue: platformName), platform.isAPNs || platform == .gcm else {
             throw .invalidParameter(
                 "Platform '\(platformName.prefix(40))' is not known; it is APNS, APNS_SANDBOX or GCM.")
         }

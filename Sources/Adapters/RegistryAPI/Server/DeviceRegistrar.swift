@@ -72,7 +72,7 @@ struct DeviceRegistrar {
             clientID.map { tokens.secret(clientID: $0, environment: environment, user: user, app: app) }
             ?? tokens.randomSecret()
         _ = try register(
-            tokens.token(of: secret), platform: .web, for: .user(user), nowMilliseconds: nowMilliseconds)
+            tokens.token(of: secret), platform: .courier, for: .user(user), nowMilliseconds: nowMilliseconds)
         return secret
     }
 

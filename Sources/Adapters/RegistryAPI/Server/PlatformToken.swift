@@ -20,7 +20,7 @@ public enum PlatformToken {
     private static func problem(of token: DeviceToken, platform: Platform, _ courier: CourierTokens) -> String? {
         switch (platform, courier.gaveOut(token)) {
         case (.apns, true), (.apnsSandbox, true): "it is of tokens/create, so its platform is WEB."
-        case (.web, false): "tokens/create did not return it."
+        case (.courier, false): "tokens/create did not return it."
         default: nil
         }
     }
@@ -30,7 +30,7 @@ public enum PlatformToken {
         _ text: String, platform: Platform, _ courier: CourierTokens
     ) throws(PlatformTokenError) -> DeviceToken {
         switch platform {
-        case .apns, .apnsSandbox, .web:
+        case .apns, .apnsSandbox, .courier:
             guard let token = DeviceToken(hexadecimal: text) else {
                 throw PlatformTokenError(message: "it must be \(DeviceToken.requirement(brokenBy: text)).")
             }
@@ -38,15 +38,13 @@ public enum PlatformToken {
                 throw PlatformTokenError(message: problem)
             }
             return token
-        case .gcm:
-            if text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }), let token = DeviceToken(bytes: Array(text.utf8)) {
-                return token
-            }
+        case .gcm, .adm, .webPush:
+            if let token = DeviceToken(text: Array(text.utf8)) { return token }
             let size = text.utf8.count
             throw PlatformTokenError(
-                message: (1...DeviceToken.bytesMaximum).contains(size)
+                message: (1...DeviceToken.textBytesMaximum).contains(size)
                     ? "it must be printable characters of ASCII without blanks."
-                    : "it must be 1 to \(DeviceToken.bytesMaximum) characters long, and it has \(size) bytes.")
+                    : "it must be 1 to \(DeviceToken.textBytesMaximum) characters long, and it has \(size) bytes.")
         }
     }
 }

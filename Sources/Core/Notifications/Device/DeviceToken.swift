@@ -1,17 +1,42 @@
 /// The address that a push service gave to one installation of an app: bytes of any length.
 ///
-/// Its description shows only the first four bytes, because a whole token in a log lets its reader push to the device.
+/// | service | bytes |
+/// |---|---|
+/// | APNs, the registry's API | the token |
+/// | FCM, ADM | the text of the registration token, or of the installation ID |
+/// | Web Push | the text of the subscription's endpoint |
+///
+/// Its description shows only a part, because a whole token in a log lets its reader push to the device.
 public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
-    /// The longest token that we accept, in bytes; Apple's are 32 today, and "don't make assumptions" about it.
+    /// The longest token in hexadecimal digits, in bytes; Apple's are 32 today, and "don't make assumptions" about it.
     public static let bytesMaximum = 256
+    /// The longest token that is text, in bytes.
+    ///
+    /// Google says not to assume a size; endpoints of Web Push have up to some 500 bytes at the large services.
+    public static let textBytesMaximum = 2_048
 
-    /// The token itself, 1 to `bytesMaximum` bytes.
+    /// The token itself, 1 to `textBytesMaximum` bytes.
     public let bytes: [UInt8]
+    /// What a push to it needs besides; nil for nearly all.
+    public let details: PushAddressDetails?
 
     /// Accepts 1 to `bytesMaximum` bytes, or answers nil.
     public init?(bytes: [UInt8]) {
         guard !bytes.isEmpty, bytes.count <= Self.bytesMaximum else { return nil }
         self.bytes = bytes
+        details = nil
+    }
+
+    /// Accepts the text of a token, or answers nil if it is none.
+    ///
+    /// - Parameters:
+    ///   - text: 1 to `textBytesMaximum` bytes of printable ASCII without blanks.
+    ///   - details: what a push to it needs besides.
+    public init?(text: [UInt8], details: PushAddressDetails? = nil) {
+        guard !text.isEmpty, text.count <= Self.textBytesMaximum, text.allSatisfy({ (0x21...0x7e).contains($0) })
+        else { return nil }
+        bytes = text
+        self.details = details
     }
 
     /// Reads hexadecimal digits of either case, or answers nil if they are odd in number, no digits, none or too many.
@@ -40,70 +65,23 @@ public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
     /// All the digits, lowercase: for requests to the push service and for the registry's own output, never for a log.
     public var hexadecimal: String { HexadecimalDigits.text(bytes) }
 
+    /// The token as its platform writes it: text, or lowercase hexadecimal digits; never for a log.
+    public func text(for platform: Platform) -> String {
+        platform.hasTextTokens ? String(decoding: bytes, as: UTF8.self) : hexadecimal
+    }
+
     /// The first four bytes and the length: enough to find a token again, too little to use it.
+    ///
+    /// Of an endpoint it is the host in place of the bytes.
     public var description: String {
-        let start = hexadecimal.prefix(8)
+        guard details?.webPushKeys == nil else { return "\(endpointHost)…(\(bytes.count) bytes)" }
+        let start = HexadecimalDigits.text(Array(bytes.prefix(4)))
         return "\(start)…(\(bytes.count) bytes)"
     }
-}
 
-/// The kinds of device tokens: one for each topic that APNs knows of an app.
-///
-/// An installation of an app has its alert token, which `PushType.alert` and `.background` use, and gets a further
-/// token for each other topic: from PushKit, ActivityKit, WidgetKit or the Push to Talk framework. APNs takes a token
-/// only with the topic that it was issued for, and answers `DeviceTokenNotForTopic` to every other.
-public enum TokenKind: String, CaseIterable, Sendable {
-    /// From `registerForRemoteNotifications`: alerts and background pushes, and pushes to managed devices.
-    case alert
-    /// From PushKit, for watch complications.
-    case complication
-    /// From WidgetKit, for controls.
-    case controls
-    /// From PushKit, for file providers.
-    case fileprovider
-    /// From ActivityKit, to start a Live Activity; each running activity has a token of its own besides.
-    case liveactivity
-    /// From Core Location, for location pushes.
-    case location
-    /// From the Push to Talk framework.
-    case pushtotalk
-    /// From PushKit, for incoming calls.
-    case voip
-    /// From WidgetKit, for widgets.
-    case widgets
-
-    /// The kinds that a device may have beside its alert token.
-    public static let further = allCases.filter { $0 != .alert }
-
-    /// The suffix after the bundle identifier in the header `apns-topic`; empty for the alert token.
-    ///
-    /// Source: Apple, "Sending notification requests to APNs".
-    public var topicSuffix: String {
-        switch self {
-        case .alert: ""
-        case .complication: ".complication"
-        case .controls: ".push-type.controls"
-        case .fileprovider: ".pushkit.fileprovider"
-        case .liveactivity: ".push-type.liveactivity"
-        case .location: ".location-query"
-        case .pushtotalk: ".voip-ptt"
-        case .voip: ".voip"
-        case .widgets: ".push-type.widgets"
-        }
+    /// The host of an endpoint, `https://HOST/…`.
+    private var endpointHost: String {
+        let parts = bytes.split(separator: UInt8(ascii: "/"), maxSplits: 3)
+        return parts.count < 2 ? "" : String(decoding: parts[1].prefix(64), as: UTF8.self)
     }
-}
-
-/// The push service, and its environment, that a device token belongs to; the names are Amazon Cognito's.
-public enum Platform: String, CaseIterable, Sendable {
-    /// Apple's production environment (`api.push.apple.com`).
-    case apns = "APNS"
-    /// Apple's development environment (`api.sandbox.push.apple.com`).
-    case apnsSandbox = "APNS_SANDBOX"
-    /// Google's Firebase Cloud Messaging; registered today, sent to in a later version.
-    case gcm = "GCM"
-    /// A client without a push service, for example a browser, that fetches its notifications from the registry's API.
-    case web = "WEB"
-
-    /// Whether it is Apple's push service; only there may a device have tokens of several kinds.
-    public var isAPNs: Bool { self == .apns || self == .apnsSandbox }
 }

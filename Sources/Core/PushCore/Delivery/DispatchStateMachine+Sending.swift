@@ -71,14 +71,14 @@ extension DispatchStateMachine {
         let app = work.renderings[rendering].app
         return switch work.devices[device].platform {
         case .apnsSandbox: app.sandboxRoute
-        case .web: app.webRoute
-        // Google's devices are left out before, so nothing is sent to them.
-        case .apns, .gcm: app.productionRoute
+        case .courier: app.webRoute
+        // Devices of other services are left out before, so nothing is sent to them.
+        case .apns, .gcm, .adm, .webPush: app.productionRoute
         }
     }
 
     /// Whether APNs answers the push, so that the answer concerns the app's key and tokens.
-    func asksAPNs(_ device: Int, _ work: DispatchJob) -> Bool { work.devices[device].platform != .web }
+    func asksAPNs(_ device: Int, _ work: DispatchJob) -> Bool { work.devices[device].platform != .courier }
 
     /// Which rendering is for the app of a device; nil if the app is not configured.
     func rendering(of device: Int, in work: DispatchJob) -> Int? {

@@ -92,7 +92,9 @@ extension Platform {
         case .apns: 0
         case .apnsSandbox: 1
         case .gcm: 2
-        case .web: 3
+        case .courier: 3
+        case .adm: 4
+        case .webPush: 5
         }
     }
 
@@ -103,7 +105,9 @@ extension Platform {
         case 0: self = .apns
         case 1: self = .apnsSandbox
         case 2: self = .gcm
-        case 3: self = .web
+        case 3: self = .courier
+        case 4: self = .adm
+        case 5: self = .webPush
         default: return nil
         }
     }

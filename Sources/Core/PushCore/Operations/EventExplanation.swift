@@ -89,7 +89,7 @@ public struct EventExplanation: Hashable, Sendable {
         guard apps.contains(where: { $0.route.name.hasBytes(of: device.app) }) else {
             return refuse("app", "The app \(device.app) is not configured, so its devices get nothing.")
         }
-        guard device.platform != .gcm else {
+        guard device.platform.isServed else {
             return refuse(
                 "platform", "The device is registered for \(device.platform.rawValue), which is not served yet.")
         }

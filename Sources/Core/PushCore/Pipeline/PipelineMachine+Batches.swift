@@ -115,7 +115,7 @@ extension PipelineMachine {
     ) throws(EventRejection) -> [AppRendering] {
         let isChunk = event.retryState.chunk != nil
         var audience = addressed.page.devices
-        if audience.contains(where: { $0.platform == .gcm }) { audience.removeAll { $0.platform == .gcm } }
+        if audience.contains(where: { !$0.platform.isServed }) { audience.removeAll { !$0.platform.isServed } }
         let retryState = history(of: event, standingFor: superseded, excluding: excludedDeviceID)
         let announcement = event.announcement
         let told = announcement.map { intake.told(among: audience, of: $0) } ?? []
@@ -172,7 +172,7 @@ extension PipelineMachine {
         }
         let isChunk = event.retryState.chunk != nil
         var assembly = SubscriberJob(change: change, digest: event.digest, expiresAt: event.retryState.expiresAt)
-        for entry in page.entries where entry.recipient.platform != .gcm {
+        for entry in page.entries where entry.recipient.platform.isServed {
             let isAdded =
                 entry.coveredBy == nil
                 && assembly.add(

@@ -1,6 +1,6 @@
 public import Notifications
 
-/// The store of messages for devices of the platform `.web`, whose clients fetch them.
+/// The store of messages for devices of the platform `.courier`, whose clients fetch them.
 ///
 /// The same store as `Registry`, with the same rules: calls are synchronous, come from one thread, and throw
 /// `RegistryError`; several processes may use the store at once. A message ends with its device.
@@ -22,7 +22,7 @@ public protocol CourierRegistry: AnyObject {
     /// Takes the oldest message that has not expired of each of these devices; each is given to one caller only.
     ///
     /// - Parameters:
-    ///   - tokens: distinct tokens of devices of the platform `.web`, of any app; up to a thousand or so.
+    ///   - tokens: distinct tokens of devices of the platform `.courier`, of any app; up to a thousand or so.
     ///   - nowMilliseconds: when it is, in milliseconds since 1970.
     /// - Returns: the result for each, in their order.
     /// - Throws: `RegistryError` if the store cannot answer, or cannot be written if there is something to take.

@@ -14,7 +14,7 @@ enum CourierConformance {
         try registry.upsert(
             try names.map { name in
                 var device = try RegistryConformance.device(name, app: app, identity: nil, registeredAt: now)
-                device.platform = .web
+                device.platform = .courier
                 return device
             })
     }

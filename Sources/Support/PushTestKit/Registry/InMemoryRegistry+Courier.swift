@@ -7,7 +7,7 @@ extension InMemoryRegistry: CourierRegistry {
         try check()
         return messages.map { message in
             let found = entries.values.first { entry in
-                entry.device.platform == .web && entry.device.token == message.token
+                entry.device.platform == .courier && entry.device.token == message.token
                     && entry.device.app == message.app
             }
             guard var entry = found,
@@ -31,7 +31,7 @@ extension InMemoryRegistry: CourierRegistry {
     public func collect(_ tokens: [DeviceToken], nowMilliseconds: Int64) throws(RegistryError) -> [MailboxResult] {
         try check()
         return tokens.map { token in
-            let found = entries.values.first { $0.device.platform == .web && $0.device.token == token }
+            let found = entries.values.first { $0.device.platform == .courier && $0.device.token == token }
             guard var entry = found else { return .unknown }
             entry.askedAtMilliseconds = nowMilliseconds
             entry.messages.removeAll { $0.expiresAtMilliseconds <= nowMilliseconds }

@@ -58,7 +58,7 @@ extension RegistryConformance {
             try expect(try kept { _ in }, is: 1, "after another alert token, identity and user")
             try expect(try kept { $0.platform = .apnsSandbox }, is: 1, "after the other environment")
             try expect(try kept { $0.app = "mail" }, is: 0, "after another app")
-            try expect(try kept { $0.platform = .web }, is: 0, "after another push service")
+            try expect(try kept { $0.platform = .courier }, is: 0, "after another push service")
             try expect(try kept { _ in }, is: 1, "after a renewal")
             _ = try registry.removeDevice("a")
             try registry.upsert([try device("a")])
@@ -66,7 +66,7 @@ extension RegistryConformance {
         },
         RegistryConformance("A token that a device cannot have is refused, and nothing is kept") { registry in
             var web = try device("web")
-            web.platform = .web
+            web.platform = .courier
             try registry.upsert([try device("a"), web])
             let good = try token("a", .voip, [9])
             for (code, bad) in [

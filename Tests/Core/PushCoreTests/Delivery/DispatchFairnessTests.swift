@@ -198,7 +198,7 @@ struct DispatchFairnessTests {
 
     @Test("Only answers of APNs tell how long its way is: clients without it are served at once")
     mutating func otherWays() {
-        arrive(Samples.app, devices: 200, deliveryClass: .bulk, platform: .web)
+        arrive(Samples.app, devices: 200, deliveryClass: .bulk, platform: .courier)
         end(send())
         arrive(Samples.app, devices: 20_000, deliveryClass: .bulk)
         let sent = sendSideBySide(afterMilliseconds: 50)

@@ -48,7 +48,7 @@ struct DispatchStateMachineTests {
             Samples.job(
                 devices: [
                     Samples.device("a"), Samples.device("b", platform: .apnsSandbox),
-                    Samples.device("c", platform: .web),
+                    Samples.device("c", platform: .courier),
                 ]))
         #expect(
             sends.map(\.route) == [Samples.app.productionRoute, Samples.app.sandboxRoute, Samples.app.webRoute])
@@ -210,7 +210,7 @@ struct DispatchStateMachineTests {
     @Test("A client that fetches its notifications gets them whatever is wrong with the key, and says nothing of it")
     mutating func wrongKeyAndClients() {
         answer(send(Samples.job(number: 1, devices: [Samples.device("a")]))[0], 403, "InvalidProviderToken")
-        let fetched = send(Samples.job(number: 2, devices: [Samples.device("b", platform: .web)]))
+        let fetched = send(Samples.job(number: 2, devices: [Samples.device("b", platform: .courier)]))
         #expect(fetched.map(\.route) == [Samples.app.webRoute])
         answer(fetched[0], 200)
         #expect(machine.health.suspendedApps == [0] && machine.ledgers[0].accepted == 1)
@@ -219,7 +219,7 @@ struct DispatchStateMachineTests {
 
     @Test("Clients that fetch their notifications do not speak for tokens that APNs calls bad")
     mutating func badTokensAndClients() {
-        let clients = (0..<400).map { Samples.device("client-\($0)", platform: .web) }
+        let clients = (0..<400).map { Samples.device("client-\($0)", platform: .courier) }
         for request in send(Samples.job(number: 1, devices: clients)) { answer(request, 200) }
         let devices = (0..<40).map { Samples.device("device-\($0)") }
         for request in send(Samples.job(number: 2, devices: devices)) { answer(request, 400, "BadDeviceToken") }

@@ -1,0 +1,67 @@
+/// Who carries a push to a device.
+public enum PushService: String, CaseIterable, Sendable {
+    /// Apple Push Notification service.
+    case apns
+    /// Google's Firebase Cloud Messaging, HTTP v1.
+    case fcm
+    /// Amazon Device Messaging.
+    case adm
+    /// A browser's push service (RFC 8030), which the subscription's endpoint names.
+    case webPush = "webpush"
+    /// The registry's own API, from which clients without a push service fetch their notifications.
+    case courier
+
+    /// The name for people.
+    public var title: String {
+        switch self {
+        case .apns: "APNs"
+        case .fcm: "FCM"
+        case .adm: "ADM"
+        case .webPush: "Web Push"
+        case .courier: "the registry's API"
+        }
+    }
+}
+
+/// The push service, and its environment, that a device token belongs to.
+///
+/// The first four names are Amazon Cognito's. `WEB` means clients that fetch, and is older than `WEB_PUSH`.
+public enum Platform: String, CaseIterable, Sendable {
+    /// Apple's production environment (`api.push.apple.com`).
+    case apns = "APNS"
+    /// Apple's development environment (`api.sandbox.push.apple.com`).
+    case apnsSandbox = "APNS_SANDBOX"
+    /// Google's Firebase Cloud Messaging.
+    case gcm = "GCM"
+    /// Amazon Device Messaging.
+    case adm = "ADM"
+    /// A client without a push service that fetches its notifications from the registry's API.
+    case courier = "WEB"
+    /// A browser that subscribed to its own push service (W3C Push API).
+    case webPush = "WEB_PUSH"
+
+    /// Whether it is Apple's push service; only there may a device have tokens of several kinds.
+    public var isAPNs: Bool { self == .apns || self == .apnsSandbox }
+
+    /// Whether pushes to it are sent yet.
+    public var isServed: Bool { self == .apns || self == .apnsSandbox || self == .courier }
+
+    /// Whether a token is text, and not bytes that are written in hexadecimal digits.
+    public var hasTextTokens: Bool {
+        switch self {
+        case .apns, .apnsSandbox, .courier: false
+        case .gcm, .adm, .webPush: true
+        }
+    }
+
+    /// Who carries its pushes.
+    public var service: PushService {
+        switch self {
+        case .apns, .apnsSandbox: .apns
+        case .gcm: .fcm
+        case .adm: .adm
+        case .courier: .courier
+        case .webPush: .webPush
+        }
+    }
+}
