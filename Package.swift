@@ -47,7 +47,8 @@ let package = Package(
             name: "ApusInternals",
             targets: [
                 "EventLoop", "Metrics", "Crypto", "HTTP2", "HTTPServer", "AMQP", "ChangeQueue", "JSON", "TOML",
-                "UnicodeText", "Geography", "PushCore", "SQLiteRegistry", "PostgresRegistry", "APNsTransport",
+                "UnicodeText", "Geography", "PushCore", "SQLiteRegistry", "PostgresRegistry", "ServiceClient",
+                "APNsTransport",
                 "Hashing",
                 "Essentials", "Notifications", "ConnectionPool", "Predicates", "PredicateIndex",
                 "RegistryAPI", "Dispatcher", "APNsSimulator", "PushTestKit",
@@ -104,9 +105,16 @@ let package = Package(
             ["JSON", "Geography", "Hashing", "Essentials", "Notifications", "Predicates"]),
 
         // Ring 3: adapters, one port of the core each; they do not import each other.
+        // The HTTP/2 client, which the adapters of push services share.
+        swiftTarget(
+            "ServiceClient", in: "Adapters",
+            ["EventLoop", "Metrics", "Crypto", "HTTP2", "Essentials", "Notifications", "ConnectionPool"]),
         swiftTarget(
             "APNsTransport", in: "Adapters",
-            ["EventLoop", "Metrics", "Crypto", "HTTP2", "JSON", "Essentials", "Notifications", "ConnectionPool"]),
+            [
+                "ServiceClient", "EventLoop", "Metrics", "Crypto", "HTTP2", "JSON", "Essentials", "Notifications",
+                "ConnectionPool",
+            ]),
         swiftTarget(
             "ChangeQueue", in: "Adapters",
             ["PushCore", "EventLoop", "Metrics", "AMQP", "Crypto", "HTTPClient", "JSON", "Notifications", "Essentials"]),
@@ -134,11 +142,12 @@ let package = Package(
         // Ring 4: assembly.
         swiftTarget(
             "APNs", in: "Libraries",
-            ["APNsTransport", "Metrics", "Crypto", "Notifications", "ConnectionPool"]),
+            ["APNsTransport", "ServiceClient", "Metrics", "Crypto", "Notifications", "ConnectionPool"]),
         swiftTarget(
             "Dispatcher", in: "Worker",
             [
-                "PushCore", "EventLoop", "Metrics", "JSON", "TOML", "Crypto", "APNsTransport", "ChangeQueue",
+                "PushCore", "EventLoop", "Metrics", "JSON", "TOML", "Crypto", "ServiceClient", "APNsTransport",
+                "ChangeQueue",
                 "SQLiteRegistry", "PostgresRegistry", "AdminServer", "OperatorPage", "HTTPServer", "RegistryAPI",
                 "Essentials", "Notifications", "ConnectionPool", "PredicateIndex",
             ]
@@ -147,7 +156,8 @@ let package = Package(
             name: "apus",
             dependencies: [
                 "CCommandLine", "Dispatcher", "AdminServer", "OperatorPage", "RegistryAPI", "PushCore", "EventLoop",
-                "Metrics", "JSON", "APNsTransport", "ChangeQueue", "SQLiteRegistry", "PostgresRegistry",
+                "Metrics", "JSON", "ServiceClient", "APNsTransport", "ChangeQueue", "SQLiteRegistry",
+                "PostgresRegistry",
                 "APNsSimulator", "LoadGenerator", "Essentials", "Notifications", "Predicates", "Crypto",
                 "CapacityModel", "HTTPClient", "ServiceManager",
             ],
@@ -209,7 +219,8 @@ let package = Package(
         testTarget(
             "APNsTransportTests", in: "Adapters",
             [
-                "APNsTransport", "APNsSimulator", "Crypto", "HTTP2", "EventLoop", "Metrics", "PushTestKit",
+                "ServiceClient", "APNsTransport", "APNsSimulator", "Crypto", "HTTP2", "EventLoop", "Metrics",
+                "PushTestKit",
                 "Notifications", "ConnectionPool", "Essentials",
             ]),
         testTarget("APNsTests", in: "Libraries", ["APNs", "APNsSimulator", "Crypto", "PushTestKit"]),
@@ -247,8 +258,8 @@ let package = Package(
         testTarget(
             "DispatcherTests", in: "Worker",
             [
-                "APNsTransport", "Dispatcher", "PushCore", "EventLoop", "Metrics", "SQLiteRegistry", "JSON", "Crypto",
-                "PushTestKit", "Essentials", "Notifications", "Predicates", "RegistryAPI",
+                "ServiceClient", "APNsTransport", "Dispatcher", "PushCore", "EventLoop", "Metrics", "SQLiteRegistry",
+                "JSON", "Crypto", "PushTestKit", "Essentials", "Notifications", "Predicates", "RegistryAPI",
             ]
         ),
         testTarget(
@@ -282,7 +293,8 @@ let package = Package(
             name: "apus-benchmarks",
             dependencies: [
                 "EventLoop", "Metrics", "Crypto", "PushCore", "SQLiteRegistry", "PostgresRegistry",
-                "APNsTransport", "Dispatcher", "Geography", "PushTestKit", "Notifications", "ConnectionPool",
+                "ServiceClient", "APNsTransport", "Dispatcher", "Geography", "PushTestKit", "Notifications",
+                "ConnectionPool",
                 "Predicates", "PredicateIndex", "Essentials", "CapacityModel", "JSON",
             ],
             path: "Benchmarks/Sources/ApusBenchmarks",
@@ -304,7 +316,8 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "AMQP", "APNsTransport", "CRabbitMQ", "ChangeQueue", "Crypto", "Dispatcher", "EventLoop", "HTTPServer",
+                "AMQP", "ServiceClient", "APNsTransport", "CRabbitMQ", "ChangeQueue", "Crypto", "Dispatcher",
+                "EventLoop", "HTTPServer",
                 "JSON", "Metrics", "PushCore", "PushTestKit", "RegistryAPI", "SQLiteRegistry", "TOML", "Notifications",
                 "ConnectionPool", "Predicates", "PredicateIndex", "Essentials",
             ],

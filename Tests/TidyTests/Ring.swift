@@ -28,7 +28,7 @@ enum Ring: String, CaseIterable, Comparable {
 
     /// Imports between members of one ring that are meant: no cycle is among them.
     ///
-    /// Adapters have none.
+    /// Adapters have none, but those of push services share the HTTP/2 client.
     static let importsWithin: [String: Set<String>] = [
         "EventLoop": ["Essentials"],
         "HTTP2": ["EventLoop", "Crypto"],
@@ -36,6 +36,7 @@ enum Ring: String, CaseIterable, Comparable {
         "HTTPClient": ["EventLoop"],
         "HTTPServer": ["EventLoop", "Crypto"],
         "ServiceManager": ["EventLoop"],
+        "APNsTransport": ["ServiceClient"],
         "ConnectionPool": ["Notifications"],
         "PredicateIndex": ["Predicates"],
         "PushCore": ["Notifications", "Predicates"],

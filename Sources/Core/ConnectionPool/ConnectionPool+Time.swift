@@ -53,6 +53,18 @@ extension ConnectionPool {
         return connection.isStarved(bodyBytes: Int(pushes.records[push].bodyBytes))
     }
 
+    /// Gives up all pushes that wait, because none of them can be sent.
+    ///
+    /// - Returns: their slots, the oldest first; they have ended.
+    public mutating func waitingGivenUp() -> [Int] {
+        var ended: [Int] = []
+        while let push = pushes.firstWaiting {
+            pushes.end(push)
+            ended.append(push)
+        }
+        return ended
+    }
+
     private mutating func endOverdueWaiting(_ nowNanoseconds: UInt64, _ actions: inout [PoolAction]) {
         while let push = pushes.firstWaiting,
             pushes.records[push].arrivedNanoseconds &+ limits.deadlineNanoseconds <= nowNanoseconds

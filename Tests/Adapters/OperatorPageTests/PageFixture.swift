@@ -29,7 +29,7 @@ final class PageFixture: Sendable {
             PipelineConfiguration.App(
                 route: AppRoute(
                     index: 0, name: "chat", bundleID: "com.example.chat", productionRoute: 0, sandboxRoute: 1,
-                    webRoute: 2), identityPoolIDs: [TestEvents.pool])
+                    courierRoute: 2), identityPoolIDs: [TestEvents.pool])
         ]
         change(&configuration)
         let page = try OperatorPage(

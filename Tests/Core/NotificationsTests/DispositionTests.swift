@@ -1,7 +1,7 @@
 import Notifications
 import Testing
 
-@Suite("What becomes of a push after an attempt")
+@Suite("What becomes of a push after an attempt: APNs")
 struct DispositionTests {
     @Test(
         "Every answer that Apple documents has its disposition",
@@ -41,13 +41,13 @@ struct DispositionTests {
             (503, "Shutdown", .resend),
         ])
     func documentedAnswers(status: Int, reason: String, expected: Disposition) {
-        #expect(Disposition(.answered(PushAnswer(status: status, reason: reason))) == expected)
+        #expect(Disposition(.answered(PushAnswer(status: status, reason: reason)), of: .apns) == expected)
     }
 
     @Test("Every status, even an impossible one, has a disposition")
     func totality() {
         for status in -1...1_000 {
-            let disposition = Disposition(.answered(PushAnswer(status: status)))
+            let disposition = Disposition(.answered(PushAnswer(status: status)), of: .apns)
             switch status {
             case 200: #expect(disposition == .accepted)
             case 410: #expect(disposition == .tokenDead(sinceMilliseconds: nil))
@@ -61,15 +61,17 @@ struct DispositionTests {
 
     @Test("An attempt that was not processed and one whose answer was lost are told apart")
     func unanswered() {
-        #expect(Disposition(.notProcessed("refused")) == .resend)
-        #expect(Disposition(.ambiguous("deadline")) == .resendPossibleDuplicate)
+        for service in PushService.allCases {
+            #expect(Disposition(.notProcessed("refused"), of: service) == .resend)
+            #expect(Disposition(.ambiguous("deadline"), of: service) == .resendPossibleDuplicate)
+        }
     }
 
     @Test("The wait that an answer asks for and the time of a token's death are kept")
     func details() {
         let throttled = PushAnswer(status: 429, reason: "TooManyRequests", retryAfterSeconds: 7)
-        #expect(Disposition(.answered(throttled)) == .retry(.throttled, afterSeconds: 7))
+        #expect(Disposition(.answered(throttled), of: .apns) == .retry(.throttled, afterSeconds: 7))
         let dead = PushAnswer(status: 410, reason: "Unregistered", deadSinceMilliseconds: 12)
-        #expect(Disposition(.answered(dead)) == .tokenDead(sinceMilliseconds: 12))
+        #expect(Disposition(.answered(dead), of: .apns) == .tokenDead(sinceMilliseconds: 12))
     }
 }

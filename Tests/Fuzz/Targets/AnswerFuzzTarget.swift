@@ -1,4 +1,5 @@
 @testable import APNsTransport
+@testable import ServiceClient
 
 /// Reads an answer of APNs (lines of header fields, an empty line, the body), and an answer of a proxy.
 ///

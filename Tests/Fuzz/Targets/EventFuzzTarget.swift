@@ -106,7 +106,7 @@ struct EventFuzzTarget: FuzzTarget {
             apps: ["chat", "mail"].enumerated().map { index, name in
                 let route = AppRoute(
                     index: index, name: name, bundleID: "com.example.\(name)", productionRoute: 2 * index,
-                    sandboxRoute: 2 * index + 1, webRoute: 4 + index)
+                    sandboxRoute: 2 * index + 1, courierRoute: 4 + index)
                 return .init(route: route, identityPoolIDs: index == 0 ? [pool] : [])
             },
             retryPolicy: RetryPolicy(

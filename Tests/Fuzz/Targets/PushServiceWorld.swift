@@ -4,6 +4,7 @@ import Essentials
 @testable import ConnectionPool
 @testable import Notifications
 @testable import PushCore
+@testable import ServiceClient
 
 /// A push service that does what an input chooses, around the two state machines that have to cope with it: the one
 /// that decides about deliveries, and the pool of connections that sends what the first wants sent.
@@ -160,7 +161,7 @@ struct PushServiceWorld: ~Copyable {
             isRedelivered: false, exchange: "",
             routingKey: "test", message: Message(headers: headers, body: Array("{}".utf8)))
         let app = AppRoute(
-            index: 0, name: "chat", bundleID: "com.example.chat", productionRoute: 0, sandboxRoute: 1, webRoute: 2)
+            index: 0, name: "chat", bundleID: "com.example.chat", productionRoute: 0, sandboxRoute: 1, courierRoute: 2)
         let content = PushContent(
             payload: Array(repeating: UInt8(ascii: " "), count: input.choice([2, 4_096])), topic: "com.example.chat",
             pushType: .alert, priority: .immediate, expirationSeconds: nil, collapseID: nil)
@@ -208,28 +209,30 @@ struct PushServiceWorld: ~Copyable {
         guard let slot = peers[number]?.open.removeValue(forKey: stream) else { return }
         let answer = parser.answer(
             status: partial.status, body: partial.body, retryAfterSeconds: partial.retryAfterSeconds)
+        let meaning = AnswerMeaning(ofAPNs: answer)
         var isWaiting = false
-        if answer.wedgesConnection, peers[number]?.hasProvenToken == true || input.byte() > 127 {
+        if meaning.contains(.connectionWedged), peers[number]?.hasProvenToken == true || input.byte() > 127 {
             isWaiting = pool.answeredUnprocessed(stream: stream, of: number, nowNanoseconds: nanoseconds)
             if isWaiting { attempts[slot]?.isInFlight = false }
             peers[number]?.isLeaving = true
             try perform(pool.tokenExpired(on: number, nowNanoseconds: nanoseconds))
-        } else if answer.announcesShutdown {
+        } else if meaning.contains(.shutdownAnnounced) {
             isWaiting = pool.answeredUnprocessed(stream: stream, of: number, nowNanoseconds: nanoseconds)
             if isWaiting { attempts[slot]?.isInFlight = false }
             try replaceFaulty(number)
         }
         if !isWaiting { try end(answer, slot, number, stream) }
-        if answer.throttlesConnection, peers[number]?.hasAccepted == true { try replaceFaulty(number) }
+        if meaning.contains(.connectionThrottled), peers[number]?.hasAccepted == true { try replaceFaulty(number) }
     }
 
     private mutating func end(
         _ answer: PushAnswer, _ slot: Int, _ number: Int, _ stream: Int32
     ) throws(FuzzFailure) {
         if answer.status == 200 { peers[number]?.hasAccepted = true }
-        if answer.provesToken { peers[number]?.hasProvenToken = true }
+        let provesToken = !AnswerMeaning(ofAPNs: answer).contains(.authorizationRefused)
+        if provesToken { peers[number]?.hasProvenToken = true }
         let ended = pool.answered(
-            stream: stream, of: number, provesToken: answer.provesToken, nowNanoseconds: nanoseconds)
+            stream: stream, of: number, provesToken: provesToken, nowNanoseconds: nanoseconds)
         guard let ended, ended.push == slot else {
             throw FuzzFailure("the answer on stream \(stream) of connection \(number) goes astray")
         }

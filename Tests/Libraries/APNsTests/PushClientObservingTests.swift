@@ -60,7 +60,7 @@ struct PushClientObservingTests {
                 "apns_pushes_total app=chat outcome=not_processed": 10, "apns_push_duration app=chat": 10,
                 "apns_pushes_in_flight app=chat": 0,
             ])
-        let ready = log.entries.withLock { $0.first { $0.message == "apns.connection.ready" } }
+        let ready = log.entries.withLock { $0.first { $0.message == "push.connection.ready" } }
         #expect(ready?.level == .info && ready?.metadata["app"] == "chat")
         _ = try await service.simulator.stop()
     }

@@ -2,6 +2,7 @@ import Essentials
 import Notifications
 import Predicates
 import PushCore
+import PushTestKit
 
 @testable import WorkerSimulation
 
@@ -215,7 +216,7 @@ struct CarefulWorker<Flaw: Defective>: SimulatedMachine {
     }
 
     private mutating func ended(_ push: Push, _ outcome: PushOutcome, _ now: Moment) {
-        switch Disposition(outcome) {
+        switch Disposition(outcome, of: .apns) {
         case .accepted: break
         case .tokenDead(let since): prune(push, since)
         case .tokenRejected: if Flaw.defect == .prunesWhatIsRejected { prune(push, nil) }

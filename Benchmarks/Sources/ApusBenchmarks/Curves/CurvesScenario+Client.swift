@@ -1,6 +1,7 @@
 import APNsTransport
 import Foundation
 import PushTestKit
+import ServiceClient
 
 /// The client alone: larger payloads, and a longer way to APNs.
 extension CurvesScenario {

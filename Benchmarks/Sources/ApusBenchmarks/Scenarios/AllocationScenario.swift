@@ -1,6 +1,7 @@
 import APNsTransport
 import Metrics
 import PushTestKit
+import ServiceClient
 
 /// Allocations of the client and of the pipeline, per push, when everything that grows has grown.
 struct AllocationScenario {

@@ -2,6 +2,7 @@ import APNsTransport
 import ConnectionPool
 import Metrics
 import Notifications
+import ServiceClient
 
 /// How the client is run against a server.
 struct ClientRun {

@@ -1,6 +1,7 @@
 import APNsTransport
 import Foundation
 import PushTestKit
+import ServiceClient
 
 /// The APNs client against nghttpd and against the simulator, beside h2load with the same requests.
 ///

@@ -2,6 +2,7 @@ import APNsTransport
 import Foundation
 import Metrics
 import PushTestKit
+import ServiceClient
 
 /// The client over a long way: answers come 25 ms and 100 ms late, and the pool begins with one connection and grows.
 ///
@@ -63,7 +64,7 @@ struct DistanceScenario {
     /// The open connections, as the client's own metrics count them.
     private static func connectionCount(_ metrics: MetricsRegistry) -> Int {
         metrics.render().split(separator: "\n")
-            .filter { $0.hasPrefix("apus_apns_connections{") && $0.contains(#"state="open""#) }
+            .filter { $0.hasPrefix("apus_push_connections{") && $0.contains(#"state="open""#) }
             .compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }.reduce(0, +)
     }
 }

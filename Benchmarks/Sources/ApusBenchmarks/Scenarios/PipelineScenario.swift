@@ -85,7 +85,7 @@ struct PipelineScenario {
 
     private static var configuration: PipelineConfiguration {
         let route = AppRoute(
-            index: 0, name: "chat", bundleID: Workbench.bundleID, productionRoute: 0, sandboxRoute: 1, webRoute: 2)
+            index: 0, name: "chat", bundleID: Workbench.bundleID, productionRoute: 0, sandboxRoute: 1, courierRoute: 2)
         return PipelineConfiguration(
             apps: [.init(route: route, identityPoolIDs: [TestEvents.pool])],
             retryPolicy: RetryPolicy(

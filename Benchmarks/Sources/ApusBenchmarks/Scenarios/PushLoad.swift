@@ -1,5 +1,6 @@
 import APNsTransport
 import Notifications
+import ServiceClient
 import Synchronization
 
 /// Sends pushes through a client, with a number of them out at any time, and waits for the last answer.

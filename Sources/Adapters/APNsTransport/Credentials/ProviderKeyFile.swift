@@ -1,5 +1,6 @@
 public import Crypto
 internal import Glibc
+public import ServiceClient
 
 /// Reads the file in which Apple hands out a signing key (`AuthKey_….p8`).
 public enum ProviderKeyFile {
@@ -18,30 +19,30 @@ public enum ProviderKeyFile {
     ///
     /// - Parameter path: the file.
     /// - Returns: the key.
-    /// - Throws: `APNsError` with `keyUnreadable` (missing, a folder, no permission) or `keyInvalid` (empty, too
+    /// - Throws: `ServiceError` with `keyUnreadable` (missing, a folder, no permission) or `keyInvalid` (empty, too
     ///   large, no key, a key of another kind).
-    public static func read(path: String) throws(APNsError) -> Content {
+    public static func read(path: String) throws(ServiceError) -> Content {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw unreadable(path) }
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw unreadable(path) }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw APNsError(.keyUnreadable, "\(path) is not a file; key_file must name the .p8 file from Apple")
+            throw ServiceError(.keyUnreadable, "\(path) is not a file; key_file must name the .p8 file from Apple")
         }
         let bytes = try content(of: descriptor, path: path)
         guard !bytes.isEmpty else {
-            throw APNsError(.keyInvalid, "\(path) is empty; put the .p8 file from Apple there")
+            throw ServiceError(.keyInvalid, "\(path) is empty; put the .p8 file from Apple there")
         }
         do throws(CryptoError) {
             let key = try ES256PrivateKey(pem: bytes)
             return Content(key: key, warning: warning(mode: status.st_mode, path: path))
         } catch {
-            throw APNsError(.keyInvalid, "\(path) holds no usable key: \(error.message)")
+            throw ServiceError(.keyInvalid, "\(path) holds no usable key: \(error.message)")
         }
     }
 
-    private static func content(of descriptor: Int32, path: String) throws(APNsError) -> [UInt8] {
+    private static func content(of descriptor: Int32, path: String) throws(ServiceError) -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4_096)
         while true {
@@ -51,7 +52,8 @@ public enum ProviderKeyFile {
             if count == 0 { return bytes }
             bytes += buffer.prefix(count)
             guard bytes.count <= sizeBytesMaximum else {
-                throw APNsError(.keyInvalid, "\(path) is larger than \(sizeBytesMaximum) bytes, so it is no key file")
+                throw ServiceError(
+                    .keyInvalid, "\(path) is larger than \(sizeBytesMaximum) bytes, so it is no key file")
             }
         }
     }
@@ -62,8 +64,8 @@ public enum ProviderKeyFile {
             + "run: chmod 600 \(path)"
     }
 
-    private static func unreadable(_ path: String) -> APNsError {
-        APNsError(
+    private static func unreadable(_ path: String) -> ServiceError {
+        ServiceError(
             .keyUnreadable, "\(path) cannot be read: \(String(cString: strerror(errno))); check key_file and its owner")
     }
 }

@@ -2,6 +2,7 @@ internal import Crypto
 internal import EventLoop
 internal import Glibc
 public import Notifications
+public import ServiceClient
 
 /// Replaces signing keys when their files change, without a restart.
 ///
@@ -34,14 +35,14 @@ public final class ProviderKeyWatcher: Sendable {
     ///   - entries: the files, each with the source that signs with its key now.
     ///   - intervalNanoseconds: how often the files are looked at.
     ///   - logger: where a key that was replaced, or a file that cannot be used, is logged.
-    /// - Throws: `APNsError` with `systemFailed` if there is no thread.
+    /// - Throws: `ServiceError` with `systemFailed` if there is no thread.
     public init(
         entries: [Entry], intervalNanoseconds: UInt64 = 10_000_000_000, logger: Logger
-    ) throws(APNsError) {
+    ) throws(ServiceError) {
         do throws(EventLoopError) {
             loop = try EventLoop(name: "keys")
         } catch {
-            throw APNsError(.systemFailed, "key files cannot be watched: \(error)")
+            throw ServiceError(.systemFailed, "key files cannot be watched: \(error)")
         }
         core = LoopBound(
             KeyWatchCore(loop: loop, entries: entries, intervalNanoseconds: intervalNanoseconds, logger: logger),
@@ -92,7 +93,7 @@ final class KeyWatchCore {
     private func read(_ index: Int) {
         let entry = entries[index]
         let fields: [LogField] = [.field("file", entry.path), .field("key", entry.keyID)]
-        do throws(APNsError) {
+        do throws(ServiceError) {
             let content = try ProviderKeyFile.read(path: entry.path)
             let wasUnusable = failures[index] != nil
             failures[index] = nil

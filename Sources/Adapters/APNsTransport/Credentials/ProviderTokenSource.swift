@@ -4,6 +4,7 @@ import Essentials
 internal import EventLoop
 internal import Glibc
 internal import Metrics
+public import ServiceClient
 internal import Synchronization
 
 /// The provider token of one signing key: minted once, shared by every connection and loop that uses the key.
@@ -22,7 +23,7 @@ public final class ProviderTokenSource: Sendable {
         var keyID: String
         var keyGeneration: UInt64 = 1
         var schedule = ProviderTokenSchedule()
-        var token: ProviderToken?
+        var token: Authorization?
         var counterOfKey: (@Sendable (String) -> Counter)?
         var minted: Counter?
     }
@@ -43,10 +44,10 @@ public final class ProviderTokenSource: Sendable {
     ///   - keyID: the key's identifier, from Apple's list of keys: capital letters and digits.
     ///   - teamID: the identifier of the developer team: capital letters and digits.
     ///   - clock: both clocks; the default reads the system's.
-    /// - Throws: `APNsError` with `identifierInvalid` if an identifier is not ten capital letters and digits.
+    /// - Throws: `ServiceError` with `identifierInvalid` if an identifier is not ten capital letters and digits.
     public init(
         key: ES256PrivateKey, keyID: String, teamID: String, clock: @escaping Clock = ProviderTokenSource.systemClock
-    ) throws(APNsError) {
+    ) throws(ServiceError) {
         try Self.requireIdentifier(keyID, name: "key_id")
         try Self.requireIdentifier(teamID, name: "team_id")
         state = Mutex(State(key: key, keyID: keyID))
@@ -74,10 +75,10 @@ public final class ProviderTokenSource: Sendable {
     ///   - keyID: the key's identifier.
     ///   - teamID: the identifier of the developer team.
     /// - Returns: the source.
-    /// - Throws: `APNsError` with `identifierInvalid`, as `init`.
+    /// - Throws: `ServiceError` with `identifierInvalid`, as `init`.
     public static func shared(
         key: ES256PrivateKey, keyID: String, teamID: String
-    ) throws(APNsError) -> ProviderTokenSource {
+    ) throws(ServiceError) -> ProviderTokenSource {
         let identity = Identity(keyID: keyID, teamID: teamID, publicKeyPEM: key.publicKeyPEM)
         let new = try ProviderTokenSource(key: key, keyID: keyID, teamID: teamID)
         return sharedSources.withLock { sources in
@@ -93,9 +94,9 @@ public final class ProviderTokenSource: Sendable {
         state.withLock { $0.keyID == keyID && $0.key.publicKeyPEM == key.publicKeyPEM }
     }
 
-    private static func requireIdentifier(_ value: String, name: String) throws(APNsError) {
+    private static func requireIdentifier(_ value: String, name: String) throws(ServiceError) {
         guard !isIdentifier(value) else { return }
-        throw APNsError(
+        throw ServiceError(
             .identifierInvalid,
             "\(name) must be the identifier that Apple gave out (ten capital letters and digits, like "
                 + "ABC123DEFG), but it is \(value.isEmpty ? "empty" : "\"\(value.prefix(32))\"")")
@@ -126,9 +127,9 @@ public final class ProviderTokenSource: Sendable {
     ///   - key: the key; the key in use changes nothing.
     ///   - keyID: its identifier; nil for the same as before.
     /// - Returns: whether anything changed.
-    /// - Throws: `APNsError` with `identifierInvalid` as for `init`; then the old key stays in use.
+    /// - Throws: `ServiceError` with `identifierInvalid` as for `init`; then the old key stays in use.
     @discardableResult
-    public func replaceKey(_ key: ES256PrivateKey, keyID: String? = nil) throws(APNsError) -> Bool {
+    public func replaceKey(_ key: ES256PrivateKey, keyID: String? = nil) throws(ServiceError) -> Bool {
         if let keyID { try Self.requireIdentifier(keyID, name: "key_id") }
         return state.withLock { state in
             let keyID = keyID ?? state.keyID
@@ -146,7 +147,7 @@ public final class ProviderTokenSource: Sendable {
     ///
     /// - Returns: the token.
     /// - Throws: `CryptoError` if the key does not sign.
-    public func token() throws(CryptoError) -> ProviderToken {
+    public func token() throws(CryptoError) -> Authorization {
         let now = clock()
         return try state.withLock { (state) throws(CryptoError) in
             let decision = state.schedule.tokenNeeded(at: now)
@@ -159,7 +160,7 @@ public final class ProviderTokenSource: Sendable {
     /// - Parameter generation: the generation of the rejected token; one older than the present changes nothing.
     /// - Returns: the token to use from now on.
     /// - Throws: `CryptoError` if the key does not sign.
-    public func tokenExpired(generation: UInt64) throws(CryptoError) -> ProviderToken {
+    public func tokenExpired(generation: UInt64) throws(CryptoError) -> Authorization {
         let now = clock()
         return try state.withLock { (state) throws(CryptoError) in
             let isPresent = state.token?.generation == generation
@@ -171,7 +172,7 @@ public final class ProviderTokenSource: Sendable {
 
     private func carryOut(
         _ decision: ProviderTokenSchedule.Decision, at now: ProviderTokenSchedule.Moment, on state: inout State
-    ) throws(CryptoError) -> ProviderToken {
+    ) throws(CryptoError) -> Authorization {
         switch (decision, state.token) {
         case (.keep, let token?):
             return token
@@ -184,12 +185,12 @@ public final class ProviderTokenSource: Sendable {
 
     private func mint(
         issuedAtSeconds: Int64, at now: ProviderTokenSchedule.Moment, on state: inout State
-    ) throws(CryptoError) -> ProviderToken {
+    ) throws(CryptoError) -> Authorization {
         let header = Base64URL.encode(Array("{\"alg\":\"ES256\",\"kid\":\"\(state.keyID)\"}".utf8))
         let claims = Base64URL.encode(Array("{\"iss\":\"\(teamID)\",\"iat\":\(issuedAtSeconds)}".utf8))
         let signingInput = header + "." + claims
         let signature = try state.key.sign(Array(signingInput.utf8))
-        let token = ProviderToken(
+        let token = Authorization(
             generation: (state.token?.generation ?? 0) + 1, keyGeneration: state.keyGeneration,
             headerValue: Array("bearer \(signingInput).\(Base64URL.encode(signature))".utf8))
         state.schedule.minted(at: now)
@@ -204,12 +205,22 @@ public final class ProviderTokenSource: Sendable {
     }
 }
 
-/// A signed provider token, ready to be sent.
-public struct ProviderToken: Sendable {
-    /// Counts the tokens of one source, from 1; a greater number is a newer token.
-    public let generation: UInt64
-    /// Counts the keys of one source, from 1: APNs wants tokens of different keys on different connections.
-    public let keyGeneration: UInt64
-    /// The value of the header `authorization`, a secret: `bearer` and the token.
-    public let headerValue: [UInt8]
+extension ProviderTokenSource: Authorizer {
+    /// The provider token to use now, as an authorization.
+    public func authorization() -> AuthorizationState {
+        state { () throws(CryptoError) in try token() }
+    }
+
+    /// APNs called a token expired; a new one is minted if the limits allow it.
+    public func authorizationExpired(generation: UInt64) -> AuthorizationState {
+        state { () throws(CryptoError) in try tokenExpired(generation: generation) }
+    }
+
+    private func state(_ token: () throws(CryptoError) -> Authorization) -> AuthorizationState {
+        do throws(CryptoError) {
+            return .ready(try token())
+        } catch {
+            return .unavailable(reason: "no provider token, check key_file: \(error.message)")
+        }
+    }
 }

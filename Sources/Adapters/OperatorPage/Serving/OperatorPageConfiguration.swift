@@ -12,7 +12,7 @@ public struct OperatorPageConfiguration: Sendable {
     /// The configured apps.
     public var apps: [PipelineConfiguration.App] = []
     /// The names of the apps.
-    var appNames: [String] { apps.map(\.route.name) }
+    var appNames: [String] { apps.map(\.name) }
     /// Reads the file of users, on the page's own thread; nil if there is none.
     public var readUsers: (@Sendable () throws -> [UInt8])?
     /// The header in which a trusted proxy names the user; empty if none is trusted.

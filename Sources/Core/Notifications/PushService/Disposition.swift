@@ -2,9 +2,9 @@
 public enum Disposition: Hashable, Sendable {
     /// Why a push goes to the retry ladder.
     public enum RetryCause: String, Hashable, Sendable {
-        /// 429 `TooManyRequests`: too many pushes to this device.
+        /// 429: too many pushes to this device.
         case throttled
-        /// 500, or 503 other than `Shutdown`.
+        /// 500, or 503 other than `Shutdown`, of APNs, which asks for a long delay.
         case serverError = "server-error"
         /// 429 `TooManyProviderTokenUpdates`: the token is kept, the push tried later.
         case providerTokenUpdates = "provider-token-updates"
@@ -20,12 +20,16 @@ public enum Disposition: Hashable, Sendable {
         case suspectConfiguration = "tokens-in-doubt"
         /// An operator has paused the app.
         case paused
+        /// 5xx of a service whose own delay counts.
+        case serviceUnavailable = "service-unavailable"
+        /// The quota of the whole account is spent, for which no single push is to blame; no attempt is spent.
+        case quotaExceeded = "quota-exceeded"
 
         /// Whether the wait counts against the attempts: it does not where the push itself is not to blame.
         public var consumesAttempt: Bool {
             switch self {
-            case .throttled, .serverError, .providerTokenUpdates, .unanswered: true
-            case .keyRejected, .suspectConfiguration, .unreachable, .congested, .paused: false
+            case .throttled, .serverError, .serviceUnavailable, .providerTokenUpdates, .unanswered: true
+            case .keyRejected, .suspectConfiguration, .quotaExceeded, .unreachable, .congested, .paused: false
             }
         }
 
@@ -34,11 +38,11 @@ public enum Disposition: Hashable, Sendable {
         public var isOutage: Bool { self == .unreachable || self == .congested || self == .paused }
     }
 
-    /// APNs has it.
+    /// The push service has it.
     case accepted
-    /// 410: the token is dead since then (milliseconds since 1970; nil if APNs did not say).
+    /// The token is dead since then (milliseconds since 1970; nil if the service did not say).
     case tokenDead(sinceMilliseconds: Int64?)
-    /// 400 `BadDeviceToken` or `DeviceTokenNotForTopic`: dead, unless too many tokens are called so.
+    /// The token is called bad: dead, unless too many tokens are called so.
     case tokenRejected(reason: String)
     /// The request itself is wrong and stays wrong.
     case deadLetter(reason: String)
@@ -55,53 +59,22 @@ public enum Disposition: Hashable, Sendable {
 extension Disposition {
     /// Decides what becomes of a push: a total function of how the attempt ended.
     ///
-    /// Source: Apple, "Handling notification responses from APNs". 400 `IdleTimeout` normally comes with GOAWAY and
-    /// says nothing about the push, so the push is sent again. A status that Apple does not document is treated by its
-    /// class: 5xx waits, everything else becomes a dead letter with the answer.
-    public init(_ outcome: PushOutcome) {
-        switch outcome {
-        case .notProcessed: self = .resend
-        case .ambiguous: self = .resendPossibleDuplicate
-        case .answered(let answer): self.init(answer)
+    /// - Parameters:
+    ///   - outcome: how the attempt ended.
+    ///   - service: the push service, each of which means something else by its answers.
+    public init(_ outcome: PushOutcome, of service: PushService) {
+        switch (outcome, service) {
+        case (.notProcessed, _): self = .resend
+        case (.ambiguous, _): self = .resendPossibleDuplicate
+        case (.answered(let answer), .apns), (.answered(let answer), .courier): self.init(ofAPNs: answer)
+        case (.answered(let answer), .fcm): self.init(ofFCM: answer)
+        case (.answered(let answer), .adm): self.init(ofADM: answer)
+        case (.answered(let answer), .webPush): self.init(ofWebPush: answer)
         }
     }
 
-    private init(_ answer: PushAnswer) {
-        switch answer.status {
-        case 200: self = .accepted
-        case 410: self = .tokenDead(sinceMilliseconds: answer.deadSinceMilliseconds)
-        case 400: self = Self.badRequest(answer)
-        case 403: self = Self.forbidden(answer)
-        case 429: self = .retry(Self.isTokenUpdate(answer) ? .providerTokenUpdates : .throttled, answer)
-        case 503 where answer.reason == "Shutdown": self = .resend
-        case 500...599: self = .retry(.serverError, answer)
-        default: self = .deadLetter(reason: Self.reason(of: answer))
-        }
-    }
-
-    private static func badRequest(_ answer: PushAnswer) -> Disposition {
-        switch answer.reason {
-        case "BadDeviceToken", "DeviceTokenNotForTopic": .tokenRejected(reason: answer.reason)
-        case "IdleTimeout": .resend
-        default: .deadLetter(reason: reason(of: answer))
-        }
-    }
-
-    private static func forbidden(_ answer: PushAnswer) -> Disposition {
-        switch answer.reason {
-        // The transport renews the token or replaces the connection; the push itself was not looked at.
-        case "ExpiredProviderToken", "UnrelatedKeyIdInToken": .resend
-        default: .keyRejected(reason: reason(of: answer))
-        }
-    }
-
-    private static func retry(_ cause: RetryCause, _ answer: PushAnswer) -> Disposition {
-        .retry(cause, afterSeconds: answer.retryAfterSeconds)
-    }
-
-    private static func isTokenUpdate(_ answer: PushAnswer) -> Bool { answer.reason == "TooManyProviderTokenUpdates" }
-
-    private static func reason(of answer: PushAnswer) -> String {
+    /// The word of an answer for a dead letter.
+    static func reason(of answer: PushAnswer) -> String {
         answer.reason.isEmpty ? "status-\(answer.status)" : answer.reason
     }
 }

@@ -62,6 +62,21 @@ public final class DispatchJob: Sendable {
         self.announcement = announcement
     }
 
+    /// The same for some of the devices.
+    ///
+    /// - Parameters:
+    ///   - indices: the devices, by their places.
+    ///   - isFirst: whether the part also has what the page has once: where the next page begins.
+    /// - Returns: the part.
+    func part(of indices: [Int], isFirst: Bool) -> DispatchJob {
+        DispatchJob(
+            tags: tags, deliveryClass: deliveryClass, message: message, retryState: retryState, identity: identity,
+            renderings: renderings, devices: indices.map { devices[$0] },
+            assignments: assignments.isEmpty ? [] : indices.map { assignments[$0] },
+            continuation: isFirst ? continuation : nil, chunk: chunk, changed: changed,
+            expiresImmediately: expiresImmediately, dataset: dataset, announcement: announcement)
+    }
+
     /// The name of a device in a requeued copy, with its subscription if it has one.
     func retryName(of device: Int) -> String {
         let deviceID = devices[device].deviceID
@@ -80,9 +95,9 @@ public enum JobArrival: Hashable, Sendable {
     case ended
 }
 
-/// The content of an event for the devices of one app.
+/// The content of an event for the devices that one route leads to.
 public struct AppRendering: Sendable {
-    /// The app.
+    /// The route.
     public var app: AppRoute
     /// The payload and the headers that its devices share.
     public var content: PushContent
@@ -92,11 +107,16 @@ public struct AppRendering: Sendable {
         self.app = app
         self.content = content
     }
+
+    /// Whether it is for a device.
+    func serves(_ device: Recipient) -> Bool {
+        app.transportRoute(to: device.platform) != nil && app.name == device.app
+    }
 }
 
 /// The content for one device of a job, and its subscription.
 public struct PushAssignment: Hashable, Sendable {
-    /// The index of its content in the job's renderings; nil if its app is not configured.
+    /// The index of its content in the job's renderings; nil if no route leads to it.
     public var rendering: Int?
     /// The row of the subscription.
     public var subscription: Int64

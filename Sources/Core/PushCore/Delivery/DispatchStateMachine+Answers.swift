@@ -41,13 +41,13 @@ extension DispatchStateMachine {
             sendQueues[Self.sendQueueIndex(of: .interactive)].pushEnded(app: app)
             // The job has ended without this push, but APNs has accepted it: the device was told.
             let told = announcementsOfAbandonedPushes.removeValue(forKey: result.identifier)
-            if let told, Disposition(result.outcome) == .accepted { actions.told.append(told) }
+            if let told, Self.isAccepted(result) { actions.told.append(told) }
             return push
         }
         let work = work(of: push.job)
-        let disposition = Disposition(result.outcome)
-        let asksAPNs = asksAPNs(push.device, work)
-        if asksAPNs {
+        let disposition = Disposition(result.outcome, of: work.renderings[push.rendering].app.service)
+        let asksService = asksService(push.device, work)
+        if asksService {
             noteKey(result.outcome, disposition, app: app)
             if work.deliveryClass == .bulk, case .answered = result.outcome {
                 bulkWindow.pushEnded(
@@ -56,7 +56,7 @@ extension DispatchStateMachine {
         }
         // There may be nowhere to send it; then it waits in a queue rather than here.
         let route = route(of: push.device, push.rendering, work)
-        if health.maySendAgain(app: app, route: route, asksAPNs: asksAPNs), mayResend(disposition, &push, work) {
+        if health.maySendAgain(app: app, route: route, asksService: asksService), mayResend(disposition, &push, work) {
             push.sent = latest.monotonic
             pushes.modify(result.identifier) { $0 = push }
             actions.sends.append(request(result.identifier, push, work))
@@ -73,6 +73,10 @@ extension DispatchStateMachine {
         }
         if isSent { jobAdvanced(push.job, into: &actions) }
         return push
+    }
+
+    private static func isAccepted(_ result: PushResult) -> Bool {
+        if case .answered(let answer) = result.outcome { answer.status == 200 } else { false }
     }
 
     /// The work of a job that is not settled.
@@ -99,11 +103,14 @@ extension DispatchStateMachine {
     private mutating func noteKey(
         _ outcome: PushOutcome, _ disposition: Disposition, app: Int
     ) {
-        guard case .answered(let answer) = outcome, answer.status != 403 else {
-            guard disposition == .resend || disposition == .resendPossibleDuplicate else { return }
-            return health.pushWasUnanswered(app: app, at: latest.monotonic)
+        switch (outcome, disposition) {
+        case (.answered, .keyRejected): break
+        // The transport renews what authenticates the push, which was not looked at.
+        case (.answered(let answer), .resend) where answer.status == 401 || answer.status == 403:
+            health.pushWasUnanswered(app: app, at: latest.monotonic)
+        case (.answered, _): health.keyWasAccepted(app: app)
+        case (.notProcessed, _), (.ambiguous, _): health.pushWasUnanswered(app: app, at: latest.monotonic)
         }
-        health.keyWasAccepted(app: app)
     }
 
     /// Draws the consequence from how a push ended.
@@ -130,13 +137,14 @@ extension DispatchStateMachine {
         case .tokenRejected(let reason):
             return tokenRejected(push, work, reason, into: &actions)
         case .deadLetter(let reason):
+            let service = work.renderings[push.rendering].app.service.title
             let detail =
-                "APNs answered \(reason), which stays so for this push: correct the event or the configuration."
+                "\(service) answered \(reason), which stays so for this push: correct the event or the configuration."
             return failure(device, work, app: app, .deadLetter, reason, detail)
         case .retry(let cause, let after):
             return retry(device, work, app: app, cause, afterSeconds: after)
         case .resend where health.isPaused(app: app): return retry(device, work, app: app, .paused)
-        case .resend where asksAPNs(device, work) && health.isKeyRefused(app: app):
+        case .resend where asksService(device, work) && health.isKeyRefused(app: app):
             // It waited while the key was found to be wrong; nothing of it is spent.
             return retry(device, work, app: app, .keyRejected)
         case .resend, .resendPossibleDuplicate:
@@ -151,7 +159,7 @@ extension DispatchStateMachine {
     }
 
     private mutating func noteGoodToken(_ push: Push, _ work: DispatchJob) {
-        if asksAPNs(push.device, work) { health.tokenWasGood(app: push.app, kind: kind(of: push, work)) }
+        if asksService(push.device, work) { health.tokenWasGood(app: push.app, kind: kind(of: push, work)) }
     }
 
     /// Which of the device's tokens a push goes to.

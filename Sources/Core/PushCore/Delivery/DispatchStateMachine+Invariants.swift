@@ -24,7 +24,16 @@ extension DispatchStateMachine {
             deliveriesOfApp: health.unsettledDeliveriesByApp.map { _ in 0 })
         countPushes(&tally, &broken)
         countCopies(&tally, &broken)
-        jobs.forEach { number, job in countJob(number, job, &tally, &broken) }
+        var partsByGroup: [UInt64: Int] = [:]
+        jobs.forEach { number, job in
+            countJob(number, job, &tally, &broken)
+            if let group = job.group { partsByGroup[group, default: 0] += 1 }
+        }
+        groups.forEach { number, group in
+            if group.partsLeft != partsByGroup[number, default: 0] {
+                broken.append("group \(number) waits for \(group.partsLeft) parts, and others are there")
+            }
+        }
         checkSendQueues(tally, &broken)
         checkBooks(tally, &broken)
         return broken

@@ -200,7 +200,19 @@ extension DispatchStateMachine {
 
     private mutating func settle(_ job: Job, into actions: inout DispatchActions) {
         let work = job.work
-        if let detail = job.rejection {
+        if let app = job.backlogApp { health.deliveriesSettled(work.tags.count, app: app, at: latest.monotonic) }
+        var rejection = job.rejection
+        if let number = job.group {
+            let group = groups.modify(number) { group in
+                group.partsLeft -= 1
+                group.rejection = group.rejection ?? job.rejection
+                return group
+            }
+            guard group.partsLeft == 0 else { return }
+            groups.remove(number)
+            rejection = group.rejection
+        }
+        if let detail = rejection {
             if let chunk = work.chunk { actions.chunksRejected[chunk] = detail }
             if !work.tags.isEmpty {
                 actions.rejections.append(.init(tags: work.tags, message: work.message, detail: detail))
@@ -209,7 +221,6 @@ extension DispatchStateMachine {
             actions.settles.append(contentsOf: work.tags)
         }
         if let dataset = work.dataset { actions.datasetsSettled.append(dataset) }
-        if let app = job.backlogApp { health.deliveriesSettled(work.tags.count, app: app, at: latest.monotonic) }
         if let chunk = work.chunk { actions.chunkPagesEnded.append(chunk) }
     }
 

@@ -26,7 +26,7 @@ extension DispatchStateMachine {
             return nil
         }
         let verdict = health.verdict(
-            app: app, route: route(of: device, rendering, work), asksAPNs: asksAPNs(device, work),
+            app: app, route: route(of: device, rendering, work), asksService: asksService(device, work),
             at: latest.monotonic)
         if let cause = verdict { return retry(device, work, app: app, cause) }
         let subscription = work.assignments.isEmpty ? 0 : work.assignments[device].subscription
@@ -55,9 +55,15 @@ extension DispatchStateMachine {
         if !work.assignments.isEmpty, let problem = work.assignments[device].problem {
             return failure(device, work, app: nil, .deadLetter, problem.reason.rawValue, problem.message)
         }
-        let name = work.devices[device].app
-        let detail = "No app named \(name) is configured; add it as [[app]], or remove the device."
-        return failure(device, work, app: nil, .deadLetter, "unknown-app", detail)
+        let (name, platform) = (work.devices[device].app, work.devices[device].platform)
+        guard appNames.contains(name) else {
+            let detail = "No app named \(name) is configured; add it as [[app]], or remove the device."
+            return failure(device, work, app: nil, .deadLetter, "unknown-app", detail)
+        }
+        let detail =
+            "The app \(name) has no credentials for \(platform.service.title), which its device of platform "
+            + "\(platform.rawValue) needs; add them to its [[app]], or remove the device."
+        return failure(device, work, app: nil, .deadLetter, "service-not-configured", detail)
     }
 
     func request(_ identifier: UInt64, _ push: Push, _ work: DispatchJob) -> PushRequest {
@@ -68,22 +74,19 @@ extension DispatchStateMachine {
     }
 
     func route(of device: Int, _ rendering: Int, _ work: DispatchJob) -> Int {
-        let app = work.renderings[rendering].app
-        return switch work.devices[device].platform {
-        case .apnsSandbox: app.sandboxRoute
-        case .courier: app.webRoute
-        // Devices of other services are left out before, so nothing is sent to them.
-        case .apns, .gcm, .adm, .webPush: app.productionRoute
+        guard let route = work.renderings[rendering].app.transportRoute(to: work.devices[device].platform) else {
+            preconditionFailure("a rendering is chosen for a device that its route leads to")
         }
+        return route
     }
 
-    /// Whether APNs answers the push, so that the answer concerns the app's key and tokens.
-    func asksAPNs(_ device: Int, _ work: DispatchJob) -> Bool { work.devices[device].platform != .courier }
+    /// Whether the push service answers the push, so that the answer concerns the app's key and tokens.
+    func asksService(_ device: Int, _ work: DispatchJob) -> Bool { work.devices[device].platform != .courier }
 
-    /// Which rendering is for the app of a device; nil if the app is not configured.
+    /// Which rendering is for a device; nil if no route leads to it.
     func rendering(of device: Int, in work: DispatchJob) -> Int? {
         if !work.assignments.isEmpty { return work.assignments[device].rendering }
-        return work.renderings.indices.first { work.renderings[$0].app.name == work.devices[device].app }
+        return work.renderings.indices.first { work.renderings[$0].serves(work.devices[device]) }
     }
 }
 
@@ -99,7 +102,7 @@ extension DispatchStateMachine {
 
     var interactiveQueue: SendQueue { sendQueues[Self.sendQueueIndex(of: .interactive)] }
 
-    /// The flow in which a job waits: the app of its next device.
+    /// The flow in which a device of a job waits: its app; all devices of a job share one.
     func flow(of work: DispatchJob, device: Int) -> Int {
         guard isShared else { return 0 }
         if work.renderings.count == 1, work.assignments.isEmpty { return work.renderings[0].app.index }
@@ -136,27 +139,20 @@ extension DispatchStateMachine {
     ) {
         let number = head.element
         let end = min(work.devices.count, first + unitsMaximum)
-        let mayMove = isShared && (work.renderings.count > 1 || !work.assignments.isEmpty)
         let pushesBefore = pushes.count
-        var flow = head.flow
-        var device = first
-        while device < end, flow == head.flow {
+        for device in first..<end {
             if let failure = send(device, of: number, work, into: &actions) {
                 jobs.modify(number) { $0.failed(device, failure) }
             }
-            device += 1
-            if mayMove, device < work.devices.count { flow = self.flow(of: work, device: device) }
         }
         let sent = pushes.count - pushesBefore
         jobs.modify(number) { job in
-            job.nextDevice = device
+            job.nextDevice = end
             job.pushesOut += sent
         }
-        let rest = work.devices.count - device
-        let isMoved = rest > 0 && flow != head.flow
-        sendQueues[queueIndex].served(devices: device - first, flow: head.flow, isFinished: rest == 0 || isMoved)
-        if isMoved { sendQueues[queueIndex].moved(number, devices: rest, from: head.flow, to: flow) }
-        if rest == 0 { jobAdvanced(number, into: &actions) }
+        let isFinished = end == work.devices.count
+        sendQueues[queueIndex].served(devices: end - first, flow: head.flow, isFinished: isFinished)
+        if isFinished { jobAdvanced(number, into: &actions) }
     }
 
     /// Whether a waiting push would end without being sent, so that it needs no room in the window.

@@ -4,7 +4,8 @@ public import Notifications
 /// The life of every delivery between its arrival and its acknowledgement: which pushes are out, what becomes of each,
 /// what has to be requeued first, and when the delivery may be settled.
 ///
-/// A job (one page of one event's audience) goes through these states:
+/// A job is one page of one event's audience, or the part of it that goes to one app at one push service: so no part
+/// waits for another, and the delivery is settled with the last. It goes through these states:
 ///
 /// | state | means | can transition to |
 /// |---|---|---|
@@ -13,7 +14,10 @@ public import Notifications
 /// | requeuing | waits for the broker to confirm its requeued copies | settled, when the last one is confirmed |
 /// | settled | its deliveries are acknowledged, or rejected if the broker takes a copy never | none: it is gone |
 ///
-/// A push ends when APNs accepted it, its token is dead, its time has passed, or its requeued copy is confirmed.
+/// An `app` is the index of an `AppRoute`: an app that uses several push services counts as several.
+///
+/// A push ends when its push service accepted it, its token is dead, its time has passed, or its requeued copy is
+/// confirmed.
 /// Nothing else settles a delivery, so the broker still has every event that is lost on the way.
 ///
 /// Methods are named after events; the resulting actions are appended to `DispatchActions`. Time is an argument.
@@ -24,6 +28,8 @@ public struct DispatchStateMachine: Sendable {
         var pushesOut = 0
         var publishesOut = 0
         var failures: [Failure] = []
+        /// The parts of the page that it is one of; nil if it is the whole of it.
+        var group: UInt64?
         /// The app under which its deliveries are counted; nil if they are not.
         var backlogApp: Int?
         /// Why the broker will never take a copy that its deliveries must not end without; nil if there is none such.
@@ -42,6 +48,13 @@ public struct DispatchStateMachine: Sendable {
                 failures[failures.count - 1].deviceIDs = [name]
             }
         }
+    }
+
+    /// The parts of one page, whose deliveries end with the last of them.
+    struct JobGroup: Sendable {
+        var partsLeft: Int
+        /// Why the broker will never take a copy of one of them; nil if there is none such.
+        var rejection: String?
     }
 
     /// Devices of one job that failed in the same way, and go into the same requeued copies.
@@ -103,6 +116,7 @@ public struct DispatchStateMachine: Sendable {
     let queues: DispatchQueues
     let limits: DispatchLimits
     var jobs = SlotTable<Job>()
+    var groups = SlotTable<JobGroup>()
     var pushes = SlotTable<Push>()
     /// The dataset announcements of abandoned pushes, by the number of the push: their answers may still come.
     var announcementsOfAbandonedPushes: [UInt64: (deviceID: String, announcement: DatasetAnnouncement)] = [:]
@@ -116,6 +130,9 @@ public struct DispatchStateMachine: Sendable {
     /// When the last small event arrived.
     var interactiveArrived: MonotonicTime?
 
+    /// The names of the configured apps.
+    public var appNames: Set<String> = []
+
     /// How the push service serves each app, as far as the pushes tell.
     public internal(set) var health: AppHealth
     /// The outcomes of the pushes, by app; the last entry is for devices whose app is not configured.
@@ -124,7 +141,7 @@ public struct DispatchStateMachine: Sendable {
     /// Creates a machine without work.
     ///
     /// - Parameters:
-    ///   - appCount: how many apps are configured.
+    ///   - appCount: how many routes all apps have.
     ///   - policy: when failed pushes are tried again.
     ///   - queues: where requeued messages go; has a retry queue for each delay of the policy.
     ///   - limits: the bounds.
@@ -181,9 +198,40 @@ public struct DispatchStateMachine: Sendable {
 
     /// A page of an audience is ready to be pushed to.
     ///
-    /// - Returns: the outcome: the job is deferred if its app is slow and exceeds its share.
+    /// - Returns: the outcome: what is for a slow app that exceeds its share is deferred.
     @discardableResult
     public mutating func jobArrived(_ work: DispatchJob, into actions: inout DispatchActions) -> JobArrival {
+        let parts = parts(of: work)
+        guard parts.count > 1 else { return arrived(work, of: nil, into: &actions) }
+        let group = groups.insert { _ in JobGroup(partsLeft: parts.count) }
+        var arrivals: Set<JobArrival> = []
+        for part in parts { arrivals.insert(arrived(part, of: group, into: &actions)) }
+        if arrivals.contains(.taken) { return .taken }
+        return arrivals.contains(.deferred) ? .deferred : .ended
+    }
+
+    /// The parts of a page by the app that they are for; the page itself if there is only one.
+    private func parts(of work: DispatchJob) -> [DispatchJob] {
+        guard isShared, let first = work.devices.indices.first.map({ flow(of: work, device: $0) }),
+            work.devices.indices.contains(where: { flow(of: work, device: $0) != first })
+        else { return [work] }
+        var flows: [Int] = []
+        var devicesByFlow: [[Int]] = []
+        for device in work.devices.indices {
+            let flow = flow(of: work, device: device)
+            if let index = flows.firstIndex(of: flow) {
+                devicesByFlow[index].append(device)
+            } else {
+                flows.append(flow)
+                devicesByFlow.append([device])
+            }
+        }
+        return devicesByFlow.indices.map { work.part(of: devicesByFlow[$0], isFirst: $0 == 0) }
+    }
+
+    private mutating func arrived(
+        _ work: DispatchJob, of group: UInt64?, into actions: inout DispatchActions
+    ) -> JobArrival {
         for device in work.devices.indices {
             let app = rendering(of: device, in: work).map { work.renderings[$0].app.index } ?? ledgers.count - 1
             ledgers[app].matched += 1
@@ -191,6 +239,7 @@ public struct DispatchStateMachine: Sendable {
         }
         let continuation = work.continuation
         var job = Job(work: work)
+        job.group = group
         if work.deliveryClass == .interactive, !work.devices.isEmpty { interactiveArrived = latest.monotonic }
         let isDeferred = admit(&job)
         let number = jobs.insert { _ in job }
@@ -250,7 +299,7 @@ public struct DispatchStateMachine: Sendable {
 public struct PushCounts: Hashable, Sendable {
     /// Pushes that events called for.
     public var matched = 0
-    /// Accepted by APNs.
+    /// Accepted by the push service.
     public var accepted = 0
     /// Ended because the token is dead.
     public var tokenDead = 0

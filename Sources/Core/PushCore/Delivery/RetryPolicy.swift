@@ -95,7 +95,9 @@ public struct RetryPolicy: Hashable, Sendable {
         switch cause {
         case .serverError: least = max(least, serverErrorDelayMilliseconds)
         case .keyRejected, .suspectConfiguration: least = max(least, Self.suspensionDelayMilliseconds)
-        case .throttled, .providerTokenUpdates, .unanswered, .unreachable, .congested, .paused: break
+        case .throttled, .serviceUnavailable, .quotaExceeded, .providerTokenUpdates, .unanswered, .unreachable,
+            .congested, .paused:
+            break
         }
         return firstDelay(notBelow: least)
     }

@@ -53,14 +53,6 @@ struct SendQueue: Sendable {
         assert(devicesWaiting >= 0 && devicesWaitingByFlow[flow] >= 0, "more devices were served than waited")
     }
 
-    /// The rest of a job that has left its flow waits in the flow of another app.
-    mutating func moved(_ job: UInt64, devices: Int, from flow: Int, to other: Int) {
-        queue.append(job, flow: other)
-        devicesWaitingByFlow[flow] -= devices
-        devicesWaitingByFlow[other] += devices
-        assert(devicesWaitingByFlow[flow] >= 0, "more devices left the flow than waited in it")
-    }
-
     mutating func pushWentOut(app: Int) {
         pushesOut += 1
         pushesOutByFlow[app] += 1

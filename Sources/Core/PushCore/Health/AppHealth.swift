@@ -12,14 +12,16 @@ public import Notifications
 /// | an app is slow | when deliveries end (`AppBacklog`) | its excess is deferred, and its hanging pushes abandoned |
 /// | a fan-out hangs | no answer for the patience | chunks of it that have not begun are requeued |
 ///
+/// An app that uses several push services counts as several apps here: an `app` is the index of an `AppRoute`.
+///
 /// `DispatchStateMachine` asks for a verdict before a push goes out, and reports its outcome. The news for an operator
 /// are gathered in `notices`.
 public struct AppHealth: Sendable {
     /// A change of an app's or a route's health, for the operator.
     public enum Notice: Hashable, Sendable {
-        /// APNs does not accept the key of this app, with its reason.
+        /// The push service does not accept the key of this app, with its reason.
         case keyRejected(app: Int, reason: String)
-        /// APNs accepts the key of this app again.
+        /// The push service accepts the key of this app again.
         case keyAccepted(app: Int)
         /// Most tokens of this app and kind are called bad, with the last reason: environment or topic are in doubt.
         case suspectConfiguration(app: Int, kind: TokenKind, reason: String)
@@ -33,7 +35,7 @@ public struct AppHealth: Sendable {
 
     /// Kinds of trouble of one app; they may come together.
     public struct Troubles: OptionSet, Sendable {
-        /// APNs does not accept its key.
+        /// The push service does not accept its key.
         public static let keyRefused = Self(rawValue: 1)
         /// Most of its tokens of some kind are called bad.
         public static let tokensInDoubt = Self(rawValue: 2)
@@ -108,20 +110,20 @@ public struct AppHealth: Sendable {
     /// - Parameters:
     ///   - app: its app.
     ///   - route: the route that it would take.
-    ///   - asksAPNs: whether APNs would answer it, and not a server for other clients.
+    ///   - asksService: whether the push service would answer it, and not the registry.
     ///   - now: when it is.
     /// - Returns: the cause; its retry spends no attempt.
     public mutating func verdict(
-        app: Int, route: Int, asksAPNs: Bool, at now: MonotonicTime
+        app: Int, route: Int, asksService: Bool, at now: MonotonicTime
     ) -> Disposition.RetryCause? {
         if apps[app].isPaused { return .paused }
         if routes.isUnreachable(route) { return .unreachable }
-        return !asksAPNs || apps[app].breaker.admits(at: now) ? nil : .keyRejected
+        return !asksService || apps[app].breaker.admits(at: now) ? nil : .keyRejected
     }
 
     /// Whether a push that has come back may be sent again at once.
-    public func maySendAgain(app: Int, route: Int, asksAPNs: Bool) -> Bool {
-        !apps[app].isPaused && !(asksAPNs && isKeyRefused(app: app)) && !routes.isUnreachable(route)
+    public func maySendAgain(app: Int, route: Int, asksService: Bool) -> Bool {
+        !apps[app].isPaused && !(asksService && isKeyRefused(app: app)) && !routes.isUnreachable(route)
     }
 
     /// Whether a push on this route would wait for nothing.
@@ -130,7 +132,7 @@ public struct AppHealth: Sendable {
     /// Whether an operator has paused an app.
     public func isPaused(app: Int) -> Bool { apps[app].isPaused }
 
-    /// Whether APNs does not accept the key of an app, as far as is known.
+    /// Whether the push service does not accept the key of an app, as far as is known.
     public func isKeyRefused(app: Int) -> Bool { apps[app].breaker.state != .closed }
 
     // MARK: What an operator says
@@ -156,28 +158,28 @@ public struct AppHealth: Sendable {
         if isShared { apps[app].backlog.wasAnswered(othersEnded: othersEnded(app), at: now) }
     }
 
-    /// A push that APNs was asked for has ended with something that is not about the key.
+    /// A push that the service was asked for has ended with something that is not about the key.
     public mutating func keyWasAccepted(app: Int) {
         guard isKeyRefused(app: app) else { return }
         apps[app].breaker.keyWasAccepted()
         notices.append(.keyAccepted(app: app))
     }
 
-    /// APNs did not accept the key of an app.
+    /// The push service did not accept the key of an app.
     public mutating func keyWasRejected(app: Int, reason: String, at now: MonotonicTime) {
         if !isKeyRefused(app: app) { notices.append(.keyRejected(app: app, reason: reason)) }
         apps[app].breaker.keyWasRejected(at: now)
     }
 
-    /// A push that APNs was asked for has ended without an answer, which may have been the probe of a key.
+    /// A push that the service was asked for has ended without an answer, which may have been the probe of a key.
     public mutating func pushWasUnanswered(app: Int, at now: MonotonicTime) {
         apps[app].breaker.attemptWasUnanswered(at: now)
     }
 
-    /// APNs answered something that did not call a token of an app bad.
+    /// The push service answered something that did not call a token of an app bad.
     public mutating func tokenWasGood(app: Int, kind: TokenKind) { apps[app].tokenMonitors[kind].tokenWasGood() }
 
-    /// APNs called a token of an app bad, with a reason.
+    /// The push service called a token of an app bad, with a reason.
     ///
     /// - Returns: the decision about the token.
     public mutating func tokenWasBad(app: Int, kind: TokenKind, reason: String) -> TokenRejectionMonitor.Verdict {
@@ -197,7 +199,7 @@ public struct AppHealth: Sendable {
     /// Whether every app is paused.
     public var isEverythingPaused: Bool { apps.allSatisfy(\.isPaused) }
 
-    /// The apps whose sending is suspended, because APNs does not accept their key at this moment.
+    /// The apps whose sending is suspended, because the push service does not accept their key at this moment.
     public var suspendedApps: [Int] { apps.indices.filter { isKeyRefused(app: $0) } }
 
     /// The apps most of whose tokens of some kind are called bad at this moment.

@@ -86,10 +86,10 @@ public struct EventExplanation: Hashable, Sendable {
                 "No device is registered under this name now. It may have been removed, or APNs called its token dead.")
         }
         accept("registered", "The device is registered, for the app \(device.app).")
-        guard apps.contains(where: { $0.route.name.hasBytes(of: device.app) }) else {
+        guard let app = apps.first(where: { $0.name.hasBytes(of: device.app) }) else {
             return refuse("app", "The app \(device.app) is not configured, so its devices get nothing.")
         }
-        guard device.platform.isServed else {
+        guard app.routes.contains(where: { $0.transportRoute(to: device.platform) != nil }) else {
             return refuse(
                 "platform", "The device is registered for \(device.platform.rawValue), which is not served yet.")
         }

@@ -4,19 +4,32 @@ public import Notifications
 public struct PipelineConfiguration: Sendable {
     /// One app, and the identity pools whose dataset events concern it.
     public struct App: Sendable {
-        /// Where its pushes go.
-        public var route: AppRoute
+        /// Where its pushes go: to APNs and to clients that fetch, and to each further push service.
+        public var routes: [AppRoute]
         /// Its identity pools.
         public var identityPoolIDs: [String]
 
         /// Creates an app.
-        public init(route: AppRoute, identityPoolIDs: [String]) {
-            self.route = route
+        ///
+        /// - Parameters:
+        ///   - routes: its routes, at least one, that for APNs first.
+        ///   - identityPoolIDs: its identity pools.
+        public init(routes: [AppRoute], identityPoolIDs: [String]) {
+            precondition(!routes.isEmpty, "an app has a route, whether or not it leads anywhere")
+            self.routes = routes
             self.identityPoolIDs = identityPoolIDs
         }
+
+        /// Creates an app that uses no further push service.
+        public init(route: AppRoute, identityPoolIDs: [String]) {
+            self.init(routes: [route], identityPoolIDs: identityPoolIDs)
+        }
+
+        /// The name of the app.
+        public var name: String { routes[0].name }
     }
 
-    /// The apps, each at its `route.index`.
+    /// The apps.
     public var apps: [App]
     /// When failed pushes are tried again.
     public var retryPolicy: RetryPolicy
@@ -36,4 +49,7 @@ public struct PipelineConfiguration: Sendable {
         self.queues = queues
         self.limits = limits
     }
+
+    /// The routes of all apps, each at its `index`.
+    public var routes: [AppRoute] { apps.flatMap(\.routes).sorted { $0.index < $1.index } }
 }

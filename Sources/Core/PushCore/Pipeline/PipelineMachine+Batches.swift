@@ -178,7 +178,7 @@ extension PipelineMachine {
                 && assembly.add(
                     entry.recipient, page.subscriptions[entry.subscription],
                     badge: badges[ByteText(entry.recipient.deviceID)], renderer: &renderer)
-            if !isAdded { dispatch.pushesCoalesced(1, app: renderer.appIndex(named: entry.recipient.app)) }
+            if !isAdded { dispatch.pushesCoalesced(1, app: renderer.route(to: entry.recipient)?.index) }
         }
         for (app, count) in assembly.reducedCounts.sorted(by: { $0.key < $1.key }) {
             actions.notices.append(.reduced(count, app: app))
@@ -215,12 +215,12 @@ extension PipelineMachine {
     private mutating func countCoalesced(
         _ told: [Recipient], of audience: [Recipient], _ superseded: [DecodedEvent]
     ) {
-        for device in told { dispatch.pushesCoalesced(1, app: renderer.appIndex(named: device.app)) }
+        for device in told { dispatch.pushesCoalesced(1, app: renderer.route(to: device)?.index) }
         for event in superseded {
             report(event, .coalesced)
             let origin = event.excludedDeviceID
             for device in audience where !device.deviceID.hasBytes(of: origin) {
-                dispatch.pushesCoalesced(1, app: renderer.appIndex(named: device.app))
+                dispatch.pushesCoalesced(1, app: renderer.route(to: device)?.index)
             }
         }
     }

@@ -29,7 +29,7 @@ extension PipelineMachine {
         let name = event.flowName
         return FanOutDelivery(
             tag: event.delivery.tag, key: event.chunkKey,
-            flow: FanOutFlow(name: name, apps: renderer.appIndices(ofFlow: name)), cursor: event.retryState.cursor)
+            flow: FanOutFlow(name: name, apps: renderer.routeIndices(ofFlow: name)), cursor: event.retryState.cursor)
     }
 
     /// Whether all apps of a flow are paused, so that none of its pushes would go out.

@@ -1,4 +1,5 @@
 import Essentials
+import Notifications
 
 /// The pauses of apps: they are read from the registry again and again, so all workers follow within seconds.
 extension PipelineMachine {
@@ -20,7 +21,7 @@ extension PipelineMachine {
             hasReadPauses = true
             areReadingsFailing = false
             // A pause of an app that only other workers have does not concern this one.
-            putInForce(found.filter { pause in pause.app.map { renderer.appIndex(named: $0) != nil } ?? true })
+            putInForce(found.filter { pause in pause.app.map { renderer.hasApp(named: $0) } ?? true })
         case .failure(let error) where hasReadPauses:
             // Nothing waits for it, and look-ups find out themselves whether the registry answers.
             if !areReadingsFailing { actions.notices.append(.pausesNotRead(error)) }
@@ -38,7 +39,10 @@ extension PipelineMachine {
         pauses = found
         let isAll = apps.contains(nil)
         dispatch.setPaused(
-            isAll ? Set(configuration.apps.indices) : Set(apps.compactMap { $0 }.compactMap(renderer.appIndex)))
+            Set(
+                isAll
+                    ? configuration.routes.map(\.index)
+                    : apps.compactMap { $0 }.flatMap { renderer.routeIndices(ofApp: $0) }))
         decideConsumption()
     }
 }

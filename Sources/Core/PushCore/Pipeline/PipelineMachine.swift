@@ -77,13 +77,15 @@ public struct PipelineMachine {
         renderer = ContentRenderer(apps: configuration.apps)
         pending = PendingRequests(repeatDelayNanoseconds: configuration.repeatDelayNanoseconds)
         serving = FanOutServing(
-            hasSeveralApps: configuration.apps.count > 1, repeatDelayNanoseconds: configuration.repeatDelayNanoseconds)
+            hasSeveralApps: configuration.routes.count > 1, repeatDelayNanoseconds: configuration.repeatDelayNanoseconds
+        )
         planning = FanOutPlanning(
             planner: planner, devicesPerChunkMaximum: configuration.limits.devicesPerChunkMaximum,
             repeatDelayNanoseconds: configuration.repeatDelayNanoseconds)
         dispatch = DispatchStateMachine(
-            appCount: configuration.apps.count, policy: configuration.retryPolicy, queues: configuration.queues,
+            appCount: configuration.routes.count, policy: configuration.retryPolicy, queues: configuration.queues,
             limits: configuration.limits)
+        dispatch.appNames = Set(configuration.apps.map(\.name))
     }
 
     // MARK: What happened

@@ -4,39 +4,56 @@ public import Notifications
 /// Renders events for the apps of their devices.
 public struct ContentRenderer {
     private let apps: [PipelineConfiguration.App]
-    private let indexByName: [String: Int]
+    /// The routes of all apps, each at its index.
+    private let routes: [AppRoute]
+    private let appByName: [String: Int]
     private let knownPoolIDs: Set<String>
+    /// By route.
     private var builders: [PushContentBuilder]
 
     /// Creates a renderer.
     ///
-    /// - Parameter apps: the apps, each at its `route.index`.
+    /// - Parameter apps: the apps.
     public init(apps: [PipelineConfiguration.App]) {
         self.apps = apps
-        indexByName = Dictionary(
-            apps.map { ($0.route.name, $0.route.index) }, uniquingKeysWith: { first, _ in first })
+        let routes = apps.flatMap(\.routes).sorted { $0.index < $1.index }
+        precondition(routes.indices.allSatisfy { routes[$0].index == $0 }, "each route is at its index")
+        self.routes = routes
+        appByName = Dictionary(
+            zip(apps, apps.indices).map { ($0.name, $1) }, uniquingKeysWith: { first, _ in first })
         knownPoolIDs = Set(apps.flatMap(\.identityPoolIDs))
-        builders = apps.map { PushContentBuilder(bundleID: $0.route.bundleID) }
+        builders = routes.map { PushContentBuilder(bundleID: $0.bundleID) }
     }
 
-    /// The app of that name, if one is configured.
-    public func appIndex(named name: String) -> Int? { indexByName[name] }
+    /// Whether an app of that name is configured.
+    public func hasApp(named name: String) -> Bool { appByName[name] != nil }
 
-    /// The indices of the apps that a flow of large fan-outs pushes to.
+    /// The indices of all routes of an app; none if no app has that name.
+    public func routeIndices(ofApp name: String) -> [Int] {
+        appByName[name].map { apps[$0].routes.map(\.index) } ?? []
+    }
+
+    /// The route to a device; nil if its app is not configured, or does not use its push service.
+    public func route(to device: Recipient) -> AppRoute? {
+        guard let app = appByName[device.app] else { return nil }
+        return apps[app].routes.first { $0.transportRoute(to: device.platform) != nil }
+    }
+
+    /// The indices of the routes that a flow of large fan-outs pushes to.
     ///
     /// - Parameter flow: the name of an app, or an identity pool.
     /// - Returns: their indices; none for a flow that is neither.
-    public func appIndices(ofFlow flow: String) -> [Int] {
-        if let index = indexByName[flow] { return [index] }
-        return apps.indices.filter { apps[$0].identityPoolIDs.contains(flow) }
+    public func routeIndices(ofFlow flow: String) -> [Int] {
+        if let app = appByName[flow] { return apps[app].routes.map(\.index) }
+        return apps.filter { $0.identityPoolIDs.contains(flow) }.flatMap(\.routes).map(\.index)
     }
 
-    /// The name of the app at that index of the configuration.
-    public func appName(at index: Int) -> String { index < apps.count ? apps[index].route.name : "unknown" }
+    /// The route at that index; nil for that of devices that no route leads to.
+    public func route(at index: Int) -> AppRoute? { routes.indices.contains(index) ? routes[index] : nil }
 
-    /// The name of the app that has that route of the transport.
-    public func appName(ofRoute route: Int) -> String? {
-        apps.first { [$0.route.productionRoute, $0.route.sandboxRoute, $0.route.webRoute].contains(route) }?.route.name
+    /// The route that has that route of the transport.
+    public func route(ofTransport transportRoute: Int) -> AppRoute? {
+        routes.first { $0.has(transportRoute: transportRoute) }
     }
 
     /// Validates an event as a whole, before its audience is looked up: its app is configured, and APNs takes the push
@@ -48,10 +65,10 @@ public struct ContentRenderer {
         _ event: ChangeEvent, expiresAt: WallTime?
     ) throws(EventRejection) -> [AppRendering] {
         try checkApp(of: event)
-        guard case .push(let push) = event.kind, let index = indexByName[push.app] else { return [] }
+        guard case .push(let push) = event.kind, let app = appByName[push.app] else { return [] }
         try push.checkTarget()
-        let content = try content(event, expiresAt: expiresAt, app: index)
-        return [AppRendering(app: apps[index].route, content: content)]
+        let route = apps[app].routes[0]
+        return [AppRendering(app: route, content: try content(event, expiresAt: expiresAt, route: route.index))]
     }
 
     private func checkApp(of event: ChangeEvent) throws(EventRejection) {
@@ -67,25 +84,25 @@ public struct ContentRenderer {
     }
 
     private func checkApp(named app: String) throws(EventRejection) {
-        guard indexByName[app] == nil else { return }
+        guard appByName[app] == nil else { return }
         throw EventRejection(
             .unknownApp,
             "data.app is \"\(app.prefix(100))\", but the configured apps are \(names); "
                 + "correct the event or add an [[app]] of that name.")
     }
 
-    private var names: String { apps.map { "\"\($0.route.name)\"" }.joined(separator: ", ") }
+    private var names: String { apps.map { "\"\($0.name)\"" }.joined(separator: ", ") }
 
-    /// Renders the event for each app of the devices that has no rendering yet.
+    /// Renders the event for each route to the devices that has no rendering yet.
     mutating func render(
         _ event: ChangeEvent, expiresAt: WallTime?, devices: [Recipient], known: [AppRendering] = []
     ) throws(EventRejection) -> [AppRendering] {
         var renderings = known
         for device in devices.indices {
-            if renderings.contains(where: { $0.app.name == devices[device].app }) { continue }
-            guard let index = indexByName[devices[device].app] else { continue }
-            let content = try content(event, expiresAt: expiresAt, app: index)
-            renderings.append(AppRendering(app: apps[index].route, content: content))
+            if renderings.contains(where: { $0.serves(devices[device]) }) { continue }
+            guard let route = route(to: devices[device]) else { continue }
+            let content = try content(event, expiresAt: expiresAt, route: route.index)
+            renderings.append(AppRendering(app: route, content: content))
         }
         return renderings
     }
@@ -95,32 +112,32 @@ public struct ContentRenderer {
     /// - Returns: the rendering, and whether it shows nothing though it should.
     mutating func render(
         _ subscription: PushedSubscription, _ change: RecordChange, notificationID: String, badge: Int?,
-        expiresAt: WallTime?, app: Int
+        expiresAt: WallTime?, route: AppRoute
     ) throws(EventRejection) -> (rendering: AppRendering, isReduced: Bool) {
         let push = SubscriptionPush(
-            subscription: subscription, change: change, containerID: "iCloud.\(apps[app].route.bundleID)",
+            subscription: subscription, change: change, containerID: "iCloud.\(route.bundleID)",
             notificationID: notificationID)
         let options = push.options(expirationSeconds: expiresAt?.seconds)
         let (content, isReduced) = try push.rendered(badge: badge) { (notification) throws(EventRejection) in
-            try builders[app].content(of: notification, options: options)
+            try builders[route.index].content(of: notification, options: options)
         }
-        return (AppRendering(app: apps[app].route, content: content), isReduced)
+        return (AppRendering(app: route, content: content), isReduced)
     }
 
     private mutating func content(
-        _ event: ChangeEvent, expiresAt: WallTime?, app: Int
+        _ event: ChangeEvent, expiresAt: WallTime?, route: Int
     ) throws(EventRejection) -> PushContent {
         // Rounded down: a push must not outlive its event.
         let expirationSeconds = expiresAt?.seconds
         switch event.kind {
         case .dataset(let change):
-            return try builders[app].content(of: change, expirationSeconds: expirationSeconds)
+            return try builders[route].content(of: change, expirationSeconds: expirationSeconds)
         case .record:
             preconditionFailure("what a record event says is its subscriptions' to say")
         case .push(let push):
             var options = push.options
             if options.expirationSeconds != 0 { options.expirationSeconds = expirationSeconds }
-            return try builders[app].content(of: push.notification, options: options)
+            return try builders[route].content(of: push.notification, options: options)
         }
     }
 }

@@ -5,7 +5,7 @@ import Notifications
 struct SubscriberJob {
     private struct RenderingKey: Hashable {
         var subscription: Int64
-        var app: Int
+        var route: Int
         var badge: Int?
     }
 
@@ -50,16 +50,17 @@ struct SubscriberJob {
     private mutating func assignment(
         _ recipient: Recipient, _ subscription: PushedSubscription, badge: Int?, renderer: inout ContentRenderer
     ) -> PushAssignment {
-        guard let app = renderer.appIndex(named: recipient.app) else {
+        guard let route = renderer.route(to: recipient) else {
             return PushAssignment(rendering: nil, subscription: subscription.row)
         }
         let badge = subscription.notification.shouldBadge ? badge : nil
-        let key = RenderingKey(subscription: subscription.row, app: app, badge: badge)
+        let key = RenderingKey(subscription: subscription.row, route: route.index, badge: badge)
         if let known = assignmentsByKey[key] { return known }
         var assignment = PushAssignment(rendering: nil, subscription: subscription.row)
         do throws(EventRejection) {
             let (rendering, isReduced) = try renderer.render(
-                subscription, change, notificationID: notificationID, badge: badge, expiresAt: expiresAt, app: app)
+                subscription, change, notificationID: notificationID, badge: badge, expiresAt: expiresAt,
+                route: route)
             assignment.rendering = renderings.count
             if isReduced { reduced.insert(renderings.count) }
             renderings.append(rendering)

@@ -1,6 +1,7 @@
 internal import APNsTransport
 internal import FoundationEssentials
 import Notifications
+internal import ServiceClient
 
 /// The broadcast channels of an app: one push to a channel updates or ends a Live Activity on every device that
 /// listens.
@@ -123,7 +124,7 @@ public struct BroadcastChannels: Sendable {
         let answer: EndpointAnswer
         do throws(EndpointExchange.Failure) {
             answer = try await EndpointExchange.send(
-                request, over: route, timeoutSeconds: configuration.timeout / .seconds(1))
+                request, over: route.serviceRoute, timeoutSeconds: configuration.timeout / .seconds(1))
         } catch {
             switch error {
             case .notSent(let error): throw .failed(.notProcessed(error.message))

@@ -1,6 +1,7 @@
 internal import APNsTransport
 internal import Metrics
 import Notifications
+internal import ServiceClient
 internal import Synchronization
 
 /// Sends pushes to APNs, for one app or several, over connections that it keeps.
@@ -57,7 +58,7 @@ public final class PushClient: Sendable {
             transportRoutes.append(try configuration.makeRoute())
         }
         self.routes = routes
-        do throws(APNsError) {
+        do throws(ServiceError) {
             client = try APNsClient(
                 configuration: APNsClientConfiguration(routes: transportRoutes),
                 logger: logHandler.map { Logger($0) } ?? .silent, metrics: MetricsRegistry())

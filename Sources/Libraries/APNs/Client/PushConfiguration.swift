@@ -1,6 +1,7 @@
 internal import APNsTransport
 import ConnectionPool
 internal import Crypto
+internal import ServiceClient
 
 /// An app, and how its pushes are sent: whose key signs, and where to.
 ///
@@ -68,13 +69,13 @@ public struct PushConfiguration: Sendable {
         limits.connectionsMaximum = max(1, connections, connectionsMaximum)
         limits.deadlineNanoseconds = UInt64(max(1, timeout / .nanoseconds(1)))
         limits.endsWaitingOnUnusableEndpoint = true
-        do throws(APNsError) {
+        do throws(ServiceError) {
             let (environment, endpoint) = environment.route
             return try APNsRoute(
                 app: name, environment: environment, endpoint: endpoint, port: port,
                 extraTrustAnchorsFile: extraTrustAnchorsFile,
                 tokenSource: try ProviderTokenSource.shared(key: signingKey, keyID: keyID, teamID: teamID),
-                limits: limits, proxy: try proxyURL.map { url throws(APNsError) in try HTTPProxy(url: url) })
+                limits: limits, proxy: try proxyURL.map { url throws(ServiceError) in try HTTPProxy(url: url) })
         } catch { throw PushError(error) }
     }
 }
@@ -128,7 +129,7 @@ public struct SigningKey: Sendable, CustomStringConvertible, CustomReflectable {
     func read() throws(PushError) -> ES256PrivateKey {
         switch source {
         case .file(let path):
-            do throws(APNsError) { return try ProviderKeyFile.read(path: path).key } catch { throw PushError(error) }
+            do throws(ServiceError) { return try ProviderKeyFile.read(path: path).key } catch { throw PushError(error) }
         case .pem(let text):
             do throws(CryptoError) {
                 return try ES256PrivateKey(pem: Array(text.utf8))

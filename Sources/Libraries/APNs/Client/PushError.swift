@@ -1,5 +1,6 @@
 internal import APNsTransport
 import Notifications
+internal import ServiceClient
 
 /// An error that the program has to correct before a push can be sent: the problem, its location and the remedy.
 public struct PushError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -34,7 +35,7 @@ public struct PushError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension PushError {
-    init(_ error: APNsError) {
+    init(_ error: ServiceError) {
         switch error.code {
         case .keyUnreadable, .keyInvalid: self.init(.keyInvalid, error.message)
         case .identifierInvalid, .routeInvalid, .proxyInvalid: self.init(.configurationInvalid, error.message)

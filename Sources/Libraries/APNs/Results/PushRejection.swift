@@ -43,7 +43,7 @@ public struct PushRejection: Hashable, Sendable, CustomStringConvertible {
         tokenDeadSince = answer.deadSinceMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000) }
         retryAfter = answer.retryAfterSeconds.map { .seconds($0) }
         remedy =
-            switch Disposition(.answered(answer)) {
+            switch Disposition(.answered(answer), of: .apns) {
             case .tokenDead: .removeToken
             case .tokenRejected: .removeTokenOrCorrectConfiguration
             case .deadLetter, .accepted: .correctMessage

@@ -1,5 +1,6 @@
 internal import APNsTransport
 import Notifications
+internal import ServiceClient
 internal import Synchronization
 
 /// The pushes of one call: takes tokens as far as its window allows, and gathers results until the caller takes them.

@@ -96,7 +96,7 @@ struct WorkerSetup {
             PipelineConfiguration.App(
                 route: AppRoute(
                     index: index, name: name, bundleID: "org.example.\(name)", productionRoute: 2 * index,
-                    sandboxRoute: 2 * index + 1, webRoute: 2 * World.appCount + index),
+                    sandboxRoute: 2 * index + 1, courierRoute: 2 * World.appCount + index),
                 identityPoolIDs: [world.poolNames[index]])
         }
         configuration = PipelineConfiguration(
@@ -110,7 +110,7 @@ struct WorkerSetup {
                 fanout: Broker.fanOutName, deadLetter: Broker.deadLetterName), limits: limits)
     }
 
-    var apps: [AppRoute] { configuration.apps.map(\.route) }
+    var apps: [AppRoute] { configuration.routes }
     var queues: DispatchQueues { configuration.queues }
     var limits: DispatchLimits { configuration.limits }
 }

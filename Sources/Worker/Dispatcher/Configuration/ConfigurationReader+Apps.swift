@@ -1,6 +1,7 @@
 import APNsTransport
 import Crypto
 import PushCore
+import ServiceClient
 
 extension ConfigurationReader {
     private static let identifierRemedy = "give ten capital letters and digits, as shown in Apple's developer account"
@@ -90,7 +91,7 @@ extension ConfigurationReader {
     private mutating func readProxy(app index: Int) -> Secret? {
         let url = text(.appProxy, app: index)
         guard !url.isEmpty else { return nil }
-        do throws(APNsError) {
+        do throws(ServiceError) {
             _ = try HTTPProxy(url: url)
         } catch {
             fail(.appProxy, app: index, error.message, "check each part of it")

@@ -1,4 +1,5 @@
 import Metrics
+import Notifications
 import PushCore
 
 /// The instruments that say which app is in trouble, and in which.
@@ -13,34 +14,32 @@ final class AppHealthMetrics {
     }
 
     private var apps: [App]
-    private let indexByName: [String: Int]
 
-    init(_ registry: MetricsRegistry, appNames: [String]) {
-        apps = appNames.map { name in
+    init(_ registry: MetricsRegistry, routes: [AppRoute]) {
+        apps = routes.map { route in
             func gauge(_ metric: String, help: String) -> Gauge {
-                registry.gauge(metric, help: help, labels: [.init("app", name)])
+                registry.gauge(
+                    metric, help: help, labels: [.init("app", route.name), .init("service", route.service.rawValue)])
             }
             return App(
                 unreachableRoutes: gauge(
                     "apus_app_unreachable_routes",
-                    help: "Routes of the app (an environment of APNs, or WEB clients) that lead nowhere."),
-                keyRefused: gauge("apus_app_key_refused", help: "1 while APNs does not accept the app's key."),
+                    help: "Routes of the app (an environment of APNs, a project of FCM) that lead nowhere."),
+                keyRefused: gauge(
+                    "apus_app_key_refused", help: "1 while the push service does not accept the app's credentials."),
                 tokensInDoubt: gauge(
                     "apus_app_tokens_in_doubt",
-                    help: "1 while APNs calls most tokens of the app bad: environment or topic are probably wrong."),
+                    help: "1 while most tokens of the app are called bad: its configuration is probably wrong."),
                 slow: gauge(
                     "apus_app_slow",
                     help: "1 while the app's pushes hardly end; deliveries above its share wait in retry queues."),
                 paused: gauge("apus_app_paused", help: "1 while an operator has paused the app; its pushes wait."))
         }
-        indexByName = Dictionary(
-            zip(appNames, appNames.indices).map { ($0, $1) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// A route of an app leads nowhere from now on, or to the push service again.
-    func routeChanged(app name: String, isReachable: Bool) {
-        guard let index = indexByName[name] else { return }
-        apps[index].unreachableRoutes.add(isReachable ? -1 : 1)
+    func routeChanged(of route: AppRoute, isReachable: Bool) {
+        apps[route.index].unreachableRoutes.add(isReachable ? -1 : 1)
     }
 
     /// Brings the gauges up to date; called in every tick, so it touches only what has changed.

@@ -123,7 +123,7 @@ extension Pipeline {
             logger.log(
                 .error, "consumer.paused",
                 [
-                    .field("reason", "APNs cannot be reached for any app"),
+                    .field("reason", "no push service can be reached for any app"),
                     .field("advice", "Check the network and the proxy; events wait in RabbitMQ, and none is lost."),
                 ])
         case .paused:
@@ -163,52 +163,56 @@ extension Pipeline {
         switch notice {
         case .keyRejected(let app, let reason):
             logger.log(
-                .error, "apns.key.rejected",
-                [
-                    .field("app", machine.renderer.appName(at: app)), .field("reason", reason),
-                    .field("advice", "Check key_file, key_id, team_id and bundle_id; the app's pushes wait unspent."),
+                .error, "push.key.rejected",
+                fields(ofRoute: app) + [
+                    .field("reason", reason),
+                    .field("advice", "Check the app's credentials for this service; its pushes wait unspent."),
                 ])
             reportSuspendedApps()
         case .keyAccepted(let app):
-            logger.log(.info, "apns.key.accepted", [.field("app", machine.renderer.appName(at: app))])
+            logger.log(.info, "push.key.accepted", fields(ofRoute: app))
             reportSuspendedApps()
         case .suspectConfiguration(let app, let kind, let reason):
             logger.log(
-                .error, "apns.tokens.in-doubt",
-                [
-                    .field("app", machine.renderer.appName(at: app)), .field("kind", kind.rawValue),
-                    .field("reason", reason),
+                .error, "push.tokens.in-doubt",
+                fields(ofRoute: app) + [
+                    .field("kind", kind.rawValue), .field("reason", reason),
                     .field("advice", "Most tokens are called bad: check platform and bundle_id; none is pruned."),
                 ])
         case .unreachable(let route): reportUnreachable(route)
         case .reachable(let route):
-            guard let name = machine.renderer.appName(ofRoute: route) else { return }
-            metrics.health.routeChanged(app: name, isReachable: true)
-            logger.log(.info, "apns.reachable", [.field("app", name), .field("route", route)])
+            guard let appRoute = machine.renderer.route(ofTransport: route) else { return }
+            metrics.health.routeChanged(of: appRoute, isReachable: true)
+            logger.log(.info, "push.reachable", fields(ofRoute: appRoute.index) + [.field("route", route)])
         case .slow(let app):
             logger.log(
                 .warning, "app.slow",
-                [
-                    .field("app", machine.renderer.appName(at: app)),
-                    .field("advice", "Its pushes hardly end; what exceeds its share waits in the retry queues."),
+                fields(ofRoute: app) + [
+                    .field("advice", "Its pushes hardly end; what exceeds its share waits in the retry queues.")
                 ])
         }
     }
 
     private func reportUnreachable(_ route: Int) {
-        guard let name = machine.renderer.appName(ofRoute: route) else { return }
-        metrics.health.routeChanged(app: name, isReachable: false)
+        guard let appRoute = machine.renderer.route(ofTransport: route) else { return }
+        metrics.health.routeChanged(of: appRoute, isReachable: false)
         logger.log(
-            .warning, "apns.unreachable",
-            [
-                .field("app", name), .field("route", route),
+            .warning, "push.unreachable",
+            fields(ofRoute: appRoute.index) + [
+                .field("route", route),
                 .field("advice", "Pushes of this route wait in the retry queues, and no attempt is spent."),
             ])
     }
 
     private func reportSuspendedApps() {
-        let names = machine.dispatch.health.suspendedApps.map { machine.renderer.appName(at: $0) }.joined(
-            separator: ", ")
-        health.set(.key, names.isEmpty ? nil : "APNs does not accept the key of \(names)")
+        let names = machine.dispatch.health.suspendedApps.compactMap { machine.renderer.route(at: $0)?.title }
+        health.set(
+            .key,
+            names.isEmpty ? nil : "the push service does not accept the key of \(names.joined(separator: ", "))")
+    }
+
+    private func fields(ofRoute index: Int) -> [LogField] {
+        guard let route = machine.renderer.route(at: index) else { return [] }
+        return [.field("app", route.name), .field("service", route.service.rawValue)]
     }
 }

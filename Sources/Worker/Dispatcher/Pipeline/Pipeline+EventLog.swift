@@ -81,7 +81,10 @@ extension Pipeline {
                 if !apps.contains(rendering.app.name) { apps.append(rendering.app.name) }
             }
         }
-        return machine.renderer.appIndices(ofFlow: report.event.flowName).map { machine.renderer.appName(at: $0) }
+        return machine.renderer.routeIndices(ofFlow: report.event.flowName).reduce(into: []) { apps, index in
+            guard let name = machine.renderer.route(at: index)?.name, !apps.contains(name) else { return }
+            apps.append(name)
+        }
     }
 }
 

@@ -39,7 +39,7 @@ final class Pipeline {
     ) {
         self.loop = loop
         self.parts = parts
-        self.metrics = PipelineMetrics(registry: metrics, appNames: configuration.apps.map(\.route.name))
+        self.metrics = PipelineMetrics(registry: metrics, routes: configuration.routes)
         self.health = health
         self.logger = logger
         unansweredLookUps = Array(repeating: 0, count: parts.registryReads.count)

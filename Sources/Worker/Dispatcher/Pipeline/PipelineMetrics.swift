@@ -44,7 +44,7 @@ final class PipelineMetrics {
     private var deadLetters: [String: Counter] = [:]
     private var withoutToken: [String: Counter] = [:]
 
-    init(registry: MetricsRegistry, appNames: [String]) {
+    init(registry: MetricsRegistry, routes: [AppRoute]) {
         self.registry = registry
         fanOuts = FanOutMetrics(registry)
         headersIgnored = registry.counter(
@@ -58,42 +58,46 @@ final class PipelineMetrics {
             help: "Tokens removed because they are dead; with an alert token goes its device.")
         registryFailures = registry.counter(
             "apus_registry_failures_total", help: "Calls that the registry did not answer; their events wait.")
-        health = AppHealthMetrics(registry, appNames: appNames)
-        apps = (appNames + ["unknown"]).map { Self.instruments(registry, app: $0) }
-        reported = Array(repeating: PushCounts(), count: appNames.count + 1)
+        health = AppHealthMetrics(registry, routes: routes)
+        apps =
+            routes.map { Self.instruments(registry, app: $0.name, service: $0.service.rawValue) }
+            + [Self.instruments(registry, app: "unknown", service: "unknown")]
+        reported = Array(repeating: PushCounts(), count: routes.count + 1)
         events = Self.eventCounters(registry)
         for reason in EventRejection.Reason.allCases { _ = deadLetterCounter(reason.rawValue) }
-        for app in appNames { for kind in TokenKind.allCases { countWithoutToken(app: app, kind: kind, 0) } }
+        for route in routes where route.service == .apns {
+            for kind in TokenKind.allCases { countWithoutToken(app: route.name, kind: kind, 0) }
+        }
     }
 
-    private static func instruments(_ registry: MetricsRegistry, app: String) -> AppInstruments {
-        let label = MetricsRegistry.Label("app", app)
+    private static func instruments(_ registry: MetricsRegistry, app: String, service: String) -> AppInstruments {
+        let labels = [MetricsRegistry.Label("app", app), .init("service", service)]
         func ended(_ outcome: String) -> Counter {
             registry.counter(
                 "apus_pushes_total", help: "Pushes that ended, by outcome; requeued ones wait in a queue.",
-                labels: [label, MetricsRegistry.Label("outcome", outcome)])
+                labels: labels + [MetricsRegistry.Label("outcome", outcome)])
         }
         return AppInstruments(
             matched: registry.counter(
-                "apus_pushes_matched_total", help: "Pushes that events called for.", labels: [label]),
+                "apus_pushes_matched_total", help: "Pushes that events called for.", labels: labels),
             accepted: ended("accepted"), tokenDead: ended("token_dead"), expired: ended("expired"),
             coalesced: ended("coalesced"),
             reduced: registry.counter(
                 "apus_pushes_reduced_total",
                 help:
-                    "Subscriptions' pushes that show nothing because even their shortest texts are too long for APNs.",
-                labels: [label]),
+                    "Subscriptions' pushes that show nothing because even their shortest texts are too long.",
+                labels: labels),
             requeuedForRetry: ended("requeued_retry"),
             deadLettered: ended("requeued_dead_letter"),
             inFlight: registry.gauge(
-                "apus_pushes_in_flight", help: "Pushes matched and not ended.", labels: [label]),
+                "apus_pushes_in_flight", help: "Pushes matched and not ended.", labels: labels),
             unaccounted: registry.gauge(
                 "apus_pushes_unaccounted",
                 help: "Pushes matched less those ended and in flight; anything but 0 is a defect of the worker.",
-                labels: [label]),
+                labels: labels),
             duration: registry.histogram(
                 "apus_push_duration_seconds", help: "From the request of a push to its answer.",
-                boundsSeconds: Histogram.requestBoundsSeconds, labels: [label], exemplars: apnsID))
+                boundsSeconds: Histogram.requestBoundsSeconds, labels: labels, exemplars: apnsID))
     }
 
     private static func eventCounters(_ registry: MetricsRegistry) -> [EventType?: [EventOutcome: Counter]] {

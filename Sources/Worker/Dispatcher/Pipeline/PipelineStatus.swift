@@ -21,9 +21,10 @@ extension Pipeline {
     var status: PipelineStatus {
         let dispatch = machine.dispatch
         let apps = dispatch.ledgers.enumerated().map { index, ledger in
-            var app = WorkerStatus.App(name: machine.renderer.appName(at: index))
+            let route = machine.renderer.route(at: index)
+            var app = WorkerStatus.App(name: route?.title ?? "unknown")
             app.totals = ledger
-            app.problems = problems(ofApp: index, among: dispatch.ledgers.count - 1, dispatch.health)
+            if let route { app.problems = problems(of: route, dispatch.health) }
             return app
         }
         return PipelineStatus(
@@ -32,17 +33,31 @@ extension Pipeline {
             lagBoundsSeconds: metrics.lag.boundsSeconds, lagCounts: metrics.lag.bucketCounts)
     }
 
-    /// What is wrong with an app, in the words of the log; nothing can be with that of unknown devices, the last one.
-    private func problems(ofApp index: Int, among count: Int, _ health: AppHealth) -> [String] {
-        guard index < count else { return [] }
+    /// What is wrong with an app at one push service, in the words of the log.
+    private func problems(of route: AppRoute, _ health: AppHealth) -> [String] {
+        let service = route.service.title
         var problems: [String] = []
-        if health.isKeyRefused(app: index) { problems.append("APNs does not accept its key; its pushes wait") }
-        if health.doubtedApps.contains(index) {
-            problems.append("APNs calls most of its tokens bad; check platform and bundle_id")
+        if health.isKeyRefused(app: route.index) {
+            problems.append("\(service) does not accept its credentials; its pushes wait")
         }
-        if health.isUnreachable(route: 2 * index) { problems.append("APNs' production server cannot be reached") }
-        if health.isUnreachable(route: 2 * index + 1) { problems.append("APNs' development server cannot be reached") }
-        if health.isSlow(app: index) { problems.append("its pushes hardly end; what exceeds its share waits") }
+        if health.doubtedApps.contains(route.index) {
+            problems.append("\(service) calls most of its tokens bad; check platform and credentials")
+        }
+        for platform in Platform.allCases {
+            guard let transport = route.transportRoute(to: platform), health.isUnreachable(route: transport) else {
+                continue
+            }
+            problems.append("\(Self.server(of: platform)) cannot be reached")
+        }
+        if health.isSlow(app: route.index) { problems.append("its pushes hardly end; what exceeds its share waits") }
         return problems
+    }
+
+    private static func server(of platform: Platform) -> String {
+        switch platform {
+        case .apns: "APNs' production server"
+        case .apnsSandbox: "APNs' development server"
+        case .gcm, .adm, .webPush, .courier: platform.service.title
+        }
     }
 }

@@ -6,6 +6,7 @@ import EventLoop
 import Glibc
 import Notifications
 import PushCore
+public import ServiceClient
 
 extension Configuration {
     /// Where the broker is, for one of the things that this process does with it.
@@ -91,8 +92,9 @@ extension Configuration {
 
     /// The client for APNs: two routes for each app, production first, and one provider token for each key.
     ///
-    /// - Throws: `APNsError` if a key file or an endpoint is wrong, or two files say to hold the same key and do not.
-    public func apnsClient() throws(APNsError) -> APNsClientConfiguration {
+    /// - Throws: `ServiceError` if a key file or an endpoint is wrong, or two files say to hold the same key and do
+    ///   not.
+    public func apnsClient() throws(ServiceError) -> APNsClientConfiguration {
         var sources: [APNs.KeyIdentity: (source: ProviderTokenSource, keyFile: String)] = [:]
         var routes: [APNsRoute] = []
         for app in apps {
@@ -109,7 +111,7 @@ extension Configuration {
             limits.connections = app.apns.connections
             limits.connectionsMaximum = app.apns.connectionsMaximum
             limits.deadlineNanoseconds = worker.pushTimeout.nanoseconds
-            let proxy = try app.apns.proxy.map { (url) throws(APNsError) in try HTTPProxy(url: url.revealed) }
+            let proxy = try app.apns.proxy.map { (url) throws(ServiceError) in try HTTPProxy(url: url.revealed) }
             for environment in [APNsRoute.Environment.production, .sandbox] {
                 routes.append(
                     try APNsRoute(
@@ -121,7 +123,7 @@ extension Configuration {
         return APNsClientConfiguration(routes: routes)
     }
 
-    private static func tokenSource(_ apns: APNs) throws(APNsError) -> ProviderTokenSource {
+    private static func tokenSource(_ apns: APNs) throws(ServiceError) -> ProviderTokenSource {
         let content = try ProviderKeyFile.read(path: apns.keyFile)
         // The one of this process, because APNs limits how often a key's token may change: a reload keeps it.
         return try ProviderTokenSource.shared(key: content.key, keyID: apns.keyID, teamID: apns.teamID)
@@ -141,11 +143,11 @@ extension Configuration.APNs {
     }
 
     /// Two files may hold the same key, but not two keys under one identifier.
-    fileprivate func requireSameKey(asIn otherFile: String) throws(APNsError) {
+    fileprivate func requireSameKey(asIn otherFile: String) throws(ServiceError) {
         guard keyFile != otherFile else { return }
         let (own, other) = (try ProviderKeyFile.read(path: keyFile), try ProviderKeyFile.read(path: otherFile))
         guard own.key.publicKeyPEM != other.key.publicKeyPEM else { return }
-        throw APNsError(
+        throw ServiceError(
             .keyInvalid,
             "\(keyFile) and \(otherFile) hold different keys, but both are configured as \(keyID); correct a key_id")
     }
@@ -158,8 +160,8 @@ extension ProviderKeyWatcher {
     ///   - apps: the apps.
     ///   - routes: the routes to APNs, two for each app, in the order of the apps.
     ///   - logger: where changes are logged.
-    /// - Throws: `APNsError` if there is no thread.
-    convenience init(apps: [Configuration.App], routes: [APNsRoute], logger: Logger) throws(APNsError) {
+    /// - Throws: `ServiceError` if there is no thread.
+    convenience init(apps: [Configuration.App], routes: [APNsRoute], logger: Logger) throws(ServiceError) {
         var entries: [Entry] = []
         for (index, app) in apps.enumerated() {
             let source = routes[2 * index].tokenSource

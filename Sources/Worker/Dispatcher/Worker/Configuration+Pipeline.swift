@@ -20,7 +20,7 @@ extension Configuration {
                 PipelineConfiguration.App(
                     route: AppRoute(
                         index: index, name: app.name, bundleID: app.bundleID, productionRoute: 2 * index,
-                        sandboxRoute: 2 * index + 1, webRoute: 2 * apps.count + index),
+                        sandboxRoute: 2 * index + 1, courierRoute: 2 * apps.count + index),
                     identityPoolIDs: app.identityPools)
             },
             retryPolicy: RetryPolicy(

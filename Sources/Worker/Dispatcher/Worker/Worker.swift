@@ -5,6 +5,7 @@ import EventLoop
 import Metrics
 import Notifications
 import PushCore
+import ServiceClient
 
 /// All parts of a worker, built from one configuration and joined.
 ///

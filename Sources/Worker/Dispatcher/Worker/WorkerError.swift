@@ -2,6 +2,7 @@ import APNsTransport
 import ChangeQueue
 import PushCore
 import RegistryAPI
+import ServiceClient
 
 /// Why a worker could not start, and what to do.
 public struct WorkerError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -39,7 +40,7 @@ extension WorkerError {
             self.init(error.code == .unavailable ? .unavailable : .configuration, error.message)
         case let error as RegistryServerError:
             self.init(error.code == .unavailable ? .unavailable : .configuration, error.message)
-        case let error as APNsError: self.init(.configuration, error.message)
+        case let error as ServiceError: self.init(.configuration, error.message)
         case let error as ChangeQueueError:
             switch error.code {
             case .refused: self.init(.refused, error.message)

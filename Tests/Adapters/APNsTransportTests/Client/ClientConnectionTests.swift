@@ -5,6 +5,7 @@ import HTTP2
 import Metrics
 import Notifications
 import PushTestKit
+import ServiceClient
 import Testing
 
 @Suite("Client: connections that end")
@@ -34,7 +35,7 @@ struct ClientConnectionTests {
         #expect(processed.value.count == 3_000)
         #expect(processed.value.values.allSatisfy { $0 == 1 })
         #expect(peer.facts.value.connectionCount > 20)
-        #expect(await fixture.log.wait(for: "apns.connection.goaway", "Shutdown"))
+        #expect(await fixture.log.wait(for: "push.connection.goaway", "Shutdown"))
         await fixture.client.close()
         try await peer.stop()
     }
@@ -129,14 +130,15 @@ struct ClientConnectionTests {
         fixture.send(10..<20)
         _ = await fixture.results.wait(count: 20)
         #expect((10..<20).allSatisfy { fixture.results.outcome(UInt64($0)) == .ambiguous("no answer in time") })
-        #expect(await fixture.log.wait(for: "apns.connection.lost", "no answer to a PING"))
+        #expect(await fixture.log.wait(for: "push.connection.lost", "no answer to a PING"))
         // What comes now finds a new connection, which is not frozen.
         #expect(await peer.facts.wait { $0.connectionCount == 2 })
         fixture.send(20..<30)
         _ = await fixture.results.wait(count: 30)
         #expect((20..<30).allSatisfy { fixture.results.outcome(UInt64($0)) == accepted })
         #expect(
-            fixture.metrics.render().contains(#"apus_apns_connections_evicted_total{app="chat",reason="silent"} 1"#))
+            fixture.metrics.render().contains(
+                #"apus_push_connections_evicted_total{app="chat",service="apns",reason="silent"} 1"#))
         await fixture.client.close()
         try await proxy.stop()
         try await peer.stop()
@@ -150,17 +152,17 @@ struct ClientConnectionTests {
             port: peer.port, trustAnchorsFile: peer.trustAnchorsFile, limits: { $0.connections = 2 },
             proxy: HTTPProxy(host: "127.0.0.1", port: proxy.port))
         fixture.send(0..<50)
-        #expect(await fixture.log.wait(for: "apns.circuit.open"))
+        #expect(await fixture.log.wait(for: "push.circuit.open"))
         // The metric follows at the end of the tick.
         try await eventually("the metric of an open circuit") {
-            fixture.metrics.render().contains(#"apus_apns_open_circuits{app="chat"} 1"#)
+            fixture.metrics.render().contains(#"apus_push_open_circuits{app="chat",service="apns"} 1"#)
         }
         #expect(fixture.results.results.value.isEmpty)
         try await proxy.behave(.tunnelTo(port: peer.port))
         let results = await fixture.results.wait(count: 50)
         #expect(results.count { $0.outcome == accepted } == 50)
         await fixture.client.close()
-        #expect(fixture.metrics.render().contains(#"apus_apns_open_circuits{app="chat"} 0"#))
+        #expect(fixture.metrics.render().contains(#"apus_push_open_circuits{app="chat",service="apns"} 0"#))
         try await proxy.stop()
         try await peer.stop()
     }

@@ -3,6 +3,7 @@ import ConnectionPool
 import Metrics
 import Notifications
 import PushTestKit
+import ServiceClient
 import Testing
 
 @Suite("Client: a peer that misbehaves at random")

@@ -5,6 +5,7 @@ import Glibc
 import Metrics
 import Notifications
 import PushTestKit
+import ServiceClient
 import Testing
 
 @Suite("Client: servers that cannot be used")
@@ -22,7 +23,7 @@ struct ClientRefusalTests {
             Issue.record("the push ended as \(String(describing: result?.outcome))")
             return await fixture.client.close()
         }
-        let line = fixture.log.lines.value.first { $0.contains("apns.connection.failed") } ?? ""
+        let line = fixture.log.lines.value.first { $0.contains("push.connection.failed") } ?? ""
         for word in words {
             #expect(line.contains(word))
             #expect(reason.contains(word))
@@ -30,7 +31,7 @@ struct ClientRefusalTests {
         #expect(line.contains("hint"))
         await fixture.client.close()
         let rendered = fixture.metrics.render()
-        #expect(!rendered.contains(#"apus_apns_connects_total{app="chat",outcome="failed"} 0"#))
+        #expect(!rendered.contains(#"apus_push_connects_total{app="chat",service="apns",outcome="failed"} 0"#))
     }
 
     @Test("A certificate from an unknown authority")
@@ -83,6 +84,6 @@ struct ClientRefusalTests {
 
     @Test("A trust anchor that cannot be read is refused before anything is sent")
     func missingTrustAnchor() {
-        #expect(throws: APNsError.self) { try ClientFixture(port: 1, trustAnchorsFile: "/nonexistent.pem") }
+        #expect(throws: ServiceError.self) { try ClientFixture(port: 1, trustAnchorsFile: "/nonexistent.pem") }
     }
 }

@@ -4,6 +4,7 @@ import HTTP2
 import Metrics
 import Notifications
 import PushTestKit
+import ServiceClient
 import Testing
 
 @Suite("Client: traffic")

@@ -4,6 +4,7 @@ import Crypto
 import Foundation
 import Notifications
 import PushTestKit
+import ServiceClient
 import Testing
 
 @Suite("Client: servers that are not ours")
@@ -72,7 +73,7 @@ struct IndependentServerTests {
             return ["/usr/sbin/nginx", "-p", folder.path, "-c", "nginx.conf", "-e", "stderr"]
         }
         let fixture = try await send(100_000, to: server)
-        #expect(fixture.log.lines.value.count { $0.contains("apns.connection.goaway") } >= 950)
+        #expect(fixture.log.lines.value.count { $0.contains("push.connection.goaway") } >= 950)
         await server.stop()
         let lines = try folder.read("access.log").split(separator: "\n")
         #expect(lines.count == 100_000)
@@ -109,7 +110,7 @@ struct IndependentServerTests {
             return ["/usr/bin/node", "server.js"]
         }
         let fixture = try await send(5_000, to: server)
-        #expect(fixture.log.lines.value.contains { $0.contains("apns.connection.goaway") })
+        #expect(fixture.log.lines.value.contains { $0.contains("push.connection.goaway") })
         await server.stop()
     }
 }

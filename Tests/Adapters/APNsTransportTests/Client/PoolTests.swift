@@ -5,6 +5,7 @@ import HTTP2
 import Metrics
 import Notifications
 import PushTestKit
+import ServiceClient
 import Testing
 
 @Suite("Client: how many connections")
@@ -26,7 +27,7 @@ struct PoolTests {
         world.fixture.send(0..<600)
         let results = await world.fixture.results.wait(count: 600)
         #expect(results.count { $0.outcome == accepted } == 600)
-        #expect(await world.fixture.log.wait(for: "apns.pool.grows", "streams"))
+        #expect(await world.fixture.log.wait(for: "push.pool.grows", "streams"))
         let summary = try await world.end()
         #expect(summary.connections >= 2)
         #expect(summary.concurrentStreamsMaximum <= 5)
@@ -62,7 +63,7 @@ struct PoolTests {
         #expect(payload.count == 4_000)
         fixture.client.send(requests)
         // The last few that do not fill a window are answered when the test says so.
-        #expect(await fixture.log.wait(for: "apns.pool.grows", "window"))
+        #expect(await fixture.log.wait(for: "push.pool.grows", "window"))
         _ = await fixture.results.results.wait { $0.count >= 900 }
         try await peer.onLoop { connections in
             for connection in connections { for request in connection.held { connection.answer(request) } }
@@ -87,7 +88,7 @@ struct PoolTests {
         #expect(peer.facts.value.connectionCount >= 4)
         #expect(
             !fixture.metrics.render().contains(
-                #"apus_apns_connections_evicted_total{app="chat",reason="window"} 0"#))
+                #"apus_push_connections_evicted_total{app="chat",service="apns",reason="window"} 0"#))
         await fixture.client.close()
         try await peer.stop()
     }
@@ -141,7 +142,7 @@ struct PoolTests {
         let results = await fixture.results.wait(count: 81)
         #expect(results.count { $0.outcome == accepted } == 41)
         #expect(connectionsUsed.value == ["good on 0", "bad on 1"])
-        #expect(fixture.metrics.render().contains(#"apus_apns_pushes_quarantined_total{app="chat"} 20"#))
+        #expect(fixture.metrics.render().contains(#"apus_push_quarantined_total{app="chat",service="apns"} 20"#))
         await fixture.client.close()
         try await peer.stop()
     }

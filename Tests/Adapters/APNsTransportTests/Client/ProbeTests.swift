@@ -1,6 +1,7 @@
 import APNsTransport
 import Crypto
 import PushTestKit
+import ServiceClient
 import Testing
 
 @Suite("Probe")
@@ -12,7 +13,7 @@ struct ProbeTests {
             let route = try APNsRoute(
                 app: "chat", environment: .sandbox, endpoint: "\(host):\(port)",
                 extraTrustAnchorsFile: trustAnchorsFile, tokenSource: source)
-            let report = try await APNsProbe.check(route)
+            let report = try await ServiceProbe.check(route.serviceRoute)
             return "\(report.address) allows \(report.streamsMaximum)"
         } catch {
             return "\(error)"
@@ -57,7 +58,7 @@ struct ProbeTests {
         "An impossible endpoint is refused", arguments: ["h:", "h:0", "h:70000", ":443", "h x", "https://h", "[::1]x"])
     func refusesEndpoints(endpoint: String) throws {
         let source = try ProviderTokenSource(key: ES256PrivateKey.generate(), keyID: "ABC123DEFG", teamID: "DEF123GHIJ")
-        #expect(throws: APNsError.self) {
+        #expect(throws: ServiceError.self) {
             try APNsRoute(app: "a", environment: .sandbox, endpoint: endpoint, tokenSource: source)
         }
     }

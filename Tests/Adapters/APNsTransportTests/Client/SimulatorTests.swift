@@ -2,6 +2,7 @@ import APNsSimulator
 import APNsTransport
 import ConnectionPool
 import Notifications
+import ServiceClient
 import Testing
 
 @Suite("Client: against the simulator, which has rules of its own")
@@ -96,7 +97,7 @@ struct SimulatorTests {
         world.fixture.send(0..<200)
         let results = await world.fixture.results.wait(count: 200)
         let refused = PushOutcome.answered(PushAnswer(status: 403, reason: "InvalidProviderToken"))
-        let ended = PushOutcome.notProcessed("APNs refuses the provider token (InvalidProviderToken)")
+        let ended = PushOutcome.notProcessed("APNs refuses the authorization (InvalidProviderToken)")
         #expect(results.count { $0.outcome == refused } + results.count { $0.outcome == ended } == 200)
         #expect((8...10).contains(results.count { $0.outcome == refused }))
         let summary = try await world.end()

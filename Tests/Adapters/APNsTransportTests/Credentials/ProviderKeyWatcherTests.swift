@@ -2,6 +2,7 @@ import APNsTransport
 import Crypto
 import Essentials
 import PushTestKit
+import ServiceClient
 import Testing
 
 @Suite("Provider key watcher")
@@ -91,7 +92,7 @@ struct ProviderKeyWatcherTests {
         _ = try source.token()
         #expect(try !source.replaceKey(ES256PrivateKey(pem: Array(old.pem.utf8))))
         #expect(try !source.replaceKey(old, keyID: "ABC123DEFG"))
-        #expect(throws: APNsError.self) { try source.replaceKey(new, keyID: "no identifier") }
+        #expect(throws: ServiceError.self) { try source.replaceKey(new, keyID: "no identifier") }
         #expect(try source.token().generation == 1)
     }
 }

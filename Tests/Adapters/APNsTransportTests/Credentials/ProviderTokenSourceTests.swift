@@ -3,6 +3,7 @@ import ConnectionPool
 import Crypto
 import Essentials
 import Foundation
+import ServiceClient
 import Synchronization
 import Testing
 
@@ -87,8 +88,12 @@ struct ProviderTokenSourceTests {
     @Test("Identifiers that could not stand in a token are refused", arguments: ["", "A\"B", "A B", "ÄBC", "a,b"])
     func refusesIdentifiers(identifier: String) throws {
         let key = try ES256PrivateKey.generate()
-        #expect(throws: APNsError.self) { try ProviderTokenSource(key: key, keyID: identifier, teamID: "DEF123GHIJ") }
-        #expect(throws: APNsError.self) { try ProviderTokenSource(key: key, keyID: "ABC123DEFG", teamID: identifier) }
+        #expect(throws: ServiceError.self) {
+            try ProviderTokenSource(key: key, keyID: identifier, teamID: "DEF123GHIJ")
+        }
+        #expect(throws: ServiceError.self) {
+            try ProviderTokenSource(key: key, keyID: "ABC123DEFG", teamID: identifier)
+        }
     }
 
     @Test(
@@ -98,10 +103,10 @@ struct ProviderTokenSourceTests {
         let folder = FileManager.default.temporaryDirectory.appending(path: "apus-key-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        func code(_ content: String?) throws -> APNsError.Code? {
+        func code(_ content: String?) throws -> ServiceError.Code? {
             let path = folder.appending(path: UUID().uuidString).path
             if let content { try Data(content.utf8).write(to: URL(fileURLWithPath: path)) }
-            do throws(APNsError) {
+            do throws(ServiceError) {
                 _ = try ProviderKeyFile.read(path: path)
                 return nil
             } catch {
@@ -113,7 +118,7 @@ struct ProviderTokenSourceTests {
         #expect(try code("") == .keyInvalid)
         #expect(try code("garbage") == .keyInvalid)
         #expect(try code(String(repeating: "x", count: 70_000)) == .keyInvalid)
-        #expect(throws: APNsError.self) { try ProviderKeyFile.read(path: folder.path) }
+        #expect(throws: ServiceError.self) { try ProviderKeyFile.read(path: folder.path) }
 
         let path = folder.appending(path: "AuthKey.p8").path
         try Data(try ES256PrivateKey.generate().pem.utf8).write(to: URL(fileURLWithPath: path))

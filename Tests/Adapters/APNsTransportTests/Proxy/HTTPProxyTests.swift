@@ -1,7 +1,7 @@
 import PushTestKit
 import Testing
 
-@testable import APNsTransport
+@testable import ServiceClient
 
 @Suite("HTTP proxy: its URL and its answer")
 struct HTTPProxyTests {
@@ -31,7 +31,7 @@ struct HTTPProxyTests {
             "http://a:b:c", "http://[::1",
         ])
     func refusesURLs(url: String) {
-        do throws(APNsError) {
+        do throws(ServiceError) {
             _ = try HTTPProxy(url: url)
             Issue.record("\(url) was accepted")
         } catch {

@@ -1,4 +1,5 @@
 import APNsSimulator
+import APNsTransport
 import ConnectionPool
 import Crypto
 import EventLoop
@@ -8,7 +9,7 @@ import Notifications
 import PushTestKit
 import Testing
 
-@testable import APNsTransport
+@testable import ServiceClient
 
 @Suite("HTTP proxy: the way through it")
 struct ProxyTunnelTests {
@@ -71,7 +72,7 @@ struct ProxyTunnelTests {
             Issue.record("the push was processed")
             return
         }
-        let line = fixture.log.lines.value.first { $0.contains("apns.connection.failed") } ?? ""
+        let line = fixture.log.lines.value.first { $0.contains("push.connection.failed") } ?? ""
         for word in words { #expect(line.contains(word), "\(line)") }
         #expect(line.contains("hint="))
         #expect(reason.contains("proxy 127.0.0.1:\(proxy.port)"), "\(reason)")
@@ -157,7 +158,7 @@ struct ProxyTunnelTests {
                 app: "chat", environment: .sandbox, endpoint: "127.0.0.1:\(peer.port)",
                 extraTrustAnchorsFile: peer.trustAnchorsFile, tokenSource: source,
                 proxy: HTTPProxy(url: "http://\(proxy)"))
-            let report = try await APNsProbe.check(route)
+            let report = try await ServiceProbe.check(route.serviceRoute)
             return "\(report.address) allows \(report.streamsMaximum)"
         } catch {
             return "\(error)"

@@ -5,6 +5,7 @@ import Essentials
 import Metrics
 import Notifications
 import PushTestKit
+import ServiceClient
 
 /// A client with one route to a scripted peer, and what a test needs around it.
 final class ClientFixture: Sendable {
@@ -24,7 +25,7 @@ final class ClientFixture: Sendable {
     ///   - clock: of the provider token.
     ///   - key: the signing key; nil makes one.
     ///   - proxy: the proxy to go through; nil for none.
-    /// - Throws: `APNsError`, if the trust anchors cannot be read.
+    /// - Throws: `ServiceError`, if the trust anchors cannot be read.
     init(
         port: UInt16, trustAnchorsFile: String?, host: String = "127.0.0.1",
         limits change: (inout PoolLimits) -> Void = { _ in },

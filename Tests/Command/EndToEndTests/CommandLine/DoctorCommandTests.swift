@@ -50,7 +50,8 @@ struct DoctorCommandTests {
             "system.txt": "variables: APUS_ADMIN_LISTEN APUS_RABBITMQ_MANAGEMENT_URL",
             "configuration.txt": "rabbitmq.namespace = \"\(fixture.namespace)\"", "readyz.json": #""status":"ok""#,
             "livez.json": #""status":"ok""#, "version.json": #""name":"apus""#,
-            "metrics.txt": #"apus_pushes_total{app="chat",outcome="accepted"} 2"#, "dead-letters.txt": "none",
+            "metrics.txt": #"apus_pushes_total{app="chat",service="apns",outcome="accepted"} 2"#,
+            "dead-letters.txt": "none",
             "topology.txt": "\(fixture.namespace).work: present", "queues.txt": "dead letters: 0",
             "checks.txt": "OK      registry: ", "log.ndjson": #""event":"foreign""#, "problems.txt": "warning: ",
         ]

@@ -69,7 +69,7 @@ struct ReloadTests {
             try await worker.metric("apus_unacknowledged_deliveries")
         }
         #expect(try await worker.metric("apus_pushes_in_flight", "app=\"mail\"") == 0)
-        #expect(try await !worker.get("/metrics").body.contains("apus_pushes_in_flight{app=\"mail\"}"))
+        #expect(try await !worker.get("/metrics").body.contains("apus_pushes_in_flight{app=\"mail\",service=\"apns\"}"))
         await worker.drainCleanly()
         try await fixture.stop()
     }

@@ -82,11 +82,11 @@ struct WorkerDispositionTests {
         // The first nine are too few to judge by, and end; the others are kept.
         try await worker.wait(for: "apus_pushes_total", #"outcome="requeued_retry""#, toReach: 51)
         #expect(try await worker.metric("apus_tokens_pruned_total") == 0)
-        #expect(worker.command.errors.contains("apns.tokens.in-doubt"))
+        #expect(worker.command.errors.contains("push.tokens.in-doubt"))
         let registry = try SQLiteRegistry.open(path: fixture.folder.path + "/registry.db", mode: .readOnly)
         #expect(try registry.deviceCount() == 60)
         // They come back from the retry queue, to tokens that were rejected: now in quarantine.
-        try await worker.wait(for: "apus_apns_pushes_quarantined_total", toReach: 1)
+        try await worker.wait(for: "apus_push_quarantined_total", toReach: 1)
         _ = await worker.drain()
         try await fixture.stop()
     }

@@ -160,7 +160,7 @@ struct WorkerRefusalTests {
         try fixture.folder.write("anchor.pem", stranger.certificateChainPEM)
         let first = try fixture.startWorker()
         try await fixture.publish([WorkerFixture.datasetChanged("1", identity: 0, syncCount: 1)])
-        try await first.command.wait(for: "apns.connection.failed")
+        try await first.command.wait(for: "push.connection.failed")
         #expect(first.command.errors.contains("certificate"), "\(first.command.errors)")
         _ = await first.drain()
         #expect(try await fixture.simulator.recorded().isEmpty)

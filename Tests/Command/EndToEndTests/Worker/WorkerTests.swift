@@ -118,7 +118,7 @@ struct WorkerTests {
             (0..<20).map { WorkerFixture.datasetChanged("e\($0)", identity: $0, syncCount: 1) })
         try await worker.wait(for: "apus_pushes_total", #"outcome="accepted""#, toReach: 18)
         try await worker.wait(for: "apus_pushes_total", #"outcome="token_dead""#, toReach: 1)
-        try await worker.wait(for: "apus_apns_attempts_ambiguous_total", toReach: 2)
+        try await worker.wait(for: "apus_push_attempts_ambiguous_total", toReach: 2)
         #expect(try await worker.metric("apus_tokens_pruned_total") == 1)
         let show = try await fixture.apus("device", "show", "device-0")
         #expect(show.exitCode != 0, "the dead token is still registered")
@@ -233,7 +233,7 @@ struct WorkerTests {
         let body = try await worker.readiness(503)
         #expect(body.contains("chat"), "\(body)")
         try await worker.wait(for: "apus_pushes_total", #"outcome="requeued_retry""#, toReach: 3)
-        #expect(worker.command.errors.contains("apns.key.rejected"))
+        #expect(worker.command.errors.contains("push.key.rejected"))
         _ = await worker.drain()
         try await fixture.stop()
     }

@@ -1,6 +1,7 @@
 import Essentials
 import Notifications
 import PushCore
+import PushTestKit
 import Testing
 
 /// Spans are measured with the monotonic clock, so only dates follow a wall clock that somebody sets.

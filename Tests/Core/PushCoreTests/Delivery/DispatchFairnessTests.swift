@@ -1,6 +1,7 @@
 import Essentials
 import Notifications
 import PushCore
+import PushTestKit
 import Testing
 
 @Suite("Apps and delivery classes side by side")

@@ -1,6 +1,7 @@
 import Essentials
 import Notifications
 import PushCore
+import PushTestKit
 import Testing
 
 @Suite("The life of a delivery")
@@ -51,7 +52,7 @@ struct DispatchStateMachineTests {
                     Samples.device("c", platform: .courier),
                 ]))
         #expect(
-            sends.map(\.route) == [Samples.app.productionRoute, Samples.app.sandboxRoute, Samples.app.webRoute])
+            sends.map(\.route) == [Samples.app.productionRoute, Samples.app.sandboxRoute, Samples.app.courierRoute])
     }
 
     @Test("A delivery without an audience is settled at once")
@@ -211,7 +212,7 @@ struct DispatchStateMachineTests {
     mutating func wrongKeyAndClients() {
         answer(send(Samples.job(number: 1, devices: [Samples.device("a")]))[0], 403, "InvalidProviderToken")
         let fetched = send(Samples.job(number: 2, devices: [Samples.device("b", platform: .courier)]))
-        #expect(fetched.map(\.route) == [Samples.app.webRoute])
+        #expect(fetched.map(\.route) == [Samples.app.courierRoute])
         answer(fetched[0], 200)
         #expect(machine.health.suspendedApps == [0] && machine.ledgers[0].accepted == 1)
         #expect(send(Samples.job(number: 3, devices: [Samples.device("c")])).isEmpty)

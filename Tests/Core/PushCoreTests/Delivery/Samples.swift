@@ -5,9 +5,9 @@ import PushCore
 /// Values for tests, each the simplest of its kind.
 enum Samples {
     static let app = AppRoute(
-        index: 0, name: "chat", bundleID: "com.example.chat", productionRoute: 0, sandboxRoute: 1, webRoute: 4)
+        index: 0, name: "chat", bundleID: "com.example.chat", productionRoute: 0, sandboxRoute: 1, courierRoute: 4)
     static let mail = AppRoute(
-        index: 1, name: "mail", bundleID: "com.example.mail", productionRoute: 2, sandboxRoute: 3, webRoute: 5)
+        index: 1, name: "mail", bundleID: "com.example.mail", productionRoute: 2, sandboxRoute: 3, courierRoute: 5)
     static let content = content(.alert)
 
     /// When both clocks show so many milliseconds.

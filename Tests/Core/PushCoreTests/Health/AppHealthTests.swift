@@ -18,8 +18,8 @@ struct AppHealthTests {
     private var moment: MonotonicTime { Samples.monotonic(now) }
 
     /// Asks for a verdict about a push on the route of its app.
-    private mutating func verdict(app: Int, asksAPNs: Bool = true) -> Disposition.RetryCause? {
-        health.verdict(app: app, route: app, asksAPNs: asksAPNs, at: moment)
+    private mutating func verdict(app: Int, asksService: Bool = true) -> Disposition.RetryCause? {
+        health.verdict(app: app, route: app, asksService: asksService, at: moment)
     }
 
     private mutating func refuse(app: Int) { health.keyWasRejected(app: app, reason: "InvalidToken", at: moment) }
@@ -30,16 +30,16 @@ struct AppHealthTests {
     mutating func wellAtFirst() {
         let verdict = verdict(app: 0)
         #expect(verdict == nil && health.notices.isEmpty && !health.isEverythingUnreachable && !health.isWatching)
-        #expect(health.maySendAgain(app: 0, route: 0, asksAPNs: true))
+        #expect(health.maySendAgain(app: 0, route: 0, asksService: true))
     }
 
     @Test("A route that leads nowhere requeues its pushes, and each change is told once")
     mutating func unreachable() {
         health.routeChanged(1, isReachable: true)
         for _ in 0..<3 { health.routeChanged(0, isReachable: false) }
-        let verdicts = [verdict(app: 0), verdict(app: 0, asksAPNs: false), verdict(app: 1)]
+        let verdicts = [verdict(app: 0), verdict(app: 0, asksService: false), verdict(app: 1)]
         #expect(verdicts == [.unreachable, .unreachable, nil])
-        #expect(!health.maySendAgain(app: 0, route: 0, asksAPNs: false) && health.isUnreachable(route: 0))
+        #expect(!health.maySendAgain(app: 0, route: 0, asksService: false) && health.isUnreachable(route: 0))
         for _ in 0..<3 { health.routeChanged(0, isReachable: true) }
         #expect(health.notices == [.unreachable(route: 0), .reachable(route: 0)])
         #expect(!health.isUnreachable(route: 0))
@@ -48,7 +48,7 @@ struct AppHealthTests {
     @Test("A refused key requeues what goes to APNs, but for a probe in each interval, and each change is told once")
     mutating func refusedKey() {
         for _ in 0..<3 { refuse(app: 0) }
-        let atOnce = [verdict(app: 0), verdict(app: 0, asksAPNs: false), verdict(app: 1)]
+        let atOnce = [verdict(app: 0), verdict(app: 0, asksService: false), verdict(app: 1)]
         #expect(atOnce == [.keyRejected, nil, nil] && health.suspendedApps == [0])
         now += KeyCircuitBreaker.probeIntervalMilliseconds
         let probes = [verdict(app: 0), verdict(app: 0)]

@@ -2,6 +2,7 @@ import APNsTransport
 import Dispatcher
 import JSON
 import PushTestKit
+import ServiceClient
 import Testing
 
 @Suite("Secrets stay secret")

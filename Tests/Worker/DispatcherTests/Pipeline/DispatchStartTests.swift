@@ -39,7 +39,7 @@ struct DispatchStartTests {
             logger: .silent, metrics: RegistryMetrics(metrics), nowMilliseconds: { 1 })
         let broker = FakeBroker()
         let route = AppRoute(
-            index: 0, name: "chat", bundleID: "com.example.chat", productionRoute: 0, sandboxRoute: 1, webRoute: 2)
+            index: 0, name: "chat", bundleID: "com.example.chat", productionRoute: 0, sandboxRoute: 1, courierRoute: 2)
         let dispatch = Dispatch(
             loop: loop,
             configuration: PipelineConfiguration(

@@ -80,7 +80,7 @@ struct IsolationPipelineTests {
         let spent = Dictionary(grouping: requeued) { $0.header(RetryHeader.reason) }
             .mapValues { Set($0.map { $0.header(RetryHeader.attempt) }) }
         #expect(spent == [.string("congested"): [.int64(0)], .string("unanswered"): [.int64(1)]])
-        #expect(bench.metrics.render().contains(#"apus_app_slow{app="chat"} 1"#))
+        #expect(bench.metrics.render().contains(#"apus_app_slow{app="chat",service="apns"} 1"#))
         bench.stop()
     }
 

@@ -53,7 +53,7 @@ final class PipelineBench: Sendable {
             apps: apps.enumerated().map { index, name in
                 let route = AppRoute(
                     index: index, name: name, bundleID: "com.example.\(name)", productionRoute: 2 * index,
-                    sandboxRoute: 2 * index + 1, webRoute: 2 * apps.count + index)
+                    sandboxRoute: 2 * index + 1, courierRoute: 2 * apps.count + index)
                 return .init(route: route, identityPoolIDs: ["us-east-1:177a950c-2c08-43f0-9983-28727e0a1b2c"])
             },
             retryPolicy: RetryPolicy(

@@ -91,7 +91,7 @@ struct RecordPipelineTests {
         #expect(
             payloads(bench).first?.hasPrefix(#"{"aps":{"content-available":1},"ck":{"ce":2,"cid":"iCloud."#) == true)
         #expect(payloads(bench).first?.contains(#""p":1,"qry":{"dbs":1,"sid":"s1","fo":1,"rid":"r1"}"#) == true)
-        #expect(bench.metrics.render().contains("\napus_pushes_reduced_total{app=\"chat\"} 2\n"))
+        #expect(bench.metrics.render().contains("\napus_pushes_reduced_total{app=\"chat\",service=\"apns\"} 2\n"))
         let ledger = try await bench.dispatch.ledgers()[0]
         #expect(ledger.accepted == 2 && ledger.deadLettered == 0 && ledger.isBalanced)
         bench.stop()

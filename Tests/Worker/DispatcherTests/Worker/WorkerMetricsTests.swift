@@ -6,6 +6,7 @@ import Notifications
 import PushCore
 import PushTestKit
 import SQLiteRegistry
+import ServiceClient
 import Testing
 
 @testable import Dispatcher
@@ -37,7 +38,13 @@ struct WorkerMetricsTests {
         ProcessMetrics.register(in: metrics, product: "apus", version: "1.2.3")
         let worker = try Worker(
             configuration: fixture.load(ConfigurationFixture.app).configuration, logger: .silent, metrics: metrics)
-        let pipeline = PipelineMetrics(registry: metrics, appNames: ["chat"])
+        let pipeline = PipelineMetrics(
+            registry: metrics,
+            routes: [
+                AppRoute(
+                    index: 0, name: "chat", bundleID: "com.example.chat", productionRoute: 0, sandboxRoute: 1,
+                    courierRoute: 2)
+            ])
         let apnsID = APNsIdentifier(high: 0x123e_4567_e89b_82d3, low: 0xa456_4266_1417_4000)
         let now = WallTime(milliseconds: 1_700_000_000_123)
         pipeline.observePush(apnsID, app: 0, nanoseconds: 3_000_000, at: now)
@@ -92,6 +99,6 @@ struct ProviderKeyTests {
     @Test("Two different keys under one identifier are refused")
     func refusesTwoKeys() throws {
         try fixture.folder.write("other.p8", ES256PrivateKey.generate().pem)
-        #expect(throws: APNsError.self) { try sources("key_file = \"other.p8\"") }
+        #expect(throws: ServiceError.self) { try sources("key_file = \"other.p8\"") }
     }
 }

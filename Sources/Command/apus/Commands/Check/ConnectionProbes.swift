@@ -5,6 +5,7 @@ import Glibc
 import PostgresRegistry
 import PushCore
 import SQLiteRegistry
+import ServiceClient
 
 /// The probes of `apus check --connect`: add one here for each new thing that a worker depends on.
 enum ConnectionProbes {
@@ -161,7 +162,7 @@ enum ConnectionProbes {
 
     private static func key(of app: Configuration.App) -> ConnectionProbe {
         ConnectionProbe(name: "key \(app.name)") {
-            do throws(APNsError) {
+            do throws(ServiceError) {
                 _ = try ProviderKeyFile.read(path: app.apns.keyFile)
                 return .ok("\(app.apns.keyFile) holds an EC P-256 key; only a push shows whether APNs accepts it")
             } catch { return .failed(error.description, .configuration) }
@@ -170,7 +171,7 @@ enum ConnectionProbes {
 
     /// One for each server of each app; where an endpoint is configured it serves both environments.
     private static func servers(_ configuration: Configuration) -> [ConnectionProbe] {
-        do throws(APNsError) {
+        do throws(ServiceError) {
             var names: Set<String> = []
             return try configuration.apnsClient().routes.compactMap { route in
                 let name = "apns \(route.app) \(HostPort(host: route.host, port: route.port))"
@@ -184,8 +185,9 @@ enum ConnectionProbes {
     }
 
     private static func tryServer(_ route: APNsRoute) async -> ConnectionProbe.Outcome {
-        do throws(APNsError) {
-            return .ok("certificate verified, HTTP/2 negotiated with \(try await APNsProbe.check(route).address)")
+        do throws(ServiceError) {
+            let address = try await ServiceProbe.check(route.serviceRoute).address
+            return .ok("certificate verified, HTTP/2 negotiated with \(address)")
         } catch { return .failed(error.description, .unavailable) }
     }
 }

@@ -8,7 +8,7 @@ final class EndpointAttempt: HTTP2Handler {
     struct Report: Sendable {
         /// The address that answered.
         var address: String
-        /// How many streams it allows before it has seen a provider token.
+        /// How many streams it allows before it has seen an authorization.
         var streamsMaximum: Int
         /// The answer, if there was a request.
         var answer: EndpointAnswer?
@@ -20,7 +20,7 @@ final class EndpointAttempt: HTTP2Handler {
         return configuration
     }()
 
-    private let route: APNsRoute
+    private let route: ServiceRoute
     private let context: TLSContext
     private let request: EndpointRequest?
     private let timeoutSeconds: Double
@@ -46,7 +46,7 @@ final class EndpointAttempt: HTTP2Handler {
     ///   - loop: where it runs.
     ///   - ended: called once, on the loop.
     init(
-        route: APNsRoute, context: TLSContext, request: EndpointRequest?, timeoutSeconds: Double, loop: EventLoop,
+        route: ServiceRoute, context: TLSContext, request: EndpointRequest?, timeoutSeconds: Double, loop: EventLoop,
         ended: @escaping (Result<Report, EndpointExchange.Failure>) -> Void
     ) {
         self.route = route
@@ -65,7 +65,7 @@ final class EndpointAttempt: HTTP2Handler {
     private func connectToNext(failure: String, hint: String?) {
         guard !remaining.isEmpty else {
             let advice = hint.map { "; \($0)" } ?? ""
-            return ended(.failure(.notSent(APNsError(.connectFailed, "\(route.endpoint): \(failure)\(advice)"))))
+            return ended(.failure(.notSent(ServiceError(.connectFailed, "\(route.endpoint): \(failure)\(advice)"))))
         }
         let next = remaining.removeFirst()
         address = next.description
@@ -162,6 +162,6 @@ final class EndpointAttempt: HTTP2Handler {
         }
         if request == nil || failure == nil && report.answer?.status ?? 0 >= 200 { return ended(.success(report)) }
         let text = "\(displayAddress): \(failure ?? "the connection was lost before the answer: \(reason)")"
-        ended(.failure(stream == 0 ? .notSent(APNsError(.connectFailed, text)) : .ambiguous(text)))
+        ended(.failure(stream == 0 ? .notSent(ServiceError(.connectFailed, text)) : .ambiguous(text)))
     }
 }

@@ -1,15 +1,15 @@
 internal import Crypto
 internal import HTTP2
 
-/// A failure to set up the APNs client: the problem, its location and the remedy.
-public struct APNsError: Error, Sendable, CustomStringConvertible {
+/// A failure to set up the client of a push service: the problem, its location and the remedy.
+public struct ServiceError: Error, Sendable, CustomStringConvertible {
     /// The kinds of failure.
     public enum Code: Hashable, Sendable {
         /// The file of the signing key cannot be read.
         case keyUnreadable
         /// The file holds no usable key.
         case keyInvalid
-        /// The key identifier or the team identifier is not what Apple gives out.
+        /// An identifier is not what the push service gives out.
         case identifierInvalid
         /// A route's endpoint or trust anchor is unusable.
         case routeInvalid
@@ -38,7 +38,7 @@ public struct APNsError: Error, Sendable, CustomStringConvertible {
 
 /// The advice for an operator whose connection fails.
 enum ConnectionHint {
-    static let reachability = "check endpoint, and that the firewall lets port 443 (or 2197) out"
+    static let reachability = "check endpoint, and that the firewall lets its port out"
 
     static func resolution(isOfProxy: Bool) -> String {
         "check the name in \(isOfProxy ? "proxy" : "endpoint"), and the machine's resolver"
@@ -46,8 +46,9 @@ enum ConnectionHint {
 
     static func hint(for reason: HTTP2CloseReason) -> String? {
         switch reason {
-        case .noHTTP2: "check that endpoint names an APNs host and that no proxy between rewrites TLS"
-        case .protocolViolation: "check that endpoint names an APNs host; what answered does not speak HTTP/2"
+        case .noHTTP2: "check that endpoint names a host of the push service and that no proxy between rewrites TLS"
+        case .protocolViolation:
+            "check that endpoint names a host of the push service; what answered does not speak HTTP/2"
         case .tls: "check endpoint and ca_file, and that no proxy between rewrites TLS"
         case .peerClosed, .transport: reachability
         case .local: nil

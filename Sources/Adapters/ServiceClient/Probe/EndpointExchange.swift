@@ -1,18 +1,17 @@
 internal import Crypto
 internal import EventLoop
-public import Notifications
 
 /// Sends single requests, each over a connection of its own: for rare ones, such as the management of channels.
 public enum EndpointExchange {
     /// How a request ended that had no answer.
     public enum Failure: Error, Sendable {
         /// It was certainly not sent.
-        case notSent(APNsError)
+        case notSent(ServiceError)
         /// The request was sent, and its outcome is unknown.
         case ambiguous(String)
     }
 
-    /// Sends a request to the endpoint of a route, with the route's provider token.
+    /// Sends a request to the endpoint of a route, with the route's authorization.
     ///
     /// - Parameters:
     ///   - request: the request; the header `authorization` is added.
@@ -21,14 +20,14 @@ public enum EndpointExchange {
     /// - Returns: the answer, with any status.
     /// - Throws: `Failure`.
     public static func send(
-        _ request: EndpointRequest, over route: APNsRoute, timeoutSeconds: Double
+        _ request: EndpointRequest, over route: ServiceRoute, timeoutSeconds: Double
     ) async throws(Failure) -> EndpointAnswer {
         var request = request
-        do {
-            let token = try route.tokenSource.token().headerValue
-            request.headers.append(("authorization", String(decoding: token, as: UTF8.self)))
-        } catch {
-            throw .notSent(APNsError(.keyUnreadable, "no provider token: \(error.message)"))
+        switch route.authorizer.authorization() {
+        case .ready(let authorization):
+            request.headers.append(("authorization", String(decoding: authorization.headerValue, as: UTF8.self)))
+        case .pending: throw .notSent(ServiceError(.keyUnreadable, "there is no authorization yet"))
+        case .unavailable(let reason), .refused(let reason): throw .notSent(ServiceError(.keyUnreadable, reason))
         }
         let report = try await attempt(route, request, timeoutSeconds: timeoutSeconds)
         guard let answer = report.answer else { throw .ambiguous("the answer is missing") }
@@ -37,15 +36,15 @@ public enum EndpointExchange {
 
     /// Connects, sends the request if there is one, and closes the connection.
     static func attempt(
-        _ route: APNsRoute, _ request: EndpointRequest?, timeoutSeconds: Double
+        _ route: ServiceRoute, _ request: EndpointRequest?, timeoutSeconds: Double
     ) async throws(Failure) -> EndpointAttempt.Report {
         let context: TLSContext
-        do throws(APNsError) { context = try route.makeContext() } catch { throw .notSent(error) }
+        do throws(ServiceError) { context = try route.makeContext() } catch { throw .notSent(error) }
         let loop: EventLoop
         do throws(EventLoopError) {
-            loop = try EventLoop(name: "apns-probe")
+            loop = try EventLoop(name: "push-probe")
         } catch {
-            throw .notSent(APNsError(.systemFailed, "there is no thread to connect with: \(error)"))
+            throw .notSent(ServiceError(.systemFailed, "there is no thread to connect with: \(error)"))
         }
         defer { loop.stopAndJoin() }
         let result = await withCheckedContinuation { continuation in
@@ -59,7 +58,7 @@ public enum EndpointExchange {
                         ) { continuation.resume(returning: $0) }.connect(to: addresses)
                     case .failure(let error):
                         let hint = ConnectionHint.resolution(isOfProxy: route.proxy != nil)
-                        let failure = Failure.notSent(APNsError(error.code, "\(error.message); \(hint)"))
+                        let failure = Failure.notSent(ServiceError(error.code, "\(error.message); \(hint)"))
                         continuation.resume(returning: .failure(failure))
                     }
                 }
@@ -69,7 +68,7 @@ public enum EndpointExchange {
     }
 }
 
-/// A single request to APNs that is no push to a device.
+/// A single request to a push service that is no push to a device.
 public struct EndpointRequest: Sendable {
     /// The method, for example `GET`.
     public var method: String
@@ -89,7 +88,7 @@ public struct EndpointRequest: Sendable {
     }
 }
 
-/// The answer of APNs to an `EndpointRequest`.
+/// The answer to an `EndpointRequest`.
 public struct EndpointAnswer: Sendable {
     /// The HTTP status.
     public internal(set) var status = 0
@@ -102,13 +101,6 @@ public struct EndpointAnswer: Sendable {
 
     /// The longest body that is read: ten thousand channel identifiers need less.
     public static let bodyBytesMaximum = 1 << 20
-
-    /// The status with the reason that the body gives.
-    public var pushAnswer: PushAnswer {
-        AnswerParser().answer(
-            status: status, body: Array(body.prefix(AnswerParser.bodyBytesMaximum)),
-            retryAfterSeconds: retryAfterSeconds)
-    }
 
     mutating func add(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
         let text = String(decoding: value, as: UTF8.self)

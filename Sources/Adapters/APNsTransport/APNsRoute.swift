@@ -1,5 +1,6 @@
 public import ConnectionPool
-internal import Crypto
+internal import Notifications
+public import ServiceClient
 
 /// One pool of connections: an app in one environment of APNs.
 ///
@@ -49,15 +50,17 @@ public struct APNsRoute: Sendable {
     ///   - tokenSource: the provider token.
     ///   - limits: the bounds of the pool.
     ///   - proxy: the HTTP proxy to go through; nil for none.
-    /// - Throws: `APNsError` with `routeInvalid` if the endpoint is not of that form.
+    /// - Throws: `ServiceError` with `routeInvalid` if the endpoint is not of that form.
     public init(
         app: String, environment: Environment, endpoint: String = "", port: UInt16 = 443,
         extraTrustAnchorsFile: String? = nil, tokenSource: ProviderTokenSource, limits: PoolLimits = PoolLimits(),
         proxy: HTTPProxy? = nil
-    ) throws(APNsError) {
+    ) throws(ServiceError) {
         self.app = app
         self.environment = environment
-        (host, self.port) = try Self.parse(endpoint: endpoint, environment: environment, defaultPort: port)
+        let endpoint = try ServiceEndpoint(endpoint, defaultHost: environment.host, defaultPort: port)
+        host = endpoint.host
+        self.port = endpoint.port
         self.extraTrustAnchorsFile = extraTrustAnchorsFile
         self.tokenSource = tokenSource
         self.limits = limits
@@ -65,47 +68,15 @@ public struct APNsRoute: Sendable {
     }
 
     /// The host and port as one text, for logs.
-    public var endpoint: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    public var endpoint: String { ServiceEndpoint(host: host, port: port).description }
 
-    /// Where connections begin: at the endpoint, or at the proxy.
-    var nextHop: (host: String, port: UInt16) { proxy.map { ($0.host, $0.port) } ?? (host, port) }
-
-    /// Reads `host`, `host:port`, `[address]` or `[address]:port`.
-    private static func parse(
-        endpoint: String, environment: Environment, defaultPort: UInt16
-    ) throws(APNsError) -> (host: String, port: UInt16) {
-        guard !endpoint.isEmpty else { return (environment.host, defaultPort) }
-        var host = endpoint[...]
-        var port = String(defaultPort)[...]
-        if endpoint.hasPrefix("["), let end = endpoint.firstIndex(of: "]") {
-            host = endpoint[endpoint.index(after: endpoint.startIndex)..<end]
-            let rest = endpoint[endpoint.index(after: end)...]
-            if !rest.isEmpty { port = rest.hasPrefix(":") ? rest.dropFirst() : "" }
-        } else if let colon = endpoint.lastIndex(of: ":") {
-            host = endpoint[..<colon]
-            port = endpoint[endpoint.index(after: colon)...]
-        }
-        guard let number = UInt16(port), number > 0, !host.isEmpty, isHost(host) else {
-            throw APNsError(
-                .routeInvalid,
-                "the endpoint \"\(endpoint.prefix(128))\" must be host or host:port, like \(environment.host):443")
-        }
-        return (String(host), number)
-    }
-
-    /// Whether the text can stand in a name look-up and in the header `:authority`.
-    private static func isHost(_ host: Substring) -> Bool {
-        host.utf8.count <= 253 && host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "/") }
-    }
-}
-
-extension APNsRoute {
-    /// The TLS context of the route's connections.
-    func makeContext() throws(APNsError) -> TLSContext {
-        do throws(CryptoError) {
-            return try TLSContext.client(extraTrustAnchorsFile: extraTrustAnchorsFile, applicationProtocols: ["h2"])
-        } catch {
-            throw APNsError(.routeInvalid, "app \(app), \(environment.rawValue): \(error.message)")
-        }
+    /// The route as the client takes it.
+    public var serviceRoute: ServiceRoute {
+        ServiceRoute(
+            service: .apns, app: app, name: environment.rawValue, endpoint: ServiceEndpoint(host: host, port: port),
+            extraTrustAnchorsFile: extraTrustAnchorsFile, authorizer: tokenSource, limits: limits, proxy: proxy,
+            // APNs may lower the streams of a connection to one after a rejection, and cuts connections with many
+            // rejections sooner.
+            hasQuarantine: true, makeAdapter: { APNsAdapter(authority: $0) })
     }
 }

@@ -2,6 +2,7 @@ import ConnectionPool
 internal import Crypto
 internal import EventLoop
 internal import HTTP2
+internal import Metrics
 import Notifications
 
 /// The shell around one `ConnectionPool`: carries out its actions, and keeps the requests that it knows by slot.
@@ -15,14 +16,16 @@ final class EndpointPool {
         return configuration
     }()
 
-    /// How often the source is asked for the token, so that a new one is used soon and a push costs no look at it.
-    private static let tokenCheckNanoseconds: UInt64 = 1_000_000_000
+    /// How often the authorizer is asked, so that a new authorization is used soon and a push costs no look at it.
+    private static let authorizationCheckNanoseconds: UInt64 = 1_000_000_000
 
     /// The index of this pool among its client's pools.
     let index: Int
+    /// The number of its route.
+    let route: Int
     /// Which of the route's pools it is.
     let kind: PoolKind
-    let configuration: APNsRoute
+    let configuration: ServiceRoute
     let context: TLSContext
     let loop: EventLoop
     let log: EndpointPoolLog
@@ -34,7 +37,7 @@ final class EndpointPool {
     /// The answer that had arrived, but not ended, on the stream that was cancelled last.
     var answerAtDeadline: PushAnswer?
     var lastFailure = ""
-    /// Why the provider token was refused last.
+    /// Why the authorization was refused last.
     private(set) var refusal = ""
 
     /// Whether something happened since the end of its last tick.
@@ -43,15 +46,19 @@ final class EndpointPool {
     private(set) var dueNanoseconds = UInt64.max
     /// The index of the connection that was looked for last.
     private var latestIndex = 0
-    private let rejections: RouteRejections
-    private var encoder: RequestEncoder
-    private let parser = AnswerParser()
-    private var token: ProviderToken?
-    /// When the source is to be asked for the token again.
-    private var tokenCheckedNanoseconds: UInt64 = 0
+    private let rejections: RouteRejections?
+    private let adapter: any ServiceAdapter
+    private let acceptedStatuses: ClosedRange<Int>
+    private var authorization: Authorization?
+    /// Why pushes cannot be authenticated; nil if they can, or it is not known yet.
+    private var authorizationProblem: AuthorizationProblem?
+    /// Whether the authorizer will call back soon.
+    private var isAwaitingAuthorization = false
+    /// When the authorizer is to be asked again.
+    private var authorizationDueNanoseconds: UInt64 = 0
     private var addresses = AddressBook()
     private var reported = EndpointPoolLog.Sizes()
-    /// The last reported state of the route to APNs.
+    /// The last reported state of the route to the push service.
     private var reportedReachable: Bool?
     /// Whether a push has waited in vain since there was a connection last.
     var hasWaitedInVain = false
@@ -60,17 +67,19 @@ final class EndpointPool {
     ///
     /// - Parameters:
     ///   - index: its index among the client's pools.
+    ///   - route: the number of its route.
     ///   - kind: which it is; decides the limits of its pool.
     ///   - part: the common part of the route's pools.
     ///   - rejections: the book that both pools of the route keep.
     ///   - owner: the client's part on the loop.
     ///   - seed: the seed of the pool's jitter.
     init(
-        index: Int, kind: PoolKind, part: (configuration: APNsRoute, context: TLSContext, log: EndpointPoolLog),
-        rejections: RouteRejections, owner: ClientCore, seed: UInt64
+        index: Int, route: Int, kind: PoolKind, part: RouteParts, rejections: RouteRejections?, owner: ClientCore,
+        seed: UInt64
     ) {
         let configuration = part.configuration
         self.index = index
+        self.route = route
         self.kind = kind
         self.configuration = configuration
         context = part.context
@@ -79,7 +88,8 @@ final class EndpointPool {
         self.owner = owner
         loop = owner.loop
         pool = ConnectionPool(limits: kind.limits(of: configuration.limits), seed: seed)
-        encoder = RequestEncoder(authority: configuration.authority)
+        adapter = configuration.makeAdapter(configuration.authority)
+        acceptedStatuses = adapter.acceptedStatuses
     }
 
     // MARK: Pushes
@@ -87,9 +97,9 @@ final class EndpointPool {
     /// Takes in one push; the end of the tick sends it.
     func send(_ request: PushRequest, nowNanoseconds: UInt64) {
         touch()
-        let bodyBytes = request.content.payload.count
+        let bodyBytes = adapter.bodyBytes(of: request)
         guard let push = pool.pushArrived(bodyBytes: bodyBytes, nowNanoseconds: nowNanoseconds) else {
-            let reason = pool.isClosing ? "the transport is closing" : "too many pushes wait for APNs"
+            let reason = pool.isClosing ? "the transport is closing" : "too many pushes wait for \(serviceTitle)"
             return report(request.identifier, .notProcessed(reason), submittedNanoseconds: nil)
         }
         if push == requests.count { requests.append(request) } else { requests[push] = request }
@@ -115,18 +125,19 @@ final class EndpointPool {
     }
 
     private func submitWaiting() {
-        guard pool.waitingCount > 0, let token = currentToken() else { return }
-        while let submission = pool.nextSubmission() { submit(submission, token: token) }
+        guard pool.waitingCount > 0 else { return }
+        guard let authorization = currentAuthorization() else { return endUnauthorized() }
+        while let submission = pool.nextSubmission() { submit(submission, authorization) }
     }
 
-    private func submit(_ submission: ConnectionPool.Submission, token: ProviderToken) {
+    private func submit(_ submission: ConnectionPool.Submission, _ authorization: Authorization) {
         guard let connection = connection(submission.connection), let http = connection.http,
             let request = requests[submission.push]
         else { return perform(pool.submissionFailed(submission, nowNanoseconds: loop.nowNanoseconds)) }
-        connection.tokenGeneration = token.generation
-        encoder.encode(request, authorization: token.headerValue, sent: &connection.sentFields)
+        connection.authorizationGeneration = authorization.generation
         do throws(HTTP2Error) {
-            let stream = try http.submitRequest(encoder.block, body: request.content.payload)
+            let stream = try adapter.submit(
+                request, authorization: authorization.headerValue, sent: &connection.sentFields, on: http)
             pool.submitted(submission, stream: stream, nowNanoseconds: loop.nowNanoseconds)
         } catch {
             log.submissionFailed(error.message)
@@ -134,22 +145,63 @@ final class EndpointPool {
         }
     }
 
-    /// The provider token, asked for at most once a second.
-    private func currentToken() -> ProviderToken? {
+    /// The authorization, asked for at most once a second.
+    private func currentAuthorization() -> Authorization? {
         let now = loop.nowNanoseconds
-        guard now >= tokenCheckedNanoseconds else { return token }
-        tokenCheckedNanoseconds = now &+ Self.tokenCheckNanoseconds
-        do throws(CryptoError) {
-            let newest = try configuration.tokenSource.token()
-            if let token, token.keyGeneration != newest.keyGeneration {
-                perform(pool.keyReplaced(nowNanoseconds: now))
-            }
-            token = newest
-        } catch {
-            fail("no provider token: \(error.message)", hint: "check key_file")
+        if now >= authorizationDueNanoseconds {
+            authorizationDueNanoseconds = now &+ Self.authorizationCheckNanoseconds
+            take(configuration.authorizer.authorization())
         }
-        return token
+        return authorization
     }
+
+    private func take(_ state: AuthorizationState) {
+        let problem: AuthorizationProblem?
+        switch state {
+        case .ready(let newest):
+            if adapter.bindsConnections, let authorization, authorization.keyGeneration != newest.keyGeneration {
+                perform(pool.keyReplaced(nowNanoseconds: loop.nowNanoseconds))
+            }
+            authorization = newest
+            problem = nil
+        case .pending:
+            authorization = nil
+            // What was the matter is so until the opposite is known.
+            problem = authorizationProblem
+        case .unavailable(let reason):
+            authorization = nil
+            problem = .unavailable(reason)
+        case .refused(let reason):
+            authorization = nil
+            problem = .refused(reason)
+        }
+        if let problem, problem != authorizationProblem { fail(problem.reason, hint: nil) }
+        authorizationProblem = problem
+        isAwaitingAuthorization = if case .pending = state { true } else { false }
+    }
+
+    /// Ends what waits without any prospect: the pushes are better kept where they are durable.
+    private func endUnauthorized() {
+        guard let authorizationProblem, !isAwaitingAuthorization else { return }
+        for push in pool.waitingGivenUp() {
+            switch authorizationProblem {
+            case .unavailable(let reason):
+                log.metrics.notProcessed.add()
+                report(push: push, .notProcessed(reason), submittedNanoseconds: nil)
+            case .refused(let reason):
+                report(push: push, .answered(PushAnswer(status: 401, reason: reason)), submittedNanoseconds: nil)
+            }
+        }
+    }
+
+    /// The authorizer may have something new.
+    func authorizationChanged() {
+        authorizationDueNanoseconds = 0
+        touch()
+    }
+
+    /// The name of the push service, for people.
+    var serviceTitle: String { configuration.service.title }
 
     // MARK: What connections report
 
@@ -177,18 +229,22 @@ final class EndpointPool {
     }
 
     func answered(_ connection: PooledConnection, stream: Int32, answer: PartialAnswer) {
-        if answer.status == 200 {
+        if acceptedStatuses.contains(answer.status) {
             connection.hasAccepted = true
-            end(connection, stream, PushAnswer(status: 200, retryAfterSeconds: nil), provesToken: true)
+            end(connection, stream, PushAnswer(status: 200, retryAfterSeconds: nil), [])
         } else {
-            let full = parser.answer(
+            let full = adapter.answer(
                 status: answer.status, body: answer.body, retryAfterSeconds: answer.retryAfterSeconds)
+            let meaning = adapter.meaning(of: full)
             let isWaiting =
-                full.wedgesConnection && isSentAgain(stream, of: connection, after: full.reason)
-                || full.announcesShutdown && isGivenBack(stream, by: connection, after: full.reason)
-            if !isWaiting { end(connection, stream, full, provesToken: full.provesToken) }
+                !meaning.isDisjoint(with: [.connectionWedged, .authorizationExpired])
+                && isSentAgain(stream, of: connection, after: full.reason, meaning)
+                || meaning.contains(.shutdownAnnounced) && isGivenBack(stream, by: connection, after: full.reason)
+            if !isWaiting { end(connection, stream, full, meaning) }
             // One on which nothing was ever accepted is kept: the next would fare no better.
-            if full.throttlesConnection, connection.hasAccepted { replaceFaulty(connection, after: full.reason) }
+            if meaning.contains(.connectionThrottled), connection.hasAccepted {
+                replaceFaulty(connection, after: full.reason)
+            }
         }
         touch()
     }
@@ -207,38 +263,50 @@ final class EndpointPool {
         perform(pool.connectionFaulty(connection.number, nowNanoseconds: loop.nowNanoseconds))
     }
 
-    private func end(_ connection: PooledConnection, _ stream: Int32, _ answer: PushAnswer, provesToken: Bool) {
+    private func end(_ connection: PooledConnection, _ stream: Int32, _ answer: PushAnswer, _ meaning: AnswerMeaning) {
+        let isAuthorized = !meaning.contains(.authorizationRefused)
         let ended = pool.answered(
-            stream: stream, of: connection.number, provesToken: provesToken, nowNanoseconds: loop.nowNanoseconds)
+            stream: stream, of: connection.number, provesToken: isAuthorized, nowNanoseconds: loop.nowNanoseconds)
         guard let ended else { return }
-        if provesToken { connection.hasProvenToken = true } else { refusal = answer.reason }
-        if answer.status != 200 || kind == .quarantine, let request = requests[ended.push] {
-            rejections.note(answer, about: request.token, nowNanoseconds: loop.nowNanoseconds)
+        if isAuthorized { connection.hasProvenAuthorization = true } else { refusal = answer.reason }
+        if let rejections, answer.status != 200 || kind == .quarantine, let request = requests[ended.push] {
+            if answer.status == 200 {
+                rejections.accepted(request.token)
+            } else if meaning.contains(.tokenBlamed) {
+                rejections.rejected(request.token, nowNanoseconds: loop.nowNanoseconds)
+            }
         }
         report(push: ended.push, .answered(answer), submittedNanoseconds: ended.submittedNanoseconds)
         if ended.isLastOfDraining, let close = pool.connectionToClose(after: connection.number) { perform([close]) }
     }
 
-    /// The provider token was refused on a connection that may go on to refuse others.
+    /// The authorization was refused, and the push is worth another try.
     ///
-    /// If the connection took a token before, or a newer token exists by now, the connection is replaced. The pushes
+    /// A connection that is wedged, and took an authorization before or could get a newer one, is replaced. The pushes
     /// that it refused are sent again: none of them was processed.
     ///
     /// - Returns: whether the push waits again; if not, its answer counts.
-    private func isSentAgain(_ stream: Int32, of connection: PooledConnection, after reason: String) -> Bool {
-        var isReplaced = connection.hasProvenToken
-        if reason == "ExpiredProviderToken",
-            let newest = try? configuration.tokenSource.tokenExpired(generation: connection.tokenGeneration)
-        {
-            if newest.generation > connection.tokenGeneration { isReplaced = true }
-            token = newest
+    private func isSentAgain(
+        _ stream: Int32, of connection: PooledConnection, after reason: String, _ meaning: AnswerMeaning
+    ) -> Bool {
+        let isWedged = meaning.contains(.connectionWedged)
+        var isWorthwhile = isWedged && connection.hasProvenAuthorization
+        if meaning.contains(.authorizationExpired) {
+            let generation = connection.authorizationGeneration
+            let renewed = configuration.authorizer.authorizationExpired(generation: generation)
+            take(renewed)
+            switch renewed {
+            case .ready(let newest): isWorthwhile = isWorthwhile || newest.generation > generation
+            case .pending: isWorthwhile = true
+            case .unavailable, .refused: break
+            }
         }
-        guard isReplaced else { return false }
+        guard isWorthwhile else { return false }
         let isWaiting = pool.answeredUnprocessed(
             stream: stream, of: connection.number, nowNanoseconds: loop.nowNanoseconds)
-        if !connection.isRefused { log.tokenRefused(reason: reason) }
-        connection.isRefused = true
-        perform(pool.tokenExpired(on: connection.number, nowNanoseconds: loop.nowNanoseconds))
+        if !connection.isRefused { log.authorizationRefused(reason: reason) }
+        connection.isRefused = isWedged
+        if isWedged { perform(pool.tokenExpired(on: connection.number, nowNanoseconds: loop.nowNanoseconds)) }
         return isWaiting
     }
 
@@ -253,7 +321,7 @@ final class EndpointPool {
     func goAwayReceived(_ connection: PooledConnection, lastStream: Int32, errorCode: UInt32, debugData: [UInt8]) {
         connection.isGoingAway = true
         log.goAway(
-            address: connection.address, errorCode: errorCode, reason: parser.reason(inGoAway: debugData))
+            address: connection.address, errorCode: errorCode, reason: adapter.reason(inGoAway: debugData))
         perform(
             pool.goAwayReceived(connection.number, lastStream: lastStream, nowNanoseconds: loop.nowNanoseconds))
         touch()
@@ -330,26 +398,37 @@ final class EndpointPool {
         reportReachability(sizes)
     }
 
-    /// Says whether the route leads to APNs, when that changes; a short loss of all connections is not worth a word.
+    /// Says whether the route leads to its push service, when that changes; a short loss of all connections is not
+    /// worth a word.
     private func reportReachability(_ sizes: EndpointPoolLog.Sizes) {
         guard kind == .main, !pool.isClosing else { return }
         let isConnected = sizes.states.proving + sizes.states.open > 0
         if isConnected { hasWaitedInVain = false }
-        guard isConnected || sizes.isCircuitOpen || hasWaitedInVain, reportedReachable != isConnected else { return }
-        reportedReachable = isConnected
-        owner.routeChanged(RouteChange(route: index / PoolKind.allCases.count, isReachable: isConnected))
+        let isUnauthorized = if case .unavailable = authorizationProblem { true } else { false }
+        let isReachable = isConnected && !isUnauthorized
+        let isKnown = isReachable || isUnauthorized || sizes.isCircuitOpen || hasWaitedInVain
+        guard isKnown, reportedReachable != isReachable else { return }
+        reportedReachable = isReachable
+        owner.routeChanged(RouteChange(route: route, isReachable: isReachable))
     }
 }
 
-extension APNsRoute {
-    /// The header `:authority`: the port only if it is not the usual one.
-    fileprivate var authority: String { port == 443 && !host.contains(":") ? host : endpoint }
+/// Why pushes cannot be authenticated.
+private enum AuthorizationProblem: Equatable {
+    case unavailable(String)
+    case refused(String)
+
+    var reason: String {
+        switch self {
+        case .unavailable(let reason), .refused(let reason): reason
+        }
+    }
 }
 
 /// The pools of a route: pools of connections to the same endpoint that do not disturb each other.
 ///
-/// APNs may lower the streams of a connection to one after a rejection, and cuts connections with many rejections
-/// sooner. So pushes to tokens that were rejected lately travel on a connection of their own.
+/// Some services punish a connection for rejected pushes. Pushes to tokens that were rejected lately then travel on a
+/// connection of their own.
 enum PoolKind: String, CaseIterable {
     /// For all other pushes.
     case main

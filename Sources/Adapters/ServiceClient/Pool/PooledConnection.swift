@@ -21,11 +21,11 @@ final class PooledConnection {
     var isForgotten = false
     /// Whether the peer has announced the end, which then is no failure.
     var isGoingAway = false
-    var sentFields = RequestEncoder.SentFields()
-    /// The generation of the provider token that was sent last.
-    var tokenGeneration: UInt64 = 0
-    /// Whether an answer has shown that the peer accepts our provider token.
-    var hasProvenToken = false
+    var sentFields: SentFields = []
+    /// The generation of the authorization that was sent last.
+    var authorizationGeneration: UInt64 = 0
+    /// Whether an answer has shown that the peer accepts our authorization.
+    var hasProvenAuthorization = false
     /// Whether a push was accepted on it.
     var hasAccepted = false
     /// Whether the connection is being replaced because of its answers.

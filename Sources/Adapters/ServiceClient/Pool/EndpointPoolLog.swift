@@ -13,11 +13,9 @@ struct EndpointPoolLog {
         var isCircuitOpen = false
     }
 
-    let app: String
-    let environment: String
-    let endpoint: String
+    let route: ServiceRoute
     let logger: Logger
-    let metrics: APNsMetrics
+    let metrics: ServiceMetrics
     private(set) var kind = PoolKind.main
 
     /// The same for one of the pools.
@@ -27,59 +25,63 @@ struct EndpointPoolLog {
         return log
     }
 
-    private var route: [LogField] {
-        [.field("app", app), .field("route", environment), .field("endpoint", endpoint)]
-            + (kind == .main ? [] : [.field("lane", kind.rawValue)])
+    private func log(_ level: LogLevel, _ event: StaticString, _ fields: [LogField]) {
+        let common: [LogField] = [
+            .field("service", route.service.rawValue), .field("app", route.app), .field("route", route.name),
+            .field("endpoint", route.endpoint),
+        ]
+        let lane: [LogField] = kind == .main ? [] : [.field("lane", kind.rawValue)]
+        logger.log(level, event, common + lane + fields)
     }
 
     func ready(address: String, streamsMaximum: Int) {
         metrics.connectsReady.add()
-        logger.log(
-            .info, "apns.connection.ready",
-            route + [.field("address", address), .field("streamsMaximum", streamsMaximum)])
+        log(
+            .info, "push.connection.ready",
+            [.field("address", address), .field("streamsMaximum", streamsMaximum)])
     }
 
     func failed(reason: String, hint: String?) {
         metrics.connectsFailed.add()
-        logger.log(
-            .warning, "apns.connection.failed",
-            route + [.field("reason", reason)] + (hint.map { [.field("hint", $0)] } ?? []))
+        log(
+            .warning, "push.connection.failed",
+            [.field("reason", reason)] + (hint.map { [.field("hint", $0)] } ?? []))
     }
 
     func lost(address: String, reason: String) {
         metrics.connectionsLost.add()
-        logger.log(.warning, "apns.connection.lost", route + [.field("address", address), .field("reason", reason)])
+        log(.warning, "push.connection.lost", [.field("address", address), .field("reason", reason)])
     }
 
     func closed(address: String) {
-        logger.log(.info, "apns.connection.closed", route + [.field("address", address)])
+        log(.info, "push.connection.closed", [.field("address", address)])
     }
 
     func goAway(address: String, errorCode: UInt32, reason: String) {
         metrics.goAways.add()
-        logger.log(
-            .info, "apns.connection.goaway",
-            route + [
+        log(
+            .info, "push.connection.goaway",
+            [
                 .field("address", address), .field("errorCode", Int(errorCode)), .field("reason", reason),
             ])
     }
 
     func circuit(_ circuit: ConnectionPool.Circuit) {
         guard case .open(let failures) = circuit else { return }
-        logger.log(.error, "apns.circuit.open", route + [.field("failuresInARow", failures)])
+        log(.error, "push.circuit.open", [.field("failuresInARow", failures)])
     }
 
     func connectionFaulty(address: String, reason: String) {
-        logger.log(
-            .warning, "apns.connection.faulty", route + [.field("address", address), .field("reason", reason)])
+        log(
+            .warning, "push.connection.faulty", [.field("address", address), .field("reason", reason)])
     }
 
-    func tokenRefused(reason: String) {
-        logger.log(.warning, "apns.token.refused", route + [.field("reason", reason)])
+    func authorizationRefused(reason: String) {
+        log(.warning, "push.authorization.refused", [.field("reason", reason)])
     }
 
     func submissionFailed(_ reason: String) {
-        logger.log(.warning, "apns.request.notAccepted", route + [.field("reason", reason)])
+        log(.warning, "push.request.notAccepted", [.field("reason", reason)])
     }
 
     func changed(from old: Sizes, to new: Sizes) {
@@ -107,12 +109,12 @@ struct EndpointPoolLog {
         metrics.evictedStarved.add(new.evictedStarved - old.evictedStarved)
         if new.openedForStreams + new.openedForWindow > old.openedForStreams + old.openedForWindow {
             let cause = new.openedForWindow > old.openedForWindow ? "window" : "streams"
-            logger.log(.info, "apns.pool.grows", route + [.field("cause", cause)])
+            log(.info, "push.pool.grows", [.field("cause", cause)])
         }
         if new.evictedStarved > old.evictedStarved {
-            logger.log(
-                .warning, "apns.connection.starved",
-                route + [.field("reason", "APNs answered everything and opened the flow-control window no more")])
+            log(
+                .warning, "push.connection.starved",
+                [.field("reason", "everything was answered, and the flow-control window was not opened again")])
         }
     }
 }

@@ -127,12 +127,13 @@ extension EndpointPool {
         switch cause {
         case .waitedTooLong:
             lastFailure.isEmpty
-                ? "no stream to APNs was free in time" : "no stream to APNs was free in time; \(lastFailure)"
-        case .refused: "APNs refused the stream"
-        case .aboveGoAway: "APNs closed the connection (GOAWAY) before the request"
+                ? "no stream to \(serviceTitle) was free in time"
+                : "no stream to \(serviceTitle) was free in time; \(lastFailure)"
+        case .refused: "\(serviceTitle) refused the stream"
+        case .aboveGoAway: "\(serviceTitle) closed the connection (GOAWAY) before the request"
         case .neverWritten: "the connection was lost before the request was written"
         case .closing: "the transport is closing"
-        case .tokenRefused: "APNs refuses the provider token (\(refusal))"
+        case .tokenRefused: "\(serviceTitle) refuses the authorization (\(refusal))"
         case .endpointUnusable: "the endpoint cannot be used: \(lastFailure)"
         case .notAccepted: "the connection took no request"
         }
@@ -142,7 +143,7 @@ extension EndpointPool {
         switch cause {
         case .deadline: "no answer in time"
         case .connectionLost: "the connection was lost after the request was written"
-        case .streamReset(let code): "APNs reset the stream with HTTP/2 error \(code)"
+        case .streamReset(let code): "\(serviceTitle) reset the stream with HTTP/2 error \(code)"
         case .closing: "the transport closed before the answer came"
         }
     }

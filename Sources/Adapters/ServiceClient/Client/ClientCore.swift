@@ -4,15 +4,15 @@ internal import EventLoop
 internal import Metrics
 import Notifications
 
-/// The part of an `APNsClient` that lives on its loop: the pools of all routes, the results of the tick, and the one
+/// The part of a `ServiceClient` that lives on its loop: the pools of all routes, the results of the tick, and the one
 /// timer.
 final class ClientCore {
     let loop: EventLoop
     /// The way back to here from another thread, while the client is open.
     private(set) var fromElsewhere: LoopBound<ClientCore>?
-    /// Two for each route: its main pool at twice its number, then its quarantine.
+    private var routes: [RoutePools] = []
+    /// The pools of all routes.
     private var pools: [EndpointPool] = []
-    private var rejectionsByRoute: [RouteRejections] = []
     /// The pools to which something happened in this tick.
     private var touchedPools: [EndpointPool] = []
     private var handler: (any PushTransportHandler)?
@@ -32,17 +32,23 @@ final class ClientCore {
     }
 
     /// Adds the routes; once, before `start`.
-    func addRoutes(_ parts: [(configuration: APNsRoute, context: TLSContext, log: EndpointPoolLog)], seed: UInt64) {
-        rejectionsByRoute = parts.map { RouteRejections(seed: seed, log: $0.log) }
-        for (route, part) in parts.enumerated() {
-            for kind in PoolKind.allCases {
-                let index = pools.count
-                pools.append(
-                    EndpointPool(
-                        index: index, kind: kind, part: part, rejections: rejectionsByRoute[route], owner: self,
-                        seed: seed &+ UInt64(index)))
-            }
+    func addRoutes(_ parts: [RouteParts], seed: UInt64) {
+        for part in parts {
+            let rejections = part.configuration.hasQuarantine ? RouteRejections(seed: seed, log: part.log) : nil
+            let main = addPool(.main, part, rejections, seed: seed)
+            let quarantine = rejections.map { addPool(.quarantine, part, $0, seed: seed) }
+            routes.append(RoutePools(main: main, quarantine: quarantine, rejections: rejections))
         }
+    }
+
+    private func addPool(
+        _ kind: PoolKind, _ part: RouteParts, _ rejections: RouteRejections?, seed: UInt64
+    ) -> EndpointPool {
+        let pool = EndpointPool(
+            index: pools.count, route: routes.count, kind: kind, part: part, rejections: rejections, owner: self,
+            seed: seed &+ UInt64(pools.count))
+        pools.append(pool)
+        return pool
     }
 
     func start(handler: any PushTransportHandler, fromElsewhere: LoopBound<ClientCore>) {
@@ -57,18 +63,17 @@ final class ClientCore {
         // Pushes of one batch are mostly of one route, which is looked up once for all that follow each other.
         while next < requests.count {
             let route = requests[next].route
-            let isKnown = rejectionsByRoute.indices.contains(route)
+            let isKnown = routes.indices.contains(route)
             let first = next
             while next < requests.count, requests[next].route == route { next += 1 }
-            if isKnown { send(requests[first..<next], by: route, now) } else { refuse(requests[first..<next]) }
+            if isKnown { send(requests[first..<next], by: routes[route], now) } else { refuse(requests[first..<next]) }
         }
     }
 
-    private func send(_ requests: ArraySlice<PushRequest>, by route: Int, _ nowNanoseconds: UInt64) {
-        let (rejections, main, quarantine) = (rejectionsByRoute[route], pools[2 * route], pools[2 * route + 1])
+    private func send(_ requests: ArraySlice<PushRequest>, by route: RoutePools, _ nowNanoseconds: UInt64) {
         for request in requests {
-            let isSuspect = rejections.isSuspect(request.token, nowNanoseconds: nowNanoseconds)
-            (isSuspect ? quarantine : main).send(request, nowNanoseconds: nowNanoseconds)
+            let isSuspect = route.rejections?.isSuspect(request.token, nowNanoseconds: nowNanoseconds) ?? false
+            (isSuspect ? route.quarantine ?? route.main : route.main).send(request, nowNanoseconds: nowNanoseconds)
         }
     }
 
@@ -84,6 +89,11 @@ final class ClientCore {
     func resolved(_ answer: AddressResolver.Answer, pool index: Int, connection: Int) {
         guard pools.indices.contains(index) else { return }
         pools[index].resolved(answer, for: connection)
+    }
+
+    /// An authorizer may have something new.
+    func authorizationChanged() {
+        for pool in pools { pool.authorizationChanged() }
     }
 
     // MARK: The tick
@@ -105,7 +115,7 @@ final class ClientCore {
         touch()
     }
 
-    /// Whether a route leads to APNs has become known, or has changed.
+    /// Whether a route leads to its push service has become known, or has changed.
     func routeChanged(_ change: RouteChange) {
         routeChanges.append(change)
         touch()
@@ -174,11 +184,28 @@ final class ClientCore {
         if let timer { loop.cancel(timer) }
         timer = nil
         pools = []
+        routes = []
         handler = nil
         fromElsewhere = nil
         endOfTickWork = {}
         whenClosed()
     }
+}
+
+/// What all pools of a route share.
+struct RouteParts {
+    let configuration: ServiceRoute
+    let context: TLSContext
+    let log: EndpointPoolLog
+}
+
+/// The pools of one route.
+private struct RoutePools {
+    let main: EndpointPool
+    /// For pushes to tokens that were rejected lately, if the service has it.
+    let quarantine: EndpointPool?
+    /// Which tokens those are.
+    let rejections: RouteRejections?
 }
 
 /// Which tokens of a route were rejected lately; both pools of the route write it, the client reads it for each push.
@@ -200,12 +227,11 @@ final class RouteRejections {
         return true
     }
 
-    /// Notes an answer.
-    func note(_ answer: PushAnswer, about token: DeviceToken, nowNanoseconds: UInt64) {
-        if answer.status == 200 {
-            rejections.accepted(token)
-        } else if answer.blamesToken {
-            rejections.rejected(token, nowNanoseconds: nowNanoseconds)
-        }
+    /// A push to the token was accepted.
+    func accepted(_ token: DeviceToken) { rejections.accepted(token) }
+
+    /// The token was called bad.
+    func rejected(_ token: DeviceToken, nowNanoseconds: UInt64) {
+        rejections.rejected(token, nowNanoseconds: nowNanoseconds)
     }
 }

@@ -1,6 +1,6 @@
 import Essentials
 
-/// An HTTP proxy through which connections to APNs are made, by its method CONNECT (RFC 9110, section 9.3.6).
+/// An HTTP proxy through which connections to a push service are made, by its method CONNECT (RFC 9110, section 9.3.6).
 ///
 /// TLS goes through the tunnel, so the proxy sees the name of the endpoint and how much is sent, but no push. Any
 /// accidental print of a proxy (interpolation, `dump`, a debugger's summary) shows its host and port, never its
@@ -29,8 +29,8 @@ public struct HTTPProxy: Hashable, Sendable, CustomStringConvertible, CustomDebu
     /// Reads `http://[user[:password]@]host[:port]`; the port is 80 if none is written.
     ///
     /// - Parameter url: the text; special characters of the user and the password are written as `%XX`.
-    /// - Throws: `APNsError` with `proxyInvalid`, which names the problem without a word of the URL.
-    public init(url: String) throws(APNsError) {
+    /// - Throws: `ServiceError` with `proxyInvalid`, which names the problem without a word of the URL.
+    public init(url: String) throws(ServiceError) {
         var rest = url[...]
         guard rest.lowercased().hasPrefix("http://") else {
             let isOther = url.lowercased().hasPrefix("https://") || url.lowercased().hasPrefix("socks")
@@ -65,8 +65,8 @@ public struct HTTPProxy: Hashable, Sendable, CustomStringConvertible, CustomDebu
     /// A mirror without children.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 
-    private static func invalid(_ reason: String) -> APNsError {
-        APNsError(.proxyInvalid, "the proxy's URL cannot be used: \(reason); write http://USER:PASSWORD@HOST:PORT")
+    private static func invalid(_ reason: String) -> ServiceError {
+        ServiceError(.proxyInvalid, "the proxy's URL cannot be used: \(reason); write http://USER:PASSWORD@HOST:PORT")
     }
 
     private static func hostAndPort(_ text: Substring) -> (host: String, port: UInt16)? {

@@ -3,12 +3,12 @@ internal import Glibc
 
 /// Resolves names off the loop, one short-lived thread for each look-up, so that a slow resolver delays nothing else.
 ///
-/// Nothing is cached: APNs answers with other addresses each time, and asks senders to resolve again (Apple,
+/// Nothing is cached: APNs' names have other addresses each time, and asks senders to resolve again (Apple,
 /// "Establishing a connection to APNs"). How many look-ups run at once is bounded by the pools, which bound their
 /// attempts to connect.
 enum AddressResolver {
     /// The result of a look-up: addresses, or the reason of the failure.
-    typealias Answer = Result<[SocketAddress], APNsError>
+    typealias Answer = Result<[SocketAddress], ServiceError>
 
     private final class Job: Sendable {
         let host: String
@@ -25,7 +25,7 @@ enum AddressResolver {
             do throws(EventLoopError) {
                 completion(.success(try SocketAddress.resolve(host: host, port: port)))
             } catch {
-                completion(.failure(APNsError(.connectFailed, error.description)))
+                completion(.failure(ServiceError(.connectFailed, error.description)))
             }
         }
     }
@@ -49,7 +49,7 @@ enum AddressResolver {
         guard code == 0 else {
             context.release()
             let text = String(cString: strerror(code))
-            return completion(.failure(APNsError(.systemFailed, "no thread for a name look-up: \(text)")))
+            return completion(.failure(ServiceError(.systemFailed, "no thread for a name look-up: \(text)")))
         }
         pthread_detach(thread)
     }

@@ -1,10 +1,9 @@
-internal import Crypto
 public import EventLoop
 public import Metrics
 public import Notifications
 internal import Synchronization
 
-/// Sends pushes to APNs over pools of long-lived HTTP/2 connections.
+/// Sends pushes to push services over pools of long-lived HTTP/2 connections.
 ///
 /// All of it runs on one event loop of its own. Pushes and results cross to it in batches; no task, lock or timer
 /// belongs to a single push. `ConnectionPool` makes the decisions, one pool for each route.
@@ -13,7 +12,7 @@ internal import Synchronization
 /// tried again by itself already), or `ambiguous` (its deadline passed or its connection was lost).
 ///
 /// A client that was started has to be closed.
-public final class APNsClient: PushTransport {
+public final class ServiceClient: PushTransport {
     private struct State {
         var handler: (any PushTransportHandler)?
         var isClosed = false
@@ -22,33 +21,31 @@ public final class APNsClient: PushTransport {
     /// The loop that carries the connections.
     public let loop: EventLoop
     private let core: LoopBound<ClientCore>
-    private let instruments: [(app: String, metrics: APNsMetrics)]
+    private let instruments: [(app: String, metrics: ServiceMetrics)]
     private let state = Mutex(State())
 
     /// Prepares a client; it connects when it is started.
     ///
     /// - Parameters:
-    ///   - configuration: the routes and the times.
+    ///   - routes: the routes; the index of a route in this array is the `route` of a `PushRequest`.
     ///   - loopName: the name of the loop's thread.
     ///   - logger: where connections that come and go are logged.
     ///   - metrics: where the client's instruments are made.
-    /// - Throws: `APNsError` with `routeInvalid` if a trust anchor cannot be read, `systemFailed` if there is no
+    ///   - closeTimeoutNanoseconds: the longest time that `close` waits for answers to pushes in flight.
+    ///   - seed: the seed of the pools' jitter; nil draws one.
+    /// - Throws: `ServiceError` with `routeInvalid` if a trust anchor cannot be read, `systemFailed` if there is no
     ///   thread.
     public init(
-        configuration: APNsClientConfiguration, loopName: String = "apns", logger: Logger, metrics: MetricsRegistry
-    ) throws(APNsError) {
-        var parts: [(configuration: APNsRoute, context: TLSContext, log: EndpointPoolLog)] = []
-        var instruments: [(app: String, metrics: APNsMetrics)] = []
-        for route in configuration.routes {
+        routes: [ServiceRoute], loopName: String, logger: Logger, metrics: MetricsRegistry,
+        closeTimeoutNanoseconds: UInt64 = 5_000_000_000, seed: UInt64? = nil
+    ) throws(ServiceError) {
+        var parts: [RouteParts] = []
+        var instruments: [(app: String, metrics: ServiceMetrics)] = []
+        for route in routes {
             let log = EndpointPoolLog(
-                app: route.app, environment: route.environment.rawValue, endpoint: route.endpoint, logger: logger,
-                metrics: APNsMetrics(app: route.app, registry: metrics))
-            route.tokenSource.count { keyID in
-                metrics.counter(
-                    "apus_apns_provider_tokens_minted_total", help: "Provider tokens signed, by key.",
-                    labels: [.init("key_id", keyID)])
-            }
-            parts.append((route, try route.makeContext(), log))
+                route: route, logger: logger,
+                metrics: ServiceMetrics(app: route.app, service: route.service, registry: metrics))
+            parts.append(RouteParts(configuration: route, context: try route.makeContext(), log: log))
             // The routes of an app share its instruments.
             if !instruments.contains(where: { $0.app == route.app }) { instruments.append((route.app, log.metrics)) }
         }
@@ -56,15 +53,20 @@ public final class APNsClient: PushTransport {
         do throws(EventLoopError) {
             loop = try EventLoop(name: loopName)
         } catch {
-            throw APNsError(.systemFailed, "the APNs client cannot have a thread of its own: \(error)")
+            throw ServiceError(.systemFailed, "the client \(loopName) cannot have a thread of its own: \(error)")
         }
-        let seed = configuration.seed ?? UInt64.random(in: 0...UInt64.max)
-        let core = ClientCore(loop: loop, closeTimeoutNanoseconds: configuration.closeTimeoutNanoseconds)
-        core.addRoutes(parts, seed: seed)
+        let core = ClientCore(loop: loop, closeTimeoutNanoseconds: closeTimeoutNanoseconds)
+        core.addRoutes(parts, seed: seed ?? UInt64.random(in: 0...UInt64.max))
         self.core = LoopBound(core, to: loop)
+        for route in routes {
+            // The authorizer may outlive the client, whose loop takes nothing after its end.
+            route.authorizer.observe { [loop, core = self.core] in
+                loop.submit { core.value.authorizationChanged() }
+            }
+        }
     }
 
-    /// The open connections of each app, and its pushes that APNs has not answered yet; any thread may ask.
+    /// The open connections of each app, and its pushes that are not answered yet; any thread may ask.
     public var connections: [(app: String, openCount: Int, streamCount: Int)] {
         instruments.map { app, metrics in
             (
@@ -119,17 +121,4 @@ public final class APNsClient: PushTransport {
         }
         loop.stopAndJoin()
     }
-}
-
-/// The configuration of an `APNsClient`.
-public struct APNsClientConfiguration: Sendable {
-    /// The pools; the index of a route in this array is the `route` of a `PushRequest`.
-    public var routes: [APNsRoute]
-    /// The longest time that `close` waits for answers to pushes in flight, in nanoseconds.
-    public var closeTimeoutNanoseconds: UInt64 = 5_000_000_000
-    /// The seed of the pools' jitter; nil draws one.
-    public var seed: UInt64?
-
-    /// Creates a configuration with the default times.
-    public init(routes: [APNsRoute]) { self.routes = routes }
 }

@@ -1,23 +1,23 @@
 internal import HTTP2
 import Notifications
+internal import ServiceClient
 
-/// Writes the header fields of a push, in memory that is used again for the next.
+/// APNs, as the client of push services sees it.
+///
+/// It writes the header fields of a push in memory that is used again for the next.
 ///
 /// Apple's advice on header compression has three rules: `:path` and `authorization` never enter the table; `apns-id`,
 /// `apns-expiration` and `apns-collapse-id` only once on a connection, for their names; all others always. (Apple,
 /// "Sending notification requests to APNs".)
-struct RequestEncoder: ~Copyable {
-    /// Which fields a connection has sent before.
-    struct SentFields {
-        var identifier = false
-        var expiration = false
-        var collapseID = false
-    }
-
+final class APNsAdapter: ServiceAdapter {
     private static let pathPrefix = Array("/3/device/".utf8)
 
+    let acceptedStatuses = 200...200
+    let bindsConnections = true
+
     /// The fields written last.
-    private(set) var block = HeaderBlock()
+    private var block = HeaderBlock()
+    private let parser = AnswerParser()
     private let authority: [UInt8]
     private var path: [UInt8]
     private var identifier = [UInt8](repeating: 0, count: APNsIdentifier.textLength)
@@ -30,13 +30,26 @@ struct RequestEncoder: ~Copyable {
         path = Self.pathPrefix + [UInt8](repeating: 0, count: 2 * DeviceToken.bytesMaximum)
     }
 
+    func bodyBytes(of request: borrowing PushRequest) -> Int { request.content.payload.count }
+
+    func submit(
+        _ request: borrowing PushRequest, authorization: [UInt8], sent: inout SentFields,
+        on connection: HTTP2Connection
+    ) throws(HTTP2Error) -> Int32 {
+        encode(request, authorization: authorization, sent: &sent)
+        return try connection.submitRequest(block, body: request.content.payload)
+    }
+
+    func answer(status: Int, body: [UInt8], retryAfterSeconds: Int?) -> PushAnswer {
+        parser.answer(status: status, body: body, retryAfterSeconds: retryAfterSeconds)
+    }
+
+    func meaning(of answer: PushAnswer) -> AnswerMeaning { AnswerMeaning(ofAPNs: answer) }
+
+    func reason(inGoAway debugData: [UInt8]) -> String { parser.reason(inGoAway: debugData) }
+
     /// Writes the fields of one push.
-    ///
-    /// - Parameters:
-    ///   - request: the push.
-    ///   - authorization: the value of the header `authorization`.
-    ///   - sent: the headers that the connection has sent before; updated.
-    mutating func encode(_ request: borrowing PushRequest, authorization: [UInt8], sent: inout SentFields) {
+    private func encode(_ request: borrowing PushRequest, authorization: [UInt8], sent: inout SentFields) {
         let content = request.content
         block.removeAll()
         block.add(":method", value: "POST" as StaticString)
@@ -48,23 +61,23 @@ struct RequestEncoder: ~Copyable {
         block.add("apns-push-type", value: content.pushType.headerValue)
         block.add("apns-priority", value: content.priority.headerValue)
         identifier.withUnsafeMutableBufferPointer { request.apnsID.write(to: $0) }
-        block.add("apns-id", value: identifier, indexing: Self.indexing(&sent.identifier))
+        block.add("apns-id", value: identifier, indexing: Self.indexing(.identifier, &sent))
         if let seconds = content.expirationSeconds {
             if seconds != expiration.seconds { expiration = (seconds, Array(String(seconds).utf8)) }
-            block.add("apns-expiration", value: expiration.digits, indexing: Self.indexing(&sent.expiration))
+            block.add("apns-expiration", value: expiration.digits, indexing: Self.indexing(.expiration, &sent))
         }
         if let collapseID = content.collapseID {
-            block.add("apns-collapse-id", value: collapseID, indexing: Self.indexing(&sent.collapseID))
+            block.add("apns-collapse-id", value: collapseID, indexing: Self.indexing(.collapseID, &sent))
         }
     }
 
-    private static func indexing(_ wasSent: inout Bool) -> HeaderBlock.Indexing {
-        guard !wasSent else { return .neverAdd }
-        wasSent = true
+    private static func indexing(_ field: SentFields, _ sent: inout SentFields) -> HeaderBlock.Indexing {
+        guard !sent.contains(field) else { return .neverAdd }
+        sent.insert(field)
         return .incremental
     }
 
-    private mutating func addPath(_ token: DeviceToken) {
+    private func addPath(_ token: DeviceToken) {
         let length = Self.pathPrefix.count + 2 * token.bytes.count
         path.withUnsafeMutableBytes { path in
             token.bytes.withUnsafeBufferPointer {
@@ -75,6 +88,13 @@ struct RequestEncoder: ~Copyable {
             block.add(":path", value: UnsafeBufferPointer(rebasing: $0[..<length]), indexing: .neverAdd)
         }
     }
+}
+
+/// The fields whose names a connection has sent before.
+extension SentFields {
+    fileprivate static let identifier = SentFields(rawValue: 1)
+    fileprivate static let expiration = SentFields(rawValue: 2)
+    fileprivate static let collapseID = SentFields(rawValue: 4)
 }
 
 extension PushPriority {

@@ -1,0 +1,98 @@
+internal import Metrics
+import Notifications
+
+/// The instruments of one app at one push service; its routes add to the same ones.
+struct ServiceMetrics: Sendable {
+    /// How many connections of one pool are in each state.
+    struct Connections: Sendable {
+        let connecting: Gauge
+        let proving: Gauge
+        let open: Gauge
+        let draining: Gauge
+    }
+
+    let mainConnections: Connections
+    let quarantineConnections: Connections
+    let openStreams: Gauge
+    let waiting: Gauge
+    let connectsReady: Counter
+    let connectsFailed: Counter
+    let connectionsLost: Counter
+    let goAways: Counter
+    let ambiguous: Counter
+    let notProcessed: Counter
+    let openedForStreams: Counter
+    let openedForWindow: Counter
+    let grownInVain: Counter
+    let retired: Counter
+    let evictedSilent: Counter
+    let evictedStarved: Counter
+    let quarantined: Counter
+    let openCircuits: Gauge
+
+    init(app: String, service: PushService, registry: MetricsRegistry) {
+        let labels = [MetricsRegistry.Label("app", app), .init("service", service.rawValue)]
+        mainConnections = Self.connections(of: .main, labels, registry)
+        quarantineConnections = Self.connections(of: .quarantine, labels, registry)
+        openStreams = registry.gauge(
+            "apus_push_open_streams", help: "Pushes that a push service has been sent and has not answered yet.",
+            labels: labels)
+        waiting = registry.gauge(
+            "apus_push_waiting_pushes", help: "Pushes that wait for a free stream to their push service.",
+            labels: labels)
+        let connectsHelp = "Attempts to connect to a push service, by outcome."
+        connectsReady = registry.counter(
+            "apus_push_connects_total", help: connectsHelp, labels: labels + [.init("outcome", "ready")])
+        connectsFailed = registry.counter(
+            "apus_push_connects_total", help: connectsHelp, labels: labels + [.init("outcome", "failed")])
+        connectionsLost = registry.counter(
+            "apus_push_connections_lost_total", help: "Connections to a push service that ended unexpectedly.",
+            labels: labels)
+        goAways = registry.counter(
+            "apus_push_goaways_total", help: "Connections that a push service asked to replace (GOAWAY).",
+            labels: labels)
+        ambiguous = registry.counter(
+            "apus_push_attempts_ambiguous_total",
+            help: "Attempts without an answer that may have been processed; each may have made a duplicate.",
+            labels: labels)
+        notProcessed = registry.counter(
+            "apus_push_attempts_not_processed_total", help: "Attempts that the push service certainly did not process.",
+            labels: labels)
+        openCircuits = registry.gauge(
+            "apus_push_open_circuits", help: "Pools that have failed to connect many times in a row.",
+            labels: labels)
+        let openedHelp = "Connections opened because pushes waited, by what was exhausted."
+        openedForStreams = registry.counter(
+            "apus_push_pool_connections_opened_total", help: openedHelp, labels: labels + [.init("reason", "streams")])
+        openedForWindow = registry.counter(
+            "apus_push_pool_connections_opened_total", help: openedHelp, labels: labels + [.init("reason", "window")])
+        grownInVain = registry.counter(
+            "apus_push_pool_growths_reverted_total",
+            help: "Times that additional connections brought no additional answers and were closed.",
+            labels: labels)
+        retired = registry.counter(
+            "apus_push_pool_connections_retired_total", help: "Connections closed because fewer sufficed.",
+            labels: labels)
+        let evictedHelp = "Stalled connections that the worker closed, by reason."
+        evictedSilent = registry.counter(
+            "apus_push_connections_evicted_total", help: evictedHelp, labels: labels + [.init("reason", "silent")])
+        evictedStarved = registry.counter(
+            "apus_push_connections_evicted_total", help: evictedHelp, labels: labels + [.init("reason", "window")])
+        quarantined = registry.counter(
+            "apus_push_quarantined_total",
+            help: "Pushes sent apart from the others, because their token was rejected lately.", labels: labels)
+    }
+
+    private static func connections(
+        of pool: PoolKind, _ labels: [MetricsRegistry.Label], _ registry: MetricsRegistry
+    ) -> Connections {
+        func gauge(_ state: String) -> Gauge {
+            registry.gauge(
+                "apus_push_connections", help: "Connections to a push service, by pool and state.",
+                labels: labels + [.init("pool", pool.rawValue), .init("state", state)])
+        }
+        return Connections(
+            connecting: gauge("connecting"), proving: gauge("proving"), open: gauge("open"),
+            draining: gauge("draining"))
+    }
+}

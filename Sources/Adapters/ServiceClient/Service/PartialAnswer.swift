@@ -1,0 +1,54 @@
+/// The received part of an answer.
+///
+/// Its memory is used again for the answer on the next stream.
+public struct PartialAnswer {
+    /// The most bytes of a body that are kept; the rest is dropped.
+    public static let bodyBytesMaximum = 4_096
+
+    var stream: Int32 = 0
+    /// The status of the last header block; 0 before the first.
+    var status = 0
+    var retryAfterSeconds: Int?
+    var body: [UInt8] = []
+
+    /// Whether the final status is known; statuses below 200 announce it only.
+    var hasFinalStatus: Bool { status >= 200 }
+
+    /// Makes it ready for another stream, keeping its memory.
+    mutating func reset(stream: Int32) {
+        self.stream = stream
+        status = 0
+        retryAfterSeconds = nil
+        if !body.isEmpty { body.removeAll(keepingCapacity: body.capacity <= Self.bodyBytesMaximum) }
+    }
+
+    /// Takes one header field in.
+    mutating func add(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
+        // The first letters and the length tell apart what matters; nearly every field ends here.
+        switch (name.count, name.first) {
+        case (7, UInt8(ascii: ":")): status = Self.decimal(value, digitsMaximum: 3) ?? 0
+        case (11, UInt8(ascii: "r")):
+            guard name.elementsEqual("retry-after".utf8) else { return }
+            // A date, which the header may also hold, is left alone.
+            retryAfterSeconds = Self.decimal(value, digitsMaximum: 9)
+        default: return
+        }
+    }
+
+    /// Takes a part of the body in, as far as there is room.
+    mutating func add(body bytes: UnsafeRawBufferPointer) {
+        let room = Self.bodyBytesMaximum - body.count
+        guard room > 0 else { return }
+        body.append(contentsOf: bytes.prefix(room))
+    }
+
+    private static func decimal(_ text: UnsafeBufferPointer<UInt8>, digitsMaximum: Int) -> Int? {
+        guard (1...digitsMaximum).contains(text.count) else { return nil }
+        var number = 0
+        for byte in text {
+            guard (48...57).contains(byte) else { return nil }
+            number = number * 10 + Int(byte - 48)
+        }
+        return number
+    }
+}

@@ -1,0 +1,72 @@
+/// Where the pushes of one app go at one push service: what is kept apart from the rest.
+///
+/// An app that uses several services has a route for each. The trouble of one service then reaches no other: each route
+/// has its own turn, share, breaker and books.
+public final class AppRoute: Sendable {
+    /// The place of the route in every array that is kept by route.
+    ///
+    /// The routes with `service` APNs come first, one for each app in the order of the configuration.
+    public let index: Int
+    /// The name of the app, as devices carry it.
+    public let name: String
+    /// The push service.
+    ///
+    /// The route for APNs also leads to clients that fetch their notifications, because they get the same contents.
+    public let service: PushService
+    /// The header `apns-topic` without a suffix.
+    public let bundleID: String
+    /// The transport's routes by the place of their platform; nil for platforms that the route does not serve.
+    private let transportRoutes: [Int?]
+
+    /// Creates a route.
+    ///
+    /// - Parameters:
+    ///   - index: its place.
+    ///   - name: the name of the app.
+    ///   - service: the push service.
+    ///   - bundleID: the header `apns-topic` without a suffix.
+    ///   - transportRoutes: the transport's route to each platform that is served.
+    public init(
+        index: Int, name: String, service: PushService, bundleID: String, transportRoutes: [Platform: Int]
+    ) {
+        self.index = index
+        self.name = name
+        self.service = service
+        self.bundleID = bundleID
+        var routes = [Int?](repeating: nil, count: Platform.allCases.count)
+        for (platform, route) in transportRoutes { routes[platform.place] = route }
+        self.transportRoutes = routes
+    }
+
+    /// Creates the route of an app to APNs, and to clients that fetch their notifications.
+    public convenience init(
+        index: Int, name: String, bundleID: String, productionRoute: Int, sandboxRoute: Int, courierRoute: Int
+    ) {
+        self.init(
+            index: index, name: name, service: .apns, bundleID: bundleID,
+            transportRoutes: [.apns: productionRoute, .apnsSandbox: sandboxRoute, .courier: courierRoute])
+    }
+
+    /// The transport's route to devices of a platform; nil if this route does not serve it.
+    public func transportRoute(to platform: Platform) -> Int? { transportRoutes[platform.place] }
+
+    /// Whether a route of the transport is one of these.
+    public func has(transportRoute: Int) -> Bool { transportRoutes.contains(transportRoute) }
+
+    /// The name of the app, and of the push service if it is not APNs, for people.
+    public var title: String { service == .apns ? name : "\(name) (\(service.title))" }
+}
+
+extension Platform {
+    /// The place of the platform in arrays that are kept by platform.
+    fileprivate var place: Int {
+        switch self {
+        case .apns: 0
+        case .apnsSandbox: 1
+        case .gcm: 2
+        case .adm: 3
+        case .courier: 4
+        case .webPush: 5
+        }
+    }
+}

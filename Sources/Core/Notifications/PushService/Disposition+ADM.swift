@@ -1,0 +1,33 @@
+/// The reasons of Amazon Device Messaging that decide what becomes of a push.
+///
+/// Source: Amazon, "Send a message" (ADM), its table of errors.
+public enum ADMReason {
+    /// The app was uninstalled, or it unregistered.
+    public static let unregistered = "Unregistered"
+    /// The registration ID is not one.
+    public static let invalidRegistrationID = "InvalidRegistrationId"
+    /// Too many messages, to one device or of the whole account.
+    public static let rateExceeded = "MaxRateExceeded"
+    /// The access token is no longer valid.
+    public static let accessTokenExpired = "AccessTokenExpired"
+}
+
+extension Disposition {
+    /// The wait after a 429 that names none, in seconds; Amazon leaves it to the sender.
+    static let admThrottledSeconds = 60
+
+    /// Decides about an answer of ADM.
+    ///
+    /// Source: Amazon, "Send a message" (ADM). 500 and 503 come with `Retry-After`, which counts.
+    init(ofADM answer: PushAnswer) {
+        switch (answer.status, answer.reason) {
+        case (200, _): self = .accepted
+        case (400, ADMReason.unregistered): self = .tokenDead(sinceMilliseconds: nil)
+        case (400, ADMReason.invalidRegistrationID): self = .tokenRejected(reason: answer.reason)
+        case (401, _), (403, _): self = .keyRejected(reason: Self.reason(of: answer))
+        case (429, _): self = .retry(.throttled, afterSeconds: answer.retryAfterSeconds ?? Self.admThrottledSeconds)
+        case (408, _), (500...599, _): self = .retry(.serviceUnavailable, afterSeconds: answer.retryAfterSeconds)
+        default: self = .deadLetter(reason: Self.reason(of: answer))
+        }
+    }
+}

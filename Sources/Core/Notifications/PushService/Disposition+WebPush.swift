@@ -1,0 +1,35 @@
+/// The reasons by which an adapter of Web Push names what an answer says.
+///
+/// The services word their answers in texts of their own, which the adapter reads.
+public enum WebPushReason {
+    /// The subscription was made with another VAPID key.
+    public static let otherKey = "VAPID_KEY_MISMATCH"
+    /// The service does not accept the VAPID token.
+    public static let tokenRefused = "VAPID_TOKEN_REFUSED"
+    /// The subscription is gone, but it was registered only just now.
+    public static let goneSoon = "GONE_TOO_SOON"
+}
+
+extension Disposition {
+    /// The wait after a 429, or a 406 of Windows' service, that names none, in seconds.
+    static let webPushThrottledSeconds = 60
+
+    /// Decides about an answer of a browser's push service.
+    ///
+    /// Sources: RFC 8030 §5, §7.2, §7.3; RFC 8292 §4. Windows' service answers 406 where others answer 429.
+    init(ofWebPush answer: PushAnswer) {
+        switch (answer.status, answer.reason) {
+        case (200...204, _): self = .accepted
+        case (404, WebPushReason.goneSoon), (410, WebPushReason.goneSoon):
+            self = .retry(.serviceUnavailable, afterSeconds: Self.webPushThrottledSeconds)
+        case (404, _), (410, _): self = .tokenDead(sinceMilliseconds: nil)
+        case (400, WebPushReason.otherKey), (401, WebPushReason.otherKey), (403, WebPushReason.otherKey):
+            self = .tokenRejected(reason: answer.reason)
+        case (400, WebPushReason.tokenRefused), (401, _), (403, _): self = .keyRejected(reason: Self.reason(of: answer))
+        case (406, _), (429, _):
+            self = .retry(.throttled, afterSeconds: answer.retryAfterSeconds ?? Self.webPushThrottledSeconds)
+        case (408, _), (500...599, _): self = .retry(.serviceUnavailable, afterSeconds: answer.retryAfterSeconds)
+        default: self = .deadLetter(reason: Self.reason(of: answer))
+        }
+    }
+}
