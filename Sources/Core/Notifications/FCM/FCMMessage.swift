@@ -1,0 +1,56 @@
+/// The whole message of one push: target, time to live, and what the builder wrote once for all.
+public enum FCMMessage {
+    /// How the text of the builder begins, which gives way to the target.
+    static let beginning: StaticString = #"{"message":{"android":{"#
+
+    /// The longest time to live, in seconds: four weeks (Google, REST reference of FCM v1, `AndroidConfig.ttl`).
+    public static let timeToLiveSecondsMaximum: Int64 = 2_419_200
+
+    /// The bytes of a message besides its content and its token, at most.
+    public static let overheadBytesMaximum = 64
+
+    /// Writes the message of one push.
+    ///
+    /// - Parameters:
+    ///   - content: what `FCMMessageBuilder` made.
+    ///   - token: the registration token, or the installation ID: printable ASCII.
+    ///   - nowSeconds: the wall clock, in seconds since 1970, from which the time to live counts.
+    ///   - buffer: receives the JSON; its former content goes.
+    public static func write(
+        _ content: PushContent, to token: DeviceToken, nowSeconds: Int64, into buffer: inout [UInt8]
+    ) {
+        buffer.removeAll(keepingCapacity: true)
+        let isInstallation = token.details?.isInstallationID ?? false
+        append(isInstallation ? #"{"message":{"fid":""# : #"{"message":{"token":""#, to: &buffer)
+        // A token has no quotation mark or backslash, unless somebody made it up.
+        for byte in token.bytes {
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { buffer.append(UInt8(ascii: "\\")) }
+            buffer.append(byte)
+        }
+        append(#"","android":{"#, to: &buffer)
+        if let expiration = content.expirationSeconds {
+            let left = min(max(0, expiration - nowSeconds), timeToLiveSecondsMaximum)
+            append(#""ttl":""#, to: &buffer)
+            buffer.append(contentsOf: String(left).utf8)
+            append(#"s","#, to: &buffer)
+        }
+        buffer.append(contentsOf: content.payload)
+    }
+
+    /// What FCM reserves among the keys of `data`, if a key is one of them.
+    ///
+    /// Source: Google, REST reference of FCM v1, `Message.data`.
+    static func reservation(of key: String) -> String? {
+        switch key {
+        case "from", "message_type": "\"\(key)\""
+        case _ where key.hasPrefix("google."): "keys that begin with \"google.\""
+        case _ where key.hasPrefix("gcm."): "keys that begin with \"gcm.\""
+        case "gcm": "\"gcm\""
+        default: nil
+        }
+    }
+
+    private static func append(_ text: StaticString, to buffer: inout [UInt8]) {
+        buffer.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+}
